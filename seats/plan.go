@@ -1,0 +1,117 @@
+package seats
+
+import "strings"
+
+// MaxSeats is the most seats a plan, and so an event, may have.
+const MaxSeats = 100_000
+
+// Plan is a seating plan: what is drawn, where each seat is and what it is called. It knows nothing of who has a seat.
+//
+// Seats stand in the order of their idx; the seats of a section follow each other without gap, and within it those of
+// a row. Package seats/plan reads and checks plans; a Plan made elsewhere must pass plan.Check before it is used.
+type Plan struct {
+	Name       string
+	Width      float64 // the drawing spans 0…Width, 0…Height
+	Height     float64
+	Categories []Category
+	Sections   []Section
+	Seats      []Seat
+	Shapes     []Shape
+	Focus      *Point // where people look; nil if the plan does not say
+}
+
+// Category is what a seat costs.
+type Category struct {
+	Key   string // short and stable, as in a claim for the best two of "A"
+	Name  string // as people read it
+	Color string // "#rrggbb" of the plan, or empty; the map may choose its own
+	Price int64  // minor units of the event's currency
+}
+
+// Section is a part of the house: rows of seats, or an area of places without labels (general admission).
+type Section struct {
+	Name    string // unique in the plan
+	Area    bool
+	First   int     // idx of its first seat
+	Count   int     // how many seats it has
+	Outline []Point // closed polygon around it
+}
+
+// Seat is one place to sit or stand.
+type Seat struct {
+	ID       string // the plan's own stable id for it
+	Section  int    // position in Plan.Sections
+	Category int    // position in Plan.Categories
+	Row      string // empty in an area; the table's label at a table
+	Number   string
+	X, Y     float64
+	Flags    Flags
+}
+
+// Flags say what is special about a seat. The numbers are those of column seat.flags.
+type Flags uint8
+
+// What may be special about a seat.
+const (
+	Accessible     Flags = 1 << iota // a wheelchair place
+	Companion                        // beside a wheelchair place, for the person who comes along
+	RestrictedView                   // something is in the way
+	AisleAfter                       // the next seat of the row is across an aisle
+)
+
+var flagNames = [...]string{"accessible", "companion", "restricted-view", "aisle-after"}
+
+// Names lists the words of the flags that are set.
+func (f Flags) Names() []string {
+	var names []string
+	for i, name := range flagNames {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Point is a place in the drawing, y downwards.
+type Point struct{ X, Y float64 }
+
+// Shape is something drawn that is not a seat: a stage, a wall, a table, a word.
+type Shape struct {
+	Kind     string // "polygon", "line", "ellipse" or "text"
+	Role     string // "stage", "table", "wall", "label", "other": how to paint it
+	Points   []Point
+	Center   Point
+	RX, RY   float64 // radii of an ellipse
+	Rotation float64 // degrees, clockwise
+	Text     string
+	Size     float64 // height of the text
+}
+
+// Label is what people call the seat: "Stalls/C/12", or "Floor/17" in an area. It names one seat of the plan.
+func (p *Plan) Label(idx int) string {
+	s := &p.Seats[idx]
+	if s.Row == "" {
+		return p.Sections[s.Section].Name + "/" + s.Number
+	}
+	return strings.Join([]string{p.Sections[s.Section].Name, s.Row, s.Number}, "/")
+}
+
+// SectionNamed returns the position of the section with this name, or -1.
+func (p *Plan) SectionNamed(name string) int {
+	for i := range p.Sections {
+		if p.Sections[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// CategoryKeyed returns the position of the category with this key, or -1.
+func (p *Plan) CategoryKeyed(key string) int {
+	for i := range p.Categories {
+		if p.Categories[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
