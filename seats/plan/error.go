@@ -28,6 +28,16 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// badValue is a value that is not what is expected. Its place in the file is found by its text.
+type badValue struct {
+	text []byte
+	want string
+}
+
+func (b *badValue) Error() string {
+	return fmt.Sprintf("found %.40s where %s is expected", b.text, b.want)
+}
+
 // mismatch says in words that a value is of the wrong kind.
 func mismatch(e *json.UnmarshalTypeError) string {
 	want := map[string]string{

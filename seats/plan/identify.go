@@ -33,21 +33,22 @@ func (d *draft) identify() {
 		s.ids = nil
 	})
 	d.reportIDs(counts, fell)
+	times := map[string]int{}
 	d.each(func(sec *draftSection, row *draftRow, s *draftSeat) {
 		if s.ids == nil {
-			s.ids = []string{placeID(sec, row, s, taken)}
+			s.ids = []string{placeID(sec, row, s, taken, times)}
 		}
 	})
 }
 
 // placeID is the id of a seat without one: where it is.
-func placeID(sec *draftSection, row *draftRow, s *draftSeat, taken map[string]bool) string {
+func placeID(sec *draftSection, row *draftRow, s *draftSeat, taken map[string]bool, times map[string]int) string {
 	id := sec.name + "/" + row.label + "/" + s.number
 	if sec.area {
 		id = sec.name + "/" + s.number
 	}
-	for base, n := id, 2; taken[id]; n++ {
-		id = fmt.Sprintf("%s (%d)", base, n)
+	if taken[id] {
+		return fresh(id, taken, times)
 	}
 	taken[id] = true
 	return id

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,13 +135,19 @@ func explain(data []byte, err error) error {
 	var at *errAt
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var bad *badValue
+	var told *Error
 	switch {
+	case errors.As(err, &told):
+		return told
 	case errors.As(err, &at):
 		return &Error{Line: locate(data, at.path...), Where: spell(at.path), Reason: at.reason}
 	case errors.As(err, &syntax):
 		return &Error{Line: lineAt(data, syntax.Offset), Reason: "this is not JSON: " + syntax.Error()}
 	case errors.As(err, &kind):
 		return &Error{Line: lineAt(data, kind.Offset), Where: kind.Field, Reason: mismatch(kind)}
+	case errors.As(err, &bad):
+		return &Error{Line: lineAt(data, int64(bytes.Index(data, bad.text))), Reason: bad.Error()}
 	}
 	return &Error{Reason: strings.TrimPrefix(err.Error(), "json: ")}
 }

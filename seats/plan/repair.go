@@ -137,18 +137,14 @@ func (d *draft) nameSections() {
 	for _, s := range d.sections {
 		taken[s.name] = true
 	}
-	seen := map[string]bool{}
+	times := map[string]int{}
 	for i := range d.sections {
 		s := &d.sections[i]
-		if !seen[s.name] {
-			seen[s.name] = true
+		old := s.name
+		if times[old]++; times[old] == 1 {
 			continue
 		}
-		old := s.name
-		for n := 2; taken[s.name]; n++ {
-			s.name = fmt.Sprintf("%s (%d)", old, n)
-		}
-		taken[s.name], seen[s.name] = true, true
+		s.name = fresh(old, taken, times)
 		d.repaired("duplicate-section", old, 1, "another section has this name too; the later one is %q.", s.name)
 	}
 }

@@ -39,20 +39,32 @@ func (d *draft) renumber(s *draftSection) {
 		for _, seat := range row.seats {
 			taken[seat.number] = true
 		}
-		seen := make(map[string]bool, len(row.seats))
+		times := make(map[string]int, len(row.seats))
 		for j := range row.seats {
 			seat := &row.seats[j]
 			old := seat.number
-			for n := 2; seen[seat.number] || seat.number != old && taken[seat.number]; n++ {
-				seat.number = fmt.Sprintf("%s (%d)", old, n)
+			if times[old]++; times[old] == 1 {
+				continue
 			}
-			if seen[seat.number] = true; seat.number != old {
-				changed = append(changed, fmt.Sprintf("row %s: %q is now %q", row.label, old, seat.number))
-			}
+			seat.number = fresh(old, taken, times)
+			changed = append(changed, fmt.Sprintf("row %s: %q is now %q", row.label, old, seat.number))
 		}
 	}
 	if n := len(changed); n > 0 {
 		d.repaired("duplicate-label", s.name, n, "%d seats had the number of another seat in their row: %s.", n, some(changed))
+	}
+}
+
+// fresh is a name like one that is taken, with a number behind it. times remembers how far the numbers went.
+func fresh(name string, taken map[string]bool, times map[string]int) string {
+	times[name] = max(times[name], 2)
+	for {
+		spare := fmt.Sprintf("%s (%d)", name, times[name])
+		if !taken[spare] {
+			taken[spare] = true
+			return spare
+		}
+		times[name]++
 	}
 }
 

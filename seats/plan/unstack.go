@@ -14,23 +14,26 @@ func (d *draft) unstack() {
 		return
 	}
 	ground := floor{cell: step / 2, taken: map[[2]float64]bool{}}
+	_, edge := d.bounds()
 	for i := range d.sections {
 		s := &d.sections[i]
 		if s.area {
 			continue
 		}
 		if i > 0 && ground.covers(s.rows) {
-			low, _ := box(s.rows)
-			_, high := d.bounds()
-			d.moveSection(s, high.Y+4*step-low.Y)
+			low, high := box(s.rows)
+			down := edge.Y + 4*step - low.Y
+			d.moveSection(s, down)
+			edge.Y = high.Y + down
 			d.repaired("overlap", s.name, s.count(), "it is drawn on top of other sections, so it was moved below them.")
 		}
 		moved := 0
 		for j := range s.rows {
 			if r := &s.rows[j]; r.table && ground.covers(s.rows[j:j+1]) {
-				low, _ := box(s.rows[j : j+1])
-				_, high := d.bounds()
-				d.moveTable(r, high.X+2*step-low.X)
+				low, high := box(s.rows[j : j+1])
+				right := edge.X + 2*step - low.X
+				d.moveTable(r, right)
+				edge.X = high.X + right
 				moved++
 			}
 			ground.take(s.rows[j])
