@@ -7,7 +7,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// fill lays n places out inside a polygon, in lines from top left to bottom right, as even as it can.
+// fill lays n places out inside a polygon, in level lines from top to bottom, each line as dense as the others.
 func fill(polygon []seats.Point, n int) []seats.Point {
 	if n <= 0 {
 		return nil
@@ -17,47 +17,76 @@ func fill(polygon []seats.Point, n int) []seats.Point {
 		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
 		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
 	}
-	// A sliver is treated as a thin box, so that the search below has an end.
-	side := max(high.X-low.X, high.Y-low.Y, 1e-6)
-	box := max(high.X-low.X, side/100) * max(high.Y-low.Y, side/100)
-	tight, wide := math.Sqrt(box/float64(n))/20, 2*math.Sqrt(box/float64(n))
-	var best []seats.Point
-	for range 18 {
-		step := (tight + wide) / 2
-		if found := grid(polygon, low, high, step); len(found) >= n {
-			best, tight = found, step
-		} else {
-			wide = step
-		}
+	lines := levels(polygon, low.Y, high.Y, n)
+	total := 0.0
+	for _, l := range lines {
+		total += l.length()
 	}
-	if best == nil {
-		best = boxed(low, high, n)
+	if !(total > 0) {
+		return boxed(low, high, n)
 	}
-	chosen := make([]seats.Point, n)
-	for i := range chosen {
-		chosen[i] = best[i*len(best)/n]
+	places := make([]seats.Point, 0, n)
+	before := 0.0
+	for _, l := range lines {
+		before += l.length()
+		upTo := int(math.Round(before / total * float64(n)))
+		places = l.spread(places, upTo-len(places))
 	}
-	return chosen
+	return places
 }
 
-// grid is every place of a staggered grid that is inside the polygon, half a step from the box's edge.
-func grid(polygon []seats.Point, low, high seats.Point, step float64) []seats.Point {
-	var found []seats.Point
-	odd := false
-	for y := low.Y + step/2; y <= high.Y; y += step {
-		cuts := crossings(polygon, y)
-		shift := 0.0
-		if odd = !odd; !odd {
-			shift = step / 2
-		}
-		for i := 0; i+1 < len(cuts); i += 2 {
-			first := math.Ceil((cuts[i]-low.X-shift)/step-0.5+1e-9) + 0.5
-			for x := low.X + shift + first*step; x < cuts[i+1]; x += step {
-				found = append(found, seats.Point{X: x, Y: y})
-			}
-		}
+// level is a line through the polygon: cuts[0] to cuts[1] is inside, cuts[2] to cuts[3] too, and so on.
+type level struct {
+	y    float64
+	cuts []float64
+}
+
+// levels are as many lines as make places about as far from each other downwards as sideways.
+func levels(polygon []seats.Point, top, bottom float64, n int) []level {
+	height := bottom - top
+	step := math.Sqrt(surface(polygon) / float64(n))
+	most := min(float64(n), 2000)
+	count := int(math.Max(1, math.Min(most, math.Round(height/step)))) // a sliver gives infinitely many: most
+	lines := make([]level, count)
+	for i := range lines {
+		y := top + height*(float64(i)+0.5)/float64(count)
+		lines[i] = level{y, crossings(polygon, y)}
 	}
-	return found
+	return lines
+}
+
+func (l level) length() float64 {
+	sum := 0.0
+	for i := 0; i+1 < len(l.cuts); i += 2 {
+		sum += l.cuts[i+1] - l.cuts[i]
+	}
+	return sum
+}
+
+// spread adds n places along the line, with equal steps and half a step at its ends.
+func (l level) spread(places []seats.Point, n int) []seats.Point {
+	step := l.length() / float64(n)
+	for i, k, passed := 0, 0, 0.0; k < n && i+1 < len(l.cuts); {
+		at := l.cuts[i] + step*(float64(k)+0.5) - passed
+		if at > l.cuts[i+1] && i+3 < len(l.cuts) {
+			passed += l.cuts[i+1] - l.cuts[i]
+			i += 2
+			continue
+		}
+		places = append(places, seats.Point{X: min(at, l.cuts[i+1]), Y: l.y})
+		k++
+	}
+	return places
+}
+
+// surface is the size of a polygon's inside.
+func surface(polygon []seats.Point) float64 {
+	sum := 0.0
+	for i, a := range polygon {
+		b := polygon[(i+1)%len(polygon)]
+		sum += a.X*b.Y - b.X*a.Y
+	}
+	return math.Abs(sum) / 2
 }
 
 // crossings are the x at which a level line enters and leaves the polygon, in order.

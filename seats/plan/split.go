@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -89,7 +90,7 @@ func repeats(rows []draftRow) int {
 // split makes sections of the blocks of rows: a block ends where the next row stands far from the last one, or
 // would bring a label the block has already.
 func split(s *draftSection) []draftSection {
-	far := 2.5 * typical([]draftSection{*s})
+	far := 1.6 * max(typical([]draftSection{*s}), pitch(s.rows))
 	var parts []draftSection
 	seen := map[place]bool{}
 	for i, r := range s.rows {
@@ -104,6 +105,19 @@ func split(s *draftSection) []draftSection {
 		part.rows = append(part.rows, r)
 	}
 	return parts
+}
+
+// pitch is how far rows that follow each other usually are apart, the median.
+func pitch(rows []draftRow) float64 {
+	var steps []float64
+	for i := 1; i < len(rows); i++ {
+		steps = append(steps, apart(rows[i-1], rows[i]))
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
 }
 
 func collides(seen map[place]bool, r draftRow) bool {

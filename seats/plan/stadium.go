@@ -31,7 +31,7 @@ func stadium() *document {
 	tiers := []tier{
 		{hundred: 100, depth: 0, rows: 22, long: 8, short: 5, corner: 3, price: "A", worse: "B"},
 		{hundred: 200, depth: 22*bowlRow + 110, rows: 18, long: 9, short: 6, corner: 4, price: "B", worse: "C"},
-		{hundred: 300, depth: 40*bowlRow + 220, rows: 16, long: 9, short: 6, corner: 5, price: "D", worse: "E"},
+		{hundred: 300, depth: 40*bowlRow + 220, rows: 10, long: 9, short: 6, corner: 5, price: "D", worse: "E"},
 	}
 	doc := &document{
 		Format: FormatOwn,
@@ -44,7 +44,7 @@ func stadium() *document {
 			{"D", "Upper tier, along the pitch", "#2f6f73", 4500},
 			{"E", "Upper tier, ends and corners", "#46618f", 3000},
 		},
-		Shapes: pitch(),
+		Shapes: field(),
 	}
 	for i := range tiers {
 		doc.Sections = append(doc.Sections, tiers[i].sections()...)
@@ -143,8 +143,8 @@ func trim(doc *document) {
 	}
 }
 
-// pitch is the field and its lines.
-func pitch() []documentShape {
+// field is the pitch and its lines.
+func field() []documentShape {
 	const x, y = 2100.0, 1360.0
 	box := func(fx, fy float64) []pair { return []pair{{-fx, -fy}, {fx, -fy}, {fx, fy}, {-fx, fy}} }
 	end := func(side, deep, half float64) documentShape {
@@ -156,6 +156,6 @@ func pitch() []documentShape {
 		{Kind: "line", Role: "other", Points: []pair{{0, -y}, {0, y}}},
 		{Kind: "ellipse", Role: "other", Center: &pair{0, 0}, RX: 366, RY: 366},
 		end(-1, 660, 806), end(1, 660, 806), end(-1, 220, 366), end(1, 220, 366),
-		{Kind: "text", Role: "label", Text: "Pitch", Center: &pair{0, 0}, Size: 180},
+		{Kind: "text", Role: "label", Text: "Pitch", Center: &pair{-1050, 0}, Size: 200},
 	}
 }

@@ -67,7 +67,7 @@ func stalls() documentSection {
 }
 
 func circle() documentSection {
-	rows := lettered(8)
+	rows := lettered(6)
 	return documentSection{Name: "Circle", Generate: []generator{{
 		Rows: rows, Center: &house, Radius: circleRadius, RowSpacing: 26, Angle: 90, Categories: append(repeated("C", 3), "D"),
 		Blocks: []pair{{-38, -21}, {-19.3, -0.9}, {0.9, 19.3}, {21, 38}},
@@ -101,13 +101,12 @@ func boxSpot(box int, side float64) (pair, float64) {
 }
 
 func theatreShapes() []documentShape {
-	stage := documentShape{Kind: "polygon", Role: "stage", Points: []pair{{-300, 150}, {300, 150}, {330, 250}}}
-	for i := range 13 { // the edge of the stage follows the first row
-		sin, cos := math.Sincos((float64(i)*5 + 60) * math.Pi / 180)
-		stage.Points = append(stage.Points, pair{360 * cos, 360 * sin})
+	stage := documentShape{Kind: "polygon", Role: "stage", Points: []pair{{-300, 120}, {300, 120}}}
+	for i := range 27 { // the edge of the stage follows the first row
+		sin, cos := math.Sincos((float64(i)*4 + 38) * math.Pi / 180)
+		stage.Points = append(stage.Points, pair{370 * cos, 370 * sin})
 	}
-	stage.Points = append(stage.Points, pair{-330, 250})
-	shapes := []documentShape{stage, {Kind: "text", Role: "label", Text: "Stage", Center: &pair{0, 250}, Size: 40}}
+	shapes := []documentShape{stage, {Kind: "text", Role: "label", Text: "Stage", Center: &pair{0, 260}, Size: 40}}
 	for _, side := range []float64{-1, 1} {
 		for box := range 5 {
 			shapes = append(shapes, boxWall(box, side))
