@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// real reads a plan drawn by somebody else. Those lie beside the repository, not in it.
+func real(t *testing.T, name string) *Result {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "plans", name)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skipf("%s is not here", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	res, err := Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func rowsOf(p *seats.Plan) int {
+	rows := map[string]bool{}
+	for _, s := range p.Seats {
+		if s.Row != "" {
+			rows[fmt.Sprint(s.Section, "/", s.Row)] = true
+		}
+	}
+	return len(rows)
+}
+
+func kindsOf(repairs []Repair) string {
+	var kinds []string
+	for _, r := range repairs {
+		kinds = append(kinds, r.Where+":"+r.Kind)
+	}
+	return strings.Join(kinds, " ")
+}
+
+func TestRealPlansHaveTheirSeats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, format          string
+		seats, sections, rows int
+		categories            string
+		repairs               string
+	}{
+		{"pretix-hall-738.json", FormatPretix, 738, 15, 90, "A B D E",
+			"First Floor:overlap Ground floor:duplicate-label First Floor:duplicate-label :duplicate-id"},
+		{"seatsio-racetrack-8897.json", FormatSeatsio, 8897, 4, 131, "1 2", ""},
+		{"seatsio-small-ga.json", FormatSeatsio, 232, 3, 4, "9 10", ""},
+		{"seatsio-tables.json", FormatSeatsio, 12, 1, 2, "9", "Tables:overlap"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			t.Parallel()
+			res := real(t, c.file)
+			p := res.Plan
+			if res.Format != c.format || len(p.Seats) != c.seats || len(p.Sections) != c.sections || rowsOf(p) != c.rows {
+				t.Errorf("%s: %d seats in %d sections and %d rows", res.Format, len(p.Seats), len(p.Sections), rowsOf(p))
+			}
+			var keys []string
+			for _, c := range p.Categories {
+				keys = append(keys, c.Key)
+			}
+			if got := strings.Join(keys, " "); got != c.categories {
+				t.Errorf("categories %s", got)
+			}
+			if got := kindsOf(res.Repairs); got != c.repairs {
+				t.Errorf("repairs %s", got)
+			}
+			if step := typicalOf(p); step < 19 || step > 21 {
+				t.Errorf("seats are %.1f apart", step)
+			}
+		})
+	}
+}
+
+// typicalOf is the median distance of neighbours in a plan.
+func typicalOf(p *seats.Plan) float64 {
+	rows := []draftRow{{}}
+	for i, s := range p.Seats {
+		if p.Sections[s.Section].Area {
+			continue
+		}
+		if i > 0 && (p.Seats[i-1].Row != s.Row || p.Seats[i-1].Section != s.Section) {
+			rows = append(rows, draftRow{})
+		}
+		r := &rows[len(rows)-1]
+		r.seats = append(r.seats, draftSeat{x: s.X, y: s.Y})
+	}
+	return typical([]draftSection{{rows: rows}})
+}
+
+func TestTheDirtyHallKeepsItsUuids(t *testing.T) {
+	t.Parallel()
+	res := real(t, "pretix-hall-738.json")
+	for _, s := range res.Plan.Seats {
+		if len(s.ID) != 36 {
+			t.Fatalf("seat %+v has not its uuid", s)
+		}
+	}
+	last := res.Repairs[len(res.Repairs)-1]
+	if last.Count != 546 || !strings.Contains(last.Message, "126 values of seat_guid") {
+		t.Errorf("repair %v", last)
+	}
+}
+
+func TestAreasOfTheSmallChartAreCounted(t *testing.T) {
+	t.Parallel()
+	p := real(t, "seatsio-small-ga.json").Plan
+	for _, name := range []string{"GA1", "GA2"} {
+		s := p.Sections[p.SectionNamed(name)]
+		if !s.Area || s.Count != 100 || p.Label(s.First) != name+"/1" || p.Label(s.First+99) != name+"/100" {
+			t.Errorf("area %+v begins with %s", s, p.Label(s.First))
+		}
+	}
+}
+
+func TestReadingTwiceGivesTheSamePlan(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{smallPretix, smallSeatsio, smallOwn} {
+		one, err := Read(strings.NewReader(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := Read(strings.NewReader(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(one, two) {
+			t.Errorf("%s differs from itself", one.Format)
+		}
+	}
+}
+
+func TestWhatIsWrittenIsReadBackEqual(t *testing.T) {
+	t.Parallel()
+	plans := map[string]*seats.Plan{}
+	for _, name := range Names() {
+		plans[name], _ = Named(name)
+	}
+	for _, doc := range []string{smallPretix, smallSeatsio, smallOwn} {
+		res, err := Read(strings.NewReader(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans[res.Format] = res.Plan
+	}
+	for name, p := range plans {
+		var file bytes.Buffer
+		if err := Write(&file, p); err != nil {
+			t.Fatal(err)
+		}
+		res, err := Read(&file)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !reflect.DeepEqual(res.Plan, p) || len(res.Repairs) > 0 || res.Format != FormatOwn {
+			t.Errorf("%s came back different, with repairs %v", name, res.Repairs)
+		}
+	}
+}
+
+func TestAFailingReaderIsAnErrorOfItsOwn(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	if _, err := Read(failing{broken}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
