@@ -73,6 +73,7 @@ CREATE TABLE change (
     held     integer[] NOT NULL,
     sold     integer[] NOT NULL,
     blocked  integer[] NOT NULL,
+    batch    uuid NOT NULL,          -- made up by the writer, who finds its own row by it when the answer to COMMIT was lost
     passed   integer NOT NULL,       -- seats that passed the guard of the UPDATE in the same statement
     PRIMARY KEY (event_id, version),
     CONSTRAINT "every seat of a change passed the guard" CHECK (passed = cardinality(idx)),

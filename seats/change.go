@@ -1,0 +1,87 @@
+package seats
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Change is one version of an event: what one batch of commands did to its seats. Idx, State and Holder go together;
+// a seat that became free has the zero Holder.
+type Change struct {
+	Version int64
+	At      time.Time
+	Idx     []int32
+	State   []int16
+	Holder  []ID
+	Counts  Counts
+}
+
+const changesSQL = `
+SELECT version, at, idx, state, holder, free, held, sold, blocked
+  FROM change
+ WHERE event_id = $1 AND version > $2
+ ORDER BY version
+ LIMIT $3`
+
+// Changes reads the event's change log after a version, at most limit rows, in order and without gap.
+func Changes(ctx context.Context, db DB, event, after int64, limit int) ([]Change, error) {
+	rows, err := db.Query(ctx, changesSQL, event, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
+	}
+	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
+		return c, row.Scan(&c.Version, &c.At, &c.Idx, &c.State, &c.Holder,
+			&c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
+	}
+	return changes, nil
+}
+
+const catchUpRows = 512
+
+// CatchUp brings this node's map to the newest committed version and tells Office.Changed if it moved.
+func (s *Sale) CatchUp(ctx context.Context) error {
+	moved := false
+	for {
+		changes, err := Changes(ctx, s.office.db, s.Event.ID, s.Version(), catchUpRows)
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			moved = s.seats.apply(c) || moved
+		}
+		if len(changes) < catchUpRows {
+			break
+		}
+	}
+	if moved {
+		s.office.changed(s)
+	}
+	return nil
+}
+
+// One statement, so that version, counts, states and array sizes are of one moment.
+const mapSQL = `
+SELECT c.version, c.free, c.held, c.sold, c.blocked,
+       (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id)
+  FROM counter c
+ WHERE c.event_id = $1`
+
+// reload reads the whole map from the seat rows.
+func (s *Sale) reload(ctx context.Context) error {
+	var version int64
+	var states []State
+	var counts Counts
+	err := s.office.db.QueryRow(ctx, mapSQL, s.Event.ID).
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states)
+	if err != nil {
+		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
+	}
+	s.seats.reset(version, states, counts)
+	return nil
+}

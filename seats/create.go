@@ -1,0 +1,149 @@
+package seats
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// NewEvent is what an organizer says of an event; zero values stand for the defaults named here.
+type NewEvent struct {
+	Slug           string // made from Name
+	Name           string
+	Venue          string
+	StartsAt       time.Time
+	TimeZone       string        // UTC
+	Currency       string        // EUR
+	HoldLength     time.Duration // 8 minutes
+	SeatsPerHolder int           // 6
+	Extensions     int           // 10
+}
+
+func (e NewEvent) withDefaults() NewEvent {
+	e.Slug = or(e.Slug, Slug(e.Name))
+	e.TimeZone = or(e.TimeZone, "UTC")
+	e.Currency = or(e.Currency, "EUR")
+	e.HoldLength = or(e.HoldLength, 8*time.Minute)
+	e.SeatsPerHolder = or(e.SeatsPerHolder, 6)
+	e.Extensions = or(e.Extensions, 10)
+	return e
+}
+
+func or[T comparable](value, otherwise T) T {
+	if value == *new(T) {
+		return otherwise
+	}
+	return value
+}
+
+const createEventSQL = `
+INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11)
+RETURNING id`
+
+// CreateEvent puts an event on sale with the seats of a plan that passed plan.Check. It is there whole or not at all.
+// ErrSlugTaken if another event has its slug.
+func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error) {
+	n = n.withDefaults()
+	if _, err := time.LoadLocation(n.TimeZone); err != nil {
+		return Event{}, &Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", n.TimeZone)}
+	}
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		planID, err := savePlan(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		var id int64
+		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
+			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats)).Scan(&id)
+		if err != nil {
+			return err
+		}
+		return saveSeats(ctx, tx, id, p)
+	})
+	if isConstraint(err, "event_slug_key") {
+		return Event{}, ErrSlugTaken
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("seats: create event %q: %w", n.Slug, err)
+	}
+	return EventBySlug(ctx, db, n.Slug)
+}
+
+// drawing is the part of a plan that is only looked at; the rest of it stands in rows.
+type drawing struct {
+	Width, Height float64
+	Colors        []string  // by category
+	Outlines      [][]Point // by section
+	Shapes        []Shape
+	Focus         *Point
+}
+
+const savePlanSQL = `
+WITH made AS (INSERT INTO plan (name, hash, drawing) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING RETURNING id)
+SELECT id FROM made UNION ALL SELECT id FROM plan WHERE hash = $2 LIMIT 1`
+
+func savePlan(ctx context.Context, tx pgx.Tx, p *Plan) (id int64, err error) {
+	whole, err := json.Marshal(p)
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(whole)
+	d := drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus}
+	for _, c := range p.Categories {
+		d.Colors = append(d.Colors, c.Color)
+	}
+	for _, s := range p.Sections {
+		d.Outlines = append(d.Outlines, s.Outline)
+	}
+	err = tx.QueryRow(ctx, savePlanSQL, p.Name, hex.EncodeToString(sum[:8]), d).Scan(&id)
+	return id, err
+}
+
+const saveStatesSQL = `INSERT INTO seat_state (event_id, idx) SELECT $1, generate_series(0, $2::integer - 1)`
+
+const saveCounterSQL = `
+INSERT INTO counter (event_id, free, held, sold, blocked) VALUES ($1, $2, $3, $3, $3)`
+
+// saveSeats copies the plan's rows for one event; every seat starts free.
+func saveSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {
+	free, none := make([]int32, len(p.Categories)), make([]int32, len(p.Categories))
+	categories := make([][]any, len(p.Categories))
+	for i, c := range p.Categories {
+		categories[i] = []any{event, int16(i), c.Key, c.Name, c.Price}
+	}
+	sections := make([][]any, len(p.Sections))
+	for i, s := range p.Sections {
+		sections[i] = []any{event, int16(i), s.Name, s.Area, int32(s.First), int32(s.Count)}
+	}
+	seats := make([][]any, len(p.Seats))
+	for i := range p.Seats {
+		s := &p.Seats[i]
+		free[s.Category]++
+		seats[i] = []any{event, int32(i), int16(s.Section), int16(s.Category), int16(s.Flags), float32(s.X), float32(s.Y), s.Row, s.Number, s.ID}
+	}
+	tables := []struct {
+		name    string
+		columns []string
+		rows    [][]any
+	}{
+		{"category", []string{"event_id", "number", "key", "name", "price"}, categories},
+		{"section", []string{"event_id", "number", "name", "area", "first", "count"}, sections},
+		{"seat", []string{"event_id", "idx", "section", "category", "flags", "x", "y", "row", "number", "external_id"}, seats},
+	}
+	for _, t := range tables {
+		if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, saveStatesSQL, event, len(p.Seats)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, saveCounterSQL, event, free, none)
+	return err
+}

@@ -1,0 +1,39 @@
+package seats
+
+import "errors"
+
+// Errors that say what is not there or already there.
+var (
+	ErrNoEvent   = errors.New("there is no such event")
+	ErrNoHold    = errors.New("there is no hold")
+	ErrSlugTaken = errors.New("another event has this slug")
+)
+
+// Codes of a Refusal.
+const (
+	CodeTaken    = "taken"    // somebody else has a seat that was asked for
+	CodeSoldOut  = "sold_out" // fewer free than asked for
+	CodeLimit    = "limit"    // more seats than one attendee may hold
+	CodeLapsed   = "lapsed"   // the hold's time is up
+	CodePressure = "pressure" // others want what is held, or the extensions are used up
+)
+
+// Refusal is a claim or an extension that was understood and not granted. Nothing changed: what the attendee held
+// before is still held.
+type Refusal struct {
+	Code    string
+	Seats   []int  // the seats it is about
+	Nearest []int  // free seats in their place, one for each, as far as there are any
+	Message string // for the attendee: what happened, what still holds, what to do next
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Nonsense is a request that could never be granted: it asks for nothing, for less than nothing, for the same seat
+// twice, or for something this event does not have.
+type Nonsense struct {
+	Message string
+	Unknown bool // it names a seat, a section or a category that is not there
+}
+
+func (n *Nonsense) Error() string { return n.Message }

@@ -1,0 +1,111 @@
+package seats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Event is one dated thing people come to.
+type Event struct {
+	ID             int64
+	Slug           string // its name in addresses
+	Name           string
+	Venue          string
+	StartsAt       time.Time
+	TimeZone       string        // IANA name
+	Currency       string        // ISO 4217
+	HoldLength     time.Duration // from the first seat of a hold to its end
+	SeatsPerHolder int           // the most seats one attendee may hold
+	Extensions     int           // how often a holder may ask for more time
+	Seats          int
+	PlanHash       string // names the drawing: two events with the same hash look the same
+}
+
+// Listing is an event with its counts over all categories.
+type Listing struct {
+	Event
+	Free, Held, Sold int
+	PriceFrom        int64 // the lowest price, minor units
+}
+
+const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.currency,
+       extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.seats, p.hash`
+
+func (e *Event) scan(row pgx.Row, more ...any) error {
+	var hold float64
+	err := row.Scan(append([]any{
+		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
+		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Seats, &e.PlanHash,
+	}, more...)...)
+	e.HoldLength = time.Duration(hold * float64(time.Second))
+	return err
+}
+
+const eventsSQL = `
+SELECT ` + eventColumns + `,
+       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
+       (SELECT min(price) FROM category WHERE event_id = e.id)
+  FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id
+ ORDER BY e.starts_at, e.id`
+
+// Events lists every event with its counts, the next one first.
+func Events(ctx context.Context, db DB) ([]Listing, error) {
+	rows, err := db.Query(ctx, eventsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("seats: list events: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Listing, error) {
+		var l Listing
+		return l, l.scan(row, &l.Free, &l.Held, &l.Sold, &l.PriceFrom)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("seats: list events: %w", err)
+	}
+	return list, nil
+}
+
+const eventBySlugSQL = `
+SELECT ` + eventColumns + `
+  FROM event e JOIN plan p ON p.id = e.plan_id
+ WHERE e.slug = $1`
+
+// EventBySlug returns one event, or ErrNoEvent.
+func EventBySlug(ctx context.Context, db DB, slug string) (Event, error) {
+	var e Event
+	err := e.scan(db.QueryRow(ctx, eventBySlugSQL, slug))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Event{}, ErrNoEvent
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("seats: event %q: %w", slug, err)
+	}
+	return e, nil
+}
+
+// Slug turns a name into what an address may hold: lower case letters, digits and dashes.
+func Slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.IsMark(r) || r == '\'' || r == '’':
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
+}
+
+// isConstraint tells whether err is the refusal of the constraint with this name.
+func isConstraint(err error, name string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.ConstraintName == name
+}

@@ -1,0 +1,149 @@
+package seats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Hold is the seats one attendee has in one event, and until when.
+type Hold struct {
+	ID             ID
+	Seats          []int // in the order of idx
+	ExpiresAt      time.Time
+	Now            time.Time // the database's clock when this was read
+	ExtensionsLeft int
+	Lapsed         bool // time is up; the seats are still the holder's until somebody claims them
+}
+
+// heldBy is a hold row inside a batch.
+type heldBy struct {
+	Holder     ID        `json:"holder"`
+	ID         ID        `json:"id"`
+	Seats      []int32   `json:"seats"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	Extensions int       `json:"extensions"`
+	Lapsed     bool      `json:"lapsed"`
+
+	stored   bool // it was in the table when the batch began
+	touched  bool // it is to be written
+	extended bool // its seats' end is to be written
+}
+
+// MarshalText writes the ID as String does.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+func (b *batch) readHolds(rows pgx.Rows) error {
+	h := heldBy{stored: true}
+	_, err := pgx.ForEachRow(rows, []any{&h.Holder, &h.ID, &h.Seats, &h.ExpiresAt, &h.Extensions, &h.Lapsed}, func() error {
+		one := h
+		b.holds[h.Holder] = &one
+		h.Seats = nil
+		return nil
+	})
+	return err
+}
+
+// live returns the holder's hold if its time is not up.
+func (b *batch) live(holder ID) (*heldBy, bool) {
+	h, ok := b.holds[holder]
+	return h, ok && len(h.Seats) > 0 && !h.Lapsed && h.ExpiresAt.After(b.now)
+}
+
+// still lists the seats of the hold that nobody else took after it lapsed.
+func (b *batch) still(h *heldBy) (seats []int) {
+	for _, idx := range h.Seats {
+		if b.rows[int(idx)].holder == h.Holder {
+			seats = append(seats, int(idx))
+		}
+	}
+	return seats
+}
+
+func (b *batch) answerHold(h *heldBy) Hold {
+	return Hold{
+		ID: h.ID, Seats: b.still(h), ExpiresAt: h.ExpiresAt, Now: b.now, Lapsed: h.Lapsed,
+		ExtensionsLeft: max(0, b.terms.extensions-h.Extensions),
+	}
+}
+
+const holdSQL = `
+SELECT h.id, h.expires_at, greatest(0, e.extensions - h.extensions), h.lapsed OR h.expires_at <= clock_timestamp(), clock_timestamp(),
+       ARRAY(SELECT s.idx FROM seat_state s
+              WHERE s.event_id = h.event_id AND s.idx = ANY(h.seats) AND s.holder = h.holder ORDER BY s.idx)
+  FROM hold h JOIN event e ON e.id = h.event_id
+ WHERE h.event_id = $1 AND h.holder = $2`
+
+// Hold returns what the holder has. ErrNoHold if that is nothing.
+func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
+	var h Hold
+	err := s.office.db.QueryRow(ctx, holdSQL, s.Event.ID, holder).
+		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Lapsed, &h.Now, &h.Seats)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(h.Seats) == 0 {
+		return Hold{}, ErrNoHold
+	}
+	if err != nil {
+		return Hold{}, fmt.Errorf("seats: hold in event %d: %w", s.Event.ID, err)
+	}
+	return h, nil
+}
+
+// Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used up,
+// and while nothing else is free: then somebody waits for these seats.
+func (s *Sale) Extend(ctx context.Context, holder ID) (Hold, error) {
+	return s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
+		h, live := b.live(holder)
+		switch {
+		case h == nil || len(b.still(h)) == 0:
+			return Hold{}, ErrNoHold
+		case !live:
+			return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
+		case h.Extensions >= b.terms.extensions:
+			return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
+		case b.terms.free == 0:
+			return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
+		}
+		h.ExpiresAt = b.now.Add(b.terms.holdLength)
+		h.Extensions++
+		h.touched, h.extended, b.newHold = true, true, true
+		return b.answerHold(h), nil
+	}})
+}
+
+// Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
+// does not have are left alone. ErrNoHold if the holder has nothing.
+func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, error) {
+	for _, idx := range seats {
+		if idx < 0 || idx >= len(s.Plan.Seats) {
+			return Hold{}, &Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
+		}
+	}
+	return s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
+		h, ok := b.holds[holder]
+		if !ok || len(h.Seats) == 0 {
+			return Hold{}, ErrNoHold
+		}
+		var left []int32
+		for _, idx := range b.still(h) {
+			if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || contains(seats, idx)) {
+				b.set(idx, holder, row{})
+				continue
+			}
+			left = append(left, int32(idx))
+		}
+		h.Seats, h.touched = left, true
+		return b.answerHold(h), nil
+	}})
+}
+
+func contains(list []int, idx int) bool {
+	for _, i := range list {
+		if i == idx {
+			return true
+		}
+	}
+	return false
+}

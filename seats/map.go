@@ -1,0 +1,124 @@
+package seats
+
+import (
+	"slices"
+	"sync"
+)
+
+// Counts are how many seats of each category are in which state, by position in Plan.Categories. Seats that lapsed
+// count as free and seats in payment as held, as on the map.
+type Counts struct {
+	Free, Held, Sold, Blocked []int
+}
+
+// Remaining is how many seats anybody may claim, over all categories.
+func (c Counts) Remaining() int { return sum(c.Free) }
+
+func sum(counts []int) (total int) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
+// Snapshot is the whole map at one version, each state as everybody sees it.
+type Snapshot struct {
+	Version int64
+	States  []State
+	Counts  Counts
+}
+
+// Delta is what changed on the map after version From and up to version To: the last state of each seat, as everybody
+// sees it, in the order of idx, and the counts as of To.
+type Delta struct {
+	From, To int64
+	Changes  []SeatChange
+	Counts   Counts
+}
+
+// SeatChange is one seat and the state it came to.
+type SeatChange struct {
+	Idx   int
+	State State
+}
+
+// ringSeats is how many seat changes the map remembers for those who come back; more than that and a snapshot is as
+// small as the delta.
+const ringSeats = 16_384
+
+// seatMap is an event's seats as this node last read or wrote them. It may be behind the database, never ahead of it.
+type seatMap struct {
+	mu      sync.RWMutex
+	version int64
+	states  []State
+	counts  Counts
+	ring    []Change // the versions up to and including version, without gap
+	ringed  int      // seat changes in the ring
+}
+
+// reset replaces everything by what the database says.
+func (m *seatMap) reset(version int64, states []State, counts Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.version, m.states, m.counts, m.ring, m.ringed = version, states, counts, nil, 0
+}
+
+// apply takes the map one version further. It reports false, and does nothing, if c is not the next version.
+func (m *seatMap) apply(c Change) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.Version != m.version+1 {
+		return false
+	}
+	for i, idx := range c.Idx {
+		m.states[idx] = State(c.State[i])
+	}
+	m.version, m.counts = c.Version, c.Counts
+	m.ring, m.ringed = append(m.ring, c), m.ringed+len(c.Idx)
+	for m.ringed > ringSeats {
+		m.ringed -= len(m.ring[0].Idx)
+		m.ring = m.ring[1:]
+	}
+	return true
+}
+
+// Version is the version of the event's map on this node.
+func (s *Sale) Version() int64 {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	return s.seats.version
+}
+
+// Snapshot returns the map as it is on this node; it is the caller's to keep.
+func (s *Sale) Snapshot() Snapshot {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	shown := make([]State, len(m.states))
+	for i, state := range m.states {
+		shown[i] = state.Shown()
+	}
+	return Snapshot{Version: m.version, States: shown, Counts: m.counts}
+}
+
+// Since returns what changed after a version; false if the node does not remember that far back, or the version is
+// from the future.
+func (s *Sale) Since(version int64) (Delta, bool) {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if version < m.version-int64(len(m.ring)) || version > m.version {
+		return Delta{}, false
+	}
+	var touched []int32
+	for _, c := range m.ring[len(m.ring)-int(m.version-version):] {
+		touched = append(touched, c.Idx...)
+	}
+	slices.Sort(touched)
+	touched = slices.Compact(touched)
+	changes := make([]SeatChange, len(touched))
+	for i, idx := range touched {
+		changes[i] = SeatChange{int(idx), m.states[idx].Shown()}
+	}
+	return Delta{From: version, To: m.version, Changes: changes, Counts: m.counts}, true
+}

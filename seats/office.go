@@ -1,0 +1,138 @@
+package seats
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Office is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
+// nodes may run on one database; none of them is special.
+type Office struct {
+	// Changed is told after an event's map on this node moved on. It must return at once.
+	Changed func(*Sale)
+	// Committed is told of each version this node committed. It must return at once.
+	Committed func(event, version int64)
+
+	db    *pgxpool.Pool
+	log   *slog.Logger
+	epoch atomic.Uint32
+	wake  chan struct{}  // a new hold may end before the ones known
+	lanes sync.WaitGroup // running lanes
+
+	mu    sync.Mutex // held while an event is opened, so that it is read once
+	sales map[string]*Sale
+}
+
+// NewOffice returns the node's office. Run starts it; set Changed and Committed before that.
+func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
+	return &Office{
+		Changed:   func(*Sale) {},
+		Committed: func(int64, int64) {},
+		db:        db, log: log, wake: make(chan struct{}, 1), sales: map[string]*Sale{},
+	}
+}
+
+// Run ends holds whose time is up, until ctx is done; then it waits for the commands that are under way.
+func (o *Office) Run(ctx context.Context) error {
+	defer o.lanes.Wait()
+	return o.lapseHolds(ctx)
+}
+
+// Sale returns an event, opened on this node at its first use. ErrNoEvent if there is none.
+func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.sales[slug]; ok {
+		return s, nil
+	}
+	event, err := EventBySlug(ctx, o.db, slug)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := LoadPlan(ctx, o.db, event.ID)
+	if err != nil {
+		return nil, err
+	}
+	if o.epoch.Load() == 0 {
+		if err := o.readEpoch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s := newSale(o, event, plan)
+	if err := s.reload(ctx); err != nil {
+		return nil, err
+	}
+	o.sales[slug] = s
+	return s, nil
+}
+
+// Open lists the events this node has open.
+func (o *Office) Open() []*Sale {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := make([]*Sale, 0, len(o.sales))
+	for _, s := range o.sales {
+		open = append(open, s)
+	}
+	return open
+}
+
+// Events lists every event of the database with its counts.
+func (o *Office) Events(ctx context.Context) ([]Listing, error) { return Events(ctx, o.db) }
+
+// Ping tells whether the database answers.
+func (o *Office) Ping(ctx context.Context) error {
+	if err := o.db.Ping(ctx); err != nil {
+		return fmt.Errorf("seats: ping: %w", err)
+	}
+	return nil
+}
+
+// Reload is for the moment after a database connection was lost. If the database is no longer the same run of the same
+// server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough.
+func (o *Office) Reload(ctx context.Context) error {
+	before := o.epoch.Load()
+	if err := o.readEpoch(ctx); err != nil {
+		return err
+	}
+	anew := before != 0 && before != o.epoch.Load()
+	for _, s := range o.Open() {
+		if !anew {
+			if err := s.CatchUp(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.reload(ctx); err != nil {
+			return err
+		}
+		o.changed(s)
+	}
+	o.wakeLapse()
+	return nil
+}
+
+func (o *Office) changed(s *Sale) { o.Changed(s) }
+
+// Epoch names the run of the database server that versions belong to. It changes with a restart, a failover and a
+// restore; a page that knows another epoch starts over from a snapshot.
+func (o *Office) Epoch() uint32 { return o.epoch.Load() }
+
+// The three functions may be executed by every role (PostgreSQL 15).
+const epochSQL = `
+SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
+  FROM pg_control_system() s, pg_control_checkpoint() c`
+
+func (o *Office) readEpoch(ctx context.Context) error {
+	var hash int32
+	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
+		return fmt.Errorf("seats: read epoch: %w", err)
+	}
+	o.epoch.Store(uint32(hash) | 1) // zero means not read yet
+	return nil
+}
