@@ -72,7 +72,7 @@ func overlaps(p *seats.Plan) []string {
 			cells[at] = i
 		}
 		if on > 0 {
-			warnings = append(warnings, fmt.Sprintf("In section %q %d seats are drawn on top of others (%s); they are easier to find in the list than on the map.", s.Name, on, example))
+			warnings = append(warnings, fmt.Sprintf("Seats of section %q drawn on top of others: %d (%s). They are easier to find in the list than on the map.", s.Name, on, example))
 		}
 	}
 	return warnings

@@ -112,4 +112,4 @@ func near(numbers ...float64) bool {
 	return true
 }
 
-const tooFar = "a coordinate or size is beyond a thousand million; that is no place in a drawing"
+const tooFar = "a coordinate or size is so large that it is no place in a drawing"

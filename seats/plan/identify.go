@@ -70,7 +70,7 @@ func (d *draft) reportIDs(counts [2]map[string]int, fell int) {
 		if n > 0 && fell == 0 {
 			rest = fmt.Sprintf("the seats are known by their %s instead.", d.idNames[0])
 		}
-		d.repaired("duplicate-id", "", seats, "%d values of %s stand at %d seats; %s", repeated, d.idNames[n], seats, rest)
+		d.repaired("duplicate-id", "", seats, "%d values of %s stand at more than one seat, %d seats in all; %s", repeated, d.idNames[n], seats, rest)
 	}
 }
 

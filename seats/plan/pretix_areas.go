@@ -41,8 +41,25 @@ func (d *draft) pretixArea(a pretixArea, zone point, path []any) error {
 			return err
 		}
 	}
-	role := roleOf(text)
-	var s seats.Shape
+	if s := d.pretixForm(a, at, path); s.Kind != "" {
+		s.Role = roleOf(text)
+		if err := d.draw(s, path); err != nil {
+			return err
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	size := a.Text.Size
+	if size <= 0 {
+		size = 16
+	}
+	return d.draw(seats.Shape{Kind: "text", Role: "label", Text: text, Size: size,
+		Center: seats.Point{X: at.X + a.Text.Position.X, Y: at.Y + a.Text.Position.Y}}, path)
+}
+
+// pretixForm is the shape of an area; none for a text, and for what Usher cannot draw.
+func (d *draft) pretixForm(a pretixArea, at point, path []any) (s seats.Shape) {
 	switch {
 	case a.Shape == "rectangle" && a.Rectangle != nil:
 		s = seats.Shape{Kind: "polygon", Points: rectangle(at.X, at.Y, a.Rectangle.Width, a.Rectangle.Height)}
@@ -61,19 +78,5 @@ func (d *draft) pretixArea(a pretixArea, zone point, path []any) error {
 	default:
 		d.warn("Area %s has a shape Usher does not know (%.40q) and is not drawn.", spell(path), a.Shape)
 	}
-	if s.Kind != "" {
-		s.Role = role
-		if err := d.draw(s, path); err != nil {
-			return err
-		}
-	}
-	if text == "" {
-		return nil
-	}
-	size := a.Text.Size
-	if size <= 0 {
-		size = 16
-	}
-	return d.draw(seats.Shape{Kind: "text", Role: "label", Text: text, Size: size,
-		Center: seats.Point{X: at.X + a.Text.Position.X, Y: at.Y + a.Text.Position.Y}}, path)
+	return s
 }

@@ -63,7 +63,7 @@ func (d *draft) dropEmpty() {
 	}
 	d.sections = sections
 	if empty > 0 {
-		d.warn("%d rows have no seats and were left out.", empty)
+		d.warn("Rows without seats were left out: %d.", empty)
 	}
 }
 
@@ -100,7 +100,7 @@ func (d *draft) cleanNames() {
 		}
 	}
 	if n := len(cleaned); n > 0 {
-		d.repaired("name", "", n, "%d names were empty, too long or had characters a label cannot have: %s.", n, some(cleaned))
+		d.repaired("name", "", n, "names that were empty, too long or not fit for a label were changed: %s.", some(cleaned))
 	}
 }
 

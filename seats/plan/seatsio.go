@@ -101,16 +101,21 @@ func readSeatsio(data []byte) (*draft, error) {
 	if err := in.floors(file.SubChartFloors); err != nil {
 		return nil, err
 	}
+	in.leftOut(&file)
+	return in.draft, nil
+}
+
+// leftOut says what of the chart the plan does not have.
+func (in *seatsioReader) leftOut(file *seatsioChart) {
 	if in.focus == nil && len(file.Zones.List) > 0 {
 		in.warn("The chart has a point to look at for each of its %d zones; Usher has one for a plan, and took none.", len(file.Zones.List))
 	}
 	if in.whole > 0 {
-		in.warn("%d tables, booths or areas are sold as a whole in the chart; here each of their places is for sale.", in.whole)
+		in.warn("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole)
 	}
 	if in.icons > 0 {
-		in.warn("%d icons and images were left out.", in.icons)
+		in.warn("Icons and images were left out: %d.", in.icons)
 	}
-	return in.draft, nil
 }
 
 func (in *seatsioReader) prices(list []seatsioCategory) error {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,10 +139,8 @@ func (in *seatsioReader) area(o *seatsioObject, at point, section string, catego
 	case !ok:
 		return fail(path, "the area has no form Usher knows: a polygon, a rectangle or a circle")
 	}
-	for _, p := range polygon {
-		if !near(p.X, p.Y) {
-			return fail(path, tooFar)
-		}
+	if slices.ContainsFunc(polygon, func(p seats.Point) bool { return !near(p.X, p.Y) }) {
+		return fail(path, tooFar)
 	}
 	if err := in.room(*o.Capacity, under(path, "capacity")...); err != nil {
 		return err

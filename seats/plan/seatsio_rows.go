@@ -27,30 +27,39 @@ func (in *seatsioReader) section(sec *seatsioSection, at point, path []any) erro
 	}
 	inside := point{at.X + sec.TopLeft.X, at.Y + sec.TopLeft.Y}
 	inner := under(path, "subChart")
-	groups := []struct {
-		key  string
-		rows []seatsioRow
-	}{{"rows", sec.SubChart.Rows}, {"tables", sec.SubChart.Tables}}
-	for _, g := range groups {
-		for i := range g.rows {
-			r, err := in.row(&g.rows[i], g.key == "tables", inside, category, under(inner, g.key, i))
-			if err != nil {
-				return err
-			}
-			s.rows = append(s.rows, r)
-		}
-	}
-	for i := range sec.SubChart.Booths {
-		r, err := in.booth(&sec.SubChart.Booths[i], inside, category, under(inner, "booths", i))
-		if err != nil {
-			return err
-		}
-		s.rows = append(s.rows, r)
+	if s.rows, err = in.inside(&sec.SubChart, inside, category, inner); err != nil {
+		return err
 	}
 	if len(s.rows) > 0 || len(sec.SubChart.Areas) == 0 {
 		in.sections = append(in.sections, s)
 	}
 	return in.decoration(&sec.SubChart, inside, name, category, inner)
+}
+
+// inside reads what is for sale in a section: its rows, tables and booths.
+func (in *seatsioReader) inside(f *seatsioPart, at point, category int, path []any) ([]draftRow, error) {
+	var rows []draftRow
+	groups := []struct {
+		key  string
+		rows []seatsioRow
+	}{{"rows", f.Rows}, {"tables", f.Tables}}
+	for _, g := range groups {
+		for i := range g.rows {
+			r, err := in.row(&g.rows[i], g.key == "tables", at, category, under(path, g.key, i))
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, r)
+		}
+	}
+	for i := range f.Booths {
+		r, err := in.booth(&f.Booths[i], at, category, under(path, "booths", i))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
 }
 
 // loose reads rows, tables and booths that stand in no section. Rows may still name one.

@@ -52,7 +52,7 @@ func (d *draft) renumber(s *draftSection) {
 		}
 	}
 	if n := len(changed); n > 0 {
-		d.repaired("duplicate-label", s.name, n, "%d seats had the number of another seat in their row: %s.", n, some(changed))
+		d.repaired("duplicate-label", s.name, n, "numbers that stood twice in a row were changed: %s.", some(changed))
 	}
 }
 

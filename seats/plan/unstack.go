@@ -39,7 +39,7 @@ func (d *draft) unstack() {
 			ground.take(s.rows[j])
 		}
 		if moved > 0 {
-			d.repaired("overlap", s.name, moved, "%d of its tables are drawn on top of others, so they were moved to the right.", moved)
+			d.repaired("overlap", s.name, moved, "tables drawn on top of others were moved to the right: %d.", moved)
 		}
 	}
 }
