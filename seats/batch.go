@@ -156,10 +156,11 @@ func (b *batch) decide() {
 	}
 }
 
-// set gives a seat another state in somebody's name.
+// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard asks
+// whether the first of them might: it is the one that met the row.
 func (b *batch) set(idx int, by ID, to row) {
 	if _, dirty := b.dirty[idx]; !dirty {
-		b.was[idx] = b.rows[idx]
+		b.was[idx], b.dirty[idx] = b.rows[idx], by
 	}
-	b.rows[idx], b.dirty[idx] = to, by
+	b.rows[idx] = to
 }

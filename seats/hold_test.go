@@ -1,0 +1,114 @@
+package seats_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// changes tells the test when the map moved.
+func changes(b *bench) <-chan struct{} {
+	moved := make(chan struct{}, 100)
+	b.office.Changed = func(*seats.Sale) { moved <- struct{}{} }
+	return moved
+}
+
+func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
+	t.Parallel()
+	db := newBench(t, seats.NewEvent{HoldLength: time.Second}, hall(2, 1))
+	who := seats.NewID()
+	moved := changes(db)
+	db.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	<-moved
+	<-moved // the lapse, announced by itself
+	if h, err := db.sale.Hold(t.Context(), who); err != nil || !h.Lapsed || len(h.Seats) != 2 {
+		t.Fatalf("after its time the hold is %+v, %v; want it lapsed with both seats", h, err)
+	}
+	if s := db.sale.Snapshot(); s.States[0] != seats.Free || s.Counts.Free[0] != 20 {
+		t.Errorf("a lapsed seat shows as %v and %d are free, want free and 20", s.States[0], s.Counts.Free[0])
+	}
+	_, err := db.sale.Extend(t.Context(), who)
+	wantRefusal(t, err, seats.CodeLapsed)
+	db.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	if h, err := db.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
+		t.Errorf("after one lapsed seat went, the hold is %+v, %v; want the other one", h, err)
+	}
+	sold, err := db.sale.Sell(t.Context(), who, seats.NewID())
+	if err != nil || len(sold) != 1 || sold[0] != 1 {
+		t.Errorf("the last holder confirmed %v, %v; want the seat nobody took", sold, err)
+	}
+	wantBooks(t, db)
+}
+
+func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	who := seats.NewID()
+	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	const endNow = `WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 second')
+		UPDATE seat_state SET expires_at = clock_timestamp() - interval '1 second' WHERE state = 1`
+	if _, err := b.db.Exec(t.Context(), endNow); err != nil {
+		t.Fatal(err)
+	}
+	if h := b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}}); len(h.Seats) != 1 {
+		t.Errorf("the next one got %v", h.Seats)
+	}
+	if _, err := b.sale.Hold(t.Context(), who); !errors.Is(err, seats.ErrNoHold) {
+		t.Errorf("the first one still has %v", err)
+	}
+}
+
+func TestReleaseGivesBackWhatIsNamedOrAll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	who := seats.NewID()
+	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"}})
+	if h, err := b.sale.Release(t.Context(), who, 1, 7); err != nil || len(h.Seats) != 2 {
+		t.Errorf("after a release the hold is %+v, %v; want two seats", h, err)
+	}
+	if h, err := b.sale.Release(t.Context(), who); err != nil || len(h.Seats) != 0 {
+		t.Errorf("after the rest the hold is %+v, %v; want none", h, err)
+	}
+	if _, err := b.sale.Release(t.Context(), who); !errors.Is(err, seats.ErrNoHold) {
+		t.Errorf("a third release says %v, want no hold", err)
+	}
+	wantBooks(t, b)
+}
+
+func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
+	who := seats.NewID()
+	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	for range 2 {
+		h, err := b.sale.Extend(t.Context(), who)
+		if err != nil || !h.ExpiresAt.After(first.ExpiresAt) {
+			t.Fatalf("an extension gave %+v, %v", h, err)
+		}
+	}
+	_, err := b.sale.Extend(t.Context(), who)
+	wantRefusal(t, err, seats.CodePressure)
+	other := seats.NewID()
+	b.claim(t, other, seats.Wish{Best: 9, Category: "A"})
+	b.claim(t, other, seats.Wish{Area: "Floor", Quantity: 1})
+	_, err = b.sale.Extend(t.Context(), other)
+	wantRefusal(t, err, seats.CodePressure)
+	wantBooks(t, b)
+}
+
+func TestBlockedSeatsAreNobodys(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	if err := b.sale.Block(t.Context(), 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
+	wantRefusal(t, err, seats.CodeTaken)
+	if err := b.sale.Unblock(t.Context(), 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	wantBooks(t, b)
+}
