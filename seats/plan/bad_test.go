@@ -94,6 +94,7 @@ func TestHugeFilesAreRefusedBeforeTheyFillTheMemory(t *testing.T) {
 	for name, c := range map[string]struct{ file, reason string }{
 		"65 MiB":            {strings.Repeat(" ", MaxBytes+1), "64 MiB"},
 		"millions of seats": {`{"zones":[{"rows":[{"seats":[` + strings.Repeat("{},", mostParts) + `{}]}]}]}`, "too many for a plan"},
+		"millions of words": {`{"zones":[` + strings.Repeat(`"",`, mostParts+1) + `""]}`, "too many for a plan"},
 		"a deep hole":       {strings.Repeat(`[`, 100_000), "depth"},
 		"100,001 seats":     {`{"zones":[{"rows":[{"seats":[` + strings.Repeat("{},", seats.MaxSeats) + `{}]}]}]}`, "too many for one plan"},
 	} {

@@ -31,7 +31,6 @@ type draftSection struct {
 	area    bool
 	outline []seats.Point
 	rows    []draftRow // an area has one, without label
-	path    []any
 }
 
 type draftRow struct {
@@ -72,9 +71,6 @@ func (d *draft) room(n int, path ...any) error {
 	d.seats += n
 	return nil
 }
-
-// located gives an error its line.
-func (d *draft) located(data []byte, err error) error { return explain(data, err) }
 
 func fail(path []any, format string, args ...any) error {
 	return &errAt{path, fmt.Sprintf(format, args...)}

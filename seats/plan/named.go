@@ -21,11 +21,11 @@ func Names() []string { return slices.Sorted(maps.Keys(shipped)) }
 
 // Named returns a plan that comes with Usher, always the same under the same name; false if there is none.
 func Named(name string) (*seats.Plan, bool) {
-	make, ok := shipped[name]
+	draw, ok := shipped[name]
 	if !ok {
 		return nil, false
 	}
-	p, err := make().plan()
+	p, err := draw().plan()
 	if err != nil {
 		panic(fmt.Sprintf("plan: the shipped plan %q is broken: %v", name, err)) // a test makes each of them
 	}

@@ -15,7 +15,7 @@ type documentReader struct {
 }
 
 func (in *documentReader) section(sec *documentSection, path []any) error {
-	s := draftSection{name: sec.Name, outline: points(sec.Outline), path: path}
+	s := draftSection{name: sec.Name, outline: points(sec.Outline)}
 	if len(s.outline) > 0 && len(s.outline) < 3 {
 		return fail(under(path, "outline"), "an outline has at least 3 points")
 	}

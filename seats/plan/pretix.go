@@ -70,7 +70,7 @@ func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []an
 	if err != nil {
 		return err
 	}
-	s := draftSection{name: name, path: path}
+	s := draftSection{name: name}
 	for i, row := range zone.Rows {
 		at := under(path, "rows", i)
 		r, err := d.pretixRow(row, zone.Position, categories, at)

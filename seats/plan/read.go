@@ -67,7 +67,7 @@ func Read(r io.Reader) (*Result, error) {
 		return nil, err
 	}
 	if err := d.repair(); err != nil {
-		return nil, d.located(data, err)
+		return nil, explain(data, err)
 	}
 	p := d.build()
 	if err := Check(p); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// real reads a plan drawn by somebody else. Those lie beside the repository, not in it.
-func real(t *testing.T, name string) *Result {
+// realPlan reads a plan drawn by somebody else. Those lie beside the repository, not in it.
+func realPlan(t *testing.T, name string) *Result {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "plans", name)
 	f, err := os.Open(path)
@@ -66,7 +66,7 @@ func TestRealPlansHaveTheirSeats(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			res := real(t, c.file)
+			res := realPlan(t, c.file)
 			p := res.Plan
 			if res.Format != c.format || len(p.Seats) != c.seats || len(p.Sections) != c.sections || rowsOf(p) != c.rows {
 				t.Errorf("%s: %d seats in %d sections and %d rows", res.Format, len(p.Seats), len(p.Sections), rowsOf(p))
@@ -106,7 +106,7 @@ func typicalOf(p *seats.Plan) float64 {
 
 func TestTheDirtyHallKeepsItsUuids(t *testing.T) {
 	t.Parallel()
-	res := real(t, "pretix-hall-738.json")
+	res := realPlan(t, "pretix-hall-738.json")
 	for _, s := range res.Plan.Seats {
 		if len(s.ID) != 36 {
 			t.Fatalf("seat %+v has not its uuid", s)
@@ -120,7 +120,7 @@ func TestTheDirtyHallKeepsItsUuids(t *testing.T) {
 
 func TestAreasOfTheSmallChartAreCounted(t *testing.T) {
 	t.Parallel()
-	p := real(t, "seatsio-small-ga.json").Plan
+	p := realPlan(t, "seatsio-small-ga.json").Plan
 	for _, name := range []string{"GA1", "GA2"} {
 		s := p.Sections[p.SectionNamed(name)]
 		if !s.Area || s.Count != 100 || p.Label(s.First) != name+"/1" || p.Label(s.First+99) != name+"/100" {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// mostParts is the most objects and lists a file may have. A plan of 100,000 seats in any of the formats has far
-// fewer; a file with more is made to fill the memory.
-const mostParts = 2_000_000
+// mostParts is the most objects and lists, and the most elements of lists, a file may have. A plan of 100,000 seats in
+// any of the formats has far fewer; a file with more is made to fill the memory.
+const mostParts = 1_000_000
 
 // examine refuses what is too large, not text, or would cost much more memory than its size lets expect.
 func examine(data []byte) ([]byte, error) {
@@ -33,10 +33,11 @@ func examine(data []byte) ([]byte, error) {
 	return data, weigh(data)
 }
 
-// weigh counts objects and lists outside of texts, and refuses null as an element: five bytes in the file would be
-// a whole empty seat in memory.
+// weigh counts what a file is made of, outside of texts, and refuses null as an element: five bytes in the file would
+// be a whole empty seat in memory.
 func weigh(data []byte) error {
-	parts, before := 0, byte(0)
+	var open []byte // the brackets around this place
+	parts, elements, before := 0, 0, byte(0)
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; c {
 		case ' ', '\t', '\r', '\n':
@@ -44,14 +45,21 @@ func weigh(data []byte) error {
 		case '"':
 			i = textEnd(data, i)
 		case '{', '[':
+			open = append(open, c)
 			parts++
-			if parts > mostParts {
-				return &Error{Line: lineAt(data, int64(i)), Reason: fmt.Sprintf("more than %d objects and lists: too many for a plan", mostParts)}
+		case '}', ']':
+			open = open[:max(0, len(open)-1)]
+		case ',':
+			if len(open) > 0 && open[len(open)-1] == '[' {
+				elements++
 			}
 		case 'n':
 			if before == '[' || before == ',' {
 				return &Error{Line: lineAt(data, int64(i)), Reason: "null stands in a list, where an element is expected"}
 			}
+		}
+		if max(parts, elements) > mostParts {
+			return &Error{Line: lineAt(data, int64(i)), Reason: fmt.Sprintf("more than %d parts: too many for a plan", mostParts)}
 		}
 		if i < len(data) {
 			before = data[i]

@@ -108,7 +108,7 @@ func readSeatsio(data []byte) (*draft, error) {
 // leftOut says what of the chart the plan does not have.
 func (in *seatsioReader) leftOut(file *seatsioChart) {
 	if in.focus == nil && len(file.Zones.List) > 0 {
-		in.warn("The chart has a point to look at for each of its %d zones; Usher has one for a plan, and took none.", len(file.Zones.List))
+		in.warn("The chart has points to look at for its zones (%d); Usher has one for a whole plan, and took none.", len(file.Zones.List))
 	}
 	if in.whole > 0 {
 		in.warn("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole)

@@ -154,7 +154,7 @@ func (in *seatsioReader) area(o *seatsioObject, at point, section string, catego
 		}
 		row.seats = append(row.seats, s)
 	}
-	in.sections = append(in.sections, draftSection{name: name, area: true, outline: polygon, rows: []draftRow{row}, path: path})
+	in.sections = append(in.sections, draftSection{name: name, area: true, outline: polygon, rows: []draftRow{row}})
 	return nil
 }
 

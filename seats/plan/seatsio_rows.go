@@ -15,7 +15,7 @@ func (in *seatsioReader) section(sec *seatsioSection, at point, path []any) erro
 	if err != nil {
 		return err
 	}
-	s := draftSection{name: name, path: path}
+	s := draftSection{name: name}
 	for i, p := range sec.Points {
 		if !near(p.X, p.Y) {
 			return fail(under(path, "points", i), tooFar)
@@ -70,7 +70,7 @@ func (in *seatsioReader) loose(f *seatsioPart, at point, path []any) error {
 		if !ok {
 			i = len(in.sections)
 			named[section] = i
-			in.sections = append(in.sections, draftSection{name: section, path: path})
+			in.sections = append(in.sections, draftSection{name: section})
 		}
 		in.sections[i].rows = append(in.sections[i].rows, r)
 	}

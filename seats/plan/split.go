@@ -96,7 +96,7 @@ func split(s *draftSection) []draftSection {
 	for i, r := range s.rows {
 		if i == 0 || apart(s.rows[i-1], r) > far || collides(seen, r) {
 			seen = map[place]bool{}
-			parts = append(parts, draftSection{name: fmt.Sprintf("%s %d", s.name, len(parts)+1), area: s.area, path: s.path})
+			parts = append(parts, draftSection{name: fmt.Sprintf("%s %d", s.name, len(parts)+1), area: s.area})
 		}
 		for _, seat := range r.seats {
 			seen[place{r.label, seat.number}] = true
