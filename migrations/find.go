@@ -1,0 +1,71 @@
+package migrations
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// waysOut is what a person may do when there is no PostgreSQL on the machine.
+const waysOut = `there is no PostgreSQL on this machine. Three ways out:
+  Debian, Ubuntu:  apt-get install -y postgresql
+  macOS:           brew install postgresql@17
+  anywhere:        DATABASE_URL=postgres://… usher serve   (version 15 or newer)`
+
+// findBinaries returns the folder with initdb and postgres: the one that a data directory was made with, or the newest.
+func findBinaries(dataDir string) (string, error) {
+	want := ""
+	if version, err := os.ReadFile(filepath.Join(dataDir, "PG_VERSION")); err == nil {
+		want = strings.TrimSpace(string(version))
+	}
+	var folders []string
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin",
+		"/Applications/Postgres.app/Contents/Versions/*/bin",
+	} {
+		found, _ := filepath.Glob(pattern) // the patterns are well formed
+		folders = append(folders, found...)
+	}
+	if path, err := exec.LookPath("postgres"); err == nil {
+		folders = append(folders, filepath.Dir(path))
+	}
+	best, newest := "", 14
+	for _, folder := range folders {
+		version, err := majorVersion(folder)
+		if err != nil || version <= newest || want != "" && strconv.Itoa(version) != want {
+			continue
+		}
+		best, newest = folder, version
+	}
+	if best != "" {
+		return best, nil
+	}
+	if want != "" {
+		return "", fmt.Errorf("the data in %s was made by PostgreSQL %s, which is not on this machine: install that version, or start with another folder (USHER_DATA)", dataDir, want)
+	}
+	return "", fmt.Errorf("%s", waysOut)
+}
+
+// majorVersion asks the server program in a folder for its version.
+func majorVersion(folder string) (int, error) {
+	if !slices.ContainsFunc([]string{"initdb", "postgres"}, func(name string) bool {
+		_, err := os.Stat(filepath.Join(folder, name))
+		return err == nil
+	}) {
+		return 0, os.ErrNotExist
+	}
+	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output()
+	if err != nil {
+		return 0, err
+	}
+	words := strings.Fields(string(out)) // postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
+	if len(words) < 3 {
+		return 0, fmt.Errorf("unexpected version %q", out)
+	}
+	major, _, _ := strings.Cut(words[2], ".")
+	return strconv.Atoi(major)
+}

@@ -1,0 +1,15 @@
+package migrations
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// become makes a command run as the server's user, in a process group of its own so that Ctrl-C reaches usher only,
+// and end when the thread that started it ends.
+func (u *user) become(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGQUIT}
+	if u.other {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.uid, Gid: u.gid}
+	}
+}

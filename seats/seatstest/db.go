@@ -1,0 +1,106 @@
+// Package seatstest gives tests a real, migrated PostgreSQL of their own.
+package seatstest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/migrations"
+)
+
+// cluster is the one server of a test process. It ends with the process.
+var cluster = sync.OnceValues(func() (*migrations.Private, error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "usher-test-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // the server's user must be able to walk in
+		return nil, err
+	}
+	// What a test writes need not survive the machine.
+	p, err := migrations.StartPrivate(ctx, dir, slog.New(slog.NewTextHandler(io.Discard, nil)),
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB")
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(ctx, p.DSN)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := migrations.Up(ctx, conn); err != nil {
+		return nil, err
+	}
+	return p, conn.Close(ctx)
+})
+
+// Main runs the tests and stops the server they used. Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if p, err := cluster(); err == nil {
+		dir := strings.TrimSuffix(strings.Fields(p.DSN)[0][len("host="):], "/postgres")
+		if err := p.Stop(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		_ = os.RemoveAll(dir) // a folder that stays is only untidy
+	}
+	os.Exit(code)
+}
+
+var databases atomic.Int64
+
+// DSN returns the address of a fresh database with the schema, dropped after a test that passed.
+func DSN(t testing.TB) string {
+	t.Helper()
+	p, err := cluster()
+	if err != nil {
+		t.Fatalf("this test needs PostgreSQL: %v", err)
+	}
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	admin := strings.Replace(p.DSN, "dbname=usher", "dbname=postgres", 1)
+	run := func(sql string) error {
+		ctx := context.Background() // the test's own context has ended when its database is dropped
+		conn, err := pgx.Connect(ctx, admin)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		_, err = conn.Exec(ctx, sql)
+		return err
+	}
+	if err := run("CREATE DATABASE " + name + " TEMPLATE usher"); err != nil {
+		t.Fatalf("make database %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the database of this test was %s", name)
+			return
+		}
+		if err := run("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Errorf("drop database %s: %v", name, err)
+		}
+	})
+	return strings.Replace(p.DSN, "dbname=usher", "dbname="+name, 1)
+}
+
+// DB returns a pool on a fresh database with the schema.
+func DB(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(context.Background(), DSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
