@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// call is one use of a command: what it was given and where it answers.
+type call struct {
+	command
+	args   []string
+	getenv func(string) string
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// flags is an empty flag set that shows the command's own usage.
+func (c *call) flags() *flag.FlagSet {
+	fs := flag.NewFlagSet("usher "+c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // errors are printed once, by main
+	fs.Usage = func() { c.help(fs) }
+	return fs
+}
+
+// parse reads the arguments: flags may stand before, between and after exactly names words, which c.args then holds.
+func (c *call) parse(fs *flag.FlagSet, names int) error {
+	var words []string
+	for rest := c.args; ; {
+		if err := fs.Parse(rest); err != nil {
+			return c.misuse(err)
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		words, rest = append(words, fs.Arg(0)), fs.Args()[1:]
+	}
+	if len(words) != names {
+		return c.misuse(fmt.Errorf("the command takes %d names, and got %q", names, words))
+	}
+	c.args = words
+	return nil
+}
+
+func (c *call) misuse(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return usageError{fmt.Sprintf("%s: %v\nusage: usher %s %s", c.name, err, c.name, c.command.args)}
+}
+
+// help prints what the command does and each of its flags with its default and the environment variable of the same name.
+func (c *call) help(fs *flag.FlagSet) {
+	fmt.Fprintf(c.stdout, "usher %s: %s\n\nUsage: usher %s %s\n", c.name, c.about, c.name, c.command.args)
+	first := true
+	fs.VisitAll(func(f *flag.Flag) {
+		if first {
+			fmt.Fprint(c.stdout, "\nFlags:\n")
+			first = false
+		}
+		what, about := flag.UnquoteUsage(f)
+		fmt.Fprintf(c.stdout, "  %-28s %s%s\n", strings.TrimSpace("--"+f.Name+" "+what), about, defaultOf(f))
+	})
+}
+
+func defaultOf(f *flag.Flag) string {
+	if f.DefValue == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (default %s)", f.DefValue)
+}

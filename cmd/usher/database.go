@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/migrations"
+)
+
+// database is the PostgreSQL in use, at this version of the schema.
+type database struct {
+	pool    *pgxpool.Pool
+	dsn     string
+	private *migrations.Private // nil when the operator gave one
+}
+
+// connections is how many a node opens at most, if DATABASE_URL does not say it with pool_max_conns. Claims travel in
+// batches, so that a few carry a crowd.
+const connections = 16
+
+// openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
+func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *database, err error) {
+	db := &database{dsn: cfg.DatabaseURL}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.close())
+		}
+	}()
+	if db.dsn == "" {
+		if db.private, err = migrations.StartPrivate(ctx, cfg.Data, log); err != nil {
+			return nil, err
+		}
+		db.dsn = db.private.DSN
+	}
+	if err := prepare(ctx, db.dsn); err != nil {
+		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
+	}
+	db.pool, err = openPool(ctx, db.dsn)
+	return db, err
+}
+
+// prepare brings the database up to this version, and refuses one that may lose what it confirmed.
+func prepare(ctx context.Context, dsn string) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return fmt.Errorf("the database cannot be reached: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	if err := migrations.CheckDurable(ctx, conn); err != nil {
+		return err
+	}
+	_, err = migrations.Up(ctx, conn)
+	return err
+}
+
+func openPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL is not an address of a PostgreSQL: %w", err)
+	}
+	if !strings.Contains(dsn, "pool_max_conns") {
+		cfg.MaxConns = connections
+	}
+	return pgxpool.NewWithConfig(ctx, cfg)
+}
+
+// stopTime is how long a clean end of Postgres may take; after it, the next start recovers.
+const stopTime = 4 * time.Second
+
+func (db *database) close() error {
+	if db.pool != nil {
+		db.pool.Close()
+	}
+	if db.private == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	return db.private.Stop(ctx)
+}
+
+// withDatabase runs one command on the database, beside a running serve or alone.
+func withDatabase(ctx context.Context, c *call, cfg *Config, do func(*pgxpool.Pool) error) error {
+	db, err := openDatabase(ctx, cfg, newLog(c.stderr, "text"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db.pool), db.close())
+}
+
+// migrate brings the database up to this version and says so.
+func migrate(ctx context.Context, c *call) error {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(*pgxpool.Pool) error {
+		_, err := fmt.Fprintf(c.stdout, "The database is up to date: %s.\n", cfg.database())
+		return err
+	})
+}

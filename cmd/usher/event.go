@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// eventCreate puts one event on sale. It works beside a running serve, whose private Postgres it then uses.
+func eventCreate(ctx context.Context, c *call) error {
+	var cfg Config
+	var n seats.NewEvent
+	var from, starts string
+	fs := c.flags()
+	fs.StringVar(&from, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
+	fs.StringVar(&n.Name, "name", "", "`name` of the event")
+	fs.StringVar(&n.Slug, "slug", "", "its `word` in addresses; empty: made from the name")
+	fs.StringVar(&n.Venue, "venue", "", "`place` where it is")
+	fs.StringVar(&starts, "starts", "", "`time` it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks")
+	fs.StringVar(&n.TimeZone, "time-zone", "UTC", "`zone` of the venue's clock, such as Europe/Vienna")
+	fs.StringVar(&n.Currency, "currency", "EUR", "three `letters`, ISO 4217")
+	fs.DurationVar(&n.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
+	fs.IntVar(&n.SeatsPerHolder, "limit", 6, "most `seats` for one person")
+	fs.IntVar(&n.Extensions, "extensions", 10, "how many `times` a person may ask for more time")
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	if err := checkNewEvent(&n, from, starts); err != nil {
+		return c.misuse(err)
+	}
+	p, err := findPlan(from)
+	if err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		e, err := seats.CreateEvent(ctx, db, n, p)
+		if errors.Is(err, seats.ErrSlugTaken) {
+			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name)))
+		}
+		if err != nil {
+			return err
+		}
+		return announce(c.stdout, e)
+	})
+}
+
+// checkNewEvent refuses what makes no sense before a database is touched, and puts the time of the start into n.
+func checkNewEvent(n *seats.NewEvent, from, starts string) error {
+	switch {
+	case from == "":
+		return errors.New("--plan is missing: a file, or one of the names \"usher plan list\" shows")
+	case n.Name == "":
+		return errors.New("--name is missing")
+	case n.HoldLength < time.Second:
+		return fmt.Errorf("--hold %s is too short; a second is the least", n.HoldLength)
+	case n.SeatsPerHolder < 1:
+		return fmt.Errorf("--limit %d would let nobody have a seat", n.SeatsPerHolder)
+	case n.Extensions < 1:
+		return fmt.Errorf("--extensions is %d; one is the least", n.Extensions)
+	}
+	zone, err := time.LoadLocation(n.TimeZone)
+	if err != nil {
+		return fmt.Errorf("--time-zone %q is not known; use a name such as Europe/Vienna", n.TimeZone)
+	}
+	n.StartsAt, err = startOf(starts, zone)
+	return err
+}
+
+// startOf reads a time as people write it; without an offset it is what the clock in the venue shows.
+func startOf(text string, zone *time.Location) (time.Time, error) {
+	if text == "" {
+		return evening(time.Now().In(zone), 4*7), nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--starts %q is not a time such as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"", text)
+}
+
+// evening is eight o'clock, some days after now.
+func evening(now time.Time, days int) time.Time {
+	return time.Date(now.Year(), now.Month(), now.Day()+days, 20, 0, 0, 0, now.Location())
+}
+
+func announce(w io.Writer, e seats.Event) error {
+	_, err := fmt.Fprintf(w, "%s is on sale: %s seats, held for %s, at most %d a person.\nIt is at /events/%s\n",
+		e.Name, thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, e.Slug)
+	return err
+}
+
+// span writes 8m0s as 8m.
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// eventList shows every event and what is left of it.
+func eventList(ctx context.Context, c *call) error {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		list, err := seats.Events(ctx, db)
+		if err != nil {
+			return err
+		}
+		return table(c.stdout, list)
+	})
+}
+
+func table(w io.Writer, list []seats.Listing) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "There are no events. \"usher event create --help\" tells how to make one.")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SLUG\tNAME\tSTARTS\tSEATS\tFREE\tHELD\tSOLD")
+	for _, l := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Slug, l.Name, local(l.Event).Format("2006-01-02 15:04"),
+			thousands(l.Seats), thousands(l.Free), thousands(l.Held), thousands(l.Sold))
+	}
+	return t.Flush()
+}
+
+// local is when an event starts by the clock of its venue.
+func local(e seats.Event) time.Time {
+	zone, err := time.LoadLocation(e.TimeZone)
+	if err != nil {
+		return e.StartsAt.UTC()
+	}
+	return e.StartsAt.In(zone)
+}
+
+// thousands writes 50000 as 50,000.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

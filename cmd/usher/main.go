@@ -1,0 +1,122 @@
+// Command usher is a box office in one program: attendees pick seats on a live map in the browser, and no seat is
+// ever sold twice.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// command is one thing the program does. Its name may have two words.
+type command struct {
+	name  string
+	args  string // what follows the name, as the usage shows it
+	about string
+	run   func(ctx context.Context, c *call) error
+}
+
+func commands() []command {
+	return []command{
+		{"serve", "[flags]", "open the box office", serve},
+		{"event create", "--plan FILE|NAME --name NAME [flags]", "put an event on sale, also while serve runs", eventCreate},
+		{"event list", "[flags]", "show every event and what is left of it", eventList},
+		{"plan import", "FILE [--out FILE]", "read a seating plan, say what is in it and what was repaired", planImport},
+		{"plan list", "", "show the plans that come with usher", planList},
+		{"migrate", "[flags]", "bring the database up to this version", migrate},
+		{"version", "", "print the version", version},
+	}
+}
+
+// run finds the command that args name and runs it.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	if len(args) == 0 || isHelp(args[0]) {
+		usage(stdout)
+		return nil
+	}
+	for _, cmd := range commands() {
+		words := strings.Fields(cmd.name)
+		if len(args) < len(words) || strings.Join(args[:len(words)], " ") != cmd.name {
+			continue
+		}
+		c := &call{command: cmd, args: args[len(words):], getenv: getenv, stdout: stdout, stderr: stderr}
+		if err := cmd.run(ctx, c); !errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return nil
+	}
+	return unknownCommand(args)
+}
+
+func isHelp(arg string) bool {
+	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+}
+
+// unknownCommand answers a name that is none, and the first word alone of a name that has two.
+func unknownCommand(args []string) error {
+	var also []string
+	for _, cmd := range commands() {
+		if strings.HasPrefix(cmd.name, args[0]+" ") {
+			also = append(also, "usher "+cmd.name)
+		}
+	}
+	if also != nil {
+		return usageError{fmt.Sprintf("say what to do: %s", strings.Join(also, " or "))}
+	}
+	return usageError{fmt.Sprintf("there is no command %q; \"usher help\" shows those there are", args[0])}
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "Usher is a box office: seats on a live map, none ever sold twice.\n\nUsage:\n")
+	for _, cmd := range commands() {
+		fmt.Fprintf(w, "  usher %-14s %s\n", cmd.name, cmd.about)
+	}
+	fmt.Fprint(w, "\n\"usher COMMAND --help\" shows the settings of a command.\n")
+}
+
+// usageError is a call that makes no sense, told from one that failed by its exit code.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+func exitCode(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "usher: %v\n", err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+func version(_ context.Context, c *call) error {
+	if err := c.parse(c.flags(), 0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.stdout, "usher", buildVersion())
+	return err
+}
+
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// try runs one command without any environment and returns what it printed.
+func try(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	return tryWith(t, nil, args...)
+}
+
+func tryWith(t *testing.T, env map[string]string, args ...string) (string, error) {
+	t.Helper()
+	var out, log bytes.Buffer
+	err := run(t.Context(), args, func(name string) string { return env[name] }, &out, &log)
+	return out.String(), err
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"help"}, {"--help"}, {"-h"}} {
+		out, err := try(t, args...)
+		if err != nil {
+			t.Fatalf("usher %v: %v", args, err)
+		}
+		for _, cmd := range commands() {
+			if !strings.Contains(out, "usher "+cmd.name) {
+				t.Errorf("usher %v does not name %q:\n%s", args, cmd.name, out)
+			}
+		}
+	}
+}
+
+func TestServeHelpShowsEverySettingWithItsDefaultAndItsVariable(t *testing.T) {
+	t.Parallel()
+	out, err := tryWith(t, map[string]string{"DATABASE_URL": "postgres://usher:secret@db/usher-prod"}, "serve", "--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--addr", "USHER_ADDR", ":8080", "--data", "USHER_DATA", "./data", "--database-url", "DATABASE_URL", "--url", "USHER_URL"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "usher-prod") {
+		t.Errorf("the help shows what the environment holds, which may be a secret:\n%s", out)
+	}
+}
+
+func TestAFlagWinsOverTheEnvironmentAndTheEnvironmentOverTheDefault(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"USHER_ADDR": "127.0.0.1:1", "USHER_DATA": "/env"}
+	var cfg Config
+	c := &call{command: command{name: "serve"}, args: []string{"--addr", "127.0.0.1:2"}}
+	fs := c.flags()
+	if err := bind(fs, cfg.serveSettings(), func(name string) string { return env[name] }); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.parse(fs, 0); err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Addr != "127.0.0.1:2" || cfg.Data != "/env" || cfg.Log != "text" {
+		t.Errorf("got %+v", cfg)
+	}
+}
+
+func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"sevre", `there is no command "sevre"`},
+		{"event", "usher event create or usher event list"},
+		{"event create", "--plan is missing"},
+		{"event create --plan theatre", "--name is missing"},
+		{"event create --plan theatre --name X --hold 1ms", "too short"},
+		{"event create --plan theatre --name X --limit 0", "--limit 0"},
+		{"event create --plan theatre --name X --starts soon", `--starts "soon"`},
+		{"event create --plan theatre --name X --time-zone Vienna", "Europe/Vienna"},
+		{"serve --addr 8080", "host:port"},
+		{"serve --url tickets", "https://tickets.example.org"},
+		{"serve --log xml", "text or json"},
+		{"serve --nonsense", "nonsense"},
+		{"serve now", "now"},
+		{"plan import", "usage: usher plan import FILE"},
+		{"version 2", "2"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			t.Parallel()
+			_, err := try(t, strings.Fields(test.args)...)
+			if _, ok := errors.AsType[usageError](err); !ok {
+				t.Fatalf("got %v, want a usage error", err)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q, want it to say %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASettingOfTheWrongKindInTheEnvironmentIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := tryWith(t, map[string]string{"USHER_DEMO": "perhaps"}, "serve")
+	if err == nil || !strings.Contains(err.Error(), "USHER_DEMO") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnImportedPlanIsCountedAndCanBeReadBack(t *testing.T) {
+	t.Parallel()
+	own := filepath.Join(t.TempDir(), "hall.json")
+	if err := os.WriteFile(own, []byte(hall), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "again.json")
+	first, err := try(t, "plan", "import", own, "--out", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Hall (usher-plan/1): 5 seats in 2 sections", "Floor", "area", "Standing", "0 repairs"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in:\n%s", want, first)
+		}
+	}
+	again, err := try(t, "plan", "import", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, _, _ := strings.Cut(first, "\nWritten to"); report != again {
+		t.Errorf("the plan that was written reads differently:\n%s\nfirst it was:\n%s", again, report)
+	}
+}
+
+const hall = `{"format": "usher-plan/1", "name": "Hall", "width": 200, "height": 100,
+ "categories": [{"key": "A", "name": "Seats", "price": 1000}, {"key": "S", "name": "Standing", "price": 500}],
+ "sections": [
+  {"name": "Stalls", "category": "A", "rows": [{"row": "A", "seats": [
+   {"id": "a1", "number": "1", "x": 20, "y": 20}, {"id": "a2", "number": "2", "x": 40, "y": 20}]}]},
+  {"name": "Floor", "category": "S", "area": {"capacity": 3}, "outline": [[0, 50], [100, 50], [100, 100]]}
+ ]}
+`
+
+func TestAPlanThatCannotBeReadIsRefusedWithLineAndReason(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "broken.json")
+	if err := os.WriteFile(file, []byte(strings.Replace(hall, `"capacity": 3`, `"capacity": -3`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := try(t, "plan", "import", file)
+	if err == nil || !strings.Contains(err.Error(), "line 6") || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("got %v", err)
+	}
+}

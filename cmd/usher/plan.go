@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
+)
+
+// planImport reads a plan and reports on it; with --out it writes it in the open format, whole or not at all.
+func planImport(_ context.Context, c *call) error {
+	var out string
+	fs := c.flags()
+	fs.StringVar(&out, "out", "", "`file` to write the plan to, in Usher's open format")
+	if err := c.parse(fs, 1); err != nil {
+		return err
+	}
+	result, err := readPlan(c.args[0])
+	if err != nil {
+		return err
+	}
+	if err := report(c.stdout, result); err != nil || out == "" {
+		return err
+	}
+	if err := writePlan(out, result.Plan); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "\nWritten to %s.\n", out)
+	return err
+}
+
+func planList(_ context.Context, c *call) error {
+	if err := c.parse(c.flags(), 0); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tSEATS\tSECTIONS\tCATEGORIES")
+	for _, name := range plan.Names() {
+		p, _ := plan.Named(name)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", name, thousands(len(p.Seats)), len(p.Sections), len(p.Categories))
+	}
+	return t.Flush()
+}
+
+// findPlan is the plan that comes with usher under this name, or the one in this file.
+func findPlan(nameOrFile string) (*seats.Plan, error) {
+	if p, ok := plan.Named(nameOrFile); ok {
+		return p, nil
+	}
+	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {
+		return nil, fmt.Errorf("there is no file %q, and no plan of this name comes with usher (there are %s)",
+			nameOrFile, strings.Join(plan.Names(), ", "))
+	}
+	result, err := readPlan(nameOrFile)
+	if err != nil {
+		return nil, err
+	}
+	return result.Plan, nil
+}
+
+func readPlan(file string) (*plan.Result, error) {
+	f, err := os.Open(file) //nolint:gosec // G304: the file is the operator's choice
+	if err != nil {
+		return nil, fmt.Errorf("the plan cannot be opened: %w", err)
+	}
+	defer f.Close()
+	result, err := plan.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s was not read, and nothing was changed: %w", file, err)
+	}
+	return result, nil
+}
+
+// report tells what is in a plan: counts per section and category, then every repair and warning.
+func report(w io.Writer, result *plan.Result) error {
+	p := result.Plan
+	var lines []string
+	for _, r := range result.Repairs {
+		lines = append(lines, "- "+r.String())
+	}
+	for _, warning := range result.Warnings {
+		lines = append(lines, "- note: "+warning)
+	}
+	_, err := fmt.Fprintf(w, "%s (%s): %s in %s\n\n%s\n%s\n%s\n", p.Name, result.Format,
+		counted(len(p.Seats), "seat"), counted(len(p.Sections), "section"), sectionTable(p), categoryTable(p),
+		strings.Join(append([]string{counted(len(result.Repairs), "repair")}, lines...), "\n"))
+	return err
+}
+
+func sectionTable(p *seats.Plan) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SECTION\tSEATS\tROWS")
+	for i, s := range p.Sections {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", s.Name, thousands(s.Count), rowsOf(p, i))
+	}
+	_ = t.Flush() // to memory
+	return b.String()
+}
+
+func categoryTable(p *seats.Plan) string {
+	seatsIn := make([]int, len(p.Categories))
+	for i := range p.Seats {
+		seatsIn[p.Seats[i].Category]++
+	}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "CATEGORY\tSEATS\tNAME")
+	for i, cat := range p.Categories {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", cat.Key, thousands(seatsIn[i]), cat.Name)
+	}
+	_ = t.Flush() // to memory
+	return b.String()
+}
+
+// rowsOf is the number of rows of a section, or that it is an area.
+func rowsOf(p *seats.Plan, section int) string {
+	s := p.Sections[section]
+	if s.Area {
+		return "area"
+	}
+	rows := 1
+	for i := s.First + 1; i < s.First+s.Count; i++ {
+		if p.Seats[i].Row != p.Seats[i-1].Row {
+			rows++
+		}
+	}
+	return thousands(rows)
+}
+
+// counted writes a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(n) + " " + noun + "s"
+}
+
+// writePlan writes beside the file first, so that nobody ever finds half a plan under its name.
+func writePlan(file string, p *seats.Plan) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".plan-*")
+	if err != nil {
+		return fmt.Errorf("the plan cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := plan.Write(f, p); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("the plan cannot be written: %w", err)
+	}
+	return os.Rename(f.Name(), file)
+}
