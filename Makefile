@@ -1,0 +1,63 @@
+# What CI runs is `make check`; what a newcomer runs is `make run`.
+SHELL := bash
+.DEFAULT_GOAL := help
+TOOL := go tool -modfile=tools/go.mod
+FUZZ_TIME ?= 10s
+GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
+
+.PHONY: help run build generate fmt lint drift unit e2e fuzz test check postgres browser
+
+help: ## list what can be made
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: postgres build ## open a box office on http://localhost:8080
+	@exec bin/usher serve
+
+build: ## compile bin/usher
+	@go build -o bin/usher ./cmd/usher
+
+generate: ## write the Go of the templates
+	@go tool templ generate -path views >/dev/null 2>&1 || go tool templ generate -path views
+
+fmt: ## format everything
+	@$(TOOL) gofumpt -w $(GO_FILES)
+	@go tool templ fmt views
+
+lint: ## formatting, vet, staticcheck (settings and reasons: staticcheck.conf)
+	@unformatted=$$($(TOOL) gofumpt -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
+	@go vet ./...
+	@$(TOOL) staticcheck ./...
+
+drift: generate ## fail if a template and its Go differ
+	@git diff --exit-code -- views || { echo "run make generate and commit the result"; exit 1; }
+
+unit: postgres ## all tests but those in a browser, with the race detector, in random order
+	@go test -race -shuffle=on $$(go list ./... | grep -v /e2e)
+	@if ls static/*.test.js static/*/*.test.js >/dev/null 2>&1; then node --test static; fi
+
+e2e: postgres browser build ## the built binary in a real browser
+	@go test -count=1 -timeout 10m ./e2e
+
+fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep ^Fuzz); do \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 10x $$package || exit 1; \
+	  done; \
+	done
+
+test: unit e2e ## every test, end to end included
+
+check: lint drift test fuzz ## exactly what CI runs
+
+postgres:
+	@if [ -z "$$DATABASE_URL" ] && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
+	  else echo "usher needs PostgreSQL 15 or newer:  sudo apt-get install -y postgresql   (or: brew install postgresql@17)"; exit 1; fi; fi
+
+browser:
+	@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  else echo "the end-to-end tests need Chromium:  sudo apt-get install -y chromium"; exit 1; fi; fi
+	@command -v node >/dev/null || { echo "the end-to-end tests need Node 18 or newer"; exit 1; }
+	@cmp -s e2e/driver/package-lock.json e2e/driver/node_modules/.installed || { \
+	  (cd e2e/driver && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) && cp e2e/driver/package-lock.json e2e/driver/node_modules/.installed; }

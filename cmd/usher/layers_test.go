@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/usherbox/usher/"
+
+// layers is the whole rule: what a package may import of ours. A new package needs a line here.
+var layers = map[string][]string{
+	"seats":           {},
+	"seats/plan":      {"seats"},
+	"seats/seatstest": {"seats", "seats/plan", "migrations"},
+	"realtime":        {"seats"},
+	"views":           {"seats", "static"},
+	"handlers":        {"seats", "seats/plan", "realtime", "views", "static"},
+	"migrations":      {},
+	"static":          {},
+	"cmd/usher":       {"seats", "seats/plan", "realtime", "handlers", "views", "static", "migrations"},
+	"e2e":             {},
+}
+
+// outside is what a package must not import of others.
+var outside = map[string][]string{
+	"handlers": {"github.com/jackc/pgx"},
+	"views":    {"github.com/jackc/pgx", "net/http"},
+	"seats":    {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+}
+
+// wrong lists what is against the rule in a package's imports. Tests may use seatstest besides.
+func wrong(pkg string, imports []string, test bool) (problems []string) {
+	may, known := layers[pkg]
+	if !known {
+		return []string{fmt.Sprintf("%s is not in the table: write down what it may import", pkg)}
+	}
+	for _, path := range imports {
+		ours, isOurs := strings.CutPrefix(path, module)
+		if isOurs && !slices.Contains(may, ours) && ours != pkg && !(test && (ours == "seats/seatstest" || ours == "seats/plan" || ours == "migrations")) {
+			problems = append(problems, fmt.Sprintf("%s must not import %s", pkg, ours))
+		}
+		for _, banned := range outside[pkg] {
+			if !test && strings.HasPrefix(path, banned) {
+				problems = append(problems, fmt.Sprintf("%s must not import %s", pkg, path))
+			}
+		}
+	}
+	return problems
+}
+
+// goFiles calls visit for every Go file of the project.
+func goFiles(t *testing.T, visit func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "data" || d.Name() == "tools" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") {
+			visit(path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
+	t.Parallel()
+	goFiles(t, func(path string) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var imports []string
+		for _, i := range file.Imports {
+			name, _ := strconv.Unquote(i.Path.Value) // the parser checked it
+			imports = append(imports, name)
+		}
+		pkg, _ := filepath.Rel("../..", filepath.Dir(path))
+		for _, problem := range wrong(filepath.ToSlash(pkg), imports, strings.HasSuffix(path, "_test.go")) {
+			t.Errorf("%s: %s", path, problem)
+		}
+	})
+}
+
+func TestTheImportRuleCatchesPlantedImports(t *testing.T) {
+	t.Parallel()
+	for _, planted := range []struct{ pkg, path string }{
+		{"seats", module + "realtime"},
+		{"seats", "net/http"},
+		{"handlers", "github.com/jackc/pgx/v5"},
+		{"realtime", module + "views"},
+		{"views", module + "handlers"},
+		{"services", "fmt"},
+	} {
+		if len(wrong(planted.pkg, []string{planted.path}, false)) == 0 {
+			t.Errorf("%s may import %s", planted.pkg, planted.path)
+		}
+	}
+}
+
+func TestTheDatabaseIsTheClockOfSeats(t *testing.T) {
+	t.Parallel()
+	goFiles(t, func(path string) {
+		if filepath.Dir(path) != "../../seats" || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "time."+"Now()") {
+			t.Errorf("%s asks this machine's clock; only the database knows the time", path)
+		}
+	})
+}
+
+func TestNoFileIsOver400Lines(t *testing.T) {
+	t.Parallel()
+	goFiles(t, func(path string) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > 400 && !strings.HasSuffix(path, "_templ.go") {
+			t.Errorf("%s has %d lines: split it by concept", path, n)
+		}
+	})
+}
