@@ -1,0 +1,156 @@
+package realtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+const (
+	pollEvery  = time.Second     // bounds what a lost bell costs
+	clockEvery = 5 * time.Second // also finds a connection that died without a word
+)
+
+// Feed brings this node's maps up to what other nodes committed.
+type Feed struct {
+	dsn    string
+	office *seats.Office
+	hub    *Hub
+	log    *slog.Logger
+}
+
+// NewFeed returns a feed from the database at dsn into the office's open events.
+func NewFeed(dsn string, office *seats.Office, hub *Hub, log *slog.Logger) *Feed {
+	return &Feed{dsn: dsn, office: office, hub: hub, log: log}
+}
+
+// Run follows the database until ctx is done, on a connection of its own, connecting again when it breaks.
+func (f *Feed) Run(ctx context.Context) error {
+	for {
+		err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.log.Warn("the feed lost its connection and connects again", "error", err)
+		if err := sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {
+			return err
+		}
+	}
+}
+
+// follow listens first, then reads what it missed, then waits: nothing can fall between.
+func (f *Feed) follow(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, f.dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.Background()) }() // it only reads
+	if _, err := conn.Exec(ctx, `LISTEN usher`); err != nil {
+		return err
+	}
+	if err := f.office.Reload(ctx); err != nil {
+		return err
+	}
+	var polled, asked time.Time
+	for {
+		if time.Since(asked) >= clockEvery {
+			if err := f.askTime(ctx, conn); err != nil {
+				return err
+			}
+			asked = time.Now()
+		}
+		if time.Since(polled) >= pollEvery {
+			if err := f.poll(ctx, conn); err != nil {
+				return err
+			}
+			polled = time.Now()
+		}
+		if err := f.wait(ctx, conn, time.Until(polled.Add(pollEvery))); err != nil {
+			return err
+		}
+	}
+}
+
+// wait handles one ring, or returns when it is time to poll.
+func (f *Feed) wait(ctx context.Context, conn *pgx.Conn, atMost time.Duration) error {
+	waiting, cancel := context.WithTimeout(ctx, max(atMost, time.Millisecond))
+	defer cancel()
+	ring, err := conn.WaitForNotification(waiting)
+	if err != nil {
+		if errors.Is(waiting.Err(), context.DeadlineExceeded) && ctx.Err() == nil && !conn.IsClosed() {
+			return nil
+		}
+		return err
+	}
+	return f.catchUp(ctx, versions(ring.Payload))
+}
+
+// versions reads "event:version,event:version"; what it cannot read it leaves to the poll.
+func versions(payload string) map[int64]int64 {
+	rung := map[int64]int64{}
+	for pair := range strings.SplitSeq(payload, ",") {
+		event, version, _ := strings.Cut(pair, ":")
+		e, err := strconv.ParseInt(event, 10, 64)
+		v, err2 := strconv.ParseInt(version, 10, 64)
+		if err == nil && err2 == nil {
+			rung[e] = v
+		}
+	}
+	return rung
+}
+
+const pollSQL = `SELECT event_id, version FROM counter WHERE event_id = ANY($1)`
+
+// poll asks for the versions of the events that are open here.
+func (f *Feed) poll(ctx context.Context, conn *pgx.Conn) error {
+	var events []int64
+	for _, s := range f.office.Open() {
+		events = append(events, s.Event.ID)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	rows, err := conn.Query(ctx, pollSQL, events)
+	if err != nil {
+		return fmt.Errorf("realtime: poll versions: %w", err)
+	}
+	newest := map[int64]int64{}
+	var event, version int64
+	if _, err := pgx.ForEachRow(rows, []any{&event, &version}, func() error { newest[event] = version; return nil }); err != nil {
+		return fmt.Errorf("realtime: poll versions: %w", err)
+	}
+	return f.catchUp(ctx, newest)
+}
+
+// catchUp reads the change log of events that are open here and behind.
+func (f *Feed) catchUp(ctx context.Context, newest map[int64]int64) error {
+	for _, s := range f.office.Open() {
+		if version, ok := newest[s.Event.ID]; ok && version > s.Version() {
+			if err := s.CatchUp(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const clockSQL = `SELECT clock_timestamp()`
+
+func (f *Feed) askTime(ctx context.Context, conn *pgx.Conn) error {
+	var there time.Time
+	asked := time.Now()
+	if err := conn.QueryRow(ctx, clockSQL).Scan(&there); err != nil {
+		return fmt.Errorf("realtime: ask the database for the time: %w", err)
+	}
+	f.hub.clock.set(there, asked, time.Now())
+	return nil
+}

@@ -1,0 +1,95 @@
+package realtime
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// The first byte of a message; docs/wire-format.md describes each. Numbers are unsigned LEB128 unless they have a width.
+const (
+	typeHello = 1
+	typeSnap  = 2
+	typeDelta = 3
+	typePing  = 6
+	typePong  = 7
+)
+
+var le = binary.LittleEndian
+
+func begin(kind byte, epoch uint32) []byte {
+	return le.AppendUint32(append(make([]byte, 0, 64), kind), epoch)
+}
+
+// hello tells a page which run of the database it sees, how far it is, the time there and how often to expect news.
+func hello(epoch uint32, version int64, now time.Time, tick time.Duration) []byte {
+	b := binary.AppendUvarint(begin(typeHello, epoch), uint64(version))
+	b = le.AppendUint64(b, math.Float64bits(milliseconds(now)))
+	return binary.AppendUvarint(b, uint64(tick.Milliseconds()))
+}
+
+// snap is the whole map: two bits a seat.
+func snap(epoch uint32, s seats.Snapshot) []byte {
+	b := binary.AppendUvarint(begin(typeSnap, epoch), uint64(s.Version))
+	b = appendCounts(binary.AppendUvarint(b, uint64(len(s.States))), s.Counts)
+	at := len(b)
+	b = append(b, make([]byte, (len(s.States)+3)/4)...)
+	for i, state := range s.States {
+		b[at+i/4] |= bits(state) << (2 * (i % 4))
+	}
+	return b
+}
+
+// delta is what changed between two versions: for each seat the gap to the one before and its state.
+func delta(epoch uint32, d seats.Delta) []byte {
+	b := binary.AppendUvarint(begin(typeDelta, epoch), uint64(d.From))
+	b = appendCounts(binary.AppendUvarint(b, uint64(d.To)), d.Counts)
+	last := 0
+	for _, c := range d.Changes {
+		b = binary.AppendUvarint(b, uint64(c.Idx-last)<<2|uint64(bits(c.State)))
+		last = c.Idx
+	}
+	return b
+}
+
+func pong(epoch uint32, sent uint64, now time.Time) []byte {
+	return le.AppendUint64(le.AppendUint64(begin(typePong, epoch), sent), math.Float64bits(milliseconds(now)))
+}
+
+var errNotAPing = errors.New("a page sends pings of 13 bytes and nothing else")
+
+// readPing returns the time a page put into its ping, to be sent back as it came.
+func readPing(message []byte) (sent uint64, err error) {
+	if len(message) != 13 || message[0] != typePing {
+		return 0, errNotAPing
+	}
+	return le.Uint64(message[5:]), nil
+}
+
+func appendCounts(b []byte, c seats.Counts) []byte {
+	b = binary.AppendUvarint(b, uint64(len(c.Free)))
+	for i := range c.Free {
+		for _, n := range []int{c.Free[i], c.Held[i], c.Sold[i], c.Blocked[i]} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
+	return b
+}
+
+func bits(s seats.State) byte {
+	switch s.Shown() {
+	case seats.Held:
+		return 1
+	case seats.Sold:
+		return 2
+	case seats.Blocked:
+		return 3
+	default:
+		return 0
+	}
+}
+
+func milliseconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
