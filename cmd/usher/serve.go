@@ -3,32 +3,108 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
 )
 
+// serve opens the box office and keeps it open until it is told to end.
 func serve(ctx context.Context, c *call) (err error) {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.serveSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
-	}
-	if err := cfg.check(); err != nil {
-		return err
-	}
-	log := newLog(c.stderr, cfg.Log)
-	db, err := openDatabase(ctx, &cfg, log)
+	cfg, err := serveConfig(c)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.close()) }()
-	if cfg.Demo {
-		return addDemo(ctx, db.pool)
+	log := newLog(c.stderr, cfg.Log)
+
+	listener, err := listen(ctx, cfg.Addr)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer closing(&err, listener.Close)
+	db, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, db.close)
+	if cfg.Demo {
+		if err := addDemo(ctx, db.pool); err != nil {
+			return err
+		}
+	}
+
+	crew := open(ctx, cfg, db, listener, log)
+	defer closing(&err, crew.stop)
+	if err := welcome(ctx, c.stdout, cfg, db, listener); err != nil {
+		return err
+	}
+	return crew.wait(ctx)
+}
+
+// open starts everything that runs, in the order in which one leans on the other.
+func open(ctx context.Context, cfg *Config, db *database, listener net.Listener, log *slog.Logger) *crew {
+	office := seats.NewOffice(db.pool, log)
+	bell := realtime.NewBell(db.dsn, log)
+	hub := realtime.NewHub(office)
+	feed := realtime.NewFeed(db.dsn, office, hub, log)
+	office.Changed = hub.Changed
+	office.Committed = bell.Ring
+	pages := http.NotFoundHandler()
+
+	crew := newCrew()
+	crew.start(ctx, "office", office.Run)
+	crew.start(ctx, "bell", bell.Run)
+	crew.start(ctx, "feed", feed.Run)
+	crew.start(ctx, "hub", hub.Run)
+	crew.start(ctx, "http", serveHTTP(listener, pages, log))
+	return crew
+}
+
+func serveConfig(c *call) (*Config, error) {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.serveSettings(), c.getenv); err != nil {
+		return nil, err
+	}
+	if err := c.parse(fs, 0); err != nil {
+		return nil, err
+	}
+	return &cfg, cfg.check()
+}
+
+// welcome says what there is to see and where.
+func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.Listener) error {
+	list, err := seats.Events(ctx, db.pool)
+	if err != nil {
+		return err
+	}
+	home := address(cfg, l)
+	fmt.Fprintf(w, "\n  The house is open:  %s\n\n", home)
+	const most = 5
+	for _, e := range list[:min(most, len(list))] {
+		fmt.Fprintf(w, "  %-24s %7s of %7s free   %s/events/%s\n", e.Name, thousands(e.Free), thousands(e.Seats), home, e.Slug)
+	}
+	if len(list) > most {
+		fmt.Fprintf(w, "  and %d more\n", len(list)-most)
+	}
+	_, err = fmt.Fprintf(w, `
+  Open an event in two windows, take a seat in one and look at the other.
+  An event of your own:  usher event create --plan theatre --name "My night"
+  Seats are kept in %s. Ctrl-C closes the house; nothing is lost.
+
+`, cfg.database())
+	return err
+}
+
+// closing adds what goes wrong at the end to the error of a function.
+func closing(err *error, end func() error) {
+	if e := end(); e != nil && !errors.Is(e, net.ErrClosed) {
+		*err = errors.Join(*err, e)
+	}
 }
 
 func newLog(w io.Writer, form string) *slog.Logger {
