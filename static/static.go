@@ -1,0 +1,107 @@
+// Package static holds what pages load: scripts, fonts, and the style sheet that pages carry inside.
+//
+// Each file has an address with a hash of its content, so that browsers keep it for good and never meet an old one.
+package static
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed css/*.css js/*.js fonts/*.woff2
+var files embed.FS
+
+// file is one embedded file under its hashed name.
+type file struct {
+	content []byte
+	kind    string
+}
+
+var (
+	byName  = map[string]string{} // "event.js" → "event.<hash>.js"
+	byHash  = map[string]file{}
+	css     string
+	imports string
+)
+
+var kinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2", ".css": "text/css; charset=utf-8",
+}
+
+func init() {
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		base, ext := path.Base(name), path.Ext(name)
+		hashed := strings.TrimSuffix(base, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		byName[base], byHash[hashed] = hashed, file{content, kinds[ext]}
+		return nil
+	})
+	if err != nil {
+		panic("static: " + err.Error()) // embedded files are always readable
+	}
+	css, imports = styles(), importMap()
+}
+
+// styles is the style sheet with the hashed addresses of the fonts in it.
+func styles() string {
+	content := string(byHash[byName["app.css"]].content)
+	for name := range byName {
+		content = strings.ReplaceAll(content, `"`+name+`"`, `"`+URL(name)+`"`)
+	}
+	return content
+}
+
+// importMap tells browsers where each module is. Modules are found by bare names such as "wire".
+func importMap() string {
+	modules := map[string]string{}
+	for name := range byName {
+		if module, ok := strings.CutSuffix(name, ".js"); ok {
+			modules["usher/"+module] = URL(name)
+		}
+	}
+	text, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal
+	return string(text)
+}
+
+// URL is the address of a file, for example "/static/event.3f2a….js" for "event.js". It panics if there is no such file.
+func URL(name string) string {
+	hashed, ok := byName[name]
+	if !ok {
+		panic("static: there is no file " + name)
+	}
+	return "/static/" + hashed
+}
+
+// CSS is the style sheet, to stand in a style element of each page.
+func CSS() string { return css }
+
+// ImportMap is the content of the import map script of each page.
+func ImportMap() string { return imports }
+
+// Handler answers for /static/: an address is good for ever, so browsers may keep what they got.
+func Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := byHash[strings.TrimPrefix(r.URL.Path, "/static/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", f.kind)
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(f.content) // a reader who went away needs no answer
+	})
+}

@@ -1,0 +1,81 @@
+package views
+
+import (
+	"strconv"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// EventsPage is the list of events.
+type EventsPage struct {
+	Page
+	Events []seats.Listing
+}
+
+// Sale is an event as one attendee sees it at one moment.
+type Sale struct {
+	Event seats.Event
+	Plan  *seats.Plan
+	Map   seats.Snapshot
+	Epoch uint32
+	Hold  *seats.Hold // what the attendee has; nil for nothing
+	Key   string      // idempotency key for the next claim sent by a form of this page
+	From  string      // path of this page: where forms come back to
+}
+
+// EventPage is one event: the map, the prices, the ways to choose.
+type EventPage struct {
+	Page
+	Sale
+	Message *Message // why the last claim was refused; nil for nothing
+}
+
+// SectionPage is one section of an event with its rows as a form.
+type SectionPage struct {
+	Page
+	Sale
+	Section int // position in Plan.Sections
+	Message *Message
+}
+
+// Message is the answer to an action that did not do what was asked.
+type Message struct {
+	Text    string // what happened, what still holds, what to do next
+	Nearest []int  // seats to take in place of the lost ones, each one button
+}
+
+// RowsModel is the rows of one section, as a form.
+type RowsModel struct {
+	Sale
+	Section int
+}
+
+// TrayModel is what the attendee has and until when.
+type TrayModel struct{ Sale }
+
+// ErrorPage says what went wrong.
+type ErrorPage struct {
+	Page
+	Status int    // of HTTP
+	What   string // what happened
+	Holds  string // what still holds; may be empty
+	Next   string // what to do next
+}
+
+// Path is the address of the event's page.
+func (s Sale) Path() string { return "/events/" + s.Event.Slug }
+
+// SectionPath is the address of one section's page.
+func (s Sale) SectionPath(section int) string { return s.Path() + "/sections/" + strconv.Itoa(section) }
+
+func (s Sale) mine(idx int) bool {
+	if s.Hold == nil || s.Hold.Lapsed {
+		return false
+	}
+	for _, i := range s.Hold.Seats {
+		if i == idx {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,12 @@
+// Package views draws the pages: what people read, and the one form that is the truth of each page.
+//
+// Every page works as plain HTML. The scripts of package static make the map move and claim at a tap; they find their
+// way by the data- attributes written here.
+package views
+
+// Page is what every page has.
+type Page struct {
+	Title  string // of the browser's tab
+	Nonce  string // the one this answer's Content-Security-Policy allows
+	Notice string // one line for the status region: what the last action did; may be empty
+}
