@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+func TestAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	ann.missesChanges()
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/11")
+
+	someProgram(t, house).claim(slug, "Stalls/C/12")
+	ann.press(ann.seat("Stalls/C/12")) // on her page it still looks free
+	ann.readsRefusal("Stalls/C/12")
+	ann.holds("Stalls/C/11")
+	ann.takesTheOffer()
+	ann.holdsSeats(2)
+	ann.holds("Stalls/C/11")
+}
+
+func TestTheBestSeatsTogetherTakeOneButton(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", phone)
+	ann.openEvent(slug)
+	ann.asksForBest(3, "A")
+	ann.holdsSeats(3)
+}
+
+func TestPlacesInAnAreaAreTakenByNumber(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", "--limit", "4")
+	ann := someone(t, house, "ann", phone)
+	ann.openEvent(slug)
+	ann.asksForPlaces("Places", 3)
+	ann.holdsSeats(3)
+	if r := someProgram(t, house).remaining(slug); r.Free != 197 || r.Held != 3 {
+		t.Errorf("the counts are %+v, want 197 free and 3 held", r)
+	}
+}
+
+func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/12")
+
+	_, err := ann.page.Reload()
+	check(t, err)
+	ann.isLive()
+	ann.holds("Stalls/C/12")
+
+	first := ann.page
+	ann.page = ann.tab()
+	ann.openEvent(slug)
+	ann.holds("Stalls/C/12")
+	ann.giveBack("Stalls/C/12")
+	ann.page = first
+	ann.holdsSeats(0) // the first tab hears of it too
+}
+
+func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--hold", "90s")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/12")
+	program := ann.sameSession()
+	_, before := program.ask("GET", "/events/"+slug+"/hold", nil)
+
+	ann.press(ann.button("More time"))
+	ann.sees(ann.page.GetByRole("status").Filter(playwright.LocatorFilterOptions{HasText: "more time"}))
+	_, after := program.ask("GET", "/events/"+slug+"/hold", nil)
+	if !after.Hold.ExpiresAt.After(before.Hold.ExpiresAt) || after.Hold.ExtensionsLeft != before.Hold.ExtensionsLeft-1 {
+		t.Errorf("the hold was %+v and is %+v", *before.Hold, *after.Hold)
+	}
+}

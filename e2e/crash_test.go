@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestCtrlCEndsEverythingCleanlyWithinFiveSeconds(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	postgres := postmaster(t, o)
+	someone(t, o, "ann", desktop).openEvent(o.event(t, "theatre")) // a page with a socket is no reason to stay
+
+	began := time.Now()
+	if err := o.close(); err != nil {
+		t.Errorf("usher ended with %v, want exit code 0", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if err := syscall.Kill(postgres, 0); err == nil {
+		t.Errorf("its Postgres, process %d, still runs", postgres)
+	}
+}
+
+func TestASecondStartIsReadyWithinThreeSeconds(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	o.event(t, "stadium")
+	check(t, o.close())
+
+	began := time.Now()
+	check(t, o.open())
+	took := time.Since(began)
+	t.Logf("ready after %v", took.Round(time.Millisecond))
+	if took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestUsherKilledInTheMiddleLosesNoHold(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre")
+	ann := someProgram(t, o)
+	before := ann.claim(slug, "Stalls/C/12", "Stalls/C/13")
+
+	o.kill()
+	check(t, o.open())
+
+	status, after := ann.ask("GET", "/events/"+slug+"/hold", nil)
+	if status != http.StatusOK || after.Hold == nil {
+		t.Fatalf("status %d after the restart, want the hold", status)
+	}
+	if after.Hold.ID != before.ID || len(after.Hold.Seats) != 2 || !after.Hold.ExpiresAt.Equal(before.ExpiresAt) {
+		t.Errorf("the hold is %+v, it was %+v", *after.Hold, before)
+	}
+	if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/12"}}); status != http.StatusConflict {
+		t.Errorf("somebody else who claims the seat gets status %d, want 409", status)
+	}
+}
+
+func TestAKilledPostgresIsStartedAgainWithEveryHold(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre")
+	ann := someProgram(t, o)
+	ann.claim(slug, "Stalls/C/12")
+
+	first := postmaster(t, o)
+	check(t, syscall.Kill(first, syscall.SIGKILL))
+	bob := someProgram(t, o)
+	eventually(t, 15*time.Second, "a claim after Postgres was killed", func() bool {
+		status, _, err := bob.tryAsk("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/14"}})
+		return err == nil && status == http.StatusCreated
+	})
+	if again := postmaster(t, o); again == first {
+		t.Errorf("process %d is still what is written down", again)
+	}
+	if status, a := ann.ask("GET", "/events/"+slug+"/hold", nil); status != http.StatusOK || len(a.Hold.Seats) != 1 {
+		t.Errorf("the hold from before: status %d, %+v", status, a.Hold)
+	}
+	if r := ann.remaining(slug); r.Held != 2 || r.Free+r.Held+r.Sold != r.Seats {
+		t.Errorf("the counts are %+v, want 2 held and nothing missing", r)
+	}
+}
+
+// postmaster is the process id of an office's private Postgres.
+func postmaster(t *testing.T, o *office) int {
+	t.Helper()
+	var found string
+	check(t, filepath.WalkDir(o.data, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Base(path) == "postmaster.pid" {
+			found = path
+		}
+		return nil // files of a running server come and go
+	}))
+	text, err := os.ReadFile(found)
+	check(t, err)
+	pid, err := strconv.Atoi(strings.SplitN(string(text), "\n", 2)[0])
+	check(t, err)
+	return pid
+}
+
+// eventually asks again until something is so.
+func eventually(t *testing.T, within time.Duration, what string, so func() bool) {
+	t.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	deadline := time.After(within)
+	for !so() {
+		select {
+		case <-again.C:
+		case <-deadline:
+			t.Fatalf("%s: not within %v", what, within)
+		}
+	}
+}

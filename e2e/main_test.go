@@ -1,0 +1,119 @@
+// Package e2e drives the built program in a real browser. A test is a promise to the people who use Usher; it knows of
+// the program what they know: its commands, its addresses and what stands on its pages.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// What all tests share: the program, one box office that is open while they run, and one browser.
+var (
+	binary  string
+	house   *office
+	browser playwright.Browser
+)
+
+func TestMain(m *testing.M) {
+	code, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runAll(m *testing.M) (int, error) {
+	dir, err := openFolder()
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+
+	if binary, err = build(dir); err != nil {
+		return 1, err
+	}
+	house = newOffice(filepath.Join(dir, "house"))
+	if err := house.open(); err != nil {
+		return 1, err
+	}
+	defer house.close()
+
+	closeBrowser, err := launch()
+	if err != nil {
+		return 1, err
+	}
+	defer closeBrowser()
+	return m.Run(), nil
+}
+
+// openFolder makes a temporary folder that Postgres can reach after it gave up the rights of root.
+func openFolder() (string, error) {
+	dir, err := os.MkdirTemp("", "usher-e2e-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755) //nolint:gosec // G302: others have to pass through
+}
+
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "usher")
+	cmd := exec.Command("go", "build", "-o", path, "../cmd/usher")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build usher: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// launch starts the Playwright driver, which npm put into driver/, and one browser.
+func launch() (stop func(), err error) {
+	if err := useDriver(); err != nil {
+		return nil, err
+	}
+	if err := playwright.Install(&playwright.RunOptions{SkipInstallBrowsers: true, Verbose: false}); err != nil {
+		return nil, fmt.Errorf("the Playwright driver does not start (run \"make browser\"): %w", err)
+	}
+	pw, err := playwright.Run()
+	if err != nil {
+		return nil, err
+	}
+	browser, err = pw.Chromium.Launch(playwright.BrowserTypeLaunchOptions{
+		ExecutablePath: chromium(),
+		Args:           []string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"},
+	})
+	if err != nil {
+		_ = pw.Stop()
+		return nil, fmt.Errorf("no Chromium starts (run \"make browser\"): %w", err)
+	}
+	return func() { _ = browser.Close(); _ = pw.Stop() }, nil
+}
+
+func useDriver() error {
+	driver, err := filepath.Abs(filepath.Join("driver", "node_modules"))
+	if err != nil {
+		return err
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return fmt.Errorf("the browser tests need Node 18 or newer: %w", err)
+	}
+	if err := os.Setenv("PLAYWRIGHT_DRIVER_PATH", driver); err != nil {
+		return err
+	}
+	return os.Setenv("PLAYWRIGHT_NODEJS_PATH", node)
+}
+
+// chromium is the browser of the system if there is one, else (nil) the one Playwright installed.
+func chromium() *string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return &path
+		}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	plain := phone
+	plain.noScript = true
+	ann := someone(t, house, "ann", plain)
+
+	ann.visit("/events")
+	ann.press(ann.page.Locator(`a[href="/events/` + slug + `"]`).First())
+	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
+	row := ann.page.GetByRole("group", playwright.PageGetByRoleOptions{Name: "Row C"})
+	check(t, row.Locator(`input[value="Stalls/C/12"]`).Check())
+	check(t, row.Locator(`input[value="Stalls/C/13"]`).Check())
+	ann.press(ann.holdButton())
+	ann.holds("Stalls/C/12", "Stalls/C/13")
+
+	ann.giveBack("Stalls/C/12")
+	ann.holdsSeats(1)
+	ann.holds("Stalls/C/13")
+	if r := someProgram(t, house).remaining(slug); r.Held != 1 {
+		t.Errorf("the counts are %+v, want 1 held", r)
+	}
+}
+
+func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	plain := desktop
+	plain.noScript = true
+	ann := someone(t, house, "ann", plain)
+	ann.openSection(slug, 0)
+	check(t, ann.seat("Stalls/C/11").Check())
+	ann.press(ann.holdButton())
+	ann.holds("Stalls/C/11")
+
+	check(t, ann.seat("Stalls/C/12").Check())
+	someProgram(t, house).claim(slug, "Stalls/C/12")
+	ann.press(ann.holdButton())
+	ann.readsRefusal("Stalls/C/12")
+	ann.holds("Stalls/C/11")
+	ann.takesTheOffer()
+	ann.holdsSeats(2)
+}

@@ -1,0 +1,177 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// office is a running usher with a data folder of its own.
+type office struct {
+	data  string
+	url   string // http://127.0.0.1:port, the same after a restart
+	cmd   *exec.Cmd
+	exits chan error
+	log   *record
+}
+
+func newOffice(data string) *office { return &office{data: data, log: &record{}} }
+
+// ownOffice opens a box office for one test, which may do to it what it likes.
+func ownOffice(t *testing.T) *office {
+	t.Helper()
+	dir, err := openFolder()
+	check(t, err)
+	o := newOffice(dir + "/data")
+	t.Cleanup(func() {
+		o.close()
+		if t.Failed() {
+			t.Logf("the log of usher:\n%s", o.log)
+		}
+		_ = os.RemoveAll(dir)
+	})
+	check(t, o.open())
+	return o
+}
+
+var opened = regexp.MustCompile(`http://[a-z0-9.]+:\d+`)
+
+// open starts usher and waits until it says where it is.
+func (o *office) open() error {
+	addr := "127.0.0.1:0"
+	if o.url != "" {
+		addr = strings.TrimPrefix(o.url, "http://")
+	}
+	o.cmd = exec.Command(binary, "serve", "--addr", addr, "--data", o.data, "--demo=false")
+	o.cmd.Env = withoutSettings(os.Environ())
+	o.cmd.Stderr = o.log
+	out, err := o.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := o.cmd.Start(); err != nil {
+		return err
+	}
+	ready := make(chan string, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(io.TeeReader(out, o.log))
+		for lines.Scan() {
+			if url := opened.FindString(lines.Text()); url != "" && len(ready) == 0 {
+				ready <- url
+			}
+		}
+	}()
+	o.exits = make(chan error, 1)
+	go func() { <-read; o.exits <- o.cmd.Wait() }()
+	return o.await(ready)
+}
+
+func (o *office) await(ready <-chan string) error {
+	select {
+	case o.url = <-ready:
+		return nil
+	case err := <-o.exits:
+		o.exits <- err
+		return fmt.Errorf("usher ended before it was open: %w\n%s", err, o.log)
+	case <-time.After(30 * time.Second):
+		o.kill()
+		return fmt.Errorf("usher was not open after 30 s\n%s", o.log)
+	}
+}
+
+// close is Ctrl-C. It returns how usher ended.
+func (o *office) close() error {
+	if o.exits == nil {
+		return nil
+	}
+	_ = o.cmd.Process.Signal(os.Interrupt)
+	select {
+	case err := <-o.exits:
+		o.exits = nil
+		return err
+	case <-time.After(10 * time.Second):
+		o.kill()
+		return errors.New("usher did not end within 10 s of Ctrl-C")
+	}
+}
+
+// kill ends usher as a power cut would.
+func (o *office) kill() {
+	_ = o.cmd.Process.Signal(syscall.SIGKILL)
+	<-o.exits
+	o.exits = nil
+}
+
+// usher runs one command beside the open box office and returns what it printed.
+func (o *office) usher(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := o.try(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("usher %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (o *office) try(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = append(withoutSettings(os.Environ()), "USHER_DATA="+o.data)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// event puts an event of this test on sale and returns its word in addresses.
+func (o *office) event(t *testing.T, plan string, flags ...string) (slug string) {
+	t.Helper()
+	slug = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name(), "-"))
+	o.usher(t, append([]string{"event", "create", "--plan", plan, "--name", "A night out", "--slug", slug}, flags...)...)
+	return slug
+}
+
+// withoutSettings keeps the settings of whoever runs the tests out of them.
+func withoutSettings(env []string) []string {
+	var kept []string
+	for _, e := range env {
+		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_URL=") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// record keeps what usher printed.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// What stands on the pages, by the names people know it.
+
+func (p *person) visit(path string) {
+	p.t.Helper()
+	_, err := p.page.Goto(p.office.url + path)
+	check(p.t, err)
+}
+
+// openEvent opens the page of an event and waits until it is live.
+func (p *person) openEvent(slug string) {
+	p.t.Helper()
+	p.visit("/events/" + slug)
+	p.isLive()
+}
+
+// openSection opens the page of one section: its rows as a form.
+func (p *person) openSection(slug string, number int) {
+	p.t.Helper()
+	p.visit(fmt.Sprintf("/events/%s/sections/%d", slug, number))
+	if !p.device.noScript {
+		p.isLive()
+	}
+}
+
+// isLive waits until the page has the map as it is and hears of every change.
+func (p *person) isLive() {
+	p.t.Helper()
+	p.sees(p.page.Locator(`body[data-live="live"]`))
+}
+
+// seat is the checkbox of one seat.
+func (p *person) seat(label string) playwright.Locator {
+	return p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]`, label))
+}
+
+// tray is where the seats of the person stand.
+func (p *person) tray() playwright.Locator { return p.page.Locator("#tray") }
+
+// take clicks a seat, as one does, and waits until it is in the tray.
+func (p *person) take(label string) {
+	p.t.Helper()
+	p.press(p.seat(label))
+	p.holds(label)
+}
+
+func (p *person) holds(labels ...string) {
+	p.t.Helper()
+	for _, label := range labels {
+		p.sees(p.tray().Locator(fmt.Sprintf(`[data-seat="%s"]`, label)))
+	}
+}
+
+// press is a tap on a phone and a click elsewhere.
+func (p *person) press(what playwright.Locator) {
+	p.t.Helper()
+	if p.device.touch {
+		check(p.t, what.Tap())
+		return
+	}
+	check(p.t, what.Click())
+}
+
+func (p *person) button(name string) playwright.Locator {
+	return p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: name})
+}
+
+func (p *person) sees(what playwright.Locator) {
+	p.t.Helper()
+	check(p.t, expect.Locator(what).ToBeVisible())
+}
+
+// seesWithin is sees with its own patience, and tells how long it took.
+func (p *person) seesWithin(d time.Duration, what playwright.Locator) time.Duration {
+	p.t.Helper()
+	began := time.Now()
+	check(p.t, expect.Locator(what).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: playwright.Float(float64(d.Milliseconds()))}))
+	return time.Since(began)
+}
+
+// isLiveWithin is isLive with its own patience, for pages that connect again.
+func (p *person) isLiveWithin(d time.Duration) {
+	p.t.Helper()
+	p.seesWithin(d, p.page.Locator(`body[data-live="live"]`))
+}
+
+// isOffline waits until the page says that it hears of no changes.
+func (p *person) isOffline() {
+	p.t.Helper()
+	p.sees(p.page.Locator(`body:not([data-live="live"])`))
+}
+
+// seesTakenWithin waits until a seat cannot be had: somebody else has it.
+func (p *person) seesTakenWithin(d time.Duration, label string) time.Duration {
+	p.t.Helper()
+	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:disabled`, label)))
+}
+
+// seesFreeWithin waits until a seat can be had, and is not this person's.
+func (p *person) seesFreeWithin(d time.Duration, label string) time.Duration {
+	p.t.Helper()
+	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked)`, label)))
+}
+
+// holdsSeats waits until the tray has so many seats.
+func (p *person) holdsSeats(n int) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.tray().Locator(`[data-seat]`)).ToHaveCount(n))
+}
+
+// giveBack gives one seat back by its button in the tray.
+func (p *person) giveBack(label string) {
+	p.t.Helper()
+	p.press(p.tray().Locator(fmt.Sprintf(`[data-seat="%s"]`, label)).GetByRole("button"))
+	check(p.t, expect.Locator(p.tray().Locator(fmt.Sprintf(`[data-seat="%s"]`, label))).ToHaveCount(0))
+}
+
+// seesLapsed waits until the page says that the time of the hold is up.
+func (p *person) seesLapsed() {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.tray()).ToContainText("time is up", playwright.LocatorAssertionsToContainTextOptions{IgnoreCase: playwright.Bool(true)}))
+}
+
+// holdButton sends the form of a section, where there is no script that claims at a tap.
+func (p *person) holdButton() playwright.Locator {
+	return p.page.Locator(`#rows button[type="submit"]`).First()
+}
+
+// readsRefusal waits for the message that a claim was refused, which names the seat.
+func (p *person) readsRefusal(label string) {
+	p.t.Helper()
+	p.sees(p.message())
+	check(p.t, expect.Locator(p.message()).ToContainText(label[len(label)-2:]))
+}
+
+func (p *person) message() playwright.Locator { return p.page.Locator("#message") }
+
+// takesTheOffer takes the nearest seat that a refusal offers.
+func (p *person) takesTheOffer() {
+	p.t.Helper()
+	p.press(p.message().GetByRole("button").First())
+}
+
+// asksForBest asks for the best seats together in a category.
+func (p *person) asksForBest(n int, category string) {
+	p.t.Helper()
+	form := p.page.Locator(`form:has(input[name="best"], select[name="best"])`).First()
+	p.fill(form, "best", n)
+	_, err := form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
+	check(p.t, err)
+	p.press(form.Locator(`button[type="submit"], button:not([type])`).First())
+}
+
+// asksForPlaces asks for places in an area.
+func (p *person) asksForPlaces(area string, n int) {
+	p.t.Helper()
+	form := p.page.Locator(fmt.Sprintf(`form:has(input[name="area"][value="%s"])`, area)).First()
+	p.fill(form, "quantity", n)
+	p.press(form.Locator(`button[type="submit"], button:not([type])`).Last())
+}
+
+// fill sets a number, whether it is typed or chosen.
+func (p *person) fill(form playwright.Locator, name string, n int) {
+	p.t.Helper()
+	choice := form.Locator(fmt.Sprintf(`select[name="%s"]`, name))
+	if there, err := choice.Count(); err == nil && there > 0 {
+		_, err := choice.SelectOption(playwright.SelectOptionValues{Values: &[]string{fmt.Sprint(n)}})
+		check(p.t, err)
+		return
+	}
+	check(p.t, form.Locator(fmt.Sprintf(`input[name="%s"]`, name)).Fill(fmt.Sprint(n)))
+}

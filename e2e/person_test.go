@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// patience is how long a test waits for what should happen at once.
+const patience = 5000 * time.Millisecond
+
+var expect = playwright.NewPlaywrightAssertions(float64(patience.Milliseconds()))
+
+// device is what somebody holds in their hands, and how it is set.
+type device struct {
+	width, height int
+	touch         bool
+	dark          bool
+	noScript      bool
+	noSockets     bool // WebSockets fail on the way
+}
+
+var (
+	phone   = device{width: 390, height: 844, touch: true, dark: true}
+	desktop = device{width: 1440, height: 900}
+)
+
+// person is somebody with a browser of their own: own cookies, own device, one page to begin with.
+type person struct {
+	t       *testing.T
+	name    string
+	office  *office
+	device  device
+	context playwright.BrowserContext
+	page    playwright.Page
+
+	mu         sync.Mutex
+	complaints []string         // what the browser said against the page
+	expected   []*regexp.Regexp // complaints that are part of the test
+}
+
+// someone opens a browser for one person of a test, and closes it at the end. Nobody's browser may have complained by then.
+func someone(t *testing.T, o *office, name string, d device) *person {
+	t.Helper()
+	options := playwright.BrowserNewContextOptions{
+		Viewport:          &playwright.Size{Width: d.width, Height: d.height},
+		HasTouch:          &d.touch,
+		IsMobile:          &d.touch,
+		JavaScriptEnabled: playwright.Bool(!d.noScript),
+		ColorScheme:       playwright.ColorSchemeLight,
+		Locale:            playwright.String("en-GB"),
+	}
+	if d.dark {
+		options.ColorScheme = playwright.ColorSchemeDark
+	}
+	context, err := browser.NewContext(options)
+	check(t, err)
+	p := &person{t: t, name: name, office: o, device: d, context: context}
+	p.expect(`status of 409`) // a refused claim is an answer
+	context.SetDefaultTimeout(float64(patience.Milliseconds()))
+	context.OnConsole(p.listen)
+	context.OnWebError(func(e playwright.WebError) { p.complain("uncaught: " + e.Error().Error()) })
+	check(t, context.Tracing().Start(playwright.TracingStartOptions{Screenshots: playwright.Bool(false), Snapshots: playwright.Bool(true)}))
+	if d.noSockets {
+		check(t, context.AddInitScript(playwright.Script{Content: playwright.String(failingSockets)}))
+	}
+	p.page = p.tab()
+	t.Cleanup(p.leave)
+	return p
+}
+
+// failingSockets makes every WebSocket fail as it does behind a proxy that knows none.
+const failingSockets = `window.WebSocket = class extends EventTarget {
+	constructor(url) {
+		super()
+		this.url = url
+		this.readyState = 0
+		setTimeout(() => {
+			this.readyState = 3
+			for (const event of [new Event('error'), new CloseEvent('close', {code: 1006})]) {
+				this.dispatchEvent(event)
+				this['on' + event.type]?.(event)
+			}
+		}, 20)
+	}
+	send() {}
+	close() {}
+}`
+
+func (p *person) tab() playwright.Page {
+	p.t.Helper()
+	page, err := p.context.NewPage()
+	check(p.t, err)
+	return page
+}
+
+// expect names complaints of the browser that belong to the test.
+func (p *person) expect(patterns ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pattern := range patterns {
+		p.expected = append(p.expected, regexp.MustCompile(pattern))
+	}
+}
+
+// listen notes errors and warnings of the console; a violation of the Content-Security-Policy is one of them.
+func (p *person) listen(m playwright.ConsoleMessage) {
+	if m.Type() == "error" || m.Type() == "warning" {
+		p.complain(m.Type() + ": " + m.Text())
+	}
+}
+
+func (p *person) complain(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pattern := range p.expected {
+		if pattern.MatchString(text) {
+			return
+		}
+	}
+	p.complaints = append(p.complaints, text)
+}
+
+// leave closes the browser, and keeps a trace and a picture of each page if the test failed.
+func (p *person) leave() {
+	p.mu.Lock()
+	for _, c := range p.complaints {
+		p.t.Errorf("the browser of %s complained: %s", p.name, c)
+	}
+	p.mu.Unlock()
+	if p.t.Failed() {
+		p.keepEvidence()
+	} else {
+		_ = p.context.Tracing().Stop()
+	}
+	_ = p.context.Close()
+}
+
+func (p *person) keepEvidence() {
+	base := filepath.Join("failures", strings.ReplaceAll(p.t.Name(), "/", "-")+"-"+p.name)
+	_ = os.MkdirAll("failures", 0o755)
+	for i, page := range p.context.Pages() {
+		path := fmt.Sprintf("%s-%d.png", base, i)
+		if _, err := page.Screenshot(playwright.PageScreenshotOptions{Path: &path}); err != nil {
+			p.t.Logf("no picture of %s: %v", p.name, err)
+		}
+	}
+	if err := p.context.Tracing().Stop(base + ".zip"); err != nil {
+		p.t.Logf("no trace of %s: %v", p.name, err)
+	}
+	p.t.Logf("pictures and a trace are in e2e/%s*", base)
+}
