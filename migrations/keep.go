@@ -49,7 +49,7 @@ func (p *Private) keepAlive() {
 			return
 		}
 		p.log.Warn("PostgreSQL died and is started again")
-		if err := p.start(context.Background()); err != nil {
+		if err := p.start(context.Background()); err != nil && !errors.Is(err, errStopping) {
 			p.log.Error("PostgreSQL could not be started again", "error", err)
 			time.Sleep(time.Second) // then the ended process is seen again, and the next try made
 		}
@@ -64,17 +64,22 @@ func (p *Private) Stop(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	p.stopping = true
-	err := p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
 	p.mu.Unlock()
-	if err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("migrations: stop PostgreSQL: %w", err)
+	for {
+		p.mu.Lock()                                 // a server that was just being started again is another process
+		err := p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
+		p.mu.Unlock()
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("migrations: stop PostgreSQL: %w", err)
+		}
+		select {
+		case <-p.done:
+			return p.owner.Close()
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("migrations: PostgreSQL is still stopping: %w", ctx.Err())
+		}
 	}
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		return fmt.Errorf("migrations: PostgreSQL is still stopping: %w", ctx.Err())
-	}
-	return p.owner.Close()
 }
 
 // CheckDurable refuses a database that would lose what it acknowledged.

@@ -118,9 +118,10 @@ func (p *Private) launchUntilReady(ctx context.Context, who *user) error {
 			return err
 		}
 		trying, cancel := context.WithCancel(ctx)
+		ended := p.ended
 		go func() {
 			select {
-			case <-p.ended:
+			case <-ended:
 				cancel()
 			case <-trying.Done():
 			}
@@ -150,8 +151,15 @@ func (p *Private) initdb(ctx context.Context, who *user) error {
 	return nil
 }
 
+var errStopping = errors.New("the server is being stopped")
+
 // launch starts the server process once. keepAlive waits for it.
 func (p *Private) launch(who *user) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopping {
+		return errStopping
+	}
 	out, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -172,9 +180,7 @@ func (p *Private) launch(who *user) error {
 	if err := <-started; err != nil {
 		return err
 	}
-	p.mu.Lock()
 	p.cmd, p.ended = cmd, ended
-	p.mu.Unlock()
 	return nil
 }
 
