@@ -1,0 +1,133 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// POST /events/{slug}/claims
+func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	wish, key, err := decodeClaim(r)
+	if err != nil {
+		return err
+	}
+	holder, known := h.holder(r)
+	if !known {
+		holder = seats.NewID()
+	}
+	hold, err := s.Claim(r.Context(), holder, key, wish)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	if !known {
+		h.remember(r, holder)
+	}
+	return h.answerHold(w, r, s, hold, http.StatusCreated)
+}
+
+// refuse says why not: as JSON, or on the page again.
+func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusConflict, errorAnswer{errorBody{
+			Code: refusal.Code, Message: refusal.Message, Seats: labels(s, refusal.Seats), Nearest: labels(s, refusal.Nearest),
+		}})
+	}
+	message := &views.Message{Text: refusal.Message, Nearest: refusal.Nearest}
+	return h.showFrom(w, r, s, http.StatusConflict, message)
+}
+
+func labels(s *seats.Sale, idxs []int) []string {
+	names := make([]string, len(idxs))
+	for i, idx := range idxs {
+		names[i] = s.Plan.Label(idx)
+	}
+	return names
+}
+
+// decodeClaim reads a wish and its key from JSON or a form, strictly: what is not understood is refused.
+func decodeClaim(r *http.Request) (seats.Wish, string, error) {
+	key := r.Header.Get("Idempotency-Key")
+	var wish seats.Wish
+	var err error
+	switch {
+	case isForm(r):
+		if wish, err = decodeForm(r); err != nil {
+			return seats.Wish{}, "", err
+		}
+		if key == "" {
+			key = r.PostForm.Get("key")
+		}
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return seats.Wish{}, "", err
+		}
+		if wish, err = decodeWish(body); err != nil {
+			return seats.Wish{}, "", err
+		}
+	default:
+		return seats.Wish{}, "", errMedia
+	}
+	if len(key) > 200 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return seats.Wish{}, "", errKey
+	}
+	return wish, key, nil
+}
+
+// decodeWish reads the JSON of a claim.
+func decodeWish(body []byte) (wish seats.Wish, err error) {
+	if !utf8.Valid(body) {
+		return wish, invalid("The request is not valid UTF-8.")
+	}
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&wish); err != nil {
+		return wish, invalid("The request cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ".")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wish, invalid("Something follows the claim.")
+	}
+	return wish, nil
+}
+
+func decodeForm(r *http.Request) (wish seats.Wish, err error) {
+	if err := r.ParseForm(); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return wish, err
+		}
+		return wish, invalid("The form cannot be read.")
+	}
+	f := r.PostForm
+	for _, values := range f {
+		for _, v := range values {
+			if !utf8.ValidString(v) {
+				return wish, invalid("The form is not valid UTF-8.")
+			}
+		}
+	}
+	wish.Seats, wish.Area = f["seat"], f.Get("area")
+	for field, to := range map[string]*int{"quantity": &wish.Quantity, "best": &wish.Best} {
+		if text := f.Get(field); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil {
+				return wish, invalid("The " + field + " is not a whole number.")
+			}
+		}
+	}
+	if wish.Best != 0 {
+		wish.Category = f.Get("category")
+	}
+	return wish, nil
+}

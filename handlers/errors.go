@@ -1,0 +1,105 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// problem is an error as a person reads it: what happened, what still holds, what to do next.
+type problem struct {
+	status            int
+	code              string
+	what, holds, next string
+}
+
+func (p *problem) Error() string { return p.what }
+
+const nothingChanged = "Nothing was changed; what you hold is still yours."
+
+var (
+	errNoPage    = &problem{404, "unknown", "There is no such page.", nothingChanged, "Start from the list of events."}
+	errNoEvent   = &problem{404, "unknown", "There is no such event.", nothingChanged, "Start from the list of events."}
+	errNoHold    = &problem{404, "no_hold", "You hold no seats of this event.", "The event and its free seats are there.", "Choose seats first."}
+	errMethod    = &problem{405, "method", "This address does not take that method.", nothingChanged, "The header Allow says which ones it takes."}
+	errForeign   = &problem{403, "foreign", "This request came from another site.", nothingChanged, "Act from the event's own page."}
+	errTooLarge  = &problem{413, "too_large", "The request is larger than 64 KiB.", nothingChanged, "A claim needs a few hundred bytes: name only the seats."}
+	errMedia     = &problem{415, "media_type", "A claim is JSON or a form.", nothingChanged, "Send Content-Type: application/json."}
+	errBroken    = &problem{503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key."}
+	errKey       = &problem{422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", nothingChanged, "A random UUID will do."}
+	errSeatIndex = &problem{404, "unknown", "This event has no such seat.", nothingChanged, "Take the idx of your hold's answer."}
+)
+
+func invalid(what string) *problem {
+	return &problem{422, "invalid", what, nothingChanged, "Send seats, or an area and a quantity, or how many of the best and a category."}
+}
+
+// known is the one table from errors to what people are told.
+func known(err error) *problem {
+	var p *problem
+	var nonsense *seats.Nonsense
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &nonsense) && nonsense.Unknown:
+		return &problem{404, "unknown", nonsense.Message, "What you hold is still yours.", "Look at the event's seats."}
+	case errors.As(err, &nonsense):
+		return &problem{422, "invalid", nonsense.Message, "What you hold is still yours.", "Change the request and send it again."}
+	case errors.As(err, &large):
+		return errTooLarge
+	case errors.Is(err, seats.ErrNoEvent):
+		return errNoEvent
+	case errors.Is(err, seats.ErrNoHold):
+		return errNoHold
+	}
+	return nil
+}
+
+// answer runs a handler and says what went wrong.
+func (h *Handlers) answer(next handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := next(w, r); err != nil {
+			h.fail(w, r, err)
+		}
+	}
+}
+
+// fail answers with the words for an error; one that has none is told to the operator, and to the caller only that it
+// was not their fault.
+func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := known(err)
+	if p == nil {
+		if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+			return // the caller went away
+		}
+		h.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		w.Header().Set("Retry-After", "3")
+		p = errBroken
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if wantsJSON(r) {
+		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}}})
+	} else {
+		err = writePage(w, r, p.status, views.Error(views.ErrorPage{
+			Page: views.Page{Title: p.what, Nonce: nonce(r)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next,
+		}))
+	}
+	if err != nil {
+		h.log.Error("an error page failed", "error", err)
+	}
+}
+
+type errorAnswer struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Seats   []string `json:"seats"`
+	Nearest []string `json:"nearest"`
+}

@@ -1,0 +1,165 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /
+func (h *Handlers) home(w http.ResponseWriter, r *http.Request) error {
+	http.Redirect(w, r, "/events", http.StatusSeeOther)
+	return nil
+}
+
+type listed struct {
+	Slug     string    `json:"slug"`
+	Name     string    `json:"name"`
+	StartsAt time.Time `json:"starts_at"`
+	Seats    int       `json:"seats"`
+	Free     int       `json:"free"`
+	Held     int       `json:"held"`
+	Sold     int       `json:"sold"`
+}
+
+// GET /events
+func (h *Handlers) events(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.office.Events(r.Context())
+	if err != nil {
+		return err
+	}
+	if !wantsJSON(r) {
+		return writePage(w, r, http.StatusOK, views.Events(views.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(r)}, Events: list}))
+	}
+	answer := struct {
+		Events []listed `json:"events"`
+	}{[]listed{}}
+	for _, e := range list {
+		answer.Events = append(answer.Events, listed{e.Slug, e.Name, e.StartsAt.UTC(), e.Seats, e.Free, e.Held, e.Sold})
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+type sectionCounts struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+	Seats  int    `json:"seats"`
+	Free   int    `json:"free"`
+	Held   int    `json:"held"`
+	Sold   int    `json:"sold"`
+}
+
+type categoryCounts struct {
+	Key      string `json:"key"`
+	Name     string `json:"name"`
+	Price    int64  `json:"price"`
+	Currency string `json:"currency"`
+	Seats    int    `json:"seats"`
+	Free     int    `json:"free"`
+	Held     int    `json:"held"`
+	Sold     int    `json:"sold"`
+}
+
+type eventAnswer struct {
+	listed
+	Version    int64            `json:"version"`
+	Epoch      uint32           `json:"epoch"`
+	Currency   string           `json:"currency"`
+	Sections   []sectionCounts  `json:"sections"`
+	Areas      []sectionCounts  `json:"areas"`
+	Categories []categoryCounts `json:"categories"`
+}
+
+// GET /events/{slug}
+func (h *Handlers) event(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if !wantsJSON(r) {
+		return h.show(w, r, s, -1, http.StatusOK, nil)
+	}
+	return writeJSON(w, http.StatusOK, describe(s, s.Snapshot(), h.office.Epoch()))
+}
+
+// describe counts everything from one snapshot, so that the numbers of an answer belong together.
+func describe(s *seats.Sale, m seats.Snapshot, epoch uint32) eventAnswer {
+	a := eventAnswer{
+		listed:  listed{Slug: s.Event.Slug, Name: s.Event.Name, StartsAt: s.Event.StartsAt.UTC(), Seats: s.Event.Seats},
+		Version: m.Version, Epoch: epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
+	}
+	for i, c := range s.Plan.Categories {
+		n := categoryCounts{
+			Key: c.Key, Name: c.Name, Price: c.Price, Currency: s.Event.Currency,
+			Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i],
+		}
+		n.Seats = n.Free + n.Held + n.Sold + m.Counts.Blocked[i]
+		a.Free, a.Held, a.Sold = a.Free+n.Free, a.Held+n.Held, a.Sold+n.Sold
+		a.Categories = append(a.Categories, n)
+	}
+	for i, section := range s.Plan.Sections {
+		n := sectionCounts{Name: section.Name, Number: i, Seats: section.Count}
+		for _, state := range m.States[section.First : section.First+section.Count] {
+			switch state {
+			case seats.Free:
+				n.Free++
+			case seats.Held:
+				n.Held++
+			case seats.Sold:
+				n.Sold++
+			}
+		}
+		if section.Area {
+			a.Areas = append(a.Areas, n)
+			continue
+		}
+		a.Sections = append(a.Sections, n)
+	}
+	return a
+}
+
+// GET /events/{slug}/sections/{section}
+func (h *Handlers) section(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	section, err := strconv.Atoi(r.PathValue("section"))
+	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
+		return errNoPage
+	}
+	return h.show(w, r, s, section, http.StatusOK, nil)
+}
+
+// showFrom shows the page a form came from again, with a message.
+func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, m *views.Message) error {
+	section := -1
+	if _, number, found := strings.Cut(comeFrom(r, s), "/sections/"); found {
+		if n, err := strconv.Atoi(number); err == nil && n >= 0 && n < len(s.Plan.Sections) {
+			section = n
+		}
+	}
+	return h.show(w, r, s, section, status, m)
+}
+
+// show writes the event's page, or that of one of its sections.
+func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *views.Message) error {
+	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Epoch: h.office.Epoch(), Key: seats.NewID().String()}
+	if holder, known := h.holder(r); known {
+		hold, err := s.Hold(r.Context(), holder)
+		switch {
+		case err == nil:
+			sale.Hold = &hold
+		case !errors.Is(err, seats.ErrNoHold):
+			return err
+		}
+	}
+	page := views.Page{Title: s.Event.Name, Nonce: nonce(r)}
+	sale.From = sale.Path()
+	if section < 0 {
+		return writePage(w, r, status, views.Event(views.EventPage{Page: page, Sale: sale, Message: m}))
+	}
+	sale.From = sale.SectionPath(section)
+	w.Header().Set("Vary", "Usher-Fragment")
+	if r.Header.Get("Usher-Fragment") != "" {
+		return writePage(w, r, status, views.Rows(views.RowsModel{Sale: sale, Section: section}))
+	}
+	return writePage(w, r, status, views.Section(views.SectionPage{Page: page, Sale: sale, Section: section, Message: m}))
+}

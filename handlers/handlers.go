@@ -1,0 +1,101 @@
+// Package handlers is the door: it parses what people and programs send, has it done, and answers, as a page or as JSON
+// on the same address.
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/a-h/templ"
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
+)
+
+// Config is what the handlers lean on.
+type Config struct {
+	Office    *seats.Office
+	Hub       *realtime.Hub
+	Sessions  *seats.Sessions
+	Log       *slog.Logger
+	PublicURL string // how browsers reach us; https makes cookies secure
+}
+
+// Handlers answers every address of the box office.
+type Handlers struct {
+	office     *seats.Office
+	hub        *realtime.Hub
+	store      *seats.Sessions
+	sessions   *scs.SessionManager
+	log        *slog.Logger
+	geometries sync.Map // by plan hash
+	warnOnce   sync.Once
+}
+
+// New returns the whole site.
+func New(c Config) http.Handler {
+	h := &Handlers{office: c.Office, hub: c.Hub, store: c.Sessions, log: c.Log}
+	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"), h.sessionFailed)
+	return h.wrap(h.routes())
+}
+
+// handler parses, acts and answers; an error is answered by fail.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// with makes a handler of one that wants the event of the address.
+func (h *Handlers) with(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		sale, err := h.office.Sale(r.Context(), r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return next(w, r, sale)
+	}
+}
+
+// wantsJSON tells which of the two shapes of an answer the caller asks for.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, "text/html") {
+		return false
+	}
+	return strings.Contains(accept, "json") || strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") ||
+		r.Method == http.MethodDelete || (r.Method == http.MethodPost && !isForm(r))
+}
+
+func isForm(r *http.Request) bool {
+	kind := r.Header.Get("Content-Type")
+	return strings.HasPrefix(kind, "application/x-www-form-urlencoded") || strings.HasPrefix(kind, "multipart/form-data")
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) error {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // a caller who is gone needs no answer
+	return nil
+}
+
+// writePage renders to a buffer first, so that nobody gets half a page.
+func writePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
+	var buffer bytes.Buffer
+	if err := page.Render(context.WithoutCancel(r.Context()), &buffer); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if w.Header().Get("Cache-Control") == "" {
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(buffer.Bytes()) // a reader who is gone needs no page
+	return nil
+}

@@ -1,0 +1,132 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+type holdAnswer struct {
+	Hold holdBody `json:"hold"`
+}
+
+type holdBody struct {
+	ID             string    `json:"id"`
+	ExpiresAt      time.Time `json:"expires_at"`
+	Now            time.Time `json:"now"`
+	Seats          []string  `json:"seats"`
+	Idx            []int     `json:"idx"`
+	ExtensionsLeft int       `json:"extensions_left"`
+	Lapsed         bool      `json:"lapsed"`
+	Total          int64     `json:"total"`
+	Currency       string    `json:"currency"`
+}
+
+// answerHold answers an action that left the attendee with this hold.
+func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.Sale, hold seats.Hold, status int) error {
+	if !wantsJSON(r) {
+		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
+		return nil
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return writeJSON(w, status, holdAnswer{holdBody{
+		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: labels(s, hold.Seats), Idx: hold.Seats,
+		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: s.Total(hold.Seats), Currency: s.Event.Currency,
+	}})
+}
+
+// comeFrom is the page a form belongs to: one of this event, never another site.
+func comeFrom(r *http.Request, s *seats.Sale) string {
+	home := "/events/" + s.Event.Slug
+	if from := r.PostFormValue("from"); from == home || strings.HasPrefix(from, home+"/sections/") {
+		return from
+	}
+	return home
+}
+
+// GET /events/{slug}/hold
+func (h *Handlers) hold(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	holder, known := h.holder(r)
+	if !known {
+		return asJSON(r, errNoHold)
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil {
+		return asJSON(r, err)
+	}
+	r.Header.Set("Accept", "application/json") // this address has no page of its own
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// asJSON makes the answer to an error JSON, on addresses that have no page.
+func asJSON(r *http.Request, err error) error {
+	r.Header.Set("Accept", "application/json")
+	return err
+}
+
+// POST /events/{slug}/hold/extension
+func (h *Handlers) extend(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	holder, known := h.holder(r)
+	if !known {
+		return errNoHold
+	}
+	hold, err := s.Extend(r.Context(), holder)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// DELETE /events/{slug}/claims/{idx}
+func (h *Handlers) release(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	idx, err := strconv.Atoi(r.PathValue("idx"))
+	if err != nil {
+		return errSeatIndex
+	}
+	return h.letGo(w, r, s, idx)
+}
+
+// DELETE /events/{slug}/claims
+func (h *Handlers) releaseAll(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	return h.letGo(w, r, s)
+}
+
+// POST /events/{slug}/releases is for pages without scripts, whose forms cannot send DELETE.
+func (h *Handlers) releaseForm(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	var seats []int
+	for _, text := range r.PostForm["seat"] {
+		idx, err := strconv.Atoi(text)
+		if err != nil {
+			return errSeatIndex
+		}
+		seats = append(seats, idx)
+	}
+	return h.letGo(w, r, s, seats...)
+}
+
+func (h *Handlers) letGo(w http.ResponseWriter, r *http.Request, s *seats.Sale, idx ...int) error {
+	holder, known := h.holder(r)
+	if !known {
+		return errNoHold
+	}
+	hold, err := s.Release(r.Context(), holder, idx...)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) && len(hold.Seats) == 0 {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}

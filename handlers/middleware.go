@@ -1,0 +1,69 @@
+package handlers
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+const bodyLimit = 64 << 10
+
+// wrap puts around the routes what every answer needs, the outermost first.
+func (h *Handlers) wrap(routes http.Handler) http.Handler {
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
+	pages := gzhttp.GzipHandler(h.withSession(guard.Handler(limitBody(routes))))
+	return h.recovering(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/live") { // a socket is neither compressed nor anybody's
+			routes.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})))
+}
+
+func (h *Handlers) recovering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // recover gives the value itself
+				h.log.Error("a handler panicked", "path", r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				h.fail(w, r, errBroken)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+type nonceKey struct{}
+
+func nonce(r *http.Request) string {
+	n, _ := r.Context().Value(nonceKey{}).(string)
+	return n
+}
+
+// withHeaders allows a page only what it needs: its own scripts and style by nonce, its own fonts, pictures and socket.
+func withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := rand.Text()
+		header := w.Header()
+		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
+			"img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "same-origin")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, n)))
+	})
+}
+
+func limitBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+		next.ServeHTTP(w, r)
+	})
+}
