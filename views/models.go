@@ -1,10 +1,6 @@
 package views
 
-import (
-	"strconv"
-
-	"github.com/usherbox/usher/seats"
-)
+import "github.com/usherbox/usher/seats"
 
 // EventsPage is the list of events.
 type EventsPage struct {
@@ -60,22 +56,4 @@ type ErrorPage struct {
 	What   string // what happened
 	Holds  string // what still holds; may be empty
 	Next   string // what to do next
-}
-
-// Path is the address of the event's page.
-func (s Sale) Path() string { return "/events/" + s.Event.Slug }
-
-// SectionPath is the address of one section's page.
-func (s Sale) SectionPath(section int) string { return s.Path() + "/sections/" + strconv.Itoa(section) }
-
-func (s Sale) mine(idx int) bool {
-	if s.Hold == nil || s.Hold.Lapsed {
-		return false
-	}
-	for _, i := range s.Hold.Seats {
-		if i == idx {
-			return true
-		}
-	}
-	return false
 }

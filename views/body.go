@@ -1,0 +1,29 @@
+package views
+
+import (
+	"strconv"
+
+	"github.com/a-h/templ"
+)
+
+// body is what the scripts need to know of the event.
+func (s Sale) body() templ.Attributes {
+	return templ.Attributes{
+		"data-slug":        s.Event.Slug,
+		"data-geometry":    s.geometry(),
+		"data-epoch":       strconv.FormatUint(uint64(s.Epoch), 10),
+		"data-version":     strconv.FormatInt(s.Map.Version, 10),
+		"data-currency":    s.Event.Currency,
+		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
+		"data-limit":       strconv.Itoa(s.Event.SeatsPerHolder),
+		"data-from":        s.From,
+	}
+}
+
+// geometry is the address of the drawing for the canvas; empty if there is nothing to draw.
+func (s Sale) geometry() string {
+	if !s.drawn() {
+		return ""
+	}
+	return s.Path() + "/geometry/" + s.Event.PlanHash + ".json"
+}

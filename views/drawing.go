@@ -1,0 +1,108 @@
+package views
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// tenth writes a coordinate to a tenth of a plan unit, finer than anybody sees.
+func tenth(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
+
+func points(outline []seats.Point) string {
+	var b strings.Builder
+	for i, p := range outline {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(tenth(p.X) + "," + tenth(p.Y))
+	}
+	return b.String()
+}
+
+// margin is kept free around the drawing, as a part of its longer side.
+const margin = 0.02
+
+func (s Sale) viewBox() string {
+	edge := margin * max(s.Plan.Width, s.Plan.Height)
+	return strings.Join([]string{tenth(-edge), tenth(-edge), tenth(s.Plan.Width + 2*edge), tenth(s.Plan.Height + 2*edge)}, " ")
+}
+
+// title is where and how large a section's name stands in the drawing.
+type title struct {
+	X, Y, Size float64
+	scale      float64 // the longer side of the drawing
+}
+
+// title finds room for a section's name in its outline; Size is 0 where there is none.
+func (s Sale) title(section int) title {
+	t := title{scale: max(s.Plan.Width, s.Plan.Height)}
+	outline := s.Plan.Sections[section].Outline
+	if len(outline) < 3 {
+		return t
+	}
+	low, high := outline[0], outline[0]
+	for _, p := range outline {
+		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
+		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
+	}
+	t.X, t.Y = centre(outline)
+	letters := float64(len([]rune(s.Plan.Sections[section].Name)))
+	t.Size = min((high.X-low.X)*0.86/(letters*0.56), (high.Y-low.Y)*0.42, t.scale*0.034)
+	if t.Size < t.scale*0.011 {
+		t.Size = 0
+	}
+	return t
+}
+
+// class tells small names, which phones leave out, from large ones.
+func (t title) class() string {
+	if t.Size < t.scale*0.024 {
+		return "small"
+	}
+	return ""
+}
+
+// centre is the centre of a polygon's surface; of its corners, where it has no surface.
+func centre(outline []seats.Point) (x, y float64) {
+	var surface float64
+	for i, p := range outline {
+		q := outline[(i+1)%len(outline)]
+		cross := p.X*q.Y - q.X*p.Y
+		surface += cross
+		x += (p.X + q.X) * cross
+		y += (p.Y + q.Y) * cross
+	}
+	if math.Abs(surface) > 1e-9 {
+		return x / (3 * surface), y / (3 * surface)
+	}
+	x, y = 0, 0
+	for _, p := range outline {
+		x += p.X / float64(len(outline))
+		y += p.Y / float64(len(outline))
+	}
+	return x, y
+}
+
+func middle(shape seats.Shape) seats.Point {
+	if len(shape.Points) > 2 {
+		x, y := centre(shape.Points)
+		return seats.Point{X: x, Y: y}
+	}
+	return shape.Center
+}
+
+func textSize(shape seats.Shape) float64 {
+	if shape.Size > 0 {
+		return shape.Size
+	}
+	return 14
+}
+
+func turned(shape seats.Shape) string { return turnedAt(shape.Rotation, shape.Center) }
+
+func turnedAt(degrees float64, at seats.Point) string {
+	return "rotate(" + tenth(degrees) + " " + tenth(at.X) + " " + tenth(at.Y) + ")"
+}

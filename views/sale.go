@@ -1,0 +1,136 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// hues is how many price colours the style sheet has; with more categories they repeat, and names tell them apart.
+const hues = 5
+
+// hue is the class that gives something its category's colour.
+func hue(category int) string { return "c" + strconv.Itoa(category%hues) }
+
+// Path is the address of the event's page.
+func (s Sale) Path() string { return "/events/" + s.Event.Slug }
+
+// SectionPath is the address of one section's page.
+func (s Sale) SectionPath(section int) string { return s.Path() + "/sections/" + strconv.Itoa(section) }
+
+func (s Sale) free() int { return s.Map.Counts.Remaining() }
+
+// freeIn counts the free seats of one section.
+func (s Sale) freeIn(section int) (n int) {
+	at := s.Plan.Sections[section]
+	for _, state := range s.Map.States[at.First : at.First+at.Count] {
+		if state.Shown() == seats.Free {
+			n++
+		}
+	}
+	return n
+}
+
+func (s Sale) mine(idx int) bool {
+	if s.Hold == nil || s.Hold.Lapsed {
+		return false
+	}
+	for _, i := range s.Hold.Seats {
+		if i == idx {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn tells whether there is a map to draw: some section has rows.
+func (s Sale) drawn() bool {
+	for _, section := range s.Plan.Sections {
+		if !section.Area {
+			return true
+		}
+	}
+	return false
+}
+
+// areas lists the positions of the sections without rows.
+func (s Sale) areas() (list []int) {
+	for i, section := range s.Plan.Sections {
+		if section.Area {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// seated lists the categories that have seats in rows: those one may ask the best of.
+func (s Sale) seated() (list []int) {
+	has := make([]bool, len(s.Plan.Categories))
+	for i := range s.Plan.Seats {
+		if seat := &s.Plan.Seats[i]; !s.Plan.Sections[seat.Section].Area {
+			has[seat.Category] = true
+		}
+	}
+	for c, yes := range has {
+		if yes {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// categoryOf is the category most seats of a section are in.
+func (s Sale) categoryOf(section int) (most int) {
+	counts := make([]int, len(s.Plan.Categories))
+	at := s.Plan.Sections[section]
+	for i := at.First; i < at.First+at.Count; i++ {
+		counts[s.Plan.Seats[i].Category]++
+	}
+	for c, n := range counts {
+		if n > counts[most] {
+			most = c
+		}
+	}
+	return most
+}
+
+// prices is what the seats of a section cost: one price, or from and to.
+func (s Sale) prices(section int) string {
+	at := s.Plan.Sections[section]
+	if at.Count == 0 {
+		return ""
+	}
+	low := s.Plan.Categories[s.Plan.Seats[at.First].Category].Price
+	high := low
+	for i := at.First; i < at.First+at.Count; i++ {
+		p := s.Plan.Categories[s.Plan.Seats[i].Category].Price
+		low, high = min(low, p), max(high, p)
+	}
+	if low == high {
+		return price(low, s.Event.Currency)
+	}
+	return fmt.Sprintf("%s–%s", price(low, s.Event.Currency), price(high, s.Event.Currency))
+}
+
+func (s Sale) total() (sum int64) {
+	if s.Hold == nil {
+		return 0
+	}
+	for _, idx := range s.Hold.Seats {
+		sum += s.Plan.Categories[s.Plan.Seats[idx].Category].Price
+	}
+	return sum
+}
+
+// trayState is which of its three faces the tray shows.
+func (s Sale) trayState() string {
+	switch {
+	case s.Hold == nil || len(s.Hold.Seats) == 0:
+		return "empty"
+	case s.Hold.Lapsed:
+		return "lapsed"
+	default:
+		return "held"
+	}
+}
