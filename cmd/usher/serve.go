@@ -7,8 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 
+	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 )
@@ -53,7 +53,9 @@ func open(ctx context.Context, cfg *Config, db *database, listener net.Listener,
 	feed := realtime.NewFeed(db.dsn, office, hub, log)
 	office.Changed = hub.Changed
 	office.Committed = bell.Ring
-	pages := http.NotFoundHandler()
+	pages := handlers.New(handlers.Config{
+		Office: office, Hub: hub, Sessions: seats.NewSessions(db.pool), Log: log, PublicURL: cfg.URL,
+	})
 
 	crew := newCrew()
 	crew.start(ctx, "office", office.Run)
