@@ -1,0 +1,98 @@
+package handlers
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+func description(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(openapi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// undescribed lists the routes that are not described, and the descriptions that have no route.
+func undescribed(doc *openapi3.T, table []route) (missing []string) {
+	described := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			described[method+" "+path] = true
+		}
+	}
+	for _, r := range table {
+		if !described[r.pattern] && r.pattern != "GET /{$}" {
+			missing = append(missing, r.pattern+" is not described")
+		}
+		delete(described, r.pattern)
+	}
+	for pattern := range described {
+		missing = append(missing, pattern+" has no route")
+	}
+	return missing
+}
+
+func TestTheDescriptionNamesEveryRouteAndNoOther(t *testing.T) {
+	t.Parallel()
+	table := (&Handlers{}).table()
+	for _, problem := range undescribed(description(t), table) {
+		t.Error(problem)
+	}
+	if len(undescribed(description(t), table[1:len(table)-1])) == 0 || len(undescribed(description(t), append(table, route{pattern: "GET /new"}))) == 0 {
+		t.Error("a missing and a new route were not noticed")
+	}
+}
+
+// check holds an answer against its description.
+func check(t *testing.T, doc *openapi3.T, method, path string, status int, kind, body string) error {
+	t.Helper()
+	responses := doc.Paths.Value(path).GetOperation(method).Responses
+	response := responses.Status(status)
+	if response == nil {
+		response = responses.Default()
+	}
+	if response == nil {
+		t.Fatalf("%s %s: status %d is not described", method, path, status)
+	}
+	media := response.Value.Content.Get(kind)
+	if media == nil {
+		t.Fatalf("%s %s: %s is not described", method, path, kind)
+	}
+	var value any
+	if err := json.Unmarshal([]byte(body), &value); err != nil {
+		t.Fatal(err)
+	}
+	return media.Schema.Value.VisitJSON(value, openapi3.MultiErrors())
+}
+
+func TestRealAnswersAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	s, doc, who := newSite(t), description(t), person(t)
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/events", ""},
+		{"GET", "/events/{slug}", ""},
+		{"POST", "/events/{slug}/claims", `{"area":"Floor","quantity":2}`},
+		{"POST", "/events/{slug}/claims", `{"area":"Floor","quantity":6}`},
+		{"POST", "/events/{slug}/claims", `{"area":"Moon","quantity":6}`},
+		{"GET", "/events/{slug}/hold", ""},
+		{"POST", "/events/{slug}/hold/extension", ""},
+		{"GET", "/healthz", ""},
+		{"GET", "/readyz", ""},
+	} {
+		a, body := send(t, who, c.method, s.url+strings.ReplaceAll(c.path, "{slug}", "evening"), c.body)
+		if err := check(t, doc, c.method, c.path, a.StatusCode, "application/json", body); err != nil {
+			t.Errorf("%s %s: %s: %v", c.method, c.path, body, err)
+		}
+	}
+	if check(t, doc, "GET", "/events/{slug}/hold", 200, "application/json", `{"hold":{"id":"x"}}`) == nil {
+		t.Error("an answer that lacks fields was not noticed")
+	}
+}

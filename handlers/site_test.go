@@ -1,0 +1,194 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
+
+// site is a running box office with one event in the club's plan.
+type site struct {
+	db   *pgxpool.Pool
+	sale *seats.Sale
+	url  string
+	h    *Handlers
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	db := seatstest.DB(t)
+	club, ok := plan.Named("club")
+	if !ok {
+		t.Fatal("there is no plan club")
+	}
+	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
+		t.Fatal(err)
+	}
+	office := seats.NewOffice(db, log)
+	hub := realtime.NewHub(office)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- office.Run(ctx) }()
+	server := httptest.NewServer(New(Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Log: log}))
+	t.Cleanup(func() { server.Close(); cancel(); <-done })
+	sale, err := office.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{db: db, sale: sale, url: server.URL, h: &Handlers{}}
+}
+
+// person is one browser or program with its cookies.
+func person(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// send makes a request and returns its answer with the body read.
+func send(t *testing.T, who *http.Client, method, url, body string, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := who.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read to its end
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode >= 500 {
+		t.Errorf("%s %s: %d %s", method, url, answer.StatusCode, text)
+	}
+	return answer, string(text)
+}
+
+func holdOf(t *testing.T, body string) holdBody {
+	t.Helper()
+	var h holdAnswer
+	if err := json.Unmarshal([]byte(body), &h); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return h.Hold
+}
+
+func TestAClaimIsHeldSeenExtendedAndReleased(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	who, claims := person(t), s.url+"/events/evening/claims"
+	answer, body := send(t, who, "POST", claims, `{"area":"Floor","quantity":2}`, "Idempotency-Key", "k1")
+	hold := holdOf(t, body)
+	if answer.StatusCode != 201 || len(hold.Seats) != 2 || !hold.ExpiresAt.After(hold.Now) {
+		t.Fatalf("%d %s", answer.StatusCode, body)
+	}
+	if _, again := send(t, who, "POST", claims, `{"area":"Floor","quantity":2}`, "Idempotency-Key", "k1"); holdOf(t, again).ID != hold.ID || len(holdOf(t, again).Seats) != 2 {
+		t.Errorf("the repeat got %s, want the first answer %s", again, body)
+	}
+	if a, b := send(t, who, "GET", s.url+"/events/evening/hold", ""); a.StatusCode != 200 || holdOf(t, b).ID != hold.ID {
+		t.Errorf("GET hold: %d %s", a.StatusCode, b)
+	}
+	if a, b := send(t, who, "POST", s.url+"/events/evening/hold/extension", ""); a.StatusCode != 200 || !holdOf(t, b).ExpiresAt.After(hold.ExpiresAt) {
+		t.Errorf("extension: %d %s", a.StatusCode, b)
+	}
+	if a, b := send(t, who, "DELETE", claims+"/"+jsonNumber(hold.Idx[0]), ""); a.StatusCode != 200 || len(holdOf(t, b).Seats) != 1 {
+		t.Errorf("DELETE one: %d %s", a.StatusCode, b)
+	}
+	if a, b := send(t, who, "DELETE", claims, ""); a.StatusCode != 204 {
+		t.Errorf("DELETE all: %d %s", a.StatusCode, b)
+	}
+	if a, b := send(t, who, "GET", s.url+"/events/evening/hold", ""); a.StatusCode != 404 {
+		t.Errorf("GET hold after release: %d %s", a.StatusCode, b)
+	}
+}
+
+func jsonNumber(n int) string { b, _ := json.Marshal(n); return string(b) } // numbers always marshal
+
+func TestAVisitorWhoOnlyLooksLeavesNoRow(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	who := person(t)
+	for _, path := range []string{"/events", "/events/evening", "/events/evening/seats", "/events/evening/map.bin", "/events/evening/sections/0", "/events/evening/hold"} {
+		if a, _ := send(t, who, "GET", s.url+path, "", "Accept", "text/html"); a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s set a cookie", path)
+		}
+	}
+	var rows int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM session`).Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d sessions, %v", rows, err)
+	}
+}
+
+func TestTheCookieIsTheSessionsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a, _ := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`)
+	cookie := a.Header.Get("Set-Cookie")
+	for _, want := range []string{"usher=", "HttpOnly", "SameSite=Lax", "Path=/"} {
+		if !strings.Contains(cookie, want) {
+			t.Errorf("the cookie %q lacks %s", cookie, want)
+		}
+	}
+	if m := newSessions(nil, true, nil); m.Cookie.Name != "__Host-usher" || !m.Cookie.Secure {
+		t.Errorf("over https the cookie is %q, secure %v", m.Cookie.Name, m.Cookie.Secure)
+	}
+	token, _, _ := strings.Cut(strings.TrimPrefix(cookie, "usher="), ";")
+	var raw int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM session WHERE token = $1`, token).Scan(&raw); err != nil || raw != 0 {
+		t.Errorf("the token itself stands in the table (%d), %v", raw, err)
+	}
+}
+
+func TestAnEndedSessionIsNeverBroughtBack(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	store := seats.NewSessions(db)
+	ctx := store.Watch(t.Context())
+	end := time.Now().Add(time.Hour)
+	if err := store.CommitCtx(ctx, "token", []byte("a"), end); err != nil {
+		t.Fatal(err)
+	}
+	slow := store.Watch(t.Context())
+	if _, found, err := store.FindCtx(slow, "token"); err != nil || !found {
+		t.Fatal(found, err)
+	}
+	if err := store.DeleteCtx(ctx, "token"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CommitCtx(slow, "token", []byte("b"), end); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := store.FindCtx(ctx, "token"); err != nil || found {
+		t.Errorf("a request that was under way brought the session back (%v)", err)
+	}
+}
