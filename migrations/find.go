@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,6 +30,9 @@ func findBinaries(dataDir string) (string, error) {
 		folders = append(folders, found...)
 	}
 	if path, err := exec.LookPath("postgres"); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil { // initdb stands beside the program, not beside a link to it
+			path = real
+		}
 		folders = append(folders, filepath.Dir(path))
 	}
 	best, newest := "", 14
@@ -52,11 +54,8 @@ func findBinaries(dataDir string) (string, error) {
 
 // majorVersion asks the server program in a folder for its version.
 func majorVersion(folder string) (int, error) {
-	if !slices.ContainsFunc([]string{"initdb", "postgres"}, func(name string) bool {
-		_, err := os.Stat(filepath.Join(folder, name))
-		return err == nil
-	}) {
-		return 0, os.ErrNotExist
+	if _, err := os.Stat(filepath.Join(folder, "initdb")); err != nil {
+		return 0, err // a client only
 	}
 	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output()
 	if err != nil {

@@ -2,96 +2,90 @@ package migrations
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"hash/fnv"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
-func hashOf(text string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(text)) // a hash never fails
-	return h.Sum32()
+// process is one run of the server.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended
 }
 
-// waitFor starts a server process and waits for its end, on a thread of its own: where the system knows how, the
-// server ends with the thread that started it, so that it cannot outlive a program that was killed.
-func waitFor(cmd *exec.Cmd, started chan<- error, ended chan<- struct{}, out *os.File) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := cmd.Start()
-	started <- err
-	if err == nil {
-		_ = cmd.Wait() // its exit status is in its log
-	}
-	_ = out.Close() // every word in it was written by the server itself
-	close(ended)
+// run starts a process and waits for its end on a thread of its own: where the system knows how, the server ends with the
+// thread that started it, so that it cannot outlive a program that was killed.
+func run(cmd *exec.Cmd, out *os.File) (*process, error) {
+	started := make(chan error, 1)
+	r := &process{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(r.ended)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // its exit status is in its log
+		}
+		_ = out.Close() // every word in it was written by the server itself
+	}()
+	return r, <-started
 }
 
-// keepAlive starts the server again whenever it dies, until Stop.
-func (p *Private) keepAlive() {
+// stop ends the server cleanly and waits until it is gone. There is no hurry that would be worth a recovery.
+func (r *process) stop() {
+	_ = r.cmd.Process.Signal(syscall.SIGINT) // fast shutdown; it may have ended by itself
+	<-r.ended
+}
+
+// pause is the time between two tries to start a server that does not start.
+const pause = time.Second
+
+// keepAlive starts the server again whenever it dies, and stops it when ctx is done.
+func (p *Private) keepAlive(ctx context.Context, server *process) {
 	defer close(p.done)
+	defer p.leave()
 	for {
-		p.mu.Lock()
-		ended := p.ended
-		p.mu.Unlock()
-		<-ended
-		p.mu.Lock()
-		stopping := p.stopping
-		p.mu.Unlock()
-		if stopping {
+		select {
+		case <-ctx.Done():
+			server.stop()
 			return
-		}
-		p.log.Warn("PostgreSQL died and is started again")
-		if err := p.start(context.Background()); err != nil && !errors.Is(err, errStopping) {
-			p.log.Error("PostgreSQL could not be started again", "error", err)
-			time.Sleep(time.Second) // then the ended process is seen again, and the next try made
+		case <-server.ended:
+			p.log.Warn("PostgreSQL died and is started again")
+			if server = p.restart(ctx); server == nil {
+				return
+			}
 		}
 	}
 }
 
-// Stop ends the server cleanly: running statements are rolled back, everything that was committed is on disk. A server
-// that another process runs is left alone.
-func (p *Private) Stop(ctx context.Context) error {
-	if p.owner == nil {
-		return nil
-	}
-	p.mu.Lock()
-	p.stopping = true
-	p.mu.Unlock()
-	for {
-		p.mu.Lock()                                 // a server that was just being started again is another process
-		err := p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
-		p.mu.Unlock()
-		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("migrations: stop PostgreSQL: %w", err)
+// restart tries until the server runs; nil if ctx is done first.
+func (p *Private) restart(ctx context.Context) *process {
+	for ctx.Err() == nil {
+		who, err := serverUser(p.dir)
+		if err == nil {
+			var server *process
+			if server, err = p.start(ctx, who); err == nil {
+				return server
+			}
+		}
+		if ctx.Err() == nil {
+			p.log.Error("PostgreSQL could not be started again", "error", err)
 		}
 		select {
-		case <-p.done:
-			return p.owner.Close()
-		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("migrations: PostgreSQL is still stopping: %w", ctx.Err())
-		}
-	}
-}
-
-// CheckDurable refuses a database that would lose what it acknowledged.
-func CheckDurable(ctx context.Context, conn *pgx.Conn) error {
-	for _, setting := range []string{"fsync", "full_page_writes"} {
-		var value string
-		if err := conn.QueryRow(ctx, `SELECT current_setting($1)`, setting).Scan(&value); err != nil {
-			return fmt.Errorf("migrations: read %s: %w", setting, err)
-		}
-		if value != "on" {
-			return fmt.Errorf("migrations: this PostgreSQL runs with %s=%s and may lose what it confirmed: set %s=on", setting, value, setting)
+		case <-time.After(pause):
 		}
 	}
 	return nil
+}
+
+// leave gives the data to the next usher.
+func (p *Private) leave() {
+	if p.socket != p.dir {
+		_ = os.Remove(p.socket) // only untidy if it stays
+	}
+	_ = p.owner.Close() // nothing was written to it
 }

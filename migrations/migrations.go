@@ -55,7 +55,7 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 	for i, name := range names {
 		if i < len(has) {
 			if has[i] != hash(name) {
-				return applied, fmt.Errorf("migrations: %s was changed after it was applied to this database", name)
+				return applied, fmt.Errorf("migrations: %s is not what was applied to this database: start the usher it was made with, or put the file back and write a new one", name)
 			}
 			continue
 		}

@@ -69,8 +69,10 @@ func startNode(t *testing.T, db *pgxpool.Pool, silent bool) *node {
 func event(t *testing.T, places int) *pgxpool.Pool {
 	t.Helper()
 	db := seatstest.DB(t)
-	p := &seats.Plan{Name: "Room", Width: 10, Height: 10, Categories: []seats.Category{{Key: "A", Name: "All"}},
-		Sections: []seats.Section{{Name: "Floor", Area: true, Count: places, Outline: []seats.Point{{}, {X: 9}, {Y: 9}}}}}
+	p := &seats.Plan{
+		Name: "Room", Width: 10, Height: 10, Categories: []seats.Category{{Key: "A", Name: "All"}},
+		Sections: []seats.Section{{Name: "Floor", Area: true, Count: places, Outline: []seats.Point{{}, {X: 9}, {Y: 9}}}},
+	}
 	for i := range places {
 		p.Seats = append(p.Seats, seats.Seat{ID: fmt.Sprint(i), Number: fmt.Sprint(i + 1)})
 	}

@@ -35,7 +35,7 @@ func messages() []golden {
 	counts := seats.Counts{Free: []int{2, 300}, Held: []int{1, 0}, Sold: []int{1, 0}, Blocked: []int{1, 0}}
 	cs := [][4]int{{2, 1, 1, 1}, {300, 0, 0, 0}}
 	s := seats.Snapshot{Version: 300, States: []seats.State{seats.Free, seats.Held, seats.Sold, seats.Blocked, seats.Lapsed}, Counts: counts}
-	d := seats.Delta{From: 299, To: 301, Changes: []seats.SeatChange{{0, seats.Sold}, {1, seats.Free}, {49_999, seats.Held}}, Counts: counts}
+	d := seats.Delta{From: 299, To: 301, Changes: []seats.SeatChange{{Idx: 0, State: seats.Sold}, {Idx: 1, State: seats.Free}, {Idx: 49_999, State: seats.Held}}, Counts: counts}
 	return []golden{
 		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, tick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 200},
 		{Name: "snapshot of five seats", Hex: hex.EncodeToString(snap(7, s)), Type: "snap", Epoch: 7, Version: 300, States: []int{0, 1, 2, 3, 0}, Counts: cs},

@@ -19,9 +19,12 @@ func sound() *seats.Plan {
 			{Name: "Area", Area: true, First: 4, Count: 2, Outline: square},
 		},
 		Seats: []seats.Seat{
-			{ID: "1", Row: "A", Number: "1"}, {ID: "2", Row: "A", Number: "2"},
-			{ID: "3", Row: "B", Number: "1"}, {ID: "4", Row: "B", Number: "2"},
-			{ID: "5", Section: 1, Category: 1, Number: "1"}, {ID: "6", Section: 1, Category: 1, Number: "2"},
+			{ID: "1", Row: "A", Number: "1"},
+			{ID: "2", Row: "A", Number: "2"},
+			{ID: "3", Row: "B", Number: "1"},
+			{ID: "4", Row: "B", Number: "2"},
+			{ID: "5", Section: 1, Category: 1, Number: "1"},
+			{ID: "6", Section: 1, Category: 1, Number: "2"},
 		},
 		Shapes: []seats.Shape{
 			{Kind: "polygon", Role: "stage", Points: square},

@@ -54,8 +54,10 @@ func (d *draft) pretixArea(a pretixArea, zone point, path []any) error {
 	if size <= 0 {
 		size = 16
 	}
-	return d.draw(seats.Shape{Kind: "text", Role: "label", Text: text, Size: size,
-		Center: seats.Point{X: at.X + a.Text.Position.X, Y: at.Y + a.Text.Position.Y}}, path)
+	return d.draw(seats.Shape{
+		Kind: "text", Role: "label", Text: text, Size: size,
+		Center: seats.Point{X: at.X + a.Text.Position.X, Y: at.Y + a.Text.Position.Y},
+	}, path)
 }
 
 // pretixForm is the shape of an area; none for a text, and for what Usher cannot draw.

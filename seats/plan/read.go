@@ -111,8 +111,10 @@ func detect(data []byte) (string, error) {
 	case is.Format != nil && *is.Format == FormatOwn:
 		return FormatOwn, nil
 	case is.Format != nil && strings.HasPrefix(*is.Format, "usher-plan/"):
-		return "", &Error{Line: locate(data, "format"), Where: "format",
-			Reason: fmt.Sprintf("this version of Usher reads %q, the file is %q; a newer Usher may read it", FormatOwn, *is.Format)}
+		return "", &Error{
+			Line: locate(data, "format"), Where: "format",
+			Reason: fmt.Sprintf("this version of Usher reads %q, the file is %q; a newer Usher may read it", FormatOwn, *is.Format),
+		}
 	case is.SubChart != nil, is.SubChartFloors != nil:
 		return FormatSeatsio, nil
 	case len(is.Zones) > 0 && is.Zones[0] == '[':

@@ -58,8 +58,10 @@ func TestRealPlansHaveTheirSeats(t *testing.T) {
 		categories            string
 		repairs               string
 	}{
-		{"pretix-hall-738.json", FormatPretix, 738, 15, 90, "A B D E",
-			"First Floor:overlap Ground floor:duplicate-label First Floor:duplicate-label :duplicate-id"},
+		{
+			"pretix-hall-738.json", FormatPretix, 738, 15, 90, "A B D E",
+			"First Floor:overlap Ground floor:duplicate-label First Floor:duplicate-label :duplicate-id",
+		},
 		{"seatsio-racetrack-8897.json", FormatSeatsio, 8897, 4, 131, "1 2", ""},
 		{"seatsio-small-ga.json", FormatSeatsio, 232, 3, 4, "9 10", ""},
 		{"seatsio-tables.json", FormatSeatsio, 12, 1, 2, "9", "Tables:overlap"},

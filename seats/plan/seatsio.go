@@ -88,8 +88,10 @@ func readSeatsio(data []byte) (*draft, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	in := &seatsioReader{categories: map[string]int{},
-		draft: &draft{name: file.Name, imported: true, idNames: [2]string{"uuid", "label"}}}
+	in := &seatsioReader{
+		categories: map[string]int{},
+		draft:      &draft{name: file.Name, imported: true, idNames: [2]string{"uuid", "label"}},
+	}
 	if err := in.prices(file.Categories.List); err != nil {
 		return nil, err
 	}

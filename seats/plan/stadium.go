@@ -84,8 +84,10 @@ func (t *tier) sections() []documentSection {
 // straight is a block of rows on one side of the bowl; across is how far clockwise of the side's middle it stands.
 func straight(away, reach, across, width float64) generator {
 	sin, cos := math.Sincos(away * math.Pi / 180)
-	return generator{Origin: &pair{tenth(reach*cos - across*sin), tenth(reach*sin + across*cos)}, Angle: away,
-		Blocks: []pair{{-width / 2, width / 2}}}
+	return generator{
+		Origin: &pair{tenth(reach*cos - across*sin), tenth(reach*sin + across*cos)}, Angle: away,
+		Blocks: []pair{{-width / 2, width / 2}},
+	}
 }
 
 // bend is a block of rows in the corner that follows a side.

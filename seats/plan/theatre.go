@@ -80,8 +80,10 @@ func boxes(name string, side float64) documentSection {
 	sec := documentSection{Name: name}
 	for box := range 5 {
 		at, along := boxSpot(box, side)
-		g := generator{Rows: []string{strconv.Itoa(box + 1)}, Origin: &at, Angle: along + 90*side, Spacing: 18,
-			Blocks: []pair{{-27, 27}}, Categories: []string{"B"}}
+		g := generator{
+			Rows: []string{strconv.Itoa(box + 1)}, Origin: &at, Angle: along + 90*side, Spacing: 18,
+			Blocks: []pair{{-27, 27}}, Categories: []string{"B"},
+		}
 		if box == 0 {
 			g.Categories = []string{"D"}
 			g.Marks = []marking{{Ends: 4, Flags: []string{"restricted-view"}}}
