@@ -126,12 +126,12 @@ func (p *person) giveBack(label string) {
 // seesLapsed waits until the page says that the time of the hold is up.
 func (p *person) seesLapsed() {
 	p.t.Helper()
-	check(p.t, expect.Locator(p.tray()).ToContainText("time is up", playwright.LocatorAssertionsToContainTextOptions{IgnoreCase: playwright.Bool(true)}))
+	check(p.t, expect.Locator(p.tray()).ToHaveAttribute("data-state", "lapsed"))
 }
 
 // holdButton sends the form of a section, where there is no script that claims at a tap.
 func (p *person) holdButton() playwright.Locator {
-	return p.page.Locator(`#rows button[type="submit"]`).First()
+	return p.button("Hold these seats")
 }
 
 // readsRefusal waits for the message that a claim was refused, which names the seat.
@@ -152,29 +152,17 @@ func (p *person) takesTheOffer() {
 // asksForBest asks for the best seats together in a category.
 func (p *person) asksForBest(n int, category string) {
 	p.t.Helper()
-	form := p.page.Locator(`form:has(input[name="best"], select[name="best"])`).First()
-	p.fill(form, "best", n)
+	form := p.page.Locator(`form:has(input[name="best"])`).First()
+	check(p.t, form.GetByLabel("How many").Fill(fmt.Sprint(n)))
 	_, err := form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
 	check(p.t, err)
-	p.press(form.Locator(`button[type="submit"], button:not([type])`).First())
+	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold the best"}))
 }
 
 // asksForPlaces asks for places in an area.
 func (p *person) asksForPlaces(area string, n int) {
 	p.t.Helper()
 	form := p.page.Locator(fmt.Sprintf(`form:has(input[name="area"][value="%s"])`, area)).First()
-	p.fill(form, "quantity", n)
-	p.press(form.Locator(`button[type="submit"], button:not([type])`).Last())
-}
-
-// fill sets a number, whether it is typed or chosen.
-func (p *person) fill(form playwright.Locator, name string, n int) {
-	p.t.Helper()
-	choice := form.Locator(fmt.Sprintf(`select[name="%s"]`, name))
-	if there, err := choice.Count(); err == nil && there > 0 {
-		_, err := choice.SelectOption(playwright.SelectOptionValues{Values: &[]string{fmt.Sprint(n)}})
-		check(p.t, err)
-		return
-	}
-	check(p.t, form.Locator(fmt.Sprintf(`input[name="%s"]`, name)).Fill(fmt.Sprint(n)))
+	check(p.t, form.GetByLabel("Places").Fill(fmt.Sprint(n)))
+	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold places"}))
 }
