@@ -93,12 +93,16 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	if len(list) > most {
 		fmt.Fprintf(w, "  and %d more\n", len(list)-most)
 	}
+	advice := "Open an event in two windows, take a seat in one and look at the other."
+	if len(list) == 0 {
+		advice = "No event is on sale yet."
+	}
 	_, err = fmt.Fprintf(w, `
-  Open an event in two windows, take a seat in one and look at the other.
+  %s
   An event of your own:  usher event create --plan theatre --name "My night"
   Seats are kept in %s. Ctrl-C closes the house; nothing is lost.
 
-`, cfg.database())
+`, advice, cfg.database())
 	return err
 }
 
