@@ -27,3 +27,11 @@ func (s Sale) geometry() string {
 	}
 	return s.Path() + "/geometry/" + s.Event.PlanHash + ".json"
 }
+
+// extent tells the scripts which seats to count for a section.
+func (s Sale) extent(section int) templ.Attributes {
+	at := s.Plan.Sections[section]
+	return templ.Attributes{
+		"data-section": strconv.Itoa(section), "data-first": strconv.Itoa(at.First), "data-seats": strconv.Itoa(at.Count),
+	}
+}

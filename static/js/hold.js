@@ -1,0 +1,264 @@
+// What this attendee holds: claims and releases one after another, the tray, and the time that runs.
+
+import {live} from 'usher/live'
+import {$, $$, counted, data, key, money, path, price, say, span} from 'usher/page'
+
+const EARLY = 2000 // the time shown ends this much before the server's
+
+// hold sends "change" with detail = idx of seats that became or stopped being mine.
+class Hold extends EventTarget {
+  seats = new Map() // idx → label, as the server said
+  asked = new Map() // idx → true (claiming) or false (letting go), not answered yet
+  deadline = 0
+  length = Number(data.holdLength)
+  extensions = 0
+  lapsed = false
+  total = 0
+
+  has(idx) { return this.asked.get(idx) ?? (!this.lapsed && this.seats.has(idx)) }
+  settling(idx) { return this.asked.has(idx) }
+  changed(idx) { this.dispatchEvent(new CustomEvent('change', {detail: idx})) }
+
+  // take puts the server's answer in place of what was known.
+  take(answer) {
+    const was = [...this.seats.keys()], fresh = answer?.idx ?? []
+    this.seats = new Map(fresh.map((idx, i) => [idx, answer.seats[i]]))
+    this.lapsed = Boolean(answer?.lapsed)
+    this.deadline = answer ? Date.parse(answer.expires_at) : 0
+    this.extensions = answer?.extensions_left ?? 0
+    this.total = answer?.total ?? 0
+    this.changed([...was, ...fresh])
+  }
+}
+
+export const hold = new Hold()
+
+const others = 'BroadcastChannel' in window ? new BroadcastChannel(`usher ${data.slug}`) : {postMessage() {}}
+others.onmessage = event => hold.take(event.data)
+
+let line = Promise.resolve()
+
+// ask sends one request after the ones before it. A claim that got no answer is sent again with its key, which is safe.
+function ask(method, url, body) {
+  const once = key()
+  const send = async tries => {
+    try {
+      return await fetch(url, {
+        method, body: body && JSON.stringify(body),
+        headers: {Accept: 'application/json', ...body && {'Content-Type': 'application/json', 'Idempotency-Key': once}},
+      })
+    } catch (err) {
+      if (tries === 0) throw err
+      await new Promise(done => setTimeout(done, 800))
+      return send(tries - 1)
+    }
+  }
+  return line = line.catch(() => {}).then(() => send(3))
+}
+
+// settle reads an answer: the hold as it is now, or a message. True if what was asked was done.
+async function settle(request) {
+  let answer
+  try {
+    answer = await request
+  } catch {
+    show({message: 'The box office cannot be reached. What you hold is still yours. Try again in a moment.'})
+    return false
+  }
+  const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}))
+  if (answer.ok) {
+    hold.take(body.hold)
+    others.postMessage(body.hold)
+    return true
+  }
+  if (body.error?.code === 'no_hold') hold.take(undefined)
+  show(body.error ?? {message: `That did not work (${answer.status}). What you hold is unchanged. Try again.`})
+  return false
+}
+
+// show puts an error into the message box, with the seats to take instead as buttons.
+function show(error) {
+  const box = $('#message')
+  $('p', box).textContent = error.message
+  $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => {
+    const button = document.createElement('button')
+    Object.assign(button, {name: 'seat', value: label, textContent: `Take ${words(label)} instead`})
+    return button
+  }))
+  box.hidden = false
+  box.scrollIntoView({block: 'nearest'})
+  say(error.message)
+}
+
+function hide() { $('#message').hidden = true }
+
+// words says a label as people do.
+export function words(label) {
+  const [section, row, seat] = label.split('/')
+  if (!seat) return `${section}, place ${row}`
+  return `${section}, ${row.length > 4 || row.includes(' ') ? row : `row ${row}`}, seat ${seat}`
+}
+
+async function pending(idxs, state, request) {
+  for (const idx of idxs) hold.asked.set(idx, state)
+  hold.changed(idxs)
+  const done = await settle(request)
+  for (const idx of idxs) hold.asked.delete(idx)
+  hold.changed(idxs)
+  return done
+}
+
+export async function claim(idx, label) {
+  hide()
+  if (await pending([idx], true, ask('POST', `${path}/claims`, {seats: [label]}))) say(`${words(label)} is yours.`)
+}
+
+export async function release(idx) {
+  const label = hold.seats.get(idx)
+  if (await pending([idx], false, ask('DELETE', `${path}/claims/${idx}`)) && label) say(`${words(label)} is let go.`)
+}
+
+async function wish(body) {
+  hide()
+  const before = hold.lapsed ? 0 : hold.seats.size
+  if (!await settle(ask('POST', `${path}/claims`, body))) return
+  say(`${counted(hold.seats.size - before || hold.seats.size, 'seat')} held for you.`)
+  hold.dispatchEvent(new Event('placed'))
+}
+
+async function releaseAll() {
+  if (await pending([...hold.seats.keys()], false, ask('DELETE', `${path}/claims`))) say('Your seats are let go.')
+}
+
+export async function extend() {
+  if (await settle(ask('POST', `${path}/hold/extension`, {}))) say(`You have more time: ${span(left())} from now.`)
+}
+
+const left = () => hold.deadline - EARLY - live.now()
+
+// Forms ask the same as without scripts, only without leaving the page.
+document.addEventListener('submit', event => {
+  const form = event.target, by = event.submitter
+  if (!form.matches('[data-claim], [data-release], [data-extend], [data-again], form.rows')) return
+  event.preventDefault()
+  const f = new FormData(form, by)
+  if (form.matches('[data-extend]')) extend()
+  else if (form.matches('[data-release]')) by?.name === 'seat' ? release(Number(by.value)) : releaseAll()
+  else if (form.matches('[data-again]')) wish({seats: [...hold.seats.values()]})
+  else if (f.has('area')) wish({area: f.get('area'), quantity: Number(f.get('quantity'))})
+  else if (f.has('best')) wish({best: Number(f.get('best')), category: f.get('category')})
+  else if (f.has('seat')) wish({seats: f.getAll('seat')})
+})
+
+const tray = $('#tray'), chips = $('.chips', tray), blank = $('template', tray)
+const prices = new Map() // idx → minor units, told by whoever knows the drawing
+
+function chip(idx, label) {
+  const li = blank.content.firstElementChild.cloneNode(true)
+  li.dataset.seat = label
+  li.dataset.idx = idx
+  $('.name', li).textContent = words(label)
+  const button = $('button', li)
+  button.value = idx
+  button.setAttribute('aria-label', `Let ${words(label)} go`)
+  return li
+}
+
+export function tellPrices(of) {
+  prices.get = of
+  draw()
+}
+
+function draw() {
+  const there = new Map($$('li', chips).map(li => [Number(li.dataset.idx), li]))
+  for (const [idx, label] of hold.seats) {
+    const li = there.get(idx) ?? chips.appendChild(chip(idx, label))
+    there.delete(idx)
+    const cost = prices.get(idx)
+    if (cost !== undefined) $('.price', li).textContent = price(cost)
+    li.classList.toggle('settling', hold.settling(idx))
+  }
+  for (const li of there.values()) remove(li)
+  tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
+  $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
+  $('[data-total]', tray).textContent = money(hold.total)
+  $('[data-extend]', tray).hidden = hold.extensions === 0
+  measure()
+}
+
+// remove keeps the focus in the tray when the button that had it goes.
+function remove(li) {
+  const next = li.contains(document.activeElement) && $('button', li.nextElementSibling ?? li.previousElementSibling ?? tray)
+  li.remove()
+  if (next) next.focus()
+}
+
+function measure() { document.documentElement.style.setProperty('--tray', `${tray.offsetHeight}px`) }
+
+const dialog = $('#more-time')
+let askedFor = 0 // the deadline the question was asked for
+let announced = Infinity
+
+function tick() {
+  if (hold.lapsed || hold.seats.size === 0) return close()
+  const ms = left()
+  if (live.now() > hold.deadline) return lapse()
+  $('[data-countdown]', tray).textContent = `for ${span(ms)}`
+  $('progress', tray).value = Math.max(0, ms / hold.length)
+  $('[data-left]', dialog).textContent = span(ms)
+  const warning = Math.min(120000, hold.length / 4)
+  tray.classList.toggle('low', ms < warning)
+  if (ms < warning && ms > 0 && hold.extensions > 0 && askedFor !== hold.deadline) {
+    askedFor = hold.deadline
+    dialog.showModal()
+  }
+  announce(ms)
+}
+
+// announce tells the time at 5, 2 and 1 minutes and at 30 seconds, once each.
+function announce(ms) {
+  const mark = [30000, 60000, 120000, 300000].find(at => ms <= at) ?? Infinity
+  if (mark < announced && hold.length > mark * 1.2 && ms > mark - 5000) say(`Your seats are held for ${span(ms)} more.`)
+  announced = mark
+}
+
+function close() {
+  if (dialog.open) dialog.close()
+}
+
+function lapse() {
+  hold.lapsed = true
+  close()
+  hold.changed([...hold.seats.keys()])
+  say('Your time ran out. Take your seats again if nobody else took them.')
+}
+
+dialog.addEventListener('click', event => {
+  if (event.target.closest('[data-more]')) extend()
+  if (event.target.closest('[data-more], [data-close]')) dialog.close()
+})
+
+// ask again what is held, when the page was away.
+async function refresh() {
+  if (hold.seats.size === 0) return
+  const answer = await fetch(`${path}/hold`, {headers: {Accept: 'application/json'}}).catch(() => undefined)
+  if (answer?.ok) hold.take((await answer.json()).hold)
+  else if (answer?.status === 404) hold.take(undefined)
+}
+
+export function start() {
+  const d = tray.dataset
+  if (d.deadline) {
+    live.measure(Number(d.now), 5000)
+    const all = $$('li', chips)
+    hold.seats = new Map(all.map(li => [Number(li.dataset.idx), li.dataset.seat]))
+    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed'})
+    hold.total = Number(d.total)
+  }
+  new ResizeObserver(measure).observe(tray)
+  hold.addEventListener('change', draw)
+  addEventListener('pageshow', event => { if (event.persisted) refresh() })
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })
+  hold.changed([])
+  setInterval(tick, 250)
+}

@@ -1,0 +1,161 @@
+// The rows as checkboxes: what is ticked is mine. A tick claims, taking it away lets go; arrows walk the seats.
+
+import {claim, hold, release} from 'usher/hold'
+import {live} from 'usher/live'
+import {$, $$, data, number, path} from 'usher/page'
+
+const WORDS = ['', ', held by somebody', ', sold', ', not for sale']
+const NAMES = ['free', 'held', 'sold', 'blocked']
+
+let boxes = new Map() // idx → checkbox
+
+function gather() {
+  boxes = new Map($$('#rows input[name=seat]').map(box => [Number(box.dataset.idx), box]))
+  const first = [...boxes.values()].find(box => !box.disabled)
+  for (const box of boxes.values()) box.tabIndex = box === first ? 0 : -1
+}
+
+function paint(idx, box) {
+  const mine = hold.has(idx), state = live.states ? live.states[idx] : NAMES.indexOf(box.dataset.state)
+  const closed = state !== 0 && !mine && !hold.settling(idx) && !hold.seats.has(idx)
+  box.checked = mine
+  box.classList.toggle('settling', hold.settling(idx))
+  box.dataset.state = NAMES[state]
+  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours)$/, '')
+  box.ariaLabel = plain + (mine ? ', yours' : closed ? WORDS[state] : '')
+  if (closed && box === document.activeElement) { // a disabled box would lose the focus and the way back
+    box.setAttribute('aria-disabled', 'true')
+    return
+  }
+  box.removeAttribute('aria-disabled')
+  box.disabled = closed
+}
+
+function repaint(idxs) {
+  if (!idxs) return boxes.forEach((box, idx) => paint(idx, box))
+  for (const idx of idxs) if (boxes.has(idx)) paint(idx, boxes.get(idx))
+}
+
+function count() {
+  if (!live.states) return
+  let total = 0
+  const categories = $$('[data-category]')
+  live.counts.forEach((c, i) => {
+    total += c.free
+    if (categories[i]) write(categories[i], c.free)
+  })
+  for (const at of $$('[data-free-total]')) at.textContent = number(total)
+  for (const at of $$('[data-section][data-first]')) {
+    let free = 0
+    const first = Number(at.dataset.first), end = first + Number(at.dataset.seats)
+    for (let idx = first; idx < end; idx++) if (live.states[idx] === 0) free++
+    write(at, free)
+  }
+}
+
+function write(at, n) {
+  const to = $('[data-free]', at), text = number(n)
+  if (to && to.textContent !== text) to.textContent = text
+}
+
+let counting
+function countSoon() {
+  counting ??= setTimeout(() => {
+    counting = undefined
+    count()
+  }, 200)
+}
+
+// toggle does what a tick does, for taps on the map.
+export function toggle(idx, label) {
+  if (hold.settling(idx)) return
+  if (hold.has(idx)) release(idx)
+  else if (!live.states || live.states[idx] === 0) claim(idx, label)
+}
+
+document.addEventListener('change', event => {
+  const box = event.target
+  if (!box.matches?.('#rows input[name=seat]')) return
+  const idx = Number(box.dataset.idx)
+  if (box.getAttribute('aria-disabled')) box.checked = false
+  else if (hold.settling(idx)) box.checked = hold.has(idx)
+  else if (box.checked) claim(idx, box.value)
+  else release(idx)
+})
+
+const STEPS = {ArrowLeft: -1, ArrowRight: 1}
+
+document.addEventListener('keydown', event => {
+  const box = event.target
+  if (!box.matches?.('#rows input[name=seat]')) return
+  const to = neighbour(box, event.key)
+  if (to === undefined) return
+  event.preventDefault()
+  if (to) focus(box, to)
+})
+
+function focus(from, to) {
+  from.tabIndex = -1
+  to.tabIndex = 0
+  to.focus()
+}
+
+const open = row => $$('input[name=seat]', row).filter(box => !box.disabled)
+
+// neighbour is where a key leads from a seat: undefined if it leads nowhere by itself, null if there is nothing there.
+function neighbour(box, key) {
+  const row = box.closest('fieldset'), seats = open(row), at = seats.indexOf(box)
+  if (key in STEPS) return seats[at + STEPS[key]] ?? null
+  if (key === 'Home') return seats[0]
+  if (key === 'End') return seats.at(-1)
+  if (key !== 'ArrowUp' && key !== 'ArrowDown') return undefined
+  const side = key === 'ArrowUp' ? 'previousElementSibling' : 'nextElementSibling'
+  let next = row[side]
+  while (next && (!next.matches('fieldset') || open(next).length === 0)) next = next[side]
+  return next ? nearest(box, open(next)) : null
+}
+
+let place = box => box.getBoundingClientRect().left
+
+// placeBy lets the drawing say where seats are, so that up and down follow the house and not the list.
+export function placeBy(of) { place = of }
+
+function nearest(box, seats) {
+  const x = place(box)
+  return seats.reduce((best, b) => Math.abs(place(b) - x) < Math.abs(place(best) - x) ? b : best)
+}
+
+document.addEventListener('focusin', event => {
+  if (event.target.matches?.('#rows input[name=seat]')) {
+    $('#rows input[name=seat][tabindex="0"]')?.setAttribute('tabindex', '-1')
+    event.target.tabIndex = 0
+  }
+})
+
+document.addEventListener('focusout', event => {
+  const box = event.target
+  if (box.getAttribute?.('aria-disabled')) requestAnimationFrame(() => paint(Number(box.dataset.idx), box))
+})
+
+// openSection puts the rows of another section onto the page.
+export async function openSection(section) {
+  const answer = await fetch(`${path}/sections/${section}`, {headers: {'Usher-Fragment': '1'}})
+  if (!answer.ok) throw new Error(`section ${section}: status ${answer.status}`)
+  const fresh = document.createElement('template')
+  fresh.innerHTML = await answer.text()
+  $('#rows').replaceWith(fresh.content)
+  for (const link of $$('.sections a')) link.toggleAttribute('aria-current', link.dataset.section === String(section))
+  gather()
+  repaint(null)
+  count()
+}
+
+export function start() {
+  gather()
+  live.addEventListener('change', event => {
+    repaint(event.detail)
+    countSoon()
+  })
+  hold.addEventListener('change', event => repaint(event.detail))
+  repaint(null)
+}

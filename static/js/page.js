@@ -1,0 +1,38 @@
+// What every part of the page needs: its facts, words and money.
+
+export const data = document.body.dataset
+export const path = `/events/${data.slug}`
+export const $ = (selector, root = document) => root.querySelector(selector)
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
+export const calm = matchMedia('(prefers-reduced-motion: reduce)')
+
+const numbers = new Intl.NumberFormat('en')
+export const number = n => numbers.format(n)
+export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
+
+const coin = new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol'})
+const digits = coin.resolvedOptions().maximumFractionDigits
+const round = new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 0, maximumFractionDigits: 0})
+
+// money writes minor units of the event's currency, as the server does.
+export const money = minor => (minor % 10 ** digits ? coin : round).format(minor / 10 ** digits)
+export const price = minor => minor ? money(minor) : 'no charge'
+
+// span is a length of time as "7:42".
+export function span(ms) {
+  const s = Math.max(0, Math.ceil(ms / 1000))
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`
+}
+
+let clearing
+// say puts one sentence on the status line, which screen readers read out.
+export function say(text) {
+  const status = $('#status')
+  status.textContent = text
+  clearTimeout(clearing)
+  clearing = setTimeout(() => { status.textContent = '' }, 7000)
+}
+
+export function key() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), b => b.toString(16).padStart(2, '0')).join('')
+}

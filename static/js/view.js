@@ -1,0 +1,143 @@
+// Where the map is looked at, and how hands, wheels and buttons move that.
+
+import {$, calm} from 'usher/page'
+
+const FLIGHT = 320, STILL = 8 // ms of a flight; px of travel below which a press is a tap
+
+// View is scale in CSS pixels per plan unit, and the plan's point in the upper left corner.
+// It sends "move", and "tap" with detail = {x, y, touch}.
+export class View extends EventTarget {
+  scale = 1; x = 0; y = 0
+  #pointers = new Map()
+  #flight
+  #travel = 0
+
+  constructor(frame, canvas, box) {
+    super()
+    Object.assign(this, {frame, canvas, box})
+    this.#measure()
+    this.fit()
+    new ResizeObserver(() => this.#resize()).observe(frame)
+    for (const [type, does] of Object.entries({pointerdown: this.#down, pointermove: this.#move, pointerup: this.#up, pointercancel: this.#up})) {
+      canvas.addEventListener(type, event => does.call(this, event))
+    }
+    canvas.addEventListener('wheel', event => this.#wheel(event), {passive: false})
+  }
+
+  #measure() {
+    this.width = this.frame.clientWidth
+    this.height = this.frame.clientHeight
+    this.ratio = Math.min(devicePixelRatio || 1, 3)
+    this.canvas.width = Math.round(this.width * this.ratio)
+    this.canvas.height = Math.round(this.height * this.ratio)
+    this.least = Math.min(this.width / this.box.w, this.height / this.box.h)
+  }
+  #resize() {
+    const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
+    this.#measure()
+    if (whole) this.fit()
+    else this.#set(this.scale, cx - this.width / this.scale / 2, cy - this.height / this.scale / 2)
+  }
+
+  get whole() { return this.scale <= this.least * 1.02 }
+  plan(px, py) { return [px / this.scale + this.x, py / this.scale + this.y] }
+
+  #set(scale, x, y) {
+    const {box} = this
+    this.scale = Math.min(Math.max(scale, this.least), Math.max(this.most ?? 8, this.least))
+    const w = this.width / this.scale, h = this.height / this.scale
+    const within = (at, low, size, room) => room >= size ? low + (size - room) / 2 : Math.min(Math.max(at, low), low + size - room)
+    this.x = within(x, box.x, box.w, w)
+    this.y = within(y, box.y, box.h, h)
+    this.dispatchEvent(new Event('move'))
+  }
+
+  // around is the view that shows a rectangle, with some room.
+  around({left, top, right, bottom}, most = Infinity) {
+    const scale = Math.min(this.width / ((right - left) * 1.16 || 1), this.height / ((bottom - top) * 1.16 || 1), most)
+    return [scale, (left + right - this.width / scale) / 2, (top + bottom - this.height / scale) / 2]
+  }
+  get all() { return this.around({left: this.box.x, top: this.box.y, right: this.box.x + this.box.w, bottom: this.box.y + this.box.h}, this.least) }
+  fit() { this.#set(...this.all) }
+  show(rectangle, most) { this.fly(...this.around(rectangle, most)) }
+  jump(rectangle, most) { this.#set(...this.around(rectangle, most)) }
+
+  fly(scale, x, y) {
+    cancelAnimationFrame(this.#flight)
+    if (calm.matches) return this.#set(scale, x, y)
+    const from = [this.scale, this.x, this.y], began = performance.now()
+    const step = now => {
+      const t = Math.min(1, Math.max(0, now - began) / FLIGHT), ease = 1 - (1 - t) ** 3
+      const s = from[0] * (scale / from[0]) ** ease
+      // The corner follows the scale, so that the flight goes straight.
+      const part = scale === from[0] ? ease : (1 / from[0] - 1 / s) / (1 / from[0] - 1 / scale)
+      this.#set(s, from[1] + (x - from[1]) * part, from[2] + (y - from[2]) * part)
+      if (t < 1) this.#flight = requestAnimationFrame(step)
+    }
+    this.#flight = requestAnimationFrame(step)
+  }
+
+  zoom(by, px = this.width / 2, py = this.height / 2, fly = true) {
+    const scale = Math.min(Math.max(this.scale * by, this.least), this.most ?? 8), [x, y] = this.plan(px, py)
+    const to = [scale, x - px / scale, y - py / scale]
+    if (fly) this.fly(...to)
+    else this.#set(...to)
+  }
+  pan(dx, dy) { this.fly(this.scale, this.x + dx * this.width / this.scale, this.y + dy * this.height / this.scale) }
+
+  #at(event) {
+    const r = this.canvas.getBoundingClientRect()
+    return {x: event.clientX - r.left, y: event.clientY - r.top}
+  }
+  #down(event) {
+    if (event.button) return
+    cancelAnimationFrame(this.#flight)
+    this.canvas.setPointerCapture(event.pointerId)
+    if (this.#pointers.size === 0) this.#travel = 0
+    this.#pointers.set(event.pointerId, this.#at(event))
+  }
+  #move(event) {
+    const was = this.#pointers.get(event.pointerId)
+    if (!was) return
+    const now = this.#at(event), others = [...this.#pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p)
+    this.#travel += Math.hypot(now.x - was.x, now.y - was.y)
+    this.#pointers.set(event.pointerId, now)
+    if (this.#travel < STILL) return
+    this.canvas.classList.add('moving')
+    const fixed = others[0]
+    if (!fixed) return this.#set(this.scale, this.x - (now.x - was.x) / this.scale, this.y - (now.y - was.y) / this.scale)
+    const by = Math.hypot(now.x - fixed.x, now.y - fixed.y) / (Math.hypot(was.x - fixed.x, was.y - fixed.y) || 1)
+    this.zoom(by, fixed.x, fixed.y, false)
+  }
+  #up(event) {
+    if (!this.#pointers.delete(event.pointerId)) return
+    this.canvas.classList.remove('moving')
+    if (event.type === 'pointerup' && this.#travel < STILL && this.#pointers.size === 0) {
+      this.dispatchEvent(new CustomEvent('tap', {detail: {...this.#at(event), touch: event.pointerType !== 'mouse'}}))
+    }
+  }
+  #wheel(event) {
+    event.preventDefault()
+    cancelAnimationFrame(this.#flight)
+    const {x, y} = this.#at(event)
+    this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? .05 : event.ctrlKey ? .01 : .0016)), x, y, false)
+  }
+}
+
+const KEYS = {ArrowLeft: [-.25, 0], ArrowRight: [.25, 0], ArrowUp: [0, -.25], ArrowDown: [0, .25]}
+
+// buttons lets the zoom buttons, and the arrow keys while one of them has the focus, move a view.
+export function buttons(view, whole) {
+  const group = $('.zoom')
+  group.hidden = false
+  group.addEventListener('click', event => {
+    const what = event.target.closest('button')?.dataset.zoom
+    if (what === 'all') whole()
+    else if (what) view.zoom(what === 'in' ? 1.8 : 1 / 1.8)
+  })
+  group.addEventListener('keydown', event => {
+    if (!(event.key in KEYS)) return
+    event.preventDefault()
+    view.pan(...KEYS[event.key])
+  })
+}
