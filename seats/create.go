@@ -84,9 +84,11 @@ type drawing struct {
 	Focus         *Point
 }
 
+// The update changes nothing; it makes a plan that another one saved in the same moment visible to us.
 const savePlanSQL = `
-WITH made AS (INSERT INTO plan (name, hash, drawing) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING RETURNING id)
-SELECT id FROM made UNION ALL SELECT id FROM plan WHERE hash = $2 LIMIT 1`
+INSERT INTO plan (name, hash, drawing) VALUES ($1, $2, $3)
+    ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash
+RETURNING id`
 
 func savePlan(ctx context.Context, tx pgx.Tx, p *Plan) (id int64, err error) {
 	whole, err := json.Marshal(p)

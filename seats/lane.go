@@ -84,6 +84,9 @@ func (s *Sale) batch(commands []*command) (again []*command) {
 	for tries := 1; retryable(err) && tries < 5; tries++ {
 		b, err = s.write(ctx, commands)
 	}
+	for errors.Is(err, errNotBegun) && connectionLost(err) && pause(ctx) {
+		b, err = s.write(ctx, commands)
+	}
 	if err != nil {
 		err = fmt.Errorf("seats: event %d: batch of %d: %w", s.Event.ID, len(commands), err)
 		s.office.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
@@ -129,18 +132,21 @@ func retryable(err error) bool {
 	return pg.Code == "40P01" || pg.ConstraintName == "hold_pkey" || pg.ConstraintName == "claim_pkey"
 }
 
+// errNotBegun marks a failure before anything was decided: the commands may simply be tried again.
+var errNotBegun = errors.New("the batch was not begun")
+
 // write takes one connection for one batch: lock, decide, write.
 //
 // The statement names cached on a connection survive a ROLLBACK, so a connection is given back in any case.
 func (s *Sale) write(ctx context.Context, commands []*command) (*batch, error) {
 	conn, err := s.office.db.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(errNotBegun, err)
 	}
 	defer conn.Release()
 	b := newBatch(s, commands)
 	if err := b.lock(ctx, conn.Conn()); err != nil {
-		return nil, errors.Join(err, rollback(conn.Conn()))
+		return nil, errors.Join(errNotBegun, err, rollback(conn.Conn()))
 	}
 	b.decide()
 	if err := b.save(ctx, conn.Conn()); err != nil {
@@ -166,5 +172,5 @@ func rollback(conn *pgx.Conn) error {
 // connectionLost tells whether an error leaves open what the server did.
 func connectionLost(err error) bool {
 	var pg *pgconn.PgError
-	return !errors.As(err, &pg) || pg.Severity == "FATAL"
+	return err != nil && (!errors.As(err, &pg) || pg.Severity == "FATAL")
 }

@@ -40,21 +40,44 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 	return data, true, nil
 }
 
-const insertSessionSQL = `INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3)`
+// A token is random: the only row it can meet is our own, written by a try whose answer was lost.
+const insertSessionSQL = `
+INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`
 
 const updateSessionSQL = `UPDATE session SET data = $2, expires_at = $3 WHERE token = $1`
 
 // CommitCtx writes a session: a new one is inserted, one that was found is updated, one that has ended meanwhile
-// stays ended.
+// stays ended. A claim was granted just before: while the connection to the database is lost, it tries again.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
 	sql := insertSessionSQL
 	if seen, ok := ctx.Value(seenKey{}).(map[string]bool); ok && seen[token] {
 		sql = updateSessionSQL
 	}
-	if _, err := s.db.Exec(ctx, sql, token, data, end); err != nil {
+	_, err := s.db.Exec(ctx, sql, token, data, end)
+	for tries := 0; connectionLost(err) && tries < sessionTries && pause(ctx); tries++ {
+		_, err = s.db.Exec(ctx, sql, token, data, end)
+	}
+	if err != nil {
 		return fmt.Errorf("seats: write session: %w", err)
 	}
 	return nil
+}
+
+const (
+	sessionTries = 50
+	retryPause   = 100 * time.Millisecond // while a database restarts
+)
+
+// pause waits before the next try; false if ctx ends first.
+func pause(ctx context.Context) bool {
+	timer := time.NewTimer(retryPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 const deleteSessionSQL = `DELETE FROM session WHERE token = $1`
