@@ -101,13 +101,13 @@ func (p *person) isOffline() {
 // seesTakenWithin waits until a seat cannot be had: somebody else has it.
 func (p *person) seesTakenWithin(d time.Duration, label string) time.Duration {
 	p.t.Helper()
-	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:disabled`, label)))
+	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:is(:disabled, [aria-disabled="true"])`, label)))
 }
 
 // seesFreeWithin waits until a seat can be had, and is not this person's.
 func (p *person) seesFreeWithin(d time.Duration, label string) time.Duration {
 	p.t.Helper()
-	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked)`, label)))
+	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked):not([aria-disabled="true"])`, label)))
 }
 
 // holdsSeats waits until the tray has so many seats.

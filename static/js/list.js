@@ -17,7 +17,7 @@ function gather() {
 
 function paint(idx, box) {
   const mine = hold.has(idx), state = live.states ? live.states[idx] : NAMES.indexOf(box.dataset.state)
-  const closed = state !== 0 && !mine && !hold.settling(idx) && !hold.seats.has(idx)
+  const closed = state !== 0 && !mine && !hold.settling(idx) && (hold.lapsed || !hold.seats.has(idx))
   box.checked = mine
   box.classList.toggle('settling', hold.settling(idx))
   box.dataset.state = NAMES[state]
