@@ -41,8 +41,10 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
 	for i, d := range []device{
-		{width: 390, height: 844, touch: true}, {width: 390, height: 844, touch: true, dark: true},
-		{width: 1440, height: 900}, {width: 1440, height: 900, dark: true},
+		{width: 390, height: 844, touch: true},
+		{width: 390, height: 844, touch: true, dark: true},
+		{width: 1440, height: 900},
+		{width: 1440, height: 900, dark: true},
 	} {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
