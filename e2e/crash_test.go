@@ -16,7 +16,9 @@ func TestCtrlCEndsEverythingCleanlyWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	postgres := postmaster(t, o)
-	someone(t, o, "ann", desktop).openEvent(o.event(t, "theatre")) // a page with a socket is no reason to stay
+	ann := someone(t, o, "ann", desktop)
+	ann.expect(`Failed to load resource`, `WebSocket connection to`) // when nobody answers any more
+	ann.openEvent(o.event(t, "theatre"))                             // a page with a socket is no reason to stay
 
 	began := time.Now()
 	if err := o.close(); err != nil {
