@@ -33,7 +33,7 @@ drift: generate ## fail if a template and its Go differ
 
 unit: postgres ## all tests but those in a browser, with the race detector, in random order
 	@go test -race -shuffle=on $$(go list ./... | grep -v /e2e)
-	@if ls static/*.test.js static/*/*.test.js >/dev/null 2>&1; then node --test static; fi
+	@if command -v node >/dev/null; then node --test static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
 e2e: postgres browser build ## the built binary in a real browser
 	@go test -count=1 -timeout 10m ./e2e
