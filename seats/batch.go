@@ -6,43 +6,52 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // batch is one transaction: lock the rows, decide every command in the order it came, write what changed.
 // The decisions are plain Go over rows that cannot change meanwhile; the guard in changeSQL checks each of them again.
 type batch struct {
 	sale     *Sale
+	before   *turn // the one being written while this one is decided; nil if none
 	commands []*command
 	answers  []answer // one per command
 
 	// What the lock step read; decide keeps it up to date, so that a later command sees what an earlier one did.
-	now      time.Time // the database's clock, read after the last lock was granted
-	terms    terms
-	rows     map[int]row
-	was      map[int]row // rows as they were read, of those that change
-	holds    map[ID]*heldBy
-	keys     map[keyed]keptClaim
-	openings map[scope][]int // what may be claimed in a scope; only read when the map saw too little
-	picked   map[int]bool    // seats chosen for claims of this batch or the next
+	now     time.Time // the database's clock, read after the last lock was granted
+	terms   terms
+	rows    map[int]row
+	was     map[int]row // rows as they were read, of those that change
+	holds   map[ID]*heldBy
+	visits  map[string]bool // tokens of sessions that are there
+	picked  map[int]bool    // seats chosen or named by claims of this batch
+	asks    bool            // a claim found too little on the map
+	counted int64           // the version of the event, and
+	overdue map[int]bool    // seats of holds whose end was not announced; both read if the batch asks
+	short   map[scope]int   // the least number that was not to be had, and
+	left    map[scope]int   // what was
+	behind  bool            // the map lacks versions of other nodes
 
 	// What is to be written.
-	dirty   map[int]ID // idx → the one in whose name it changes
-	kept    []keptClaim
-	newHold bool
-	id      ID
-	change  Change // as committed
+	extended map[int]bool // seats with a later end
+	dirty    map[int]ID   // idx → the one in whose name it changes
+	newEnd   *time.Time   // the first end of the holds that are new or were extended
+	id       ID
+	change   Change // as committed
 }
 
 // terms are what the event allows, read with the locks so that a change of them holds on all nodes at once.
 type terms struct {
 	holdLength time.Duration
+	payLength  time.Duration
 	limit      int
 	extensions int
-	free       int // seats of the event that were free when the batch began
+	strict     bool // time running out takes seats away
 }
 
 // row is a seat_state row.
 type row struct {
+	at        pgtype.TID // its place while it is locked
 	state     State
 	holder    ID
 	expiresAt *time.Time // nil where it is null or infinity
@@ -53,72 +62,71 @@ func (r row) open(now time.Time) bool {
 	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
 }
 
-func newBatch(s *Sale, commands []*command) *batch {
+func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	b := &batch{
-		sale: s, commands: commands, answers: make([]answer, len(commands)), id: NewID(),
-		rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{}, keys: map[keyed]keptClaim{},
-		openings: map[scope][]int{}, dirty: map[int]ID{},
+		sale: s, before: before, commands: commands, answers: make([]answer, len(commands)), id: NewID(),
+		rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
+		overdue: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, dirty: map[int]ID{}, extended: map[int]bool{},
 	}
 	b.choose()
 	return b
 }
 
+// sharesHolder tells whether one of the commands acts for a holder of this batch.
+func (b *batch) sharesHolder(commands []*command) bool {
+	for _, c := range commands {
+		if _, ours := b.holds[c.holder]; ours && c.holder != (ID{}) {
+			return true
+		}
+	}
+	return false
+}
+
 const beginSQL = `BEGIN`
 
-// Holders first, in one order for everybody.
+// What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A row's
+// place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
-SELECT holder, id, seats, expires_at, extensions, lapsed
-  FROM hold
- WHERE event_id = $1 AND holder = ANY($2)
- ORDER BY holder
-   FOR NO KEY UPDATE`
+SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, clock_timestamp(), h.*
+  FROM event e
+  LEFT JOIN LATERAL (
+       SELECT h.*
+         FROM unnest($2::uuid[]) AS by(holder),
+              LATERAL (SELECT ctid, holder, id, seats, expires_at, extensions, lapsed, answers::text
+                         FROM hold WHERE event_id = $1 AND hold.holder = by.holder
+                          FOR NO KEY UPDATE) h) h ON true
+ WHERE e.id = $1`
 
 // Then seats, those that are asked for and those the holders have, by idx. The counter row is locked last, by the
-// write. Every writer takes its locks in this order, so no two can wait for each other.
+// write. Every writer takes its locks in this order, so no two can wait for each other. The clock is read after each
+// lock: what is over by the last one is over.
 const lockSeatsSQL = `
-SELECT idx, state, holder, CASE WHEN isfinite(expires_at) THEN expires_at END
-  FROM seat_state
- WHERE event_id = $1
-   AND idx = ANY($2 || ARRAY(SELECT unnest(seats) FROM hold WHERE event_id = $1 AND holder = ANY($3)))
- ORDER BY idx
-   FOR NO KEY UPDATE`
-
-const lockKeysSQL = `
-SELECT holder, key, wish, hold_id, seats, expires_at
-  FROM claim
- WHERE event_id = $1 AND (holder, key) IN (SELECT * FROM unnest($2::uuid[], $3::text[]))`
-
-// The clock is read last: what is over by then is over.
-const termsSQL = `
-SELECT clock_timestamp(), extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions,
-       (SELECT sum(n) FROM unnest(c.free) n)
-  FROM event e JOIN counter c ON c.event_id = e.id
- WHERE e.id = $1`
+SELECT s.*, clock_timestamp()
+  FROM (SELECT unnest($2::integer[])
+        UNION
+        SELECT unnest(h.seats)
+          FROM unnest($3::uuid[]) AS by(holder),
+               LATERAL (SELECT seats FROM hold WHERE event_id = $1 AND hold.holder = by.holder OFFSET 0) h
+        ORDER BY 1) AS n(idx),
+       LATERAL (SELECT ctid, idx, state, holder, CASE WHEN isfinite(expires_at) THEN expires_at END
+                  FROM seat_state WHERE event_id = $1 AND idx = n.idx
+                   FOR NO KEY UPDATE) s`
 
 // lock begins the transaction and takes every row the commands may need, in one round trip.
 func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	event := b.sale.Event.ID
-	holders, seats, keyHolders, keys := b.wanted()
+	holders, seats := b.wanted()
 	var q pgx.Batch
 	q.Queue(beginSQL)
 	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
-	if len(keys) > 0 {
-		q.Queue(lockKeysSQL, event, keyHolders, keys).Query(b.readKeys)
-	}
-	for s := range b.openings {
-		q.Queue(openingsSQL, event, s.section, s.category).Query(b.readOpenings(s))
-	}
-	q.Queue(termsSQL, event).QueryRow(func(r pgx.Row) error {
-		var hold float64
-		defer func() { b.terms.holdLength = time.Duration(hold * float64(time.Second)) }()
-		return r.Scan(&b.now, &hold, &b.terms.limit, &b.terms.extensions, &b.terms.free)
-	})
+	b.queueVisits(&q)
+	b.queueLeft(&q)
 	return conn.SendBatch(ctx, &q).Close()
 }
 
 // wanted gathers what to lock, each once.
-func (b *batch) wanted() (holders []ID, seats []int32, keyHolders []ID, keys []string) {
+func (b *batch) wanted() (holders []ID, seats []int32) {
 	seats = []int32{}
 	for _, c := range b.commands {
 		if c.holder != (ID{}) {
@@ -127,20 +135,17 @@ func (b *batch) wanted() (holders []ID, seats []int32, keyHolders []ID, keys []s
 		for _, idx := range c.seats {
 			seats = append(seats, int32(idx))
 		}
-		if c.key != "" {
-			keyHolders, keys = append(keyHolders, c.holder), append(keys, c.key)
-		}
 	}
 	slices.SortFunc(holders, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
 	holders = slices.Compact(holders)
 	slices.Sort(seats)
-	return holders, slices.Compact(seats), keyHolders, keys
+	return holders, slices.Compact(seats)
 }
 
 func (b *batch) readSeats(rows pgx.Rows) error {
 	var idx int
 	var r row
-	_, err := pgx.ForEachRow(rows, []any{&idx, &r.state, &r.holder, &r.expiresAt}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&r.at, &idx, &r.state, &r.holder, &r.expiresAt, &b.now}, func() error {
 		b.rows[idx] = r
 		r.expiresAt = nil
 		return nil
@@ -151,8 +156,19 @@ func (b *batch) readSeats(rows pgx.Rows) error {
 // decide answers the commands first come, first served.
 func (b *batch) decide() {
 	for i, c := range b.commands {
+		if b.ended(c) {
+			b.answers[i].err = ErrSessionEnded
+			continue
+		}
 		hold, err := c.decide(b)
 		b.answers[i] = answer{hold, err}
+	}
+}
+
+// ends notes when a hold that is new or was extended ends.
+func (b *batch) ends(h *heldBy) {
+	if b.newEnd == nil || h.expiresAt.Before(*b.newEnd) {
+		b.newEnd = &h.expiresAt
 	}
 }
 
@@ -162,5 +178,6 @@ func (b *batch) set(idx int, by ID, to row) {
 	if _, dirty := b.dirty[idx]; !dirty {
 		b.was[idx], b.dirty[idx] = b.rows[idx], by
 	}
+	to.at = b.rows[idx].at
 	b.rows[idx] = to
 }

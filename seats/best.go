@@ -1,12 +1,10 @@
 package seats
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // errChooseAgain sends a claim back into the lane: the seats chosen for it went to somebody else.
@@ -21,21 +19,31 @@ type choice struct {
 	n int
 }
 
-// choose picks seats for the choices of the batch from this node's map, each seat for one claim only. The map may be
-// behind; the lock finds out. Where the map saw too little or was wrong, the database is asked before anybody is refused.
+// choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others of the
+// batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. Where it shows too
+// little, the database is asked before anybody is refused: see left.go.
 func (b *batch) choose() {
+	for _, c := range b.commands {
+		for _, idx := range c.seats {
+			b.picked[idx] = true
+		}
+	}
 	m := &b.sale.seats
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	coming := b.coming()
+	free := func(idx int) bool { return m.states[idx].Shown() == Free && !b.picked[idx] && !coming(idx) }
+	open := func(i int32) int { return int(m.open[i]) }
+	short := map[scope]int{} // more is picked all the time: what was not to be had will not be
 	for _, c := range b.commands {
-		if c.choice == nil {
+		if c.choice == nil || c.seats != nil {
 			continue
 		}
-		if c.seats == nil && !c.again {
-			c.seats = b.sale.Plan.best(c.choice, func(idx int) bool { return m.states[idx].Shown() == Free && !b.picked[idx] })
+		if n, tried := short[c.choice.scope]; !tried || c.choice.n < n {
+			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
-			b.openings[c.choice.scope] = nil
+			short[c.choice.scope], b.asks = c.choice.n, true
 		}
 		for _, idx := range c.seats {
 			b.picked[idx] = true
@@ -43,164 +51,113 @@ func (b *batch) choose() {
 	}
 }
 
-const openingsSQL = `
-SELECT s.idx
-  FROM seat_state s JOIN seat USING (event_id, idx)
- WHERE s.event_id = $1 AND ($2::integer = -1 OR seat.section = $2) AND ($3::integer = -1 OR seat.category = $3)
-   AND (s.holder IS NULL OR s.expires_at <= clock_timestamp())
- ORDER BY s.idx`
-
-func (b *batch) readOpenings(at scope) func(pgx.Rows) error {
-	return func(rows pgx.Rows) (err error) {
-		b.openings[at], err = pgx.CollectRows(rows, pgx.RowTo[int])
-		return err
-	}
-}
-
-// chooseFromOpenings is for a claim for which the map saw too little: either the database has enough, then these seats
-// are tried in the next batch, or the refusal is the truth of this moment.
-func (b *batch) chooseFromOpenings(c *command) (Hold, error) {
-	if h, live := b.live(c.holder); live && len(b.still(h))+c.choice.n > b.terms.limit {
-		return Hold{}, overLimit(b.terms.limit)
-	}
-	open := make(map[int]bool)
-	for _, idx := range b.openings[c.choice.scope] {
-		if !b.picked[idx] {
-			open[idx] = true
+// coming tells of seats that the batch before takes and the map does not show yet. The map's lock is held.
+//
+// Seats that it frees are what the map says: the bell may bring them there before the batch knows that it was committed,
+// and then they are free. Who was answered by that batch finds its version here, so nobody is refused what was given back.
+func (b *batch) coming() func(idx int) bool {
+	if b.before != nil {
+		if written := b.before.version.Load(); written == 0 || b.sale.seats.version < written {
+			by := b.before.batch
+			return func(idx int) bool { _, changes := by.dirty[idx]; return changes && by.rows[idx].state.Shown() != Free }
 		}
 	}
-	c.seats = b.sale.Plan.best(c.choice, func(idx int) bool { return open[idx] })
-	if c.seats == nil {
-		left := 0
-		for _, idx := range b.openings[c.choice.scope] {
-			if r, known := b.rows[idx]; !known || r.open(b.now) {
-				left++
+	return func(int) bool { return false }
+}
+
+// best picks n seats for which free holds: side by side and nearest to where people look, else the nearest ones.
+// Wheelchair places are left to those who ask for them, unless nothing else is free. open is the most free seats a
+// stretch may have. It returns nil if there are fewer than n.
+func (s *Sale) best(c *choice, free func(idx int) bool, open func(stretch int32) int) []int {
+	if c.section >= 0 { // places of an area are all alike
+		return s.nearestOf(c, free, open)
+	}
+	ordinary := func(idx int) bool { return s.Plan.Seats[idx].Flags&Accessible == 0 && free(idx) }
+	for _, may := range []func(int) bool{ordinary, free} {
+		if seats := s.together(c, may, open); seats != nil {
+			return seats
+		}
+		if seats := s.nearestOf(c, may, open); seats != nil {
+			return seats
+		}
+	}
+	return nil
+}
+
+// loneSeat is what it costs a window to leave a single free seat beside it: as much as three seats' width.
+const loneSeat = 120
+
+// together finds the n seats side by side that lie nearest to where people look.
+func (s *Sale) together(c *choice, free func(int) bool, open func(int32) int) (found []int) {
+	t := s.stretches
+	least, first := math.Inf(1), -1
+	for _, i := range t.in(c.scope) {
+		at := t.all[i]
+		if 2*at.nearest >= least {
+			break // no window of this one or of those behind it can be nearer
+		}
+		if at.count < c.n || open(i) < c.n {
+			continue
+		}
+		run := 0
+		for idx := at.first; idx < at.first+at.count; idx++ {
+			if run++; !free(idx) {
+				run = 0
 			}
-		}
-		if left >= c.choice.n { // picked for others of this batch, who may not get them
-			return Hold{}, errChooseAgain
-		}
-		return Hold{}, soldOut(left, c.choice.n)
-	}
-	for _, idx := range c.seats {
-		b.picked[idx] = true
-	}
-	return Hold{}, errChooseAgain
-}
-
-func soldOut(left, wanted int) *Refusal {
-	if left == 0 {
-		return &Refusal{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
-	}
-	return &Refusal{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", places(left), wanted)}
-}
-
-// best picks n seats for which free holds: side by side and closest to where people look, else the closest ones.
-// Wheelchair places are left to those who ask for them, unless nothing else is free. It returns nil if there are fewer than n.
-func (p *Plan) best(c *choice, free func(int) bool) []int {
-	var ordinary, all []int
-	from, to := 0, len(p.Seats)
-	if c.section >= 0 {
-		from, to = p.Sections[c.section].First, p.Sections[c.section].First+p.Sections[c.section].Count
-	}
-	for idx := from; idx < to; idx++ {
-		if c.category >= 0 && p.Seats[idx].Category != c.category || !free(idx) {
-			continue
-		}
-		all = append(all, idx)
-		if c.section >= 0 && len(all) == c.n {
-			return all // places of an area are all alike
-		}
-		if p.Seats[idx].Flags&Accessible == 0 {
-			ordinary = append(ordinary, idx)
-		}
-	}
-	if len(ordinary) >= c.n {
-		all = ordinary
-	}
-	if len(all) < c.n || c.section >= 0 {
-		return nil
-	}
-	if together := p.together(all, c.n); together != nil {
-		return together
-	}
-	focus := p.focus()
-	slices.SortStableFunc(all, func(a, b int) int {
-		return int(math.Copysign(1, p.distance(a, focus)-p.distance(b, focus)))
-	})
-	seats := slices.Clone(all[:c.n])
-	slices.Sort(seats)
-	return seats
-}
-
-// together finds the n seats side by side that lie closest to the focus; a window that would leave a single free seat
-// alone costs as much as three seats' width.
-func (p *Plan) together(free []int, n int) []int {
-	focus, least := p.focus(), math.Inf(1)
-	var found []int
-	for i := 0; i+n <= len(free); i++ {
-		window := free[i : i+n]
-		if !p.sideBySide(window) {
-			continue
-		}
-		cost := p.distance(window[0], focus) + p.distance(window[n-1], focus)
-		if i > 0 && p.sideBySide(free[i-1:i+1]) && (i < 2 || !p.sideBySide(free[i-2:i])) {
-			cost += 120
-		}
-		if j := i + n; j < len(free) && p.sideBySide(free[j-1:j+1]) && (j+1 >= len(free) || !p.sideBySide(free[j:j+2])) {
-			cost += 120
-		}
-		if cost < least {
-			least, found = cost, window
-		}
-	}
-	return slices.Clone(found)
-}
-
-func (p *Plan) sideBySide(seats []int) bool {
-	for i := 1; i < len(seats); i++ {
-		a, b := &p.Seats[seats[i-1]], &p.Seats[seats[i]]
-		if seats[i] != seats[i-1]+1 || a.Row != b.Row || a.Section != b.Section || a.Flags&AisleAfter != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// focus is where people look: as the plan says, else the stage, else the middle of the upper edge.
-func (p *Plan) focus() Point {
-	if p.Focus != nil {
-		return *p.Focus
-	}
-	return Point{p.Width / 2, 0}
-}
-
-func (p *Plan) distance(idx int, to Point) float64 {
-	return math.Hypot(p.Seats[idx].X-to.X, p.Seats[idx].Y-to.Y)
-}
-
-// nearestReach is how far along the section to look for seats in place of others.
-const nearestReach = 300
-
-// nearest finds, for each seat, the closest free one of the same category in its section.
-func (s *Sale) nearest(seats []int) (near []int) {
-	s.seats.mu.RLock()
-	defer s.seats.mu.RUnlock()
-	for _, lost := range seats {
-		at := &s.Plan.Seats[lost]
-		section := s.Plan.Sections[at.Section]
-		found, least := -1, math.Inf(1)
-		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
-			if s.seats.states[idx].Shown() != Free || s.Plan.Seats[idx].Category != at.Category || contains(seats, idx) || contains(near, idx) {
+			if run < c.n {
 				continue
 			}
-			if d := s.Plan.distance(idx, Point{at.X, at.Y}); d < least {
-				found, least = idx, d
+			from := idx - c.n + 1
+			cost := t.away[from] + t.away[idx] + s.loneSeats(at, from, idx, free)
+			if cost < least {
+				least, first = cost, from
 			}
 		}
-		if found >= 0 {
-			near = append(near, found)
+	}
+	for i := range c.n {
+		if first >= 0 {
+			found = append(found, first+i)
 		}
 	}
-	return near
+	return found
+}
+
+// loneSeats is the price of the single free seats that taking from…to would leave.
+func (s *Sale) loneSeats(at stretch, from, to int, free func(int) bool) (cost float64) {
+	is := func(idx int) bool { return idx >= at.first && idx < at.first+at.count && free(idx) }
+	if is(from-1) && !is(from-2) {
+		cost += loneSeat
+	}
+	if is(to+1) && !is(to+2) {
+		cost += loneSeat
+	}
+	return cost
+}
+
+// nearestOf finds the n seats nearest to where people look; in an area the first n places.
+func (s *Sale) nearestOf(c *choice, free func(int) bool, open func(int32) int) (found []int) {
+	t := s.stretches
+	for _, i := range t.in(c.scope) {
+		at := t.all[i]
+		if len(found) == c.n && (c.section >= 0 || at.nearest >= t.away[found[c.n-1]]) {
+			break
+		}
+		if open(i) == 0 {
+			continue
+		}
+		for idx := at.first; idx < at.first+at.count; idx++ {
+			if free(idx) && (len(found) < c.n || c.section < 0 && t.away[idx] < t.away[found[c.n-1]]) {
+				found = append(found, idx)
+				if c.section < 0 {
+					slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(t.away[a], t.away[b]) })
+				}
+				found = found[:min(len(found), c.n)]
+			}
+		}
+	}
+	if len(found) < c.n {
+		return nil
+	}
+	slices.Sort(found)
+	return found
 }

@@ -72,8 +72,8 @@ SELECT c.version, c.free, c.held, c.sold, c.blocked,
   FROM counter c
  WHERE c.event_id = $1`
 
-// reload reads the whole map from the seat rows.
-func (s *Sale) reload(ctx context.Context) error {
+// reload reads the whole map from the seat rows, in a run of the database.
+func (s *Sale) reload(ctx context.Context, epoch uint32) error {
 	var version int64
 	var states []State
 	var counts Counts
@@ -82,6 +82,6 @@ func (s *Sale) reload(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
 	}
-	s.seats.reset(version, states, counts)
+	s.seats.reset(epoch, version, states, counts)
 	return nil
 }

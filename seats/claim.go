@@ -1,16 +1,12 @@
 package seats
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Wish is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
@@ -28,22 +24,38 @@ type Wish struct {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *Nonsense, *Refusal, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, error) {
-	c := &command{holder: holder, key: key, wish: w.hash()}
+	c := &command{claim: true, holder: holder, key: key, wish: w.hash()}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
-	hold, err := s.do(ctx, c)
-	if refusal, ok := err.(*Refusal); ok && refusal.Code == CodeTaken {
-		refusal.Nearest = s.nearest(refusal.Seats)
-	}
-	return hold, err
+	c.visit = visitOf(ctx)
+	hold, err := s.try(ctx, c)
+	return hold, s.withNearest(err)
 }
 
-func (w Wish) hash() []byte {
+// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone is looked up,
+// and the rest goes through the lane.
+func (s *Sale) try(ctx context.Context, c *command) (Hold, error) {
+	if refusal := s.gone(c); refusal != nil {
+		return Hold{}, refusal
+	}
+	if refusal := s.lone(c); refusal != nil {
+		return Hold{}, refusal
+	}
+	if err := s.look(ctx, c); err != nil {
+		return Hold{}, err
+	}
+	if err := c.visit.begin(); err != nil {
+		return Hold{}, err
+	}
+	return s.do(ctx, c)
+}
+
+func (w Wish) hash() string {
 	text, _ := json.Marshal(w) // strings and numbers always marshal
 	sum := sha256.Sum256(text)
-	return sum[:]
+	return hex.EncodeToString(sum[:])
 }
 
 // understand turns the words of a wish into seats, or into a choice to be made.
@@ -106,17 +118,19 @@ func overLimit(limit int) *Refusal {
 
 // claim decides one claim under the lock.
 func (b *batch) claim(c *command) (Hold, error) {
-	if kept, ok := b.keys[keyed{c.holder, c.key}]; ok && c.key != "" {
-		return b.repeat(kept, c)
+	h, live := b.live(c.holder)
+	if h != nil && c.key != "" {
+		if first, err := h.answers.to(c.key); err != nil || first != nil {
+			return b.repeat(first, c, err)
+		}
 	}
 	if c.choice != nil && c.seats == nil {
-		return b.chooseFromOpenings(c)
+		return b.chooseLate(c)
 	}
-	h, live := b.live(c.holder)
 	var mine, taken, fresh []int
 	for _, idx := range c.seats {
 		switch r := b.rows[idx]; {
-		case live && r.holder == c.holder && r.state == Held:
+		case live && r.holder == c.holder && (r.state == Held || r.state == Paying):
 			mine = append(mine, idx)
 		case r.open(b.now):
 			fresh = append(fresh, idx)
@@ -132,85 +146,64 @@ func (b *batch) claim(c *command) (Hold, error) {
 	case has+len(fresh)+len(taken) > b.terms.limit:
 		return Hold{}, overLimit(b.terms.limit)
 	case len(taken) > 0 && c.choice != nil, len(mine) > 0 && c.choice != nil:
-		c.seats, c.again = nil, true
+		c.seats, b.behind = nil, true
+		c.missed++
 		return Hold{}, errChooseAgain
 	case len(taken) > 0:
-		return Hold{}, &Refusal{Code: CodeTaken, Seats: taken, Message: b.sale.named(taken) + " was just taken. What you hold is still yours."}
+		return Hold{}, b.sale.taken(taken)
 	}
-	return b.grant(c, h, live, fresh), nil
+	return b.grant(c, h, live, fresh)
+}
+
+func (s *Sale) taken(seats []int) *Refusal {
+	return &Refusal{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
 }
 
 // grant adds seats to the holder's hold. The clock of a hold starts with its first seat; more seats never reset it.
 // A claim after the time was up starts a new hold, and what it does not name is let go.
-func (b *batch) grant(c *command, h *heldBy, live bool, fresh []int) Hold {
+func (b *batch) grant(c *command, h *heldBy, live bool, fresh []int) (Hold, error) {
 	if !live {
-		next := &heldBy{Holder: c.holder, ID: NewID(), ExpiresAt: b.now.Add(b.terms.holdLength)}
+		next := &heldBy{holder: c.holder, id: NewID(), expiresAt: b.now.Add(b.terms.holdLength)}
 		if h != nil {
-			next.stored = h.stored
+			next.stored, next.at, next.answers = h.stored, h.at, h.answers
 			for _, idx := range b.still(h) {
-				if !contains(fresh, idx) && b.rows[idx].state != Paying {
+				if !contains(fresh, idx) {
 					b.set(idx, c.holder, row{})
 				}
 			}
 		}
-		h, b.newHold = next, true
+		h = next
 		b.holds[c.holder] = h
+		b.ends(h)
 	}
 	for _, idx := range fresh {
-		end := h.ExpiresAt
-		b.set(idx, c.holder, row{Held, c.holder, &end})
-		h.Seats = append(h.Seats, int32(idx))
+		end := h.expiresAt
+		b.set(idx, c.holder, row{state: Held, holder: c.holder, expiresAt: &end})
+		h.seats = append(h.seats, int32(idx))
 	}
 	h.touched = true
-	slices.Sort(h.Seats)
+	slices.Sort(h.seats)
 	answer := b.answerHold(h)
 	if c.key != "" {
-		kept := keptClaim{c.holder, c.key, "\\x" + hex.EncodeToString(c.wish), h.ID, append([]int32{}, h.Seats...), h.ExpiresAt}
-		b.keys[keyed{c.holder, c.key}] = kept
-		b.kept = append(b.kept, kept)
+		return answer, h.answers.keep(granted{c.key, c.wish, h.id, slices.Clone(h.seats), h.expiresAt})
 	}
-	return answer
-}
-
-// keyed is what an idempotency key belongs to.
-type keyed struct {
-	holder ID
-	key    string
-}
-
-// keptClaim is a claim row: the first answer to a key.
-type keptClaim struct {
-	Holder    ID        `json:"holder"`
-	Key       string    `json:"key"`
-	Wish      string    `json:"wish"`
-	HoldID    ID        `json:"hold_id"`
-	Seats     []int32   `json:"seats"`
-	ExpiresAt time.Time `json:"expires_at"`
-}
-
-func (b *batch) readKeys(rows pgx.Rows) error {
-	var k keptClaim
-	var wish []byte
-	_, err := pgx.ForEachRow(rows, []any{&k.Holder, &k.Key, &wish, &k.HoldID, &k.Seats, &k.ExpiresAt}, func() error {
-		k.Wish = "\\x" + hex.EncodeToString(wish)
-		b.keys[keyed{k.Holder, k.Key}] = k
-		k.Seats = nil
-		return nil
-	})
-	return err
+	return answer, nil
 }
 
 // repeat gives the first answer again.
-func (b *batch) repeat(k keptClaim, c *command) (Hold, error) {
-	if !bytes.Equal([]byte(k.Wish), []byte("\\x"+hex.EncodeToString(c.wish))) {
+func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
+	if err != nil {
+		return Hold{}, err
+	}
+	if first.Wish != c.wish {
 		return Hold{}, &Nonsense{Message: "This key came before with another claim. Use a new key for a new claim. What you hold is unchanged."}
 	}
-	h := Hold{ID: k.HoldID, ExpiresAt: k.ExpiresAt, Now: b.now, Lapsed: !k.ExpiresAt.After(b.now)}
-	for _, idx := range k.Seats {
+	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Lapsed: !first.ExpiresAt.After(b.now)}
+	for _, idx := range first.Seats {
 		h.Seats = append(h.Seats, int(idx))
 	}
 	if now, ok := b.holds[c.holder]; ok {
-		h.ExtensionsLeft = max(0, b.terms.extensions-now.Extensions)
+		h.ExtensionsLeft = max(0, b.terms.extensions-now.extensions)
 	}
 	return h, nil
 }

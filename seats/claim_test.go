@@ -43,7 +43,7 @@ func TestOfManyWhoClaimOneSeatExactlyOneGetsIt(t *testing.T) {
 func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{HoldLength: time.Second}, hall(6, 20))
-	_, other := node(t, b.db)
+	second, other := node(t, b.db)
 	var all sync.WaitGroup
 	work := make(chan int)
 	for w := range 64 {
@@ -67,6 +67,9 @@ func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 	}
 	close(work)
 	all.Wait()
+	if n := b.office.Deadlocks() + second.Deadlocks(); n != 0 {
+		t.Errorf("%d deadlocks, want none", n)
+	}
 	wantBooks(t, b)
 }
 

@@ -22,6 +22,14 @@ type NewEvent struct {
 	HoldLength     time.Duration // 8 minutes
 	SeatsPerHolder int           // 6
 	Extensions     int           // 10
+	Strict         bool
+	NoLoneSeats    bool
+	AsksBirth      bool
+	Questions      []Question
+	PaidAhead      bool          // nobody may pay at the door
+	Invoices       bool          // who has something to pay may get an invoice
+	Demo           bool          // paid with the demo card
+	PaymentLength  time.Duration // 15 minutes
 }
 
 func (e NewEvent) withDefaults() NewEvent {
@@ -31,6 +39,7 @@ func (e NewEvent) withDefaults() NewEvent {
 	e.HoldLength = or(e.HoldLength, 8*time.Minute)
 	e.SeatsPerHolder = or(e.SeatsPerHolder, 6)
 	e.Extensions = or(e.Extensions, 10)
+	e.PaymentLength = or(e.PaymentLength, 15*time.Minute)
 	return e
 }
 
@@ -42,8 +51,9 @@ func or[T comparable](value, otherwise T) T {
 }
 
 const createEventSQL = `
-INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats)
-VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11)
+INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats, strict, no_lone_seats, asks_birth, pay_at_door,
+                   invoices, demo, payment_length)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18))
 RETURNING id`
 
 // CreateEvent puts an event on sale with the seats of a plan that passed plan.Check. It is there whole or not at all.
@@ -60,8 +70,12 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 		}
 		var id int64
 		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
-			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats)).Scan(&id)
+			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats), n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead,
+			n.Invoices, n.Demo, n.PaymentLength.Seconds()).Scan(&id)
 		if err != nil {
+			return err
+		}
+		if err := saveQuestions(ctx, tx, id, n.Questions); err != nil {
 			return err
 		}
 		return saveSeats(ctx, tx, id, p)

@@ -2,10 +2,44 @@ package seats
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// connections is how many a pool opens at most, if its address does not say it with pool_max_conns. Claims travel in
+// batches, so that a few carry a crowd.
+const connections = 16
+
+// A statement is planned once, for any number of seats, and looks each row up by its key or its place. Left to its
+// estimates, the planner reads the whole house for an event that was put on sale a minute ago, of which it knows nothing
+// yet: seen 43 ms instead of 1 for 252 seats of 100,000. Where a whole table is read after all, that costs so much by its
+// books that it would compile the statement: seen 300 ms for a table of no rows.
+const planSQL = `
+SET plan_cache_mode = force_generic_plan;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_seqscan = off;
+SET jit = off`
+
+// Connect opens a pool of connections to a PostgreSQL, set up as this package wants them.
+func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("seats: this is not an address of a PostgreSQL: %w", err)
+	}
+	if !strings.Contains(dsn, "pool_max_conns") {
+		cfg.MaxConns = connections
+	}
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
+		return err
+	}
+	return pgxpool.NewWithConfig(ctx, cfg)
+}
 
 // DB is what a function needs to talk to PostgreSQL. A pool, a connection and a transaction all fit,
 // so functions compose inside a transaction without knowing it.

@@ -12,20 +12,23 @@
 //	 │
 //	 └──── unblock ──── blocked ◄──── block ──── free, lapsed
 //
-// Time running out lets others take a seat; it does not take the seat away. The state paying stands for a seat whose
-// payment is under way; time alone never ends it.
+// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat whose payment begins is
+// paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing is captured before
+// it is sold, so it may lapse as well.
 //
 // # Promises
 //
-//	P1  A seat has at most one holder.
+//	P1  A seat has at most one holder, and nobody takes a sold one.
 //	P2  A claim is granted whole or not at all.
-//	P3  A seat whose time is up may be claimed at once, whether or not its end was announced.
-//	P4  No free seat is refused: "sold out" is read from the seat rows, never only from memory.
+//	P3  A seat whose time is up may be claimed at once, announced or not.
+//	P4  No free seat is refused; memory alone never says "sold out".
 //	P5  The counts of a version are the counts of the rows at that version.
-//	P6  Versions of an event have no gap, and the change log replayed is the table.
-//	P7  A repeat of a claim that won, with its key, gets the first answer and takes nothing more.
-//	P8  Nobody holds more seats than the event allows, and more seats never reset a hold's clock.
+//	P6  Versions have no gap, and the change log replayed is the table.
+//	P7  A won claim repeated with its key gets the first answer and no more seats.
+//	P8  Nobody holds more than the event allows, and more seats reset no clock.
 //	P9  What the map shows was committed.
+//
+// Package verify holds them against the database.
 //
 // # How a command travels
 //
@@ -33,4 +36,9 @@
 // one transaction of two round trips: lock holds, then seats by idx (batch.go); decide each command in the order it came,
 // in plain Go over rows that cannot change meanwhile; write through the guard, counter row last (save.go). All writers
 // take their locks in that order, so no two wait for each other.
+//
+// Where everybody in a batch is new and asks for seats that look free, nothing need be known first: one statement grants
+// it all or nothing of it (swift.go), and what it undid comes again with locks. Claims that the map would refuse are
+// looked up together beside the lane, without locks (look.go), and only what was seen sold is refused from memory
+// (gone.go).
 package seats

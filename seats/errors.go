@@ -4,9 +4,10 @@ import "errors"
 
 // Errors that say what is not there or already there.
 var (
-	ErrNoEvent   = errors.New("there is no such event")
-	ErrNoHold    = errors.New("there is no hold")
-	ErrSlugTaken = errors.New("another event has this slug")
+	ErrNoEvent      = errors.New("there is no such event")
+	ErrNoHold       = errors.New("there is no hold")
+	ErrSessionEnded = errors.New("the session has ended")
+	ErrSlugTaken    = errors.New("another event has this slug")
 )
 
 // Codes of a Refusal.
@@ -14,7 +15,10 @@ const (
 	CodeTaken    = "taken"    // somebody else has a seat that was asked for
 	CodeSoldOut  = "sold_out" // fewer free than asked for
 	CodeLimit    = "limit"    // more seats than one attendee may hold
+	CodeLone     = "lone"     // a single free seat would be left between others
 	CodeLapsed   = "lapsed"   // the hold's time is up
+	CodePaying   = "paying"   // a payment for them is under way
+	CodeChanged  = "changed"  // what is held is not what was to be sold
 	CodePressure = "pressure" // others want what is held, or the extensions are used up
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Event is one dated thing people come to.
@@ -24,8 +25,16 @@ type Event struct {
 	HoldLength     time.Duration // from the first seat of a hold to its end
 	SeatsPerHolder int           // the most seats one attendee may hold
 	Extensions     int           // how often a holder may ask for more time
+	Strict         bool          // time running out takes seats away, instead of letting others take them
+	NoLoneSeats    bool          // no claim may leave a single free seat between others, if it can do without
+	AsksBirth      bool          // every order says a date of birth
+	PayAtDoor      bool          // who has something to pay may pay when they come
+	Invoices       bool          // who has something to pay may get an invoice
+	Demo           bool          // paid with the demo card, which moves no money
+	PaymentLength  time.Duration // how long seats are kept while a payment runs
 	Seats          int
-	PlanHash       string // names the drawing: two events with the same hash look the same
+	Questions      []Question // asked of everybody who orders
+	PlanHash       string     // names the drawing: two events with the same hash look the same
 }
 
 // Listing is an event with its counts over all categories.
@@ -36,15 +45,18 @@ type Listing struct {
 }
 
 const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.currency,
-       extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.seats, p.hash`
+       extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
+       e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8, e.seats, p.hash,
+       (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
 
 func (e *Event) scan(row pgx.Row, more ...any) error {
-	var hold float64
+	var hold, payment float64
 	err := row.Scan(append([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
-		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Seats, &e.PlanHash,
+		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
+		&e.Invoices, &e.Demo, &payment, &e.Seats, &e.PlanHash, &e.Questions,
 	}, more...)...)
-	e.HoldLength = time.Duration(hold * float64(time.Second))
+	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
 	return err
 }
 
@@ -92,10 +104,12 @@ func EventBySlug(ctx context.Context, db DB, slug string) (Event, error) {
 // Slug turns a name into what an address may hold: lower case letters, digits and dashes.
 func Slug(name string) string {
 	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
 			b.WriteRune(r)
+		case r == 'ß':
+			b.WriteString("ss")
 		case unicode.IsMark(r) || r == '\'' || r == '’':
 		default:
 			b.WriteByte('-')

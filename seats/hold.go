@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // Hold is the seats one attendee has in one event, and until when.
@@ -21,27 +22,39 @@ type Hold struct {
 
 // heldBy is a hold row inside a batch.
 type heldBy struct {
-	Holder     ID        `json:"holder"`
-	ID         ID        `json:"id"`
-	Seats      []int32   `json:"seats"`
-	ExpiresAt  time.Time `json:"expires_at"`
-	Extensions int       `json:"extensions"`
-	Lapsed     bool      `json:"lapsed"`
+	at         pgtype.TID // its place while it is locked
+	holder     ID
+	id         ID
+	seats      []int32
+	expiresAt  time.Time
+	extensions int
+	lapsed     bool
+	answers    answers
 
-	stored   bool // it was in the table when the batch began
-	touched  bool // it is to be written
-	extended bool // its seats' end is to be written
+	stored  bool // it was in the table when the batch began
+	touched bool // it is to be written
 }
 
-// MarshalText writes the ID as String does.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-
 func (b *batch) readHolds(rows pgx.Rows) error {
-	h := heldBy{stored: true}
-	_, err := pgx.ForEachRow(rows, []any{&h.Holder, &h.ID, &h.Seats, &h.ExpiresAt, &h.Extensions, &h.Lapsed}, func() error {
-		one := h
-		b.holds[h.Holder] = &one
-		h.Seats = nil
+	var length, payment float64
+	var at pgtype.TID
+	var holder, id ID
+	var seats []int32
+	var end *time.Time
+	var extensions *int
+	var lapsed *bool
+	var text *string
+	_, err := pgx.ForEachRow(rows, []any{
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
+	}, func() error {
+		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
+		if end != nil { // else it is the event alone
+			b.holds[holder] = &heldBy{
+				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, lapsed: *lapsed,
+				answers: answers{text: text}, stored: true,
+			}
+		}
+		seats, text = nil, nil
 		return nil
 	})
 	return err
@@ -50,13 +63,13 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 // live returns the holder's hold if its time is not up.
 func (b *batch) live(holder ID) (*heldBy, bool) {
 	h, ok := b.holds[holder]
-	return h, ok && len(h.Seats) > 0 && !h.Lapsed && h.ExpiresAt.After(b.now)
+	return h, ok && len(h.seats) > 0 && !h.lapsed && h.expiresAt.After(b.now)
 }
 
 // still lists the seats of the hold that nobody else took after it lapsed.
 func (b *batch) still(h *heldBy) (seats []int) {
-	for _, idx := range h.Seats {
-		if b.rows[int(idx)].holder == h.Holder {
+	for _, idx := range h.seats {
+		if b.rows[int(idx)].holder == h.holder {
 			seats = append(seats, int(idx))
 		}
 	}
@@ -65,8 +78,8 @@ func (b *batch) still(h *heldBy) (seats []int) {
 
 func (b *batch) answerHold(h *heldBy) Hold {
 	return Hold{
-		ID: h.ID, Seats: b.still(h), ExpiresAt: h.ExpiresAt, Now: b.now, Lapsed: h.Lapsed,
-		ExtensionsLeft: max(0, b.terms.extensions-h.Extensions),
+		ID: h.id, Seats: b.still(h), ExpiresAt: h.expiresAt, Now: b.now, Lapsed: h.lapsed,
+		ExtensionsLeft: max(0, b.terms.extensions-h.extensions),
 	}
 }
 
@@ -101,20 +114,26 @@ func (s *Sale) Extend(ctx context.Context, holder ID) (Hold, error) {
 			return Hold{}, ErrNoHold
 		case !live:
 			return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
-		case h.Extensions >= b.terms.extensions:
+		case h.extensions >= b.terms.extensions:
 			return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
-		case b.terms.free == 0:
+		case s.Remaining() == 0:
 			return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
 		}
-		h.ExpiresAt = b.now.Add(b.terms.holdLength)
-		h.Extensions++
-		h.touched, h.extended, b.newHold = true, true, true
+		h.expiresAt = b.now.Add(b.terms.holdLength)
+		h.extensions++
+		h.touched = true
+		for _, idx := range b.still(h) {
+			if r := b.rows[idx]; r.state == Held || r.state == Paying {
+				r.expiresAt = &h.expiresAt
+				b.rows[idx], b.extended[idx] = r, true
+			}
+		}
 		return b.answerHold(h), nil
 	}})
 }
 
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
-// does not have are left alone. ErrNoHold if the holder has nothing.
+// does not have are left alone, and of all of them those in payment. ErrNoHold if the holder has nothing.
 func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
@@ -123,10 +142,15 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 	}
 	return s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
 		h, ok := b.holds[holder]
-		if !ok || len(h.Seats) == 0 {
+		if !ok || len(h.seats) == 0 {
 			return Hold{}, ErrNoHold
 		}
 		var left []int32
+		for _, idx := range b.still(h) {
+			if b.rows[idx].state == Paying && contains(seats, idx) {
+				return Hold{}, &Refusal{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
+			}
+		}
 		for _, idx := range b.still(h) {
 			if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || contains(seats, idx)) {
 				b.set(idx, holder, row{})
@@ -134,9 +158,15 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 			}
 			left = append(left, int32(idx))
 		}
-		h.Seats, h.touched = left, true
+		h.keepSeats(left)
 		return b.answerHold(h), nil
 	}})
+}
+
+// keepSeats leaves the holder only these. A row without seats stays for its answers, with nothing to announce.
+func (h *heldBy) keepSeats(seats []int32) {
+	h.seats, h.touched = seats, true
+	h.lapsed = h.lapsed || len(seats) == 0
 }
 
 func contains(list []int, idx int) bool {

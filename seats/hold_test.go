@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // changes tells the test when the map moved.
@@ -35,9 +36,11 @@ func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
 	if h, err := db.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
 		t.Errorf("after one lapsed seat went, the hold is %+v, %v; want the other one", h, err)
 	}
-	sold, err := db.sale.Sell(t.Context(), who, seats.NewID())
-	if err != nil || len(sold) != 1 || sold[0] != 1 {
-		t.Errorf("the last holder confirmed %v, %v; want the seat nobody took", sold, err)
+	if _, err := seatstest.Order(t.Context(), db.db, db.sale, who); err != nil {
+		t.Errorf("the last holder could not confirm: %v", err)
+	}
+	if states := db.sale.Snapshot().States; states[0] != seats.Held || states[1] != seats.Sold {
+		t.Errorf("the seats are %v and %v; want the one nobody took sold", states[0], states[1])
 	}
 	wantBooks(t, db)
 }

@@ -42,6 +42,15 @@ func (id ID) String() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
+// MarshalText writes the ID as String does.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseID(string(text))
+	return err
+}
+
 // UUIDValue lets pgx write an ID; the zero ID is null.
 func (id ID) UUIDValue() (pgtype.UUID, error) {
 	return pgtype.UUID{Bytes: id, Valid: id != ID{}}, nil

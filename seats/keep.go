@@ -41,21 +41,3 @@ func (s *Sale) keep(ctx context.Context, seats []int, to func(row, *batch) (row,
 	}})
 	return err
 }
-
-// Sell gives everything the holder still has to an order: held seats, and lapsed ones that nobody else claimed.
-// ErrNoHold if there is nothing left to sell. It returns the seats sold.
-func (s *Sale) Sell(ctx context.Context, holder, order ID) ([]int, error) {
-	hold, err := s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
-		h, ok := b.holds[holder]
-		if !ok || len(b.still(h)) == 0 {
-			return Hold{}, ErrNoHold
-		}
-		sold := b.answerHold(h)
-		for _, idx := range sold.Seats {
-			b.set(idx, holder, row{state: Sold, holder: order})
-		}
-		h.Seats, h.touched = nil, true
-		return sold, nil
-	}})
-	return hold.Seats, err
-}

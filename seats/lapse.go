@@ -17,12 +17,11 @@ const (
 const dueHoldsSQL = `
 SELECT e.slug, h.holder
   FROM hold h JOIN event e ON e.id = h.event_id
- WHERE NOT h.lapsed AND h.expires_at <= clock_timestamp()
+ WHERE NOT h.lapsed AND h.expires_at <= statement_timestamp()  -- the statement's time, which an index can be asked for
  ORDER BY h.expires_at
  LIMIT $1`
 
-const nextEndSQL = `
-SELECT extract(epoch FROM min(expires_at) - clock_timestamp())::float8 FROM hold WHERE NOT lapsed`
+const nextEndSQL = `SELECT min(expires_at), clock_timestamp() FROM hold WHERE NOT lapsed`
 
 // lapseHolds announces the end of holds until ctx is done. Correctness does not wait for it: the guard lets others
 // claim a seat from the moment its time is up. It sleeps until the next hold ends and is safe on all nodes at once.
@@ -47,6 +46,7 @@ func (o *Office) lapseHolds(ctx context.Context) error {
 
 // lapseDue ends the holds whose time is up and returns how long until the next one.
 func (o *Office) lapseDue(ctx context.Context) (time.Duration, error) {
+	o.nextEnd.Store(nil) // until it is read again, every new hold asks for one more look
 	type due struct {
 		Slug   string
 		Holder ID
@@ -73,19 +73,23 @@ func (o *Office) lapseDue(ctx context.Context) (time.Duration, error) {
 	if err != nil || len(over) == lapseAtMost {
 		return 0, err
 	}
-	var seconds *float64
-	if err := o.db.QueryRow(ctx, nextEndSQL).Scan(&seconds); err != nil {
+	var end *time.Time
+	var now time.Time
+	if err := o.db.QueryRow(ctx, nextEndSQL).Scan(&end, &now); err != nil {
 		return 0, fmt.Errorf("seats: find the next end of a hold: %w", err)
 	}
-	if seconds == nil {
+	if end == nil {
 		return lapseAtLeast, nil
 	}
-	next := time.Duration(*seconds*float64(time.Second)) + time.Millisecond
-	return min(max(next, time.Millisecond), lapseAtLeast), nil
+	o.nextEnd.Store(end)
+	return min(max(end.Sub(now)+time.Millisecond, time.Millisecond), lapseAtLeast), nil
 }
 
-// wakeLapse makes lapseHolds look again now.
-func (o *Office) wakeLapse() {
+// wakeLapse makes lapseHolds look again now, if a hold with this end may be the next to end.
+func (o *Office) wakeLapse(end time.Time) {
+	if next := o.nextEnd.Load(); next != nil && !end.Before(*next) {
+		return
+	}
 	select {
 	case o.wake <- struct{}{}:
 	default: // it is awake already
@@ -96,16 +100,27 @@ func (o *Office) wakeLapse() {
 func (s *Sale) lapse(ctx context.Context, holder ID) error {
 	_, err := s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
 		h, live := b.live(holder)
-		if h == nil || live || h.Lapsed {
+		if h == nil || live || h.lapsed {
 			return Hold{}, nil
 		}
 		for _, idx := range b.still(h) {
-			if r := b.rows[idx]; r.state == Held && r.open(b.now) {
-				b.set(idx, holder, row{Lapsed, holder, r.expiresAt})
+			if r := b.rows[idx]; (r.state == Held || r.state == Paying) && r.open(b.now) {
+				b.set(idx, holder, b.over(r))
 			}
 		}
-		h.Lapsed, h.touched = true, true
+		if b.terms.strict {
+			h.keepSeats(nil)
+		}
+		h.lapsed, h.touched = true, true
 		return Hold{}, nil
 	}})
 	return err
+}
+
+// over is what becomes of a seat whose time is up: others may take it. In a strict event it is nobody's.
+func (b *batch) over(r row) row {
+	if b.terms.strict {
+		return row{}
+	}
+	return row{state: Lapsed, holder: r.holder, expiresAt: r.expiresAt}
 }

@@ -23,6 +23,7 @@ func sum(counts []int) (total int) {
 
 // Snapshot is the whole map at one version, each state as everybody sees it.
 type Snapshot struct {
+	Epoch   uint32 // of the database's run that the version belongs to; see Office.Epoch
 	Version int64
 	States  []State
 	Counts  Counts
@@ -31,6 +32,7 @@ type Snapshot struct {
 // Delta is what changed on the map after version From and up to version To: the last state of each seat, as everybody
 // sees it, in the order of idx, and the counts as of To.
 type Delta struct {
+	Epoch    uint32
 	From, To int64
 	Changes  []SeatChange
 	Counts   Counts
@@ -49,18 +51,27 @@ const ringSeats = 16_384
 // seatMap is an event's seats as this node last read or wrote them. It may be behind the database, never ahead of it.
 type seatMap struct {
 	mu      sync.RWMutex
+	epoch   uint32
 	version int64
 	states  []State
 	counts  Counts
+	open    []int32  // free seats of each stretch
+	of      []int32  // stretch of each seat
 	ring    []Change // the versions up to and including version, without gap
 	ringed  int      // seat changes in the ring
 }
 
 // reset replaces everything by what the database says.
-func (m *seatMap) reset(version int64, states []State, counts Counts) {
+func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.version, m.states, m.counts, m.ring, m.ringed = version, states, counts, nil, 0
+	m.epoch, m.version, m.states, m.counts, m.ring, m.ringed = epoch, version, states, counts, nil, 0
+	clear(m.open)
+	for idx, state := range states {
+		if state.Shown() == Free {
+			m.open[m.of[idx]]++
+		}
+	}
 }
 
 // apply takes the map one version further. It reports false, and does nothing, if c is not the next version.
@@ -71,7 +82,13 @@ func (m *seatMap) apply(c Change) bool {
 		return false
 	}
 	for i, idx := range c.Idx {
-		m.states[idx] = State(c.State[i])
+		was, is := m.states[idx].Shown() == Free, State(c.State[i]).Shown() == Free
+		switch m.states[idx] = State(c.State[i]); {
+		case is && !was:
+			m.open[m.of[idx]]++
+		case was && !is:
+			m.open[m.of[idx]]--
+		}
 	}
 	m.version, m.counts = c.Version, c.Counts
 	m.ring, m.ringed = append(m.ring, c), m.ringed+len(c.Idx)
@@ -89,6 +106,20 @@ func (s *Sale) Version() int64 {
 	return s.seats.version
 }
 
+// At is the epoch and the version of the event's map on this node.
+func (s *Sale) At() (epoch uint32, version int64) {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	return s.seats.epoch, s.seats.version
+}
+
+// Remaining is how many seats anybody may claim, as this node last read.
+func (s *Sale) Remaining() int {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	return s.seats.counts.Remaining()
+}
+
 // Snapshot returns the map as it is on this node; it is the caller's to keep.
 func (s *Sale) Snapshot() Snapshot {
 	m := &s.seats
@@ -98,7 +129,7 @@ func (s *Sale) Snapshot() Snapshot {
 	for i, state := range m.states {
 		shown[i] = state.Shown()
 	}
-	return Snapshot{Version: m.version, States: shown, Counts: m.counts}
+	return Snapshot{Epoch: m.epoch, Version: m.version, States: shown, Counts: m.counts}
 }
 
 // Since returns what changed after a version; false if the node does not remember that far back, or the version is
@@ -120,5 +151,5 @@ func (s *Sale) Since(version int64) (Delta, bool) {
 	for i, idx := range touched {
 		changes[i] = SeatChange{int(idx), m.states[idx].Shown()}
 	}
-	return Delta{From: version, To: m.version, Changes: changes, Counts: m.counts}, true
+	return Delta{Epoch: m.epoch, From: version, To: m.version, Changes: changes, Counts: m.counts}, true
 }

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 )
 
 // Office is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
@@ -18,11 +20,13 @@ type Office struct {
 	// Committed is told of each version this node committed. It must return at once.
 	Committed func(event, version int64)
 
-	db    *pgxpool.Pool
-	log   *slog.Logger
-	epoch atomic.Uint32
-	wake  chan struct{}  // a new hold may end before the ones known
-	lanes sync.WaitGroup // running lanes
+	db        *pgxpool.Pool
+	log       *slog.Logger
+	epoch     atomic.Uint32
+	wake      chan struct{}             // a new hold may end before the ones known
+	nextEnd   atomic.Pointer[time.Time] // the end lapseHolds sleeps for; nil if none is known
+	deadlocks atomic.Int64
+	lanes     sync.WaitGroup // running lanes
 
 	mu    sync.Mutex // held while an event is opened, so that it is read once
 	sales map[string]*Sale
@@ -37,10 +41,14 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	}
 }
 
-// Run ends holds whose time is up, until ctx is done; then it waits for the commands that are under way.
+// Run ends holds whose time is up and deletes what is long over, until ctx is done; then it waits for the commands that
+// are under way.
 func (o *Office) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
-	return o.lapseHolds(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.lapseHolds(ctx) })
+	g.Go(func() error { return o.purge(ctx) })
+	return g.Wait()
 }
 
 // Sale returns an event, opened on this node at its first use. ErrNoEvent if there is none.
@@ -59,12 +67,14 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 		return nil, err
 	}
 	if o.epoch.Load() == 0 {
-		if err := o.readEpoch(ctx); err != nil {
+		epoch, err := o.readEpoch(ctx)
+		if err != nil {
 			return nil, err
 		}
+		o.epoch.Store(epoch)
 	}
 	s := newSale(o, event, plan)
-	if err := s.reload(ctx); err != nil {
+	if err := s.reload(ctx, o.epoch.Load()); err != nil {
 		return nil, err
 	}
 	o.sales[slug] = s
@@ -85,6 +95,9 @@ func (o *Office) Open() []*Sale {
 // Events lists every event of the database with its counts.
 func (o *Office) Events(ctx context.Context) ([]Listing, error) { return Events(ctx, o.db) }
 
+// Deadlocks is how many batches of this node the database undid because two waited for each other. There should be none.
+func (o *Office) Deadlocks() int64 { return o.deadlocks.Load() }
+
 // Ping tells whether the database answers.
 func (o *Office) Ping(ctx context.Context) error {
 	if err := o.db.Ping(ctx); err != nil {
@@ -96,24 +109,28 @@ func (o *Office) Ping(ctx context.Context) error {
 // Reload is for the moment after a database connection was lost. If the database is no longer the same run of the same
 // server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough.
 func (o *Office) Reload(ctx context.Context) error {
-	before := o.epoch.Load()
-	if err := o.readEpoch(ctx); err != nil {
+	epoch, err := o.readEpoch(ctx)
+	if err != nil {
 		return err
 	}
-	anew := before != 0 && before != o.epoch.Load()
-	for _, s := range o.Open() {
-		if !anew {
-			if err := s.CatchUp(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.reload(ctx); err != nil {
+	anew := o.epoch.Load() != 0 && o.epoch.Load() != epoch
+	bring := (*Sale).CatchUp
+	if anew {
+		bring = func(s *Sale, ctx context.Context) error { return s.reload(ctx, epoch) }
+	}
+	open := o.Open()
+	for _, s := range open {
+		if err := bring(s, ctx); err != nil {
 			return err
 		}
-		o.changed(s)
 	}
-	o.wakeLapse()
+	// Only now: no version of before may pass for one of this run.
+	if o.epoch.Store(epoch); anew {
+		for _, s := range open {
+			o.changed(s)
+		}
+	}
+	o.wakeLapse(time.Time{})
 	return nil
 }
 
@@ -128,11 +145,10 @@ const epochSQL = `
 SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
   FROM pg_control_system() s, pg_control_checkpoint() c`
 
-func (o *Office) readEpoch(ctx context.Context) error {
+func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
 	var hash int32
 	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
-		return fmt.Errorf("seats: read epoch: %w", err)
+		return 0, fmt.Errorf("seats: read epoch: %w", err)
 	}
-	o.epoch.Store(uint32(hash) | 1) // zero means not read yet
-	return nil
+	return uint32(hash) | 1, nil // zero means not read yet
 }

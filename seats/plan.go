@@ -96,6 +96,27 @@ func (p *Plan) Label(idx int) string {
 	return strings.Join([]string{p.Sections[s.Section].Name, s.Row, s.Number}, "/")
 }
 
+// Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area.
+func (p *Plan) Words(idx int) string {
+	s := &p.Seats[idx]
+	if s.Row == "" {
+		return p.Sections[s.Section].Name + ", place " + s.Number
+	}
+	return p.rowWords(idx) + ", seat " + s.Number
+}
+
+// rowWords is a seat's section and row: "Stalls, row C". Long names, such as "Table 4", say themselves what they are.
+func (p *Plan) rowWords(idx int) string {
+	s := &p.Seats[idx]
+	if OwnName(s.Row) {
+		return p.Sections[s.Section].Name + ", " + s.Row
+	}
+	return p.Sections[s.Section].Name + ", row " + s.Row
+}
+
+// OwnName tells whether a row's label is a name of its own, to which "row" would be one word too many.
+func OwnName(row string) bool { return len(row) > 4 || strings.Contains(row, " ") }
+
 // SectionNamed returns the position of the section with this name, or -1.
 func (p *Plan) SectionNamed(name string) int {
 	for i := range p.Sections {

@@ -2,6 +2,7 @@ package seats
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -10,18 +11,20 @@ type Sale struct {
 	Event Event
 	Plan  *Plan
 
-	office *Office
-	labels map[string]int // idx by label; never changes
-	seats  seatMap
+	office    *Office
+	labels    map[string]int // idx by label; never changes
+	seats     seatMap
+	stretches *stretches
 
-	// lane: commands wait here while a batch is being written; see lane.go.
 	mu      sync.Mutex
-	waiting []*command
-	running bool
+	lane    lane    // guarded by mu
+	looking looking // guarded by mu
 }
 
 func newSale(o *Office, e Event, p *Plan) *Sale {
-	s := &Sale{Event: e, Plan: p, office: o, labels: make(map[string]int, len(p.Seats))}
+	s := &Sale{Event: e, Plan: p, office: o, labels: make(map[string]int, len(p.Seats)), lane: lane{arrived: make(chan struct{}, 1)}}
+	s.stretches = newStretches(p)
+	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
 	for idx := range p.Seats {
 		s.labels[p.Label(idx)] = idx
 	}
@@ -42,19 +45,53 @@ func (s *Sale) Total(seats []int) (total int64) {
 	return total
 }
 
-// named lists labels for a sentence: "Stalls/C/12 and Stalls/C/13".
+// named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D, seat 1".
 func (s *Sale) named(seats []int) string {
-	switch len(seats) {
-	case 0:
-		return ""
-	case 1:
-		return s.Plan.Label(seats[0])
+	var groups []string
+	for from := 0; from < len(seats); {
+		to := from + 1
+		for to < len(seats) && s.Plan.sameRow(seats[from], seats[to]) {
+			to++
+		}
+		groups = append(groups, s.Plan.group(seats[from:to]))
+		from = to
 	}
-	text := s.Plan.Label(seats[0])
-	for _, idx := range seats[1 : len(seats)-1] {
-		text += ", " + s.Plan.Label(idx)
+	return joined(groups, ", and ")
+}
+
+// wasOrWere is the verb that fits so many seats.
+func wasOrWere(seats []int) string {
+	if len(seats) == 1 {
+		return " was"
 	}
-	return text + " and " + s.Plan.Label(seats[len(seats)-1])
+	return " were"
+}
+
+func (p *Plan) sameRow(a, b int) bool {
+	return p.Seats[a].Section == p.Seats[b].Section && p.Seats[a].Row == p.Seats[b].Row
+}
+
+// group says seats of one row: "Stalls, row C, seats 12, 13 and 14".
+func (p *Plan) group(seats []int) string {
+	if len(seats) == 1 {
+		return p.Words(seats[0])
+	}
+	numbers := make([]string, len(seats))
+	for i, idx := range seats {
+		numbers[i] = p.Seats[idx].Number
+	}
+	if p.Seats[seats[0]].Row == "" {
+		return p.Sections[p.Seats[seats[0]].Section].Name + ", places " + joined(numbers, " and ")
+	}
+	return p.rowWords(seats[0]) + ", seats " + joined(numbers, " and ")
+}
+
+// joined lists parts as a sentence does, with another word before the last.
+func joined(parts []string, last string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + last + parts[len(parts)-1]
 }
 
 // places counts in words people use: "1 seat", "3 seats".

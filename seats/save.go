@@ -2,12 +2,12 @@ package seats
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // The guard: a seat changes hands when nobody holds it, when its time is up, or when its own holder acts. The row is
@@ -17,8 +17,8 @@ const changeSQL = `
 WITH passed AS (
     UPDATE seat_state s
        SET state = n.state, holder = n.holder, expires_at = coalesce(n.expires_at, CASE WHEN n.state > 0 THEN 'infinity'::timestamptz END)
-      FROM unnest($2::integer[], $3::smallint[], $4::uuid[], $5::timestamptz[], $6::uuid[]) AS n(idx, state, holder, expires_at, by)
-     WHERE s.event_id = $1 AND s.idx = n.idx
+      FROM unnest($2::integer[], $3::smallint[], $4::uuid[], $5::timestamptz[], $6::uuid[], $12::tid[]) AS n(idx, state, holder, expires_at, by, at)
+     WHERE s.ctid = n.at AND s.event_id = $1 AND s.idx = n.idx
        AND (s.holder IS NULL OR s.expires_at <= clock_timestamp() OR s.holder = n.by)
     RETURNING s.idx
 ), bump AS (
@@ -41,10 +41,11 @@ const commitSQL = `COMMIT`
 // save writes what the commands decided and commits, in one round trip.
 func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
+	b.queueSales(&q)
 	b.queueChange(&q)
-	if err := b.queueHolds(&q); err != nil {
-		return err
-	}
+	b.queueHolds(&q)
+	b.queueExtended(&q)
+	b.queueSessions(&q)
 	q.Queue(commitSQL)
 	return conn.SendBatch(ctx, &q).Close()
 }
@@ -56,29 +57,35 @@ func (b *batch) queueChange(q *pgx.Batch) {
 	c := Change{}
 	var ends []*time.Time
 	var by []ID
+	var at []pgtype.TID
 	delta := [4][]int32{}
 	for i := range delta {
 		delta[i] = make([]int32, len(b.sale.Plan.Categories))
 	}
-	idxs := make([]int, 0, len(b.dirty))
-	for idx := range b.dirty {
-		idxs = append(idxs, idx)
-	}
-	slices.Sort(idxs)
-	for _, idx := range idxs {
+	for _, idx := range b.changed() {
 		now, was := b.rows[idx], b.was[idx]
 		c.Idx, c.State, c.Holder = append(c.Idx, int32(idx)), append(c.State, int16(now.state)), append(c.Holder, now.holder)
-		ends, by = append(ends, now.expiresAt), append(by, b.dirty[idx])
+		ends, by, at = append(ends, now.expiresAt), append(by, b.dirty[idx]), append(at, now.at)
 		category := b.sale.Plan.Seats[idx].Category
 		delta[countOf(was.state)][category]--
 		delta[countOf(now.state)][category]++
 	}
-	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id).
+	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at).
 		QueryRow(func(r pgx.Row) error {
 			err := r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
 			b.change = c
 			return err
 		})
+}
+
+// changed lists the seats that change, in the order of idx.
+func (b *batch) changed() []int {
+	idxs := make([]int, 0, len(b.dirty))
+	for idx := range b.dirty {
+		idxs = append(idxs, idx)
+	}
+	slices.Sort(idxs)
+	return idxs
 }
 
 // countOf is the place of a state's count among free, held, sold and blocked.
@@ -96,95 +103,87 @@ func countOf(s State) int {
 }
 
 const insertHoldsSQL = `
-INSERT INTO hold (event_id, holder, id, seats, expires_at, extensions, lapsed)
-SELECT $1, h.* FROM jsonb_to_recordset($2)
-    AS h(holder uuid, id uuid, seats integer[], expires_at timestamptz, extensions integer, lapsed boolean)`
+INSERT INTO hold (event_id, holder, id, seats, expires_at, lapsed, answers, extensions)
+SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers::json, h.extensions
+  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[])
+    AS h(holder, id, seats, expires_at, lapsed, answers, extensions)`
 
 const updateHoldsSQL = `
 UPDATE hold
-   SET id = h.id, seats = h.seats, expires_at = h.expires_at, extensions = h.extensions, lapsed = h.lapsed
-  FROM jsonb_to_recordset($2)
-    AS h(holder uuid, id uuid, seats integer[], expires_at timestamptz, extensions integer, lapsed boolean)
- WHERE hold.event_id = $1 AND hold.holder = h.holder`
-
-const deleteHoldsSQL = `DELETE FROM hold WHERE event_id = $1 AND holder = ANY($2)`
-
-const insertClaimsSQL = `
-INSERT INTO claim (event_id, holder, key, wish, hold_id, seats, expires_at)
-SELECT $1, c.* FROM jsonb_to_recordset($2)
-    AS c(holder uuid, key text, wish bytea, hold_id uuid, seats integer[], expires_at timestamptz)`
+   SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers::json, extensions = h.extensions
+  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[], $9::tid[])
+    AS h(holder, id, seats, expires_at, lapsed, answers, extensions, at)
+ WHERE hold.ctid = h.at AND hold.event_id = $1 AND hold.holder = h.holder`
 
 // More time moves the end of the seats; what the map shows stays, so it is no version.
 const extendSeatsSQL = `
 UPDATE seat_state s
-   SET expires_at = h.expires_at
-  FROM jsonb_to_recordset($2) AS h(holder uuid, seats integer[], expires_at timestamptz)
- WHERE s.event_id = $1 AND s.idx = ANY(h.seats) AND s.holder = h.holder AND s.state = 1 /* held */`
+   SET expires_at = n.expires_at
+  FROM unnest($2::integer[], $3::tid[], $4::uuid[], $5::timestamptz[]) AS n(idx, at, holder, expires_at)
+ WHERE s.ctid = n.at AND s.event_id = $1 AND s.idx = n.idx AND s.holder = n.holder AND s.state IN (1, 3) /* held, paying */`
 
-func (b *batch) queueHolds(q *pgx.Batch) error {
-	var inserted, updated, extended []*heldBy
-	var deleted []ID
-	for holder, h := range b.holds {
+// queueExtended writes the new ends of seats that change nothing else; the others have theirs in the change.
+func (b *batch) queueExtended(q *pgx.Batch) {
+	var idxs []int32
+	var at []pgtype.TID
+	var holders []ID
+	var ends []*time.Time
+	for idx := range b.extended {
+		if _, dirty := b.dirty[idx]; dirty {
+			continue
+		}
+		r := b.rows[idx]
+		idxs, at, holders, ends = append(idxs, int32(idx)), append(at, r.at), append(holders, r.holder), append(ends, r.expiresAt)
+	}
+	if len(idxs) > 0 {
+		q.Queue(extendSeatsSQL, b.sale.Event.ID, idxs, at, holders, ends)
+	}
+}
+
+// holdRows are the columns of hold rows to be written; seats as array text, because an array of arrays has one length.
+type holdRows struct {
+	holders, ids []ID
+	seats        []string
+	ends         []time.Time
+	lapsed       []bool
+	answers      []*string
+	extensions   []int32
+	at           []pgtype.TID
+}
+
+func (r *holdRows) add(h *heldBy) {
+	r.holders, r.ids, r.seats = append(r.holders, h.holder), append(r.ids, h.id), append(r.seats, arrayText(h.seats))
+	r.ends, r.lapsed, r.answers = append(r.ends, h.expiresAt), append(r.lapsed, h.lapsed), append(r.answers, h.answers.text)
+	r.extensions, r.at = append(r.extensions, int32(h.extensions)), append(r.at, h.at)
+}
+
+func arrayText(numbers []int32) string {
+	text := []byte{'{'}
+	for i, n := range numbers {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, int64(n), 10)
+	}
+	return string(append(text, '}'))
+}
+
+func (b *batch) queueHolds(q *pgx.Batch) {
+	var inserted, updated holdRows
+	for _, h := range b.holds {
 		switch {
 		case !h.touched:
-		case len(h.Seats) == 0 && h.stored:
-			deleted = append(deleted, holder)
-		case len(h.Seats) == 0:
 		case h.stored:
-			updated = append(updated, h)
+			updated.add(h)
 		default:
-			inserted = append(inserted, h)
-		}
-		if h.extended {
-			extended = append(extended, h)
+			inserted.add(h)
 		}
 	}
 	event := b.sale.Event.ID
-	for _, w := range []struct {
-		sql  string
-		n    int
-		rows any
-	}{
-		{insertHoldsSQL, len(inserted), inserted},
-		{updateHoldsSQL, len(updated), updated},
-		{extendSeatsSQL, len(extended), extended},
-		{insertClaimsSQL, len(b.kept), b.kept},
-	} {
-		if w.n == 0 {
-			continue
-		}
-		rows, err := json.Marshal(w.rows)
-		if err != nil {
-			return err
-		}
-		q.Queue(w.sql, event, string(rows))
+	if r := &inserted; len(r.ids) > 0 {
+		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions)
 	}
-	if len(deleted) > 0 {
-		q.Queue(deleteHoldsSQL, event, deleted)
+	if r := &updated; len(r.ids) > 0 {
+		q.Queue(updateHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.at)
 	}
-	return nil
-}
-
-// The counter row's lock is free again once the lost batch has ended, one way or the other.
-const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
-
-const findBatchSQL = `
-SELECT version, at, free, held, sold, blocked FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
- ORDER BY version DESC LIMIT 1`
-
-// findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all.
-func (b *batch) findCommit(db *pgxpool.Pool, lost error) bool {
-	if !connectionLost(lost) || len(b.dirty) == 0 {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
-	defer cancel()
-	var version int64
-	if err := db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version); err != nil {
-		return false
-	}
-	c := &b.change
-	err := db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
-		Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
-	return err == nil
 }

@@ -64,7 +64,7 @@ func text(known map[string]ast.Expr, e ast.Expr) string {
 // prepare asks the database whether it understands a statement.
 func prepare(t *testing.T, db *pgxpool.Pool, sql string) error {
 	t.Helper()
-	if word := strings.TrimSpace(sql); word == "BEGIN" || word == "COMMIT" {
+	if word, _, _ := strings.Cut(strings.TrimSpace(sql), " "); word == "BEGIN" || word == "COMMIT" || word == "SET" {
 		return nil // these cannot be prepared, only said
 	}
 	conn, err := db.Acquire(t.Context())
@@ -80,7 +80,7 @@ func TestEverySQLConstantPrepares(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	total := 0
-	for _, dir := range []string{".", "../realtime"} {
+	for _, dir := range []string{".", "orders", "mail", "orders/credit", "orders/demo", "verify", "../realtime"} {
 		for name, sql := range constants(t, dir) {
 			total++
 			if err := prepare(t, db, sql); err != nil {

@@ -8,7 +8,7 @@ const (
 	Free    State = iota // anybody may claim it
 	Held                 // an attendee's until its time is up
 	Lapsed               // time is up: free for everyone, and still its last holder's to confirm
-	Paying               // an attendee's while a payment runs; never ended by time alone
+	Paying               // an attendee's while a payment runs, until a time of its own
 	Sold                 // an order's
 	Blocked              // kept back by the organizer
 )

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats"
 )
 
 // cluster is the one server of a test process. It ends with the process.
@@ -97,7 +98,7 @@ func DSN(t testing.TB) string {
 // DB returns a pool on a fresh database with the schema.
 func DB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	pool, err := pgxpool.New(context.Background(), DSN(t))
+	pool, err := seats.Connect(context.Background(), DSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,91 @@
+package seats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// terrace is rows of twelve seats with an aisle after the fourth, a wheelchair place at each left end, in two categories.
+func terrace(rows int) *Plan {
+	p := &Plan{Width: 240, Categories: []Category{{Key: "A"}, {Key: "B"}}, Sections: []Section{{Name: "S", Count: rows * 12}}}
+	for r := range rows {
+		for n := range 12 {
+			s := Seat{Row: string(rune('A' + r)), Category: r / 3 % 2, X: float64(20 * n), Y: float64(40 * (r + 1))}
+			if n == 0 {
+				s.Flags |= Accessible
+			}
+			if n == 3 {
+				s.Flags |= AisleAfter
+			}
+			p.Seats = append(p.Seats, s)
+		}
+	}
+	return p
+}
+
+// cheapest tries every window, the slow way.
+func cheapest(s *Sale, c *choice, free func(int) bool) float64 {
+	least := math.Inf(1)
+	for i, at := range s.stretches.all {
+		if s.Plan.Seats[at.first].Category != c.category {
+			continue
+		}
+	windows:
+		for from := at.first; from+c.n <= at.first+at.count; from++ {
+			for idx := from; idx < from+c.n; idx++ {
+				if !free(idx) {
+					continue windows
+				}
+			}
+			cost := s.stretches.away[from] + s.stretches.away[from+c.n-1] + s.loneSeats(s.stretches.all[i], from, from+c.n-1, free)
+			least = min(least, cost)
+		}
+	}
+	return least
+}
+
+func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
+	t.Parallel()
+	s := newSale(nil, Event{}, terrace(9))
+	random := rand.New(rand.NewPCG(7, 7))
+	for range 2000 {
+		share := random.Float64()
+		states, open := make([]bool, len(s.Plan.Seats)), map[int32]int{}
+		left := map[int]int{}
+		for idx := range states {
+			if states[idx] = random.Float64() < share; states[idx] {
+				open[s.stretches.of[idx]]++
+				left[s.Plan.Seats[idx].Category]++
+			}
+		}
+		free := func(idx int) bool { return states[idx] }
+		c := &choice{scope{-1, random.IntN(2)}, 1 + random.IntN(5)}
+		got := s.best(c, free, func(i int32) int { return open[i] })
+		if (got == nil) != (left[c.category] < c.n) {
+			t.Fatalf("%d of %d free: got %v", c.n, left[c.category], got)
+		}
+		for i, idx := range got {
+			if !free(idx) || s.Plan.Seats[idx].Category != c.category || i > 0 && got[i-1] >= idx {
+				t.Fatalf("%v is not %d free seats of category %d in order", got, c.n, c.category)
+			}
+		}
+		ordinary := func(idx int) bool { return free(idx) && s.Plan.Seats[idx].Flags&Accessible == 0 }
+		if want := cheapest(s, c, ordinary); !math.IsInf(want, 1) {
+			last := got[len(got)-1]
+			cost := s.stretches.away[got[0]] + s.stretches.away[last] + s.loneSeats(s.stretches.all[s.stretches.of[got[0]]], got[0], last, ordinary)
+			if last-got[0] != c.n-1 || math.Abs(cost-want) > 1e-9 {
+				t.Fatalf("chose %v at %v, the best costs %v", got, cost, want)
+			}
+		}
+	}
+}
+
+func BenchmarkBestInAFullStadium(b *testing.B) {
+	s := newSale(nil, Event{}, terrace(4000))
+	free := func(idx int) bool { return idx%97 == 0 }
+	c := &choice{scope{-1, 0}, 1}
+	for b.Loop() {
+		s.best(c, free, func(i int32) int { return 1 })
+	}
+}

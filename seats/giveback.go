@@ -1,0 +1,31 @@
+package seats
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// GiveBack frees seats that are sold to an order, all of them or none. What write queues commits with them, as in a Deal.
+// Refused if one of them is not the order's.
+func (s *Sale) GiveBack(ctx context.Context, order ID, seats []int, write func(*pgx.Batch)) error {
+	c := &command{seats: seats}
+	c.decide = func(b *batch) (Hold, error) {
+		var foreign []int
+		for _, idx := range seats {
+			if r := b.rows[idx]; r.state != Sold || r.holder != order {
+				foreign = append(foreign, idx)
+			}
+		}
+		if len(foreign) > 0 || len(seats) == 0 {
+			return Hold{}, &Refusal{Code: CodeChanged, Seats: foreign, Message: "These tickets changed since the page was shown. Nothing was cancelled. Look at the order again."}
+		}
+		for _, idx := range seats {
+			b.set(idx, order, row{})
+		}
+		c.write = write
+		return Hold{}, nil
+	}
+	_, err := s.do(ctx, c)
+	return err
+}

@@ -1,0 +1,145 @@
+package seats
+
+import (
+	"context"
+	"fmt"
+)
+
+// looking is a second lane of an event, for claims of newcomers that this node's map would refuse. They are looked up
+// together in one statement that locks nothing and keeps no writer waiting; who may win after all goes on to the lane.
+type looking struct {
+	waiting []*command
+	running bool
+}
+
+// look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
+// whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
+func (s *Sale) look(ctx context.Context, c *command) error {
+	if c.visit == nil || !c.visit.newcomer || !s.doubtful(c) {
+		return nil
+	}
+	c.answer = make(chan answer, 1)
+	s.mu.Lock()
+	s.looking.waiting = append(s.looking.waiting, c)
+	if !s.looking.running {
+		s.looking.running = true
+		s.office.lanes.Add(1)
+		go s.lookUp()
+	}
+	s.mu.Unlock()
+	select {
+	case a := <-c.answer:
+		return a.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// doubtful tells whether the map would refuse a claim.
+func (s *Sale) doubtful(c *command) bool {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if c.choice != nil {
+		category := s.categoryOf(c.choice.scope)
+		return category >= 0 && m.counts.Free[category] < c.choice.n
+	}
+	for _, idx := range c.seats {
+		if m.states[idx].Shown() != Free {
+			return true
+		}
+	}
+	return false
+}
+
+// lookUp answers batch after batch while claims wait.
+func (s *Sale) lookUp() {
+	defer s.office.lanes.Done()
+	for {
+		s.mu.Lock()
+		commands := s.looking.waiting
+		s.looking.waiting = nil
+		s.looking.running = len(commands) > 0
+		s.mu.Unlock()
+		if len(commands) == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+		seen, err := s.see(ctx, commands)
+		cancel()
+		for _, c := range commands {
+			a := answer{err: err}
+			if err == nil {
+				a.err = seen.refuse(s, c)
+			}
+			c.answer <- a
+		}
+	}
+}
+
+// seen is what the database says of some seats, at one moment.
+type seen struct {
+	free []int // seats by category, as counted
+	due  bool  // some hold's time is up and that was not announced: the counts may be too low
+	open map[int]bool
+}
+
+const lookSQL = `
+SELECT free,
+       EXISTS (SELECT FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp()),
+       ARRAY(SELECT s.idx
+               FROM unnest($2::integer[]) AS n(idx),
+                    LATERAL (SELECT idx FROM seat_state
+                              WHERE event_id = $1 AND idx = n.idx AND (holder IS NULL OR expires_at <= clock_timestamp()) OFFSET 0) s)
+  FROM counter
+ WHERE event_id = $1`
+
+func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
+	asked := map[int]bool{}
+	list := []int32{}
+	for _, c := range commands {
+		for _, idx := range c.seats {
+			if !asked[idx] {
+				asked[idx] = true
+				list = append(list, int32(idx))
+			}
+		}
+	}
+	var got seen
+	var open []int
+	err := s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).Scan(&got.free, &got.due, &open)
+	for tries := 1; connectionLost(err) && tries < batchTries && pause(ctx); tries++ {
+		err = s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).Scan(&got.free, &got.due, &open)
+	}
+	got.open = make(map[int]bool, len(open))
+	for _, idx := range open {
+		got.open[idx] = true
+	}
+	if err != nil {
+		return got, fmt.Errorf("seats: event %d: look at %d seats: %w", s.Event.ID, len(list), err)
+	}
+	return got, nil
+}
+
+// refuse returns why a claim cannot win; nil if it may.
+func (seen seen) refuse(s *Sale, c *command) error {
+	if c.choice != nil {
+		if seen.due || seen.free == nil {
+			return nil
+		}
+		if left := seen.free[s.categoryOf(c.choice.scope)]; left < c.choice.n {
+			return soldOut(left, c.choice.n)
+		}
+		return nil
+	}
+	var gone []int
+	for _, idx := range c.seats {
+		if !seen.open[idx] {
+			gone = append(gone, idx)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return s.taken(gone)
+}

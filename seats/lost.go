@@ -1,0 +1,48 @@
+package seats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// connectionLost tells whether an error leaves open what the server did.
+func connectionLost(err error) bool {
+	var pg *pgconn.PgError
+	return err != nil && !errors.Is(err, pgx.ErrNoRows) && (!errors.As(err, &pg) || pg.Severity == "FATAL")
+}
+
+// The counter row's lock is free again once the lost batch has ended, one way or the other.
+const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
+
+const findBatchSQL = `
+SELECT version, at, free, held, sold, blocked FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
+ ORDER BY version DESC LIMIT 1`
+
+// findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error leaves
+// that open.
+func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
+	if len(b.dirty) == 0 {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+	defer cancel()
+	var version int64
+	if err := db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version); err != nil {
+		return false, fmt.Errorf("seats: wait for a batch whose answer was lost: %w", err)
+	}
+	c := &b.change
+	err = db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
+		Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("seats: find a batch whose answer was lost: %w", err)
+	}
+	return true, nil
+}

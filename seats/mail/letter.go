@@ -1,0 +1,71 @@
+package mail
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// Letter is a mail as it is handed over.
+type Letter struct {
+	ID      string // the left side of its Message-ID: the same in every try
+	Name    string // of whom it is for
+	Email   string
+	Subject string
+	Text    string
+	HTML    string
+	Files   []File
+}
+
+// File is something attached to a letter.
+type File struct {
+	Name    string
+	Type    string // such as text/calendar
+	Content []byte
+}
+
+// ErrHeader is a letter whose name, address or subject would begin another header line.
+var ErrHeader = errors.New("a header of a mail has characters that end a line")
+
+// message puts a letter into the form of RFC 5322.
+func (l Letter) message(from Sender) (*gomail.Msg, error) {
+	for _, line := range []string{l.ID, l.Name, l.Email, l.Subject} {
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
+			return nil, ErrHeader
+		}
+	}
+	m := gomail.NewMsg()
+	if parsed, err := mail.ParseAddress(l.Email); err != nil || parsed.Address != l.Email {
+		return nil, &Refused{Reason: "this is not an address: " + l.Email}
+	}
+	m.FromMailAddress(&mail.Address{Name: from.Name, Address: from.Email})
+	m.ToMailAddress(&mail.Address{Name: l.Name, Address: l.Email}) // not …Format: a quotation mark in a name would end it there
+	m.Subject(l.Subject)
+	m.SetDate()
+	m.SetMessageIDWithValue(l.ID + "@" + from.host())
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // no answer by a machine on holiday
+	m.SetBodyString(gomail.TypeTextPlain, l.Text)
+	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
+	for _, f := range l.Files {
+		if err := m.AttachReader(f.Name, bytes.NewReader(f.Content), gomail.WithFileContentType(gomail.ContentType(f.Type))); err != nil {
+			return nil, fmt.Errorf("attach %s: %w", f.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// Sender is in whose name mail goes out.
+type Sender struct{ Name, Email string }
+
+func (s Sender) host() string { return s.Email[strings.LastIndexByte(s.Email, '@')+1:] }
+
+// Refused is a mail that its receiver's server will not take, now or later.
+type Refused struct{ Reason string }
+
+func (r *Refused) Error() string { return r.Reason }

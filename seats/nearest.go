@@ -1,0 +1,32 @@
+package seats
+
+import "math"
+
+// nearestReach is how far along the section to look for seats in place of others.
+const nearestReach = 300
+
+// Nearest finds, for each of some seats, the closest free one of the same category in its section, as far as there are any.
+func (s *Sale) Nearest(seats []int) []int { return s.nearest(seats) }
+
+// nearest finds, for each seat, the closest free one of the same category in its section.
+func (s *Sale) nearest(seats []int) (near []int) {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	for _, lost := range seats {
+		at := &s.Plan.Seats[lost]
+		section := s.Plan.Sections[at.Section]
+		found, least := -1, math.Inf(1)
+		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
+			if s.seats.states[idx].Shown() != Free || s.Plan.Seats[idx].Category != at.Category || contains(seats, idx) || contains(near, idx) {
+				continue
+			}
+			if d := math.Hypot(s.Plan.Seats[idx].X-at.X, s.Plan.Seats[idx].Y-at.Y); d < least {
+				found, least = idx, d
+			}
+		}
+		if found >= 0 {
+			near = append(near, found)
+		}
+	}
+	return near
+}

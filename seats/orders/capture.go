@@ -1,0 +1,131 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// What is captured is the order's, as far as its live tickets cost it: what was cancelled meanwhile goes back.
+const capturedSQL = `
+WITH got AS (
+    UPDATE payment SET state = 'captured', captured = $2, attention = $3
+     WHERE id = $1 AND state = 'sold'
+    RETURNING id, order_id, captured
+), paid AS (
+    UPDATE orders SET paid = least(got.captured, (SELECT coalesce(sum(price), 0) FROM ticket WHERE order_id = got.order_id AND revoked_at IS NULL))
+      FROM got WHERE orders.id = got.order_id AND orders.state = 'confirmed'
+    RETURNING paid
+), done AS (
+    UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'
+), back AS (
+    INSERT INTO refund (id, payment_id, amount, reason)
+    SELECT $4, id, captured - coalesce((SELECT paid FROM paid), 0), 'Tickets were cancelled before the money was taken.'
+      FROM got WHERE captured > coalesce((SELECT paid FROM paid), 0)
+    RETURNING id, payment_id
+)
+INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back`
+
+const uncapturedSQL = `
+WITH closed AS (UPDATE payment SET state = 'closed', attention = $2 WHERE id = $1 AND state = 'sold')
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'`
+
+// capture takes the money of an order that is there. The order stays, whatever comes of it: if the provider does not have
+// the money any more, the organizer has to ask for it.
+func (o *Orders) capture(ctx context.Context, p Payment, i intention) (again bool, err error) {
+	standing, err := o.call(ctx, p, i.key(), 0, Payments.Capture)
+	if err != nil {
+		return false, err
+	}
+	reached(PointCapturing)
+	switch standing.Stand {
+	case Captured:
+		attention := ""
+		if standing.Captured != p.Amount || standing.Currency != p.Currency {
+			attention = fmt.Sprintf("The provider took %d %s for an order of %d %s.", standing.Captured, standing.Currency, p.Amount, p.Currency)
+		}
+		err = o.captured(ctx, p, standing.Captured, attention)
+		reached(PointCaptured)
+		return true, err
+	case Voided, Declined:
+		_, err = o.db.Exec(ctx, uncapturedSQL, p.ID, "The order is there, and its money could not be taken: "+string(standing.Stand)+". "+standing.Reason)
+		return false, err
+	}
+	return false, &downError{fmt.Errorf("orders: capture: it stands %s", standing.Stand)}
+}
+
+// captured notes that the money is there, and to what it belongs.
+func (o *Orders) captured(ctx context.Context, p Payment, amount int64, attention string) error {
+	return pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		var q pgx.Batch
+		q.Queue(oneAtATimeSQL, p.Order)
+		q.Queue(capturedSQL, p.ID, amount, attention, seats.NewID())
+		return tx.SendBatch(ctx, &q).Close()
+	})
+}
+
+const refundedSQL = `
+WITH refunded AS (UPDATE refund SET done_at = clock_timestamp() WHERE id = $2 AND done_at IS NULL)
+   , done AS (UPDATE intention SET done_at = clock_timestamp() WHERE refund_id = $2)
+UPDATE payment
+   SET state = 'closed', page = ''
+ WHERE id = $1 AND state = 'lost' AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1 AND done_at IS NULL AND id <> $2)`
+
+const refundStuckSQL = `UPDATE payment SET attention = $2 WHERE id = $1`
+
+// refund gives money back. It is the attendee's from the moment its row is there; a provider that refuses is asked again
+// and the organizer is told.
+func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool, err error) {
+	standing, err := o.call(ctx, p, i.key(), i.amount, Payments.Refund)
+	if err != nil {
+		return false, err
+	}
+	reached(PointRefunding)
+	if standing.Stand == Declined || standing.Refunded < i.before+i.amount {
+		err := fmt.Errorf("orders: a refund of %d %s was refused: it stands %s. %s", i.amount, p.Currency, standing.Stand, standing.Reason)
+		_, e := o.db.Exec(ctx, refundStuckSQL, p.ID, strings.TrimPrefix(err.Error(), "orders: "))
+		return false, errors.Join(&downError{err}, e)
+	}
+	_, err = o.db.Exec(ctx, refundedSQL, p.ID, i.refundID)
+	reached(PointClosed)
+	return false, err
+}
+
+// What goes back leaves the order in the same statement, so that it is never in two places.
+const refundOrderSQL = `
+WITH less AS (
+    UPDATE orders SET paid = paid - $2 WHERE id = $1 AND paid >= $2 RETURNING id
+), back AS (
+    INSERT INTO refund (id, payment_id, amount, reason)
+    SELECT $3, p.id, $2, $4 FROM payment p JOIN less ON p.order_id = less.id WHERE p.state = 'captured'
+    RETURNING id, payment_id
+)
+INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back`
+
+// ErrNotPaid says that an order has not so much to give back, or was not paid with a provider.
+var ErrNotPaid = errors.New("so much of this order was not paid here")
+
+// Refund means to give back a part of what was paid for an order, inside the transaction that makes it so. The money
+// moves after that, by RefundsDue.
+func Refund(ctx context.Context, tx pgx.Tx, order seats.ID, amount int64, reason string) error {
+	tag, err := tx.Exec(ctx, refundOrderSQL, order, amount, seats.NewID(), reason)
+	if err == nil && tag.RowsAffected() == 0 {
+		return ErrNotPaid
+	}
+	return err
+}
+
+// RefundsDue makes this node move the money of refunds that were committed now.
+func (o *Orders) RefundsDue() { o.wakeReckoner() }
+
+// isConstraint tells whether err is the refusal of the constraint or index with this name.
+func isConstraint(err error, name string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.ConstraintName == name
+}

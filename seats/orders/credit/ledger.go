@@ -1,0 +1,80 @@
+package credit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// What may be said of a wish without anything being broken. Nothing was moved then.
+var (
+	ErrShort    = errors.New("there is not enough credit")
+	ErrNoHold   = errors.New("there is no such hold of credit")
+	ErrCaptured = errors.New("this credit was captured already")
+	ErrVoided   = errors.New("this credit was given back already")
+	ErrDiffers  = errors.New("this was asked for before, with other words")
+	ErrTooMuch  = errors.New("this is more than there is to move")
+	ErrAddress  = errors.New("this is not an address of mail")
+	ErrAmount   = errors.New("this is not an amount of a currency")
+)
+
+// Ledger moves credit. One is enough for a node.
+type Ledger struct {
+	db    seats.DB
+	house sync.Map // currencies whose house accounts are there
+
+	take string // what a hold is made with: takeSQL
+}
+
+// New returns the ledger of a database.
+func New(db seats.DB) *Ledger { return &Ledger{db: db, take: takeSQL} }
+
+// Amount is money: minor units of a currency.
+type Amount struct {
+	Minor    int64
+	Currency string // ISO 4217
+}
+
+const mostEmail = 254 // bytes, RFC 5321
+
+// Address writes an address in the one way in which it names an account. Only letters of ASCII are made small: others
+// that look alike are other addresses, and mail about an account goes to what this returns. ErrAddress if it is none.
+func Address(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	parsed, err := mail.ParseAddress(text)
+	if err != nil || parsed.Address != text || len(text) > mostEmail || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", ErrAddress
+	}
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text), nil
+}
+
+const houseSQL = `
+INSERT INTO credit_account (kind, currency)
+SELECT kind, $1 FROM unnest('{held,issued,sales}'::text[]) AS kind ORDER BY kind
+    ON CONFLICT DO NOTHING`
+
+// ready makes the accounts of the house for a currency, and refuses amounts that are none.
+func (l *Ledger) ready(ctx context.Context, a Amount) error {
+	if a.Minor <= 0 || len(a.Currency) != 3 || strings.ToUpper(a.Currency) != a.Currency {
+		return ErrAmount
+	}
+	if _, there := l.house.Load(a.Currency); there {
+		return nil
+	}
+	if _, err := l.db.Exec(ctx, houseSQL, a.Currency); err != nil {
+		return fmt.Errorf("credit: open the house's accounts: %w", err)
+	}
+	l.house.Store(a.Currency, true)
+	return nil
+}

@@ -1,0 +1,54 @@
+// Package orders is what follows a hold: the order somebody places, its tickets and their codes, and the mail about it.
+//
+// # The life of an order
+//
+//	           place: seats sold, tickets made,
+//	           mail written, in one transaction
+//	hold ──────────────────────────────────────► confirmed ─────► cancelled
+//	                                              │                tickets revoked,
+//	                                              ├ nothing due    seats free again
+//	                                              └ due at the door
+//
+// Cancelling (cancel.go) is a row as well, of all tickets or some. What goes back of money paid stands in it, and is a
+// refund written with it.
+//
+// A ticket is live until it is revoked; a seat has at most one that is.
+//
+// # Promises
+//
+//	O1  A sold seat has an order and one live ticket, and both came with it.
+//	O2  One hold makes one order: a repeat gets the first one, and other content with the same hold is refused.
+//	O3  Nobody gets seats that their page did not show them.
+//	O4  An order costs what its tickets cost.
+//	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
+//	O6  Every order's mail goes out once at least, whatever node dies.
+//
+// And of money, which package verify holds against the database:
+//
+//	M1  Each captured cent is in exactly one of an order and a refund, and an order keeps no more than its live tickets cost.
+//	M2  What is paid ahead has an order once its seats are sold, and not before.
+//	M3  Each call to a provider was meant before, and nothing under way is forgotten.
+//	M4  One hold has one payment under way.
+//
+// # How money travels
+//
+//	          seats kept,       seats sold, order there,
+//	          authorize meant   capture meant
+//	hold ───► open ───► authorized ───► sold ───► captured
+//	           │            │ seats are somebody else's
+//	           │ declined   ▼
+//	           │           lost ───► closed
+//	           └───────────────────────▲
+//
+// Every call to a provider is an intention first (intention.go), committed before and open until its answer is noted.
+// What a provider tells by itself stands in the inbox first (inbox.go) and only makes us ask. Money is captured after the
+// seats were sold (settle.go). Money that came too late tries the same seats once more, and else goes back (lose.go).
+// Reckon (reckon.go) carries on whatever was left by a node that died or a provider that was down.
+//
+// # How an order travels
+//
+// What may be wrong with a form is found before anything is written (form.go). The seats are sold by seats.Sale.Sell,
+// which takes the order's statement along in its batch (place.go): they commit together. The hold's id is the key: a
+// hold is sold at most once, so however often a form is sent, one order comes of it. Mail stands in a table first
+// (mail.go) and is sent by whatever node comes first.
+package orders

@@ -1,0 +1,120 @@
+package orders
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// ErrNoDoor is a link that opens no door: it never did, or it was revoked.
+var ErrNoDoor = errors.New("this link opens no door")
+
+// Doorway is what a link for those who let people in is good for.
+type Doorway struct {
+	id      int64
+	EventID int64
+	Event   string // slug
+}
+
+const openDoorSQL = `INSERT INTO door (event_id, secret) SELECT id, $2 FROM event WHERE slug = $1`
+
+// OpenDoor makes a link for an event; the secret is in it and nowhere else. seats.ErrNoEvent if there is no such event.
+func (o *Orders) OpenDoor(ctx context.Context, event string) (secret string, err error) {
+	secret = newCode()
+	tag, err := o.db.Exec(ctx, openDoorSQL, event, secretHash(secret))
+	if err != nil {
+		return "", fmt.Errorf("orders: open a door: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return "", seats.ErrNoEvent
+	}
+	return secret, nil
+}
+
+func secretHash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+const closeDoorsSQL = `
+UPDATE door SET revoked_at = clock_timestamp()
+  FROM event e WHERE e.id = event_id AND e.slug = $1 AND revoked_at IS NULL`
+
+// CloseDoors revokes every link of an event. It returns how many there were.
+func (o *Orders) CloseDoors(ctx context.Context, event string) (int64, error) {
+	tag, err := o.db.Exec(ctx, closeDoorsSQL, event)
+	if err != nil {
+		return 0, fmt.Errorf("orders: close doors: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+const doorSQL = `
+SELECT d.id, e.id, e.slug FROM door d JOIN event e ON e.id = d.event_id WHERE d.secret = $1 AND d.revoked_at IS NULL`
+
+// Doorway returns what a link is good for. ErrNoDoor if that is nothing.
+func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err error) {
+	err = o.db.QueryRow(ctx, doorSQL, secretHash(secret)).Scan(&d.id, &d.EventID, &d.Event)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, ErrNoDoor
+	}
+	if err != nil {
+		return d, fmt.Errorf("orders: find a door: %w", err)
+	}
+	return d, nil
+}
+
+// PublicKey is what anybody may check a ticket's code with.
+type PublicKey struct {
+	ID  int32  `json:"id"`
+	Key []byte `json:"key"` // Ed25519, RFC 8032
+}
+
+const publicKeysSQL = `SELECT id, seed FROM ticket_key WHERE revoked_at IS NULL ORDER BY id`
+
+// PublicKeys lists the keys whose codes are believed.
+func (o *Orders) PublicKeys(ctx context.Context) ([]PublicKey, error) {
+	rows, err := o.db.Query(ctx, publicKeysSQL)
+	if err != nil {
+		return nil, fmt.Errorf("orders: read keys: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (k PublicKey, err error) {
+		var seed []byte
+		if err = row.Scan(&k.ID, &seed); err == nil {
+			k.Key = ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+		}
+		return k, err
+	})
+}
+
+// Expected is a ticket as a door knows it while nobody can be asked.
+type Expected struct {
+	ID      seats.ID
+	Idx     int
+	Revoked bool
+	In      *time.Time // when somebody went in with it; nil if nobody did
+	Place   string     // where that was
+}
+
+const expectedSQL = `
+SELECT t.id, t.idx, t.revoked_at IS NOT NULL, s.scanned_at, coalesce(s.place, '')
+  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+ WHERE t.event_id = $1 ORDER BY t.idx`
+
+// Expected lists every ticket of the door's event.
+func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
+	rows, err := o.db.Query(ctx, expectedSQL, d.EventID)
+	if err != nil {
+		return nil, fmt.Errorf("orders: list tickets: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
+		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.In, &e.Place)
+	})
+}

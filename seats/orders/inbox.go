@@ -1,0 +1,95 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// ErrNotOurs is what a provider told rightly and about no payment of ours.
+var ErrNotOurs = errors.New("this is about no payment of ours")
+
+// News is what a provider tells by itself. What it says is not believed: it makes us ask.
+type News struct {
+	Method  string
+	Event   string   // the provider's name of it: the same comes once, however often it is told
+	Payment seats.ID // which we gave the provider to keep
+	Kind    string   // for people who read the inbox
+}
+
+const newsSQL = `
+INSERT INTO inbox (method, event, payment_id, kind) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING`
+
+// Hear puts news into the inbox. Once it returns, its sender may be told that it arrived: it is acted on whatever dies.
+func (o *Orders) Hear(ctx context.Context, n News) error {
+	if planted("no inbox") {
+		time.AfterFunc(time.Second, func() { reached(PointTold); _ = o.ask(context.Background(), n.Payment, n.Method, nil) })
+		return nil
+	}
+	if _, err := o.db.Exec(ctx, newsSQL, n.Method, n.Event, n.Payment, n.Kind); err != nil {
+		return fmt.Errorf("orders: hear news: %w", err)
+	}
+	reached(PointHeard)
+	o.wakeReckoner()
+	return nil
+}
+
+const unreadSQL = `
+SELECT DISTINCT payment_id, array_agg(event), method FROM inbox WHERE done_at IS NULL GROUP BY payment_id, method LIMIT 64`
+
+const readSQL = `UPDATE inbox SET done_at = clock_timestamp() WHERE method = $1 AND event = ANY($2)`
+
+// The order in which news come does not matter: each makes us ask how the payment stands. One that was given up is voided
+// once more, which is how it is found out that its money came late.
+const askAgainSQL = `
+UPDATE intention i
+   SET done_at = CASE WHEN p.state IN ('lost', 'closed') AND i.step = 'void' AND p.captured = 0 THEN NULL ELSE i.done_at END, next_try = clock_timestamp()
+  FROM payment p
+ WHERE p.id = i.payment_id AND p.id = $1`
+
+// A payment that was declined was never voided.
+const voidAgainSQL = `
+INSERT INTO intention (payment_id, step)
+SELECT id, 'void' FROM payment WHERE id = $1 AND state = 'closed' AND captured = 0
+    ON CONFLICT DO NOTHING`
+
+// readInbox makes what is in the inbox due.
+func (o *Orders) readInbox(ctx context.Context) error {
+	rows, err := o.db.Query(ctx, unreadSQL)
+	if err != nil {
+		return fmt.Errorf("orders: read the inbox: %w", err)
+	}
+	type unread struct {
+		Payment seats.ID
+		Events  []string
+		Method  string
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[unread])
+	if err != nil {
+		return fmt.Errorf("orders: read the inbox: %w", err)
+	}
+	for _, u := range list {
+		reached(PointTold)
+		if err := o.ask(ctx, u.Payment, u.Method, u.Events); err != nil {
+			return fmt.Errorf("orders: read the inbox: %w", err)
+		}
+	}
+	return nil
+}
+
+// ask makes the steps of a payment due and the news about it read, both or nothing.
+func (o *Orders) ask(ctx context.Context, payment seats.ID, method string, events []string) error {
+	return pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		var q pgx.Batch
+		q.Queue(askAgainSQL, payment)
+		q.Queue(voidAgainSQL, payment)
+		q.Queue(readSQL, method, events)
+		return tx.SendBatch(ctx, &q).Close()
+	})
+}

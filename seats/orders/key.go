@@ -1,0 +1,85 @@
+package orders
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// keys are those that sign tickets. They are asked for each time, so that a revocation holds on all nodes at once.
+type keys struct{ db seats.DB }
+
+type key struct {
+	id      int32
+	private ed25519.PrivateKey
+}
+
+const signingKeySQL = `SELECT id, seed FROM ticket_key WHERE signs`
+
+// Of nodes that make the first key at once, one does.
+const makeKeySQL = `INSERT INTO ticket_key (seed) VALUES ($1) ON CONFLICT (signs) WHERE signs DO NOTHING`
+
+// signing returns the key that signs now; the first use makes it.
+func (k keys) signing(ctx context.Context) (key, error) {
+	found, err := k.find(ctx)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return found, err
+	}
+	seed := make([]byte, ed25519.SeedSize)
+	_, _ = rand.Read(seed) // never fails: crypto/rand ends the program instead
+	if _, err := k.db.Exec(ctx, makeKeySQL, seed); err != nil {
+		return key{}, fmt.Errorf("make a key: %w", err)
+	}
+	return k.find(ctx)
+}
+
+func (k keys) find(ctx context.Context) (found key, err error) {
+	var seed []byte
+	if err = k.db.QueryRow(ctx, signingKeySQL).Scan(&found.id, &seed); err != nil {
+		return key{}, fmt.Errorf("read the key: %w", err)
+	}
+	found.private = ed25519.NewKeyFromSeed(seed)
+	return found, nil
+}
+
+const publicKeySQL = `SELECT seed FROM ticket_key WHERE id = $1 AND revoked_at IS NULL`
+
+// public returns what signatures of a key are checked with; nil if there is none, or it was revoked.
+func (k keys) public(ctx context.Context, id int32) (ed25519.PublicKey, error) {
+	var seed []byte
+	err := k.db.QueryRow(ctx, publicKeySQL, id).Scan(&seed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
+	}
+	return ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey), nil
+}
+
+const retireKeySQL = `UPDATE ticket_key SET signs = false WHERE signs`
+
+const revokeKeySQL = `UPDATE ticket_key SET signs = false, revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1`
+
+// NewKey lets another key sign from now on. Codes of the one before are believed until RevokeKey.
+func (o *Orders) NewKey(ctx context.Context) error {
+	if _, err := o.db.Exec(ctx, retireKeySQL); err != nil {
+		return fmt.Errorf("orders: retire a key: %w", err)
+	}
+	_, err := o.keys.signing(ctx)
+	return err
+}
+
+// RevokeKey ends the trust in every code a key signed, for a key that became known. Order pages show new codes then.
+func (o *Orders) RevokeKey(ctx context.Context, id int32) error {
+	if _, err := o.db.Exec(ctx, revokeKeySQL, id); err != nil {
+		return fmt.Errorf("orders: revoke key %d: %w", id, err)
+	}
+	return nil
+}

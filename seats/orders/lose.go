@@ -1,0 +1,142 @@
+package orders
+
+import (
+	"context"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// What is promised is voided, what is there is refunded. What was there and did not become an order is told to the
+// organizer as well.
+const loseSQL = `
+WITH lost AS (
+    UPDATE payment
+       SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
+           attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
+     WHERE id = $1 AND state IN ('open', 'authorized', 'lost', 'closed')
+    RETURNING id, captured
+), done AS (
+    UPDATE intention SET done_at = clock_timestamp()
+     WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
+), back AS (
+    INSERT INTO refund (id, payment_id, amount, reason)
+    SELECT $5, id, rest, $3
+      FROM lost, LATERAL (SELECT captured - coalesce(sum(amount), 0)::bigint AS rest FROM refund WHERE payment_id = lost.id) r
+     WHERE rest > 0
+    RETURNING id, payment_id
+)
+INSERT INTO intention (payment_id, step, refund_id)
+SELECT id, 'void', NULL FROM lost WHERE captured = 0
+ UNION ALL
+SELECT payment_id, 'refund', id FROM back
+    ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()`
+
+// goesBack says what becomes of money that is there.
+func goesBack(reason string) string {
+	return strings.Replace(reason, "Nothing was charged.", "What you paid goes back to you.", 1)
+}
+
+// lose gives a payment up: what is promised or there goes back. captured is what the provider has, as far as it is known.
+func (o *Orders) lose(ctx context.Context, p Payment, captured int64, reason, attention string) (again bool, err error) {
+	if captured > 0 || p.Captured > 0 {
+		reason = goesBack(reason)
+	}
+	tag, err := o.db.Exec(ctx, loseSQL, p.ID, captured, reason, attention, seats.NewID())
+	if err != nil || tag.RowsAffected() == 0 {
+		return false, err // it was sold meanwhile, or is on its way back already
+	}
+	reached(PointLost)
+	return true, o.letGo(ctx, p)
+}
+
+// letGo ends the time for paying of seats whose payment ended; what is left of it is theirs as a hold.
+func (o *Orders) letGo(ctx context.Context, p Payment) error {
+	if p.State != payOpen && p.State != payAuthorized {
+		return nil // it did, before; by now they may be in another payment
+	}
+	s, err := o.pay.office.Sale(ctx, p.Event)
+	if err != nil {
+		return err
+	}
+	return s.StopPaying(ctx, p.Holder, p.Form.Seats)
+}
+
+const closeSQL = `
+WITH closed AS (
+    UPDATE payment SET state = 'closed', page = '', reason = CASE state WHEN 'open' THEN $2 ELSE reason END
+     WHERE id = $1 AND state IN ('open', 'lost', 'closed')
+    RETURNING id
+)
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id FROM closed) AND done_at IS NULL`
+
+// close ends a payment of which nothing is kept.
+func (o *Orders) close(ctx context.Context, p Payment, reason string) error {
+	if _, err := o.db.Exec(ctx, closeSQL, p.ID, reason); err != nil {
+		return err
+	}
+	reached(PointClosed)
+	return o.letGo(ctx, p)
+}
+
+// Stop gives up a payment whose attendee would rather not. Too late once the money is promised: then it stays as it is.
+func (o *Orders) Stop(ctx context.Context, code string) (Payment, error) {
+	p, err := o.Payment(ctx, code)
+	if err != nil || p.State != payOpen {
+		return p, err
+	}
+	if _, err := o.lose(ctx, p, 0, reasonStopped, ""); err != nil {
+		return p, err
+	}
+	if err := o.work(ctx, p.ID); err != nil {
+		return p, err
+	}
+	return o.Payment(ctx, code)
+}
+
+// void gives back what was promised, and keeps the attendee from paying. If they paid before, it is late money: the same
+// seats are tried again.
+func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, err error) {
+	if p.Reference == "" { // nobody knows whether the provider was asked: ask again, with the same key
+		key, err := o.authorizeKey(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		s, err := o.call(ctx, p, key, 0, Payments.Authorize)
+		if err != nil {
+			return false, err
+		}
+		if err := o.knownAs(ctx, &p, s); err != nil {
+			return false, err
+		}
+		if s.Stand == Declined {
+			return false, o.close(ctx, p, reasonEnded)
+		}
+	}
+	standing, err := o.call(ctx, p, i.key(), 0, Payments.Void)
+	if err != nil {
+		return false, err
+	}
+	reached(PointVoiding)
+	if standing.Stand != Captured {
+		return false, o.close(ctx, p, reasonEnded)
+	}
+	return o.late(ctx, p, standing)
+}
+
+// late is for money that came although the payment was given up: its seats are tried again, in one guarded statement.
+// Who stopped the payment does not want them.
+func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, err error) {
+	if p.Reason == reasonStopped || s.Amount != p.Amount || s.Currency != p.Currency || s.Refunded > 0 {
+		return o.lose(ctx, p, s.Captured, p.Reason, "")
+	}
+	_, err = o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured)
+	if isConstraint(err, "one hold has one payment under way") {
+		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
+	}
+	if err != nil {
+		return false, err
+	}
+	p.State, p.Captured = payAuthorized, s.Captured
+	return o.sell(ctx, p)
+}

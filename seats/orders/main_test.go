@@ -1,0 +1,105 @@
+package orders_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/verify"
+)
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
+
+// house is one event in a database of its own, a node that runs it, and its orders.
+type house struct {
+	db     *pgxpool.Pool
+	sale   *seats.Sale
+	orders *orders.Orders
+}
+
+func open(t testing.TB, planName string, e seats.NewEvent) *house {
+	t.Helper()
+	h := &house{db: seatstest.DB(t)}
+	p, ok := plan.Named(planName)
+	if !ok {
+		t.Fatalf("there is no plan %q", planName)
+	}
+	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
+	if _, err := seats.CreateEvent(t.Context(), h.db, e, p); err != nil {
+		t.Fatal(err)
+	}
+	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- office.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	var err error
+	if h.sale, err = office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	h.orders = orders.New(h.db)
+	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
+	return h
+}
+
+// form is what somebody who takes so many places fills in.
+func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
+	t.Helper()
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: places})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: orders.Free}
+}
+
+// ordered places an order for so many places.
+func (h *house) ordered(t testing.TB, places int) orders.Order {
+	t.Helper()
+	who := seats.NewID()
+	code, err := h.orders.Place(t.Context(), h.sale, who, h.form(t, who, places))
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := h.orders.Find(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+func (h *house) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (h *house) count(t testing.TB, table string) (n int) {
+	t.Helper()
+	if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// wantBooks holds every promise about seats against the database.
+func (h *house) wantBooks(t testing.TB) {
+	t.Helper()
+	report, err := verify.Look(t.Context(), h.db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Promises {
+		for _, f := range p.Findings {
+			t.Errorf("%s: %s", p.Name, f)
+		}
+	}
+}

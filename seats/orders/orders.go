@@ -1,0 +1,142 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Errors that say what is not there.
+var (
+	ErrNoOrder  = errors.New("there is no such order")
+	ErrNoTicket = errors.New("there is no such ticket")
+)
+
+// How an order is paid.
+const (
+	Free    = "free"    // there is nothing to pay
+	Door    = "door"    // when they come
+	Invoice = "invoice" // by a bill; marked as paid by the organizer
+	Card    = "card"    // ahead, by a card provider
+	Demo    = "demo"    // ahead, by the demo card, which moves no money
+	Credit  = "credit"  // ahead, from an account of the attendee's here
+)
+
+// Confirmed is the state of an order that holds; Cancelled of one that was given up.
+const (
+	Confirmed = "confirmed"
+	Cancelled = "cancelled"
+)
+
+// Orders places orders and finds them again. One is enough for a node.
+type Orders struct {
+	db   seats.DB
+	keys keys
+	wake chan struct{} // mail was written
+	pay  paying
+
+	unguarded bool // for tests: forget that a hold makes one order
+}
+
+// New returns the orders of a database.
+func New(db seats.DB) *Orders {
+	return &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), pay: newPaying()}
+}
+
+// Order is what somebody bought, or got for nothing.
+type Order struct {
+	ID        seats.ID
+	Code      string // who knows it may see the order
+	Event     string // slug
+	State     string
+	Name      string
+	Email     string
+	Born      *time.Time // a day; nil if the event did not ask
+	Method    string
+	Currency  string // ISO 4217
+	Total     int64  // minor units
+	Paid      int64  // minor units, without what went back
+	Back      int64  // minor units that went back or are to go back
+	OnItsWay  int64  // minor units of Back that the provider was not seen to give back yet
+	CreatedAt time.Time
+	Answers   map[string]string // by number of the event's question, from 1
+	Started   bool              // the event has begun, by the database's clock
+	Tickets   []Ticket          // by seat
+}
+
+// Due is what is still to be paid, in minor units.
+func (o Order) Due() int64 {
+	due := -o.Paid
+	for _, t := range o.Tickets {
+		if !t.Revoked {
+			due += t.Price
+		}
+	}
+	return max(0, due)
+}
+
+// Ticket is the right to one seat.
+type Ticket struct {
+	ID      seats.ID
+	Idx     int    // its seat
+	Price   int64  // minor units
+	Code    string // what the door reads; empty if revoked
+	Revoked bool
+	In      *time.Time // when somebody went in with it; nil if nobody did
+}
+
+const findOrderSQL = `
+SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0)
+  FROM orders o JOIN event e ON e.id = o.event_id,
+       LATERAL (SELECT sum(r.amount)::bigint AS back, (sum(r.amount) FILTER (WHERE r.done_at IS NULL))::bigint AS on_its_way
+                  FROM payment p JOIN refund r ON r.payment_id = p.id WHERE p.order_id = o.id) r
+ WHERE o.code = $1`
+
+const ticketsSQL = `
+SELECT t.id, t.idx, t.price, t.revoked_at IS NOT NULL, s.scanned_at
+  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+ WHERE t.order_id = $1 ORDER BY t.idx`
+
+// Find returns the order with this code and its tickets. ErrNoOrder if there is none.
+func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
+	if _, err := alphabet.DecodeString(code); err != nil {
+		return Order{}, ErrNoOrder
+	}
+	var found Order
+	var event int64
+	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
+		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Order{}, ErrNoOrder
+	}
+	if err == nil {
+		found.Tickets, err = o.tickets(ctx, found.ID, event)
+	}
+	if err != nil {
+		return Order{}, fmt.Errorf("orders: find: %w", err)
+	}
+	return found, nil
+}
+
+func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ticket, error) {
+	key, err := o.keys.signing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := o.db.Query(ctx, ticketsSQL, order)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Revoked, &t.In); err == nil && !t.Revoked {
+			t.Code = key.sign(event, t.ID)
+		}
+		return t, err
+	})
+}

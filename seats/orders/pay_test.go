@@ -1,0 +1,254 @@
+package orders_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+func TestAPaidOrderIsSoldThenCaptured(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 2))
+	order, err := h.orders.Find(t.Context(), p.Code)
+	if err != nil || p.State != "captured" || order.Paid != p.Amount || order.Due() != 0 || len(order.Tickets) != 2 || p.Amount == 0 {
+		t.Errorf("the payment is %+v and the order %+v, %v", p, order, err)
+	}
+	h.wantMoney(t)
+}
+
+func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.next = orders.Pending
+	who := seats.NewID()
+	form := h.claims(t, who, 2)
+	p := h.pays(t, who, form)
+	if p.State != "open" || p.Page != "/bank" {
+		t.Fatalf("the payment is %+v", p)
+	}
+	if again := h.pays(t, who, form); again.Code != p.Code {
+		t.Errorf("the form again is payment %s, want %s", again.Code, p.Code)
+	}
+	form.Email = "eve@example.org"
+	var refusal *seats.Refusal
+	if _, err := h.orders.Pay(t.Context(), h.sale, who, form); !errors.As(err, &refusal) || refusal.Code != orders.CodeUnderWay {
+		t.Errorf("other details got %v", err)
+	}
+	h.bank.moves(p.ID, orders.Authorized)
+	for _, event := range []string{"b", "a", "a", "b", "a"} {
+		h.news(t, p, event)
+	}
+	h.until(t, p.Code, "captured")
+	h.news(t, p, "a")
+	if n := h.count(t, "inbox"); n != 2 {
+		t.Errorf("%d news are in the inbox, want 2", n)
+	}
+	h.wantMoney(t)
+}
+
+func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
+	t.Parallel()
+	crowd := func(h *till, stand orders.Stand) (charged int) {
+		h.bank.next = stand
+		who := seats.NewID()
+		form := h.claims(t, who, 2)
+		before := len(h.bank.stands)
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 50 {
+			all.Go(func() {
+				<-start
+				if _, err := h.orders.Pay(t.Context(), h.sale, who, form); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+		return len(h.bank.stands) - before
+	}
+	for _, stand := range []orders.Stand{orders.Authorized, orders.Pending} {
+		if n := crowd(openTill(t, seats.NewEvent{}), stand); n != 1 {
+			t.Errorf("%d payments were begun while one is %s, want 1", n, stand)
+		}
+	}
+	h := openTill(t, seats.NewEvent{Extensions: 100})
+	h.exec(t, `DROP INDEX "one hold has one payment under way"`)
+	for tries := 0; crowd(h, orders.Pending) < 2; tries++ { // it is a race, and often the first is fast enough
+		if tries == 40 {
+			t.Fatal("without the key one payment was begun each time: this test sees nothing")
+		}
+	}
+}
+
+func TestADeclinedPaymentChargesNothingAndKeepsTheSeats(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.next = orders.Declined
+	who := seats.NewID()
+	form := h.claims(t, who, 1)
+	if p := h.pays(t, who, form); p.State != "closed" || !strings.Contains(p.Reason, "declined") {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.bank.next = orders.Authorized
+	if p := h.pays(t, who, form); p.State != "captured" {
+		t.Errorf("another card: the payment is %+v", p)
+	}
+	h.wantMoney(t)
+}
+
+// lapses ends the time of everybody who pays.
+func (h *till) lapses(t testing.TB) {
+	h.exec(t, `WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
+		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 3)`)
+}
+
+func TestMoneyAfterTheTimeBuysTheSeatsUnlessSomebodyTookThem(t *testing.T) {
+	t.Parallel()
+	for _, stand := range []orders.Stand{orders.Authorized, orders.Captured} {
+		for _, taken := range []bool{false, true} {
+			h := openTill(t, seats.NewEvent{})
+			h.bank.next = orders.Pending
+			who := seats.NewID()
+			p := h.pays(t, who, h.claims(t, who, 2))
+			h.lapses(t)
+			if taken {
+				if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{h.sale.Plan.Label(p.Form.Seats[0])}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.bank.moves(p.ID, stand)
+			h.news(t, p, "late")
+			if !taken {
+				h.until(t, p.Code, "captured")
+			} else if p = h.until(t, p.Code, "closed"); !strings.Contains(p.Reason, "taken by somebody else") || stand == orders.Captured && p.Attention == "" {
+				t.Errorf("money %s, seats taken %t: the reason is %q, the organizer reads %q", stand, taken, p.Reason, p.Attention)
+			}
+			h.wantMoney(t)
+		}
+	}
+}
+
+func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]bool{"stopped": true, "time over": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openTill(t, seats.NewEvent{})
+			h.bank.next = orders.Pending
+			who := seats.NewID()
+			p := h.pays(t, who, h.claims(t, who, 1))
+			if stop {
+				if p, err := h.orders.Stop(t.Context(), p.Code); err != nil || p.State != "closed" {
+					t.Fatal(p, err)
+				}
+			} else {
+				h.lapses(t)
+				h.exec(t, `UPDATE payment SET created_at = created_at - interval '2 hours'`)
+				h.news(t, p, "nothing yet")
+				h.until(t, p.Code, "closed")
+			}
+			h.bank.moves(p.ID, orders.Captured)
+			h.news(t, p, "very late")
+			if stop {
+				h.untilRefunded(t, p)
+			} else {
+				h.until(t, p.Code, "captured")
+			}
+			h.wantMoney(t)
+		})
+	}
+}
+
+func (h *till) untilRefunded(t testing.TB, p orders.Payment) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); h.count(t, `refund WHERE done_at IS NOT NULL`) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was refunded")
+		}
+	}
+	h.until(t, p.Code, "closed")
+}
+
+func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.wrong = -1
+	who := seats.NewID()
+	if p := h.pays(t, who, h.claims(t, who, 1)); p.State != "closed" || p.Attention == "" || h.count(t, "orders") != 0 {
+		t.Errorf("a cent less: the payment is %+v", p)
+	}
+	h.wantMoney(t)
+}
+
+func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.down = errDown
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 1))
+	if p.State != "open" || h.count(t, `intention WHERE error LIKE '%does not answer%'`) != 1 {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.bank.set(func(b *bank) { b.down, b.lost = nil, errDown })
+	if err := h.orders.Ask(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.orders.Ask(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	h.until(t, p.Code, "captured")
+	if n := len(h.bank.stands); n != 1 {
+		t.Errorf("the bank has %d payments, want 1", n)
+	}
+	h.wantMoney(t)
+}
+
+func TestAnInvoiceIsDueUntilSomebodyMarksItPaid(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{Invoices: true})
+	who := seats.NewID()
+	form := h.claims(t, who, 2)
+	form.Method = orders.Invoice
+	code, err := h.orders.Place(t.Context(), h.sale, who, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := h.orders.Find(t.Context(), code)
+	if err != nil || order.State != orders.Confirmed || order.Due() == 0 {
+		t.Fatal(order, err)
+	}
+	if amount, currency, err := h.orders.MarkPaid(t.Context(), code); err != nil || amount != order.Total || currency != "EUR" {
+		t.Errorf("%d %s were marked, %v; want %d", amount, currency, err, order.Total)
+	}
+	if _, _, err := h.orders.MarkPaid(t.Context(), code); !errors.Is(err, orders.ErrNotDue) {
+		t.Errorf("marked again: %v", err)
+	}
+	if _, _, err := h.orders.MarkPaid(t.Context(), "none"); !errors.Is(err, orders.ErrNoOrder) {
+		t.Errorf("an order that is not there: %v", err)
+	}
+}
+
+func TestWhatWentWrongNeedsAttention(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	who := seats.NewID()
+	h.bank.wrong = 1
+	odd := h.pays(t, who, h.claims(t, who, 1))
+	h.bank.set(func(b *bank) { b.wrong, b.down = 0, errDown })
+	stuck := h.pays(t, who, h.claims(t, who, 1))
+	if list, err := h.orders.Attention(t.Context()); err != nil || len(list) != 1 || list[0].Code != odd.Code {
+		t.Errorf("attention is asked for %+v, %v; want the odd amount", list, err)
+	}
+	h.exec(t, `UPDATE intention SET tries = 7, error = 'the bank does not answer' WHERE done_at IS NULL`)
+	if list, err := h.orders.Attention(t.Context()); err != nil || len(list) != 2 || list[0].Code != stuck.Code || !strings.Contains(list[0].Attention, "7 times") {
+		t.Errorf("attention is asked for %+v, %v; want the one that is stuck first", list, err)
+	}
+}

@@ -1,0 +1,124 @@
+package orders
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// CodeKey is the code of a refusal: the hold made an order already, with other details.
+const CodeKey = "key"
+
+// Place makes an order of a hold: the seats are sold, the tickets made and the mail about it is on its way, all of it or
+// nothing. It returns the order's code; a repeat of the same form gets the same one.
+//
+// Errors: Mistakes; seats.ErrNoHold; a *seats.Refusal if the hold is not what the form shows or was used with other
+// details; the database's.
+func (o *Orders) Place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
+	p, err := o.prepare(ctx, s, holder, f)
+	if err != nil {
+		return "", err
+	}
+	if Ahead(p.form.Method) {
+		return "", Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
+	}
+	_, err = s.Sell(ctx, o.deal(s, p))
+	var refusal *seats.Refusal
+	switch {
+	case err == nil:
+		o.mailWritten()
+		return p.code, nil
+	case errors.Is(err, seats.ErrNoHold) || errors.As(err, &refusal):
+		return o.first(ctx, holder, p.form, err)
+	}
+	return "", fmt.Errorf("orders: place: %w", err)
+}
+
+// prepare finds everything that may be wrong with a form before anything is written.
+func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (placed, error) {
+	for _, idx := range f.Seats {
+		if idx < 0 || idx >= len(s.Plan.Seats) {
+			return placed{}, &seats.Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+		}
+	}
+	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
+		return placed{}, seats.ErrNoHold
+	}
+	total := s.Total(f.Seats)
+	f = f.tidy(s.Event, total)
+	today, err := o.today(ctx, s.Event)
+	if err != nil {
+		return placed{}, fmt.Errorf("orders: prepare: %w", err)
+	}
+	born, err := f.check(s.Event, o.Methods(s.Event, total), today)
+	if err != nil {
+		return placed{}, err
+	}
+	return placed{id: seats.NewID(), code: newCode(), holder: holder, form: f, born: born, total: total}, nil
+}
+
+// deal is what is agreed with the seats. The hold is named in it, and is sold at most once.
+func (o *Orders) deal(s *seats.Sale, p placed) seats.Deal {
+	d := seats.Deal{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats}
+	if o.unguarded {
+		d.Hold, d.Seats, p.form.Hold = seats.ID{}, nil, seats.NewID()
+	}
+	d.Write = func(q *pgx.Batch, sold []int) { p.queue(q, s, sold) }
+	return d
+}
+
+// placed is an order about to be written.
+type placed struct {
+	id     seats.ID
+	code   string
+	holder seats.ID
+	form   Form
+	born   *time.Time
+	total  int64
+}
+
+const placeSQL = `
+WITH placed AS (
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'))
+    RETURNING id
+), tickets AS (
+    INSERT INTO ticket (id, event_id, order_id, idx, price)
+    SELECT t.id, $2, $1, t.idx, t.price
+      FROM unnest($13::uuid[], $14::integer[], $15::bigint[]) AS t(id, idx, price)
+)
+INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
+
+// queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
+// of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
+func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
+	ids, idxs, prices := make([]seats.ID, len(sold)), make([]int32, len(sold)), make([]int64, len(sold))
+	for i, idx := range sold {
+		ids[i], idxs[i], prices[i] = seats.NewID(), int32(idx), s.Total(sold[i:i+1])
+	}
+	q.Queue(placeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
+		p.form.Method, s.Event.Currency, p.total, ids, idxs, prices, p.form.Answers)
+}
+
+const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = $2`
+
+// first is the answer to a form whose hold is not there any more: the order it made, if it did. Otherwise it is why.
+func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) (code string, err error) {
+	var wish []byte
+	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &wish)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", why
+	case err != nil:
+		return "", fmt.Errorf("orders: look for the first answer: %w", err)
+	case !bytes.Equal(wish, f.hash()):
+		return "", &seats.Refusal{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
+	}
+	return code, nil
+}

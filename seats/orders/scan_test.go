@@ -1,0 +1,142 @@
+package orders_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+func (h *house) door(t testing.TB) orders.Doorway {
+	t.Helper()
+	secret, err := h.orders.OpenDoor(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := h.orders.Doorway(t.Context(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (h *house) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdict {
+	t.Helper()
+	v, err := h.orders.Scan(t.Context(), d, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestATicketLetsOnePersonInAndTheSecondScanSaysWhenAndWhere(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, ticket := h.door(t), h.ordered(t, 1).Tickets[0]
+	var in atomic.Int32
+	var crowd sync.WaitGroup
+	for i := range 50 {
+		crowd.Go(func() {
+			if v := h.scan(t, d, orders.Scan{Key: fmt.Sprint(i), Code: ticket.Code, Place: "North"}); v.Word == orders.ScanIn {
+				in.Add(1)
+			}
+		})
+	}
+	crowd.Wait()
+	if in.Load() != 1 || h.count(t, "scan WHERE admitted") != 1 || h.count(t, "scan") != 50 {
+		t.Errorf("%d went in", in.Load())
+	}
+	v := h.scan(t, d, orders.Scan{Key: "later", Code: ticket.Code, Place: "South"})
+	if v.Word != orders.ScanAgain || v.Place != "North" || time.Since(v.At) > time.Minute || v.Name != "Ann Ørsted" || v.Ticket.Idx != ticket.Idx {
+		t.Errorf("the second scan got %+v", v)
+	}
+}
+
+func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, tickets := h.door(t), h.ordered(t, 2).Tickets
+	s := orders.Scan{Key: "k", Code: tickets[0].Code, Place: "North", At: time.Now().Add(-time.Hour)}
+	for range 3 {
+		if v := h.scan(t, d, s); v.Word != orders.ScanIn || time.Since(v.At) < 50*time.Minute {
+			t.Errorf("got %+v", v)
+		}
+	}
+	s.Code = tickets[1].Code
+	_, err := h.orders.Scan(t.Context(), d, s)
+	wantRefusal(t, err, orders.CodeKey)
+	if v := h.scan(t, d, orders.Scan{Key: "other", Code: tickets[1].Code, At: time.Now().Add(time.Hour)}); v.Word != orders.ScanIn || v.At.After(time.Now().Add(time.Minute)) {
+		t.Errorf("a phone whose clock is ahead got %+v", v)
+	}
+}
+
+func TestTheDoorRefusesWhatIsNoTicketOfThisEvening(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, order := h.door(t), h.ordered(t, 2)
+	if err := h.orders.Cancel(t.Context(), h.sale, order, "k", order.Tickets[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	forged := []byte(order.Tickets[1].Code)
+	forged[20] ^= 1
+	for code, want := range map[string]string{
+		order.Tickets[0].Code: orders.ScanRevoked, string(forged): orders.ScanUnknown, "": orders.ScanUnknown,
+		strings.Repeat("0", 26): orders.ScanUnknown, strings.Repeat("x", 9999): orders.ScanUnknown, "\x00": orders.ScanUnknown,
+	} {
+		if v := h.scan(t, d, orders.Scan{Key: want + code[:min(9, len(code))], Code: code}); v.Word != want {
+			t.Errorf("%.30q got %q, want %q", code, v.Word, want)
+		}
+	}
+	elsewhere := d
+	elsewhere.Event = "another"
+	if v := h.scan(t, elsewhere, orders.Scan{Key: "f", Code: order.Tickets[1].Code}); v.Word != orders.ScanForeign {
+		t.Errorf("a ticket of another event got %q", v.Word)
+	}
+	if h.count(t, "scan") != 0 {
+		t.Error("somebody went in")
+	}
+}
+
+func TestAnOrdersCodeMayBeTyped(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, one, two := h.door(t), h.ordered(t, 1), h.ordered(t, 2)
+	as := strings.ToLower(one.Code[:13] + " - " + one.Code[13:])
+	if v := h.scan(t, d, orders.Scan{Key: "1", Code: as}); v.Word != orders.ScanIn {
+		t.Errorf("%q got %+v", as, v)
+	}
+	v := h.scan(t, d, orders.Scan{Key: "2", Code: two.Code})
+	if v.Word != orders.ScanWhich || len(v.Choices) != 2 {
+		t.Fatalf("an order of two got %+v", v)
+	}
+	if v := h.scan(t, d, orders.Scan{Key: "3", Code: two.Code, Ticket: v.Choices[1].ID}); v.Word != orders.ScanIn || v.Ticket.Idx != two.Tickets[1].Idx {
+		t.Errorf("the second of it got %+v", v)
+	}
+	if v := h.scan(t, d, orders.Scan{Key: "4", Code: two.Code, Ticket: one.Tickets[0].ID}); v.Word != orders.ScanUnknown {
+		t.Errorf("somebody else's ticket got %+v", v)
+	}
+}
+
+func TestARevokedLinkOpensNoDoor(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	secret, err := h.orders.OpenDoor(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.orders.CloseDoors(t.Context(), "evening"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, err := h.orders.Doorway(t.Context(), secret); !errors.Is(err, orders.ErrNoDoor) {
+		t.Errorf("a revoked link got %v", err)
+	}
+	if _, err := h.orders.OpenDoor(t.Context(), "nowhere"); !errors.Is(err, seats.ErrNoEvent) {
+		t.Errorf("a door of nowhere got %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+// Package stripe lets orders be paid with Stripe: on its hosted page (Checkout), with manual capture, so that a card is
+// charged only once the seats are sold. What Stripe tells by webhook makes us ask; nothing it says there is believed.
+package stripe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// Stripe is an account at Stripe. A reference is a Checkout Session.
+type Stripe struct {
+	client  *api.Client
+	secrets []string
+}
+
+// New returns the account of a secret key. secret is that of the webhook; two, with a comma between, while it is changed.
+// url is where Stripe is; empty for the real one.
+func New(key, secret, url string) *Stripe {
+	config := &api.BackendConfig{
+		HTTPClient:        &http.Client{Timeout: 10 * time.Second},
+		MaxNetworkRetries: api.Int64(0), // the intention comes again by itself
+		EnableTelemetry:   api.Bool(false),
+		LeveledLogger:     &api.LeveledLogger{Level: api.LevelNull},
+	}
+	if url != "" {
+		config.URL = api.String(url)
+	}
+	return &Stripe{client: api.NewClient(key, api.WithBackends(api.NewBackendsWithConfig(config))), secrets: strings.Split(secret, ",")}
+}
+
+// Authorize is part of orders.Payments: it makes the page where the attendee pays.
+func (s *Stripe) Authorize(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+	amount, ok := toStripe(c.Amount, c.Currency)
+	if !ok {
+		return orders.Standing{Stand: orders.Declined, Amount: c.Amount, Currency: c.Currency, Reason: "the card provider cannot take this amount in " + c.Currency + "."}, nil
+	}
+	ours := map[string]string{"payment": c.Payment.String()}
+	params := &api.CheckoutSessionCreateParams{
+		Mode:               api.String(string(api.CheckoutSessionModePayment)),
+		PaymentMethodTypes: []*string{api.String("card")},
+		ClientReferenceID:  api.String(c.Payment.String()),
+		Metadata:           ours,
+		CustomerEmail:      api.String(c.Email),
+		SuccessURL:         api.String(c.Back + "?back"),
+		CancelURL:          api.String(c.Back),
+		PaymentIntentData: &api.CheckoutSessionCreatePaymentIntentDataParams{
+			CaptureMethod: api.String(string(api.PaymentIntentCaptureMethodManual)), Description: api.String(c.What), Metadata: ours,
+		},
+		LineItems: []*api.CheckoutSessionCreateLineItemParams{{
+			Quantity: api.Int64(1),
+			PriceData: &api.CheckoutSessionCreateLineItemPriceDataParams{
+				Currency: api.String(strings.ToLower(c.Currency)), UnitAmount: api.Int64(amount),
+				ProductData: &api.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: api.String(c.What)},
+			},
+		}},
+	}
+	params.SetIdempotencyKey(c.Key)
+	session, err := s.client.V1CheckoutSessions.Create(ctx, params)
+	if err != nil {
+		return refused(err)
+	}
+	return standing(session), nil
+}
+
+// refused is the answer to a request that Stripe understood and will never grant; other errors leave open what happened.
+func refused(err error) (orders.Standing, error) {
+	var e *api.Error
+	if errors.As(err, &e) && (e.HTTPStatusCode == http.StatusBadRequest || e.HTTPStatusCode == http.StatusPaymentRequired) && e.Type != api.ErrorTypeIdempotency {
+		return orders.Standing{Stand: orders.Declined, Reason: "the card provider refused it."}, nil
+	}
+	return orders.Standing{}, err
+}
+
+// Lookup is part of orders.Payments.
+func (s *Stripe) Lookup(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+	session, err := s.session(ctx, c)
+	if err != nil {
+		return orders.Standing{}, err
+	}
+	return standing(session), nil
+}
+
+func (s *Stripe) session(ctx context.Context, c orders.Charge) (*api.CheckoutSession, error) {
+	params := &api.CheckoutSessionRetrieveParams{}
+	params.AddExpand("payment_intent.latest_charge")
+	return s.client.V1CheckoutSessions.Retrieve(ctx, c.Reference, params)
+}
+
+// standing is what a session says, in our words.
+func standing(s *api.CheckoutSession) orders.Standing {
+	st := orders.Standing{Stand: orders.Pending, Reference: s.ID, Page: s.URL, Currency: strings.ToUpper(string(s.Currency))}
+	st.Amount = fromStripe(s.AmountTotal, st.Currency)
+	if s.Status == api.CheckoutSessionStatusExpired {
+		st.Stand, st.Page = orders.Voided, ""
+	}
+	p := s.PaymentIntent
+	if s.Status != api.CheckoutSessionStatusComplete || p == nil {
+		return st
+	}
+	st.Page = ""
+	switch p.Status {
+	case api.PaymentIntentStatusRequiresCapture:
+		st.Stand, st.Amount = orders.Authorized, fromStripe(p.AmountCapturable, st.Currency)
+	case api.PaymentIntentStatusSucceeded:
+		st.Stand, st.Captured = orders.Captured, fromStripe(p.AmountReceived, st.Currency)
+		if p.LatestCharge != nil {
+			st.Refunded = fromStripe(p.LatestCharge.AmountRefunded, st.Currency)
+		}
+	case api.PaymentIntentStatusCanceled:
+		st.Stand = orders.Voided
+	}
+	return st
+}

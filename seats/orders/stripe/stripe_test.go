@@ -1,0 +1,199 @@
+package stripe_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/stripe"
+	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+)
+
+func charge(amount int64, currency string) orders.Charge {
+	return orders.Charge{
+		Key: "key", Payment: seats.NewID(), Amount: amount, Currency: currency, Name: "Ann", Email: "ann@example.org", What: "The Seagull, 2 tickets",
+		Back: "http://localhost/payments/CODE",
+	}
+}
+
+// mock starts the real stripe-mock, which holds each request against Stripe's own description of its interface.
+func mock(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "stripe-mock")
+	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=../../../tools/go.mod", "-o", program, "github.com/stripe/stripe-mock")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("this test needs stripe-mock: %v\n%s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	run := exec.CommandContext(ctx, program, "-http-addr", addr)
+	run.Stderr = os.Stderr
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = run.Wait() }) // it was told to end
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			_ = c.Close()
+			return "http://" + addr
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("stripe-mock did not open")
+		}
+	}
+}
+
+func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
+	t.Parallel()
+	at := mock(t)
+	s := stripe.New("sk_test_123", stripetest.Secret, at)
+	c := charge(5000, "EUR")
+	st, err := s.Authorize(t.Context(), c)
+	if err != nil || st.Reference == "" || st.Stand == orders.Declined {
+		t.Fatalf("a page to pay on: %+v, %v", st, err)
+	}
+	c.Reference = st.Reference
+	for name, call := range map[string]func(context.Context, orders.Charge) (orders.Standing, error){"lookup": s.Lookup, "capture": s.Capture, "void": s.Void} {
+		if _, err := call(t.Context(), c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wrong, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+"/v1/checkout/sessions", strings.NewReader("mode=barter"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong.Header.Set("Authorization", "Bearer sk_test_123")
+	wrong.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(wrong)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close() // only its status counts
+	if answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("a mode that is none got %d: stripe-mock checks nothing", answer.StatusCode)
+	}
+}
+
+func TestAPaymentOnTheHostedPageIsCapturedOnceOrVoidedOrRefunded(t *testing.T) {
+	t.Parallel()
+	fake := stripetest.New(t)
+	s := stripe.New("sk_test_123", stripetest.Secret, fake.URL)
+	want := func(what string, got orders.Standing, err error, stand orders.Stand, captured, refunded int64) {
+		t.Helper()
+		if err != nil || got.Stand != stand || got.Captured != captured || got.Refunded != refunded || got.Amount != 5000 || got.Currency != "EUR" {
+			t.Errorf("%s: %+v, %v; want %s, %d captured, %d refunded", what, got, err, stand, captured, refunded)
+		}
+	}
+	begin := func() orders.Charge {
+		c := charge(5000, "EUR")
+		c.Key = c.Payment.String()
+		st, err := s.Authorize(t.Context(), c)
+		want("begun", st, err, orders.Pending, 0, 0)
+		again, err := s.Authorize(t.Context(), c)
+		if err != nil || again.Reference != st.Reference || again.Page == "" {
+			t.Errorf("the same key got %+v, %v", again, err)
+		}
+		c.Reference, c.Key = st.Reference, c.Key+"-next"
+		return c
+	}
+	c := begin()
+	fake.Pays(c.Reference, false)
+	for range 2 {
+		st, err := s.Capture(t.Context(), c)
+		want("captured", st, err, orders.Captured, 5000, 0)
+	}
+	c.Refund, c.Key = 2000, c.Key+"-refund"
+	for range 2 {
+		st, err := s.Refund(t.Context(), c)
+		want("refunded", st, err, orders.Captured, 5000, 2000)
+	}
+	c.Refund, c.Key = 3000, c.Key+"-rest"
+	st, err := s.Refund(t.Context(), c)
+	want("the rest refunded", st, err, orders.Captured, 5000, 5000)
+	c.Refund, c.Key = 1, c.Key+"-more"
+	st, err = s.Refund(t.Context(), c)
+	want("more than that", st, err, orders.Captured, 5000, 5000)
+	c = begin()
+	st, err = s.Void(t.Context(), c)
+	want("closed before it was paid", st, err, orders.Voided, 0, 0)
+	c = begin()
+	fake.Pays(c.Reference, false)
+	st, err = s.Void(t.Context(), c)
+	want("given back", st, err, orders.Voided, 0, 0)
+	c = begin()
+	fake.Pays(c.Reference, true)
+	st, err = s.Void(t.Context(), c)
+	want("too late to void", st, err, orders.Captured, 5000, 0)
+	fake.Down(true)
+	if _, err := s.Lookup(t.Context(), c); err == nil {
+		t.Error("a Stripe that is down is no answer, and was one")
+	}
+}
+
+func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
+	t.Parallel()
+	fake := stripetest.New(t)
+	s := stripe.New("sk_test_123", "whsec_old,"+stripetest.Secret, fake.URL)
+	c := charge(5000, "EUR")
+	st, err := s.Authorize(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := fake.Event(st.Reference, "checkout.session.completed")
+	now := time.Now()
+	if news, err := s.News(body, stripetest.Sign(body, stripetest.Secret, now)); err != nil || news.Payment != c.Payment || news.Event == "" || news.Method != orders.Card {
+		t.Errorf("a right one is %+v, %v", news, err)
+	}
+	if _, err := s.News(body, stripetest.Sign(body, "whsec_old", now)); err != nil {
+		t.Errorf("the secret before: %v", err)
+	}
+	changed := append([]byte(nil), body...)
+	changed[len(changed)/2] ^= 1
+	for what, forged := range map[string]struct {
+		body      []byte
+		signature string
+	}{
+		"no signature":   {body, ""},
+		"another secret": {body, stripetest.Sign(body, "whsec_other", now)},
+		"too old":        {body, stripetest.Sign(body, stripetest.Secret, now.Add(-6*time.Minute))},
+		"another body":   {changed, stripetest.Sign(body, stripetest.Secret, now)},
+		"nothing":        {nil, stripetest.Sign(nil, stripetest.Secret, now)},
+	} {
+		if news, err := s.News(forged.body, forged.signature); err == nil {
+			t.Errorf("%s: %+v was believed", what, news)
+		}
+	}
+}
+
+func TestAmountsAreCountedAsStripeDoes(t *testing.T) {
+	t.Parallel()
+	fake := stripetest.New(t)
+	s := stripe.New("sk_test_123", "", fake.URL)
+	for currency, amounts := range map[string][2]int64{"EUR": {1250, 1250}, "JPY": {3000, 3000}, "ISK": {500, 50000}, "KWD": {1250, 1250}, "MGA": {50000, 500}} {
+		c := charge(amounts[0], currency)
+		c.Key = currency
+		st, err := s.Authorize(t.Context(), c)
+		all := fake.Sessions()
+		if err != nil || st.Amount != amounts[0] || st.Currency != currency || all[len(all)-1].Amount != amounts[1] {
+			t.Errorf("%d %s: %+v, %v; Stripe has %d, want %d", amounts[0], currency, st, err, all[len(all)-1].Amount, amounts[1])
+		}
+	}
+	if st, err := s.Authorize(t.Context(), charge(1251, "KWD")); err != nil || st.Stand != orders.Declined {
+		t.Errorf("an amount Stripe cannot say: %+v, %v", st, err)
+	}
+}

@@ -1,0 +1,82 @@
+package stripetest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	api "github.com/stripe/stripe-go/v85"
+)
+
+// Pays is somebody who pays on the page of a session: the money is kept. With captured, it is taken at once, as with
+// methods that cannot keep it.
+func (f *Fake) Pays(id string, captured bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(id)
+	s.Status, s.Intent = "complete", "requires_capture"
+	if captured {
+		s.Intent, s.Captured, s.Captures, s.ByItself = "succeeded", s.Amount, 1, true
+	}
+}
+
+// PaidAtOnce makes pages that are paid before anybody saw them, as with a card that is known.
+func (f *Fake) PaidAtOnce() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.atOnce = true
+}
+
+// Down makes every request fail, or no more.
+func (f *Fake) Down(down bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = down
+}
+
+// Sessions are the books, as they stand.
+func (f *Fake) Sessions() (list []Session) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		list = append(list, *s)
+	}
+	return list
+}
+
+// Event is the body of a webhook about a session, with a name of its own.
+func (f *Fake) Event(id, kind string) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events++
+	body, _ := json.Marshal(map[string]any{ // maps of texts and numbers always marshal
+		"id": fmt.Sprint("evt_", f.events), "object": "event", "type": kind, "data": map[string]any{"object": f.object(f.find(id))},
+	})
+	return body
+}
+
+// Sign is the signature of a webhook's body.
+func Sign(body []byte, secret string, at time.Time) string {
+	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(api.ComputeSignature(at, body, secret)))
+}
+
+// Deliver sends a webhook and returns the status of the answer; 0 if there was none.
+func Deliver(t testing.TB, to string, body []byte) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Stripe-Signature", Sign(body, Secret, time.Now()))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0 // it died before it answered
+	}
+	_ = answer.Body.Close() // only its status counts
+	return answer.StatusCode
+}

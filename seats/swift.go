@@ -1,0 +1,170 @@
+package seats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Claims of people who hold nothing yet, for seats that look free and are asked for once: everything a batch does, in one
+// statement and one round trip. The seats are met in the order of idx, as by any batch.
+//
+// It grants every claim, or does nothing at all: if one seat is not free, or one holder has a row, the constraint "every
+// seat of a change passed the guard" undoes it. A seat whose end was not announced counts as held.
+const swiftSQL = `
+WITH terms AS MATERIALIZED (
+    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder
+), passed AS (
+    UPDATE seat_state s
+       SET state = 1 /* held */, holder = n.holder, expires_at = terms.ends
+      FROM terms, unnest($3::integer[], $4::uuid[]) AS n(idx, holder)
+     WHERE s.event_id = $1 AND s.idx = n.idx
+       AND (s.holder IS NULL OR s.state = 2 /* lapsed */ AND s.expires_at <= clock_timestamp())
+    RETURNING s.idx
+), granted AS (
+    INSERT INTO hold (event_id, holder, id, seats, expires_at, answers)
+    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, (h.answers || to_json(terms.ends) || '}]')::json
+      FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[]) AS h(holder, id, seats, answers)
+     WHERE (SELECT count(*) FROM passed) = cardinality($3::integer[])
+        ON CONFLICT DO NOTHING
+    RETURNING holder
+), bump AS (
+    UPDATE counter
+       SET version = version + 1,
+           free    = (SELECT array_agg(a - d ORDER BY i) FROM unnest(free, $9::integer[]) WITH ORDINALITY u(a, d, i)),
+           held    = (SELECT array_agg(a + d ORDER BY i) FROM unnest(held, $9::integer[]) WITH ORDINALITY u(a, d, i))
+     WHERE event_id = $1 AND EXISTS (SELECT FROM passed) AND (SELECT count(*) FROM granted) >= 0  -- the seats and the holds first
+    RETURNING version, free, held, sold, blocked
+)
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
+SELECT $1, version, $3, $10, $4, free, held, sold, blocked, $11,
+       (SELECT count(*) FROM passed) + (SELECT count(*) FROM granted) - cardinality($5::uuid[])
+  FROM bump
+RETURNING version, at, free, held, sold, blocked, (SELECT ends FROM terms), clock_timestamp()`
+
+// errNotSwift sends the claims of a swift batch through the lane again, with locks: one of them met something.
+var errNotSwift = errors.New("a swift claim met a seat that is not free, or a holder who is known")
+
+// swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
+func (s *Sale) swift(commands []*command, before *turn) *turn {
+	if slices.ContainsFunc(commands, (*command).needsLocks) {
+		return nil
+	}
+	b := newBatch(s, commands, before)
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	coming := b.coming()
+	for i, c := range commands {
+		if len(c.seats) == 0 || b.holds[c.holder] != nil {
+			return nil
+		}
+		for _, idx := range c.seats {
+			if _, twice := b.dirty[idx]; twice || m.states[idx].Shown() != Free || coming(idx) {
+				return nil
+			}
+		}
+		b.take(i, slices.Sorted(slices.Values(c.seats)))
+	}
+	return &turn{batch: b, swift: true, ended: make(chan struct{})}
+}
+
+// needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody known.
+func (c *command) needsLocks() bool {
+	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.newcomer
+}
+
+// take notes what a swift claim is about to have.
+func (b *batch) take(i int, seats []int) {
+	c := b.commands[i]
+	h := &heldBy{holder: c.holder, id: NewID()}
+	for _, idx := range seats {
+		b.dirty[idx], b.rows[idx] = c.holder, row{state: Held, holder: c.holder}
+		h.seats = append(h.seats, int32(idx))
+	}
+	b.holds[c.holder] = h
+	b.answers[i].hold = Hold{ID: h.id, Seats: seats, ExtensionsLeft: b.sale.Event.Extensions}
+}
+
+// send writes a swift turn, in one transaction with the new sessions.
+func (s *Sale) send(ctx context.Context, t *turn) error {
+	b, most := t.batch, 0
+	var c Change
+	holds := holdRows{}
+	delta := make([]int32, len(s.Plan.Categories))
+	for i, command := range b.commands {
+		h := b.holds[command.holder]
+		most = max(most, len(h.seats))
+		holds.add(h)
+		holds.answers[i] = unfinished(command, h)
+	}
+	for _, idx := range b.changed() {
+		c.Idx, c.State, c.Holder = append(c.Idx, int32(idx)), append(c.State, int16(Held)), append(c.Holder, b.dirty[idx])
+		delta[s.Plan.Seats[idx].Category]++
+	}
+	var end, now time.Time
+	var q pgx.Batch
+	q.Queue(swiftSQL, s.Event.ID, most, c.Idx, c.Holder, holds.holders, holds.ids, holds.seats, holds.answers, delta, c.State, b.id).
+		QueryRow(func(r pgx.Row) error {
+			return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
+		})
+	b.queueSessions(&q)
+	err := s.office.db.SendBatch(ctx, &q).Close()
+	b.change = c
+	switch {
+	case errors.Is(err, pgx.ErrNoRows) || isConstraint(err, "every seat of a change passed the guard"):
+		return errNotSwift
+	case connectionLost(err):
+		return s.recover(ctx, t, err)
+	case err != nil:
+		return err
+	}
+	t.granted(end, now)
+	return nil
+}
+
+// granted completes the answers by what only the database knows.
+func (t *turn) granted(end, now time.Time) {
+	t.batch.newEnd = &end
+	for i := range t.batch.answers {
+		t.batch.answers[i].hold.ExpiresAt, t.batch.answers[i].hold.Now = end, now
+	}
+}
+
+const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event_id = $1 AND holder = $2`
+
+// recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
+func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
+	committed, err := t.batch.findCommit(s.office.db)
+	if err != nil {
+		return errors.Join(lost, err)
+	}
+	if !committed {
+		return errNotSwift
+	}
+	var end, now time.Time
+	if err := s.office.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
+		return fmt.Errorf("seats: event %d: read the end of holds whose answer was lost: %w", s.Event.ID, err)
+	}
+	t.granted(end, now)
+	return nil
+}
+
+// unfinished is the answers a new hold keeps, up to the time only the database knows; nil without a key.
+func unfinished(c *command, h *heldBy) *string {
+	if c.key == "" {
+		return nil
+	}
+	text, err := json.Marshal([]granted{{Key: c.key, Wish: c.wish, Hold: h.id, Seats: h.seats}})
+	if err != nil {
+		return nil
+	}
+	head, _, _ := strings.Cut(string(text), `"0001-01-01T00:00:00Z"`)
+	return &head
+}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// books are those of one event, as of the snapshot.
+type books struct {
+	report   *Report
+	findings int
+
+	id                       int64
+	slug                     string
+	seats, limit, extensions int // as the event's row says
+	holdLength, payLength    time.Duration
+	categories               []string  // keys
+	version                  int64     // of the counter row; -1 if there is none
+	counts                   counts    // of the counter row
+	now                      time.Time // the database's clock, read after the snapshot was taken
+
+	rows      []row // by idx
+	holds     []*hold
+	holdOf    map[seats.ID]*hold // by holder
+	holdNamed map[seats.ID]*hold // by id
+	log       replay
+	shown     *seats.Snapshot // nil if nobody shows the event
+}
+
+const booksSQL = `
+SELECT e.id, e.slug, e.seats, e.seats_per_holder, e.extensions, extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8,
+       ARRAY(SELECT key FROM category WHERE event_id = e.id ORDER BY number),
+       coalesce(c.version, -1), c.free, c.held, c.sold, c.blocked, clock_timestamp()
+  FROM event e LEFT JOIN counter c ON c.event_id = e.id
+ WHERE $1 = '' OR e.slug = $1
+ ORDER BY e.id`
+
+func readBooks(ctx context.Context, tx pgx.Tx, slug string, r *Report) ([]*books, error) {
+	rows, err := tx.Query(ctx, booksSQL, slug)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*books, error) {
+		b := &books{report: r}
+		var hold, payment float64
+		err := row.Scan(&b.id, &b.slug, &b.seats, &b.limit, &b.extensions, &hold, &payment, &b.categories,
+			&b.version, &b.counts[0], &b.counts[1], &b.counts[2], &b.counts[3], &b.now)
+		b.holdLength, b.payLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
+		return b, err
+	})
+}
+
+// check looks at one event: first each table by itself and beside the others, then the log, then the answers that
+// claims got, whose seats the log must know.
+func (b *books) check(ctx context.Context, tx pgx.Tx) error {
+	for _, step := range []struct {
+		what string
+		run  func(context.Context, pgx.Tx) error
+	}{
+		{"seats", b.readSeats},
+		{"holds", b.readHolds},
+		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
+		{"tickets", b.checkTickets},
+		{"change log", b.replayLog},
+		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
+		{"labels", b.label},
+	} {
+		if err := step.run(ctx, tx); err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	b.report.Events++
+	b.report.Seats += len(b.rows)
+	b.report.Holds += len(b.holds)
+	return nil
+}
+
+func (b *books) checkTables() {
+	for idx := range b.rows {
+		b.checkSeat(idx)
+	}
+	for _, h := range b.holds {
+		b.checkHold(h)
+	}
+	b.checkCounter()
+}
+
+const labelsSQL = `
+SELECT d.idx, concat_ws('/', s.name, nullif(d.row, ''), d.number)
+  FROM seat d JOIN section s ON s.event_id = d.event_id AND s.number = d.section
+ WHERE d.event_id = $1 AND d.idx = ANY($2)`
+
+// label gives the findings about seats the words people use for them.
+func (b *books) label(ctx context.Context, tx pgx.Tx) error {
+	about := map[int][]*Finding{}
+	var seats []int
+	for p := range b.report.Promises {
+		for i := range b.report.Promises[p].Findings {
+			f := &b.report.Promises[p].Findings[i]
+			if f.Event != b.slug || f.idx == none {
+				continue
+			}
+			f.Seat = fmt.Sprint("number ", f.idx) // if the drawing does not have it
+			about[f.idx] = append(about[f.idx], f)
+			seats = append(seats, f.idx)
+		}
+	}
+	if len(seats) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, labelsSQL, b.id, seats)
+	if err != nil {
+		return err
+	}
+	var idx int
+	var label string
+	_, err = pgx.ForEachRow(rows, []any{&idx, &label}, func() error {
+		for _, f := range about[idx] {
+			f.Seat = label
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,207 @@
+package verify_test
+
+// plantedCorruptions are told in terms of plantedEvening.
+var plantedCorruptions = []struct {
+	name    string
+	promise string
+	says    string // a part of a finding
+	sql     string
+}{
+	{
+		"a seat has two rows", "P1", "has two rows",
+		`INSERT INTO seat_state SELECT * FROM seat_state WHERE idx = 0`,
+	},
+	{
+		"a held seat went to somebody without a hold", "P1", "who has no hold",
+		`UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 0`,
+	},
+	{
+		"two live holds have one seat", "P1", "stands in the hold of",
+		`UPDATE hold SET seats = seats || 2 WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a seat is held by one whose hold does not name it", "P1", "does not name it",
+		`UPDATE hold SET seats = '{0}' WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a sold seat has no ticket", "O1", "has no live ticket",
+		`DELETE FROM ticket WHERE idx = 3`,
+	},
+	{
+		"a ticket is of another order", "O1", "its ticket is of",
+		`UPDATE ticket SET order_id = gen_random_uuid() WHERE idx = 3`,
+	},
+	{
+		"a free seat has a live ticket", "O1", "is free and has a live ticket",
+		`UPDATE ticket SET idx = 20 WHERE idx = 3`,
+	},
+	{
+		"an order costs something else than its tickets", "O4", "and its tickets cost",
+		`UPDATE ticket SET price = price + 1`,
+	},
+	{
+		"a sold seat has no order", "P1", "is sold without an order",
+		`UPDATE seat_state SET holder = NULL, expires_at = NULL WHERE idx = 3`,
+	},
+	{
+		"a seat is sold to a hold", "P1", "and no order",
+		`UPDATE seat_state SET state = 4, expires_at = 'infinity' WHERE idx = 2`,
+	},
+	{
+		"a sold seat has an end, so that the guard would sell it again", "P1", "is sold and may end",
+		`UPDATE seat_state SET expires_at = now() + interval '1 day' WHERE idx = 3`,
+	},
+	{
+		"the log sold a seat twice", "P1", "was sold to",
+		`UPDATE change SET state = '{4}', holder = ARRAY[gen_random_uuid()], idx = '{3}' WHERE idx = '{4}'`,
+	},
+	{
+		"a live hold names a seat nobody gave it", "P2", "which lasts, and is free",
+		`UPDATE hold SET seats = seats || 7 WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a change passed the guard in part", "P2", "of which 1 passed",
+		`UPDATE change SET passed = 1 WHERE version = 1`,
+	},
+	{
+		"a claim was promised a seat that it never got", "P2", "no version gave it",
+		`UPDATE hold SET answers = ('[{"key": "first", "hold": "' || id || '", "seats": [0, 7], "expires_at": "2030-01-01T00:00:00Z"}]')::json WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a held seat never ends", "P3", "without an end",
+		`UPDATE seat_state SET expires_at = 'infinity' WHERE idx = 0`,
+	},
+	{
+		"a hold never ends", "P3", "has no end",
+		`UPDATE hold SET expires_at = 'infinity' WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a seat outlasts its hold by a microsecond", "P3", "and its hold at",
+		`UPDATE seat_state SET expires_at = expires_at + interval '1 microsecond' WHERE idx = 1`,
+	},
+	{
+		"a seat lost its row", "P4", "has no row",
+		`DELETE FROM seat_state WHERE idx = 8`,
+	},
+	{
+		"the last seats are gone without a trace", "P4", "by its own row",
+		`DELETE FROM seat_state WHERE idx > 50; DELETE FROM seat WHERE idx > 50`,
+	},
+	{
+		"a free seat kept its holder", "P4", "the guard refuses it",
+		`UPDATE seat_state SET holder = gen_random_uuid(), expires_at = 'infinity' WHERE idx = 8`,
+	},
+	{
+		"a lapsed seat ends tomorrow", "P4", "the guard refuses it until",
+		`UPDATE seat_state SET expires_at = 'tomorrow' WHERE idx = 5; UPDATE hold SET expires_at = 'tomorrow' WHERE 5 = ANY(seats)`,
+	},
+	{
+		"a lapsed seat still counts as held", "P4", "was announced",
+		`UPDATE seat_state SET state = 1 WHERE idx = 5`,
+	},
+	{
+		"the counter lost a seat", "P5", "says free",
+		`UPDATE counter SET free[1] = free[1] - 1`,
+	},
+	{
+		"the counter has a category too few", "P5", "counts of sold seats",
+		`UPDATE counter SET sold = sold[2:]`,
+	},
+	{
+		"there is no counter", "P5", "no counter row",
+		`DELETE FROM counter`,
+	},
+	{
+		"an old version told another count", "P5", "version 2: category",
+		`UPDATE change SET held[1] = held[1] + 1 WHERE version = 2`,
+	},
+	{
+		"a version is missing", "P6", "version 2 is missing",
+		`DELETE FROM change WHERE version = 2`,
+	},
+	{
+		"some versions are missing", "P6", "versions 2 to 4 are missing",
+		`DELETE FROM change WHERE version IN (2, 3, 4)`,
+	},
+	{
+		"the newest version is missing", "P6", "the counter row says",
+		`DELETE FROM change WHERE version = (SELECT max(version) FROM change)`,
+	},
+	{
+		"a version was given twice", "P6", "out of order",
+		`INSERT INTO change SELECT * FROM change WHERE version = 2`,
+	},
+	{
+		"a seat changed behind the log", "P6", "and by the log",
+		`UPDATE seat_state SET state = 5, holder = gen_random_uuid(), expires_at = 'infinity' WHERE idx = 9`,
+	},
+	{
+		"the log forgot a seat", "P6", "and by the log free",
+		`UPDATE change SET idx = idx[2:], state = state[2:], holder = holder[2:], passed = 1 WHERE version = 1`,
+	},
+	{
+		"there are changes of no event", "P6", "rows in table change",
+		`INSERT INTO change SELECT event_id + 1, version, at, idx, state, holder, free, held, sold, blocked, batch, passed FROM change`,
+	},
+	{
+		"there are holds of no event", "P6", "rows in table hold",
+		`INSERT INTO hold SELECT event_id + 1, holder, id, seats, expires_at FROM hold`,
+	},
+	{
+		"a version names a seat twice", "P6", "stands twice",
+		`UPDATE change SET idx = '{0,0}' WHERE version = 1`,
+	},
+	{
+		"one key has two answers", "P7", "has two answers",
+		`UPDATE hold SET answers = json_build_array(answers->0, answers->0) WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a key answers with somebody else's hold", "P7", "not a hold of theirs",
+		`UPDATE hold SET answers = (SELECT answers FROM hold WHERE 2 = ANY(seats)) WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a key answers with nothing", "P7", "names no seat",
+		`UPDATE hold SET answers = replace(answers::text, '[0,1]', '[]')::json WHERE 0 = ANY(seats)`,
+	},
+	{
+		"answers cannot be read", "P7", "cannot be read",
+		`UPDATE hold SET answers = '"none"' WHERE 0 = ANY(seats)`,
+	},
+	{
+		"two holds have one id", "P7", "have one id",
+		`UPDATE hold SET id = (SELECT id FROM hold WHERE 2 = ANY(seats)) WHERE 0 = ANY(seats)`,
+	},
+	{
+		"somebody has more than the limit", "P8", "and the limit is 1",
+		`UPDATE event SET seats_per_holder = 1`,
+	},
+	{
+		"somebody got too many extensions", "P8", "got 11 extensions",
+		`UPDATE hold SET extensions = 11 WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a hold lasts too long", "P8", "later than a hold or a payment that begins now",
+		`UPDATE hold SET expires_at = expires_at + interval '1 hour' WHERE 0 = ANY(seats); UPDATE seat_state SET expires_at = expires_at + interval '1 hour' WHERE idx IN (0, 1)`,
+	},
+	{
+		"more seats reset the clock", "P8", "2 ends of one hold with 0",
+		`UPDATE hold SET answers = ('[{"key": "1", "hold": "' || id || '", "seats": [0], "expires_at": "2030-01-01T00:00:00Z"},
+			{"key": "2", "hold": "' || id || '", "seats": [0, 1], "expires_at": "2030-01-01T00:00:01Z"}]')::json WHERE 0 = ANY(seats)`,
+	},
+	{
+		"somebody has two holds", "P8", "has two holds",
+		`INSERT INTO hold SELECT event_id, holder, gen_random_uuid(), seats, expires_at FROM hold WHERE 0 = ANY(seats)`,
+	},
+	{
+		"the log shows a seat that no map has", "P9", "no map can",
+		`UPDATE change SET idx = '{999999}' WHERE idx = '{4}'`,
+	},
+	{
+		"the newest version shows other counts than the counter", "P9", "other counts",
+		`UPDATE change SET sold[1] = sold[1] + 1 WHERE version = (SELECT max(version) FROM change)`,
+	},
+	{
+		"a version has states for half of its seats", "P9", "2 seats, 1 states",
+		`UPDATE change SET state = '{1}' WHERE version = 1`,
+	},
+}

@@ -1,0 +1,90 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// moneySQL asks for everything that is against the promises of payments (seats/orders).
+const moneySQL = `
+WITH back AS (
+    SELECT payment_id, sum(amount) AS amount FROM refund GROUP BY payment_id
+), p AS (
+    SELECT p.*, coalesce(b.amount, 0) AS back, o.id AS ordered, coalesce(o.paid, 0) AS paid, o.total, o.currency AS of_currency, o.method AS of_method
+      FROM payment p LEFT JOIN back b ON b.payment_id = p.id LEFT JOIN orders o ON o.id = p.order_id
+)
+SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds are %s', id, captured, paid, back)
+  FROM p WHERE captured IS DISTINCT FROM paid + back
+ UNION ALL
+SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
+  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
+ UNION ALL
+SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.paid, t.cost)
+  FROM orders o, LATERAL (SELECT coalesce(sum(price), 0) AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+ WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > t.cost
+ UNION ALL
+SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
+  FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r
+ WHERE c.back IS DISTINCT FROM r.amount
+ UNION ALL
+SELECT 'M2', format('payment %s is %s, and there is %s order', id, state, CASE WHEN ordered IS NULL THEN 'no' ELSE 'an' END)
+  FROM p WHERE (state IN ('sold', 'captured') AND ordered IS NULL) OR (state IN ('open', 'authorized', 'lost') AND ordered IS NOT NULL)
+ UNION ALL
+SELECT 'M2', format('payment %s is of %s %s by %s, and its order of %s by %s', id, amount, currency, method, of_currency, of_method)
+  FROM p WHERE ordered IS NOT NULL AND (currency, method) IS DISTINCT FROM (of_currency, of_method)
+ UNION ALL
+SELECT 'M2', format('order %s by %s has no payment', o.id, o.method)
+  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
+ UNION ALL
+SELECT 'M3', format('payment %s is %s, and nothing is meant for it', id, state)
+  FROM p WHERE state IN ('open', 'authorized', 'sold', 'lost') AND NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.done_at IS NULL)
+ UNION ALL
+SELECT 'M3', format('payment %s was never meant', id)
+  FROM p WHERE NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.step = 'authorize')
+ UNION ALL
+SELECT 'M3', format('a refund of %s for payment %s was never meant', r.amount, r.payment_id)
+  FROM refund r WHERE NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
+ UNION ALL
+SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
+  FROM payment WHERE state IN ('open', 'authorized') GROUP BY hold_id HAVING count(*) > 1
+ UNION ALL
+SELECT 'M4', format('%s payments are known as %s', count(*), reference)
+  FROM payment WHERE reference <> '' GROUP BY method, reference HAVING count(*) > 1`
+
+const paymentsSQL = `
+SELECT count(*), coalesce((SELECT max(id) + count(*) FILTER (WHERE done_at IS NULL) FROM intention), 0) + (SELECT count(*) FROM cancellation)
+  FROM payment`
+
+// moneyBooks stands for payments where a Watch remembers events by number.
+const moneyBooks = -2
+
+// checkMoney looks at payments, of all events.
+func (l *look) checkMoney(ctx context.Context, tx pgx.Tx, r *Report) error {
+	var version int64
+	if err := tx.QueryRow(ctx, paymentsSQL).Scan(&r.Payments, &version); err != nil {
+		return err
+	}
+	if l.skip != nil && l.skip(moneyBooks, version) {
+		r.Payments = 0
+		return nil
+	}
+	rows, err := tx.Query(ctx, moneySQL)
+	if err != nil {
+		return err
+	}
+	b := books{report: r}
+	var name, what string
+	_, err = pgx.ForEachRow(rows, []any{&name, &what}, func() error {
+		b.broken(m1+int(name[1]-'1'), none, "%s", what)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("payments: %w", err)
+	}
+	if l.done != nil {
+		l.done(moneyBooks, version, b.findings)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package verify_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/demo"
+)
+
+// plantedTill has one payment that was captured and one that is open.
+func plantedTill(t *testing.T) *house {
+	t.Helper()
+	h := open(t, "theatre", seats.NewEvent{Demo: true})
+	sold := orders.New(h.db)
+	sold.Open(h.office, "", slog.New(slog.DiscardHandler))
+	card := demo.New(h.db, sold.Hear)
+	sold.Accept(orders.Demo, card)
+	pays := func(wish seats.Wish) orders.Payment {
+		who := seats.NewID()
+		hold, err := h.sale.Claim(t.Context(), who, "", wish)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := sold.Pay(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Demo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	paid := pays(seats.Wish{Best: 2, Category: "A"})
+	if err := card.Answer(t.Context(), paid.Reference, demo.Pays); err != nil {
+		t.Fatal(err)
+	}
+	if err := sold.Ask(context.Background(), paid); err != nil {
+		t.Fatal(err)
+	}
+	pays(seats.Wish{Best: 1, Category: "A"})
+	wantFine(t, h.look(t))
+	return h
+}
+
+var plantedMoney = []struct{ name, promise, says, sql string }{
+	{"a captured cent is nowhere", "M1", "its order has", `UPDATE orders SET paid = paid - 1`},
+	{"a captured cent is in two places", "M1", "its refunds are", `INSERT INTO refund (id, payment_id, amount, reason, done_at)
+		SELECT gen_random_uuid(), id, 1, 'x', now() FROM payment WHERE state = 'captured'`},
+	{"a cancelled ticket's money stays", "M1", "its live tickets cost", `UPDATE ticket SET revoked_at = now()`},
+	{"a cancellation gives nothing back", "M1", "its refunds are 0", `INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
+		SELECT gen_random_uuid(), event_id, id, ARRAY[id], 1, 1 FROM orders`},
+	{"an order is paid with nothing", "M1", "no payment captured", `DELETE FROM intention; DELETE FROM payment`},
+	{"money was captured for no order", "M2", "there is no order", `DELETE FROM mail; DELETE FROM ticket; DELETE FROM orders`},
+	{"an order came without its money", "M2", "there is an order", `UPDATE payment SET state = 'lost' WHERE state = 'captured'`},
+	{"another currency was paid", "M2", "and its order of", `UPDATE payment SET currency = 'JPY' WHERE state = 'captured'`},
+	{"an order has no payment", "M2", "has no payment", `DELETE FROM intention; DELETE FROM payment`},
+	{"an open payment is forgotten", "M3", "nothing is meant for it", `UPDATE intention SET done_at = now()`},
+	{"a call was made that nobody meant", "M3", "was never meant", `DELETE FROM intention WHERE step = 'authorize'`},
+	{"a refund was never meant", "M3", "a refund of 1", `INSERT INTO refund (id, payment_id, amount, reason) SELECT gen_random_uuid(), id, 1, 'x' FROM payment`},
+	{"one hold is paid twice", "M4", "payments under way", `UPDATE payment SET state = 'open', hold_id = (SELECT hold_id FROM payment LIMIT 1)`},
+	{"two payments have one reference", "M4", "are known as", `UPDATE payment SET reference = 'same'`},
+}
+
+func TestVerifyFindsEachPlantedCorruptionOfMoney(t *testing.T) {
+	t.Parallel()
+	h := plantedTill(t)
+	h.exec(t, dropWalls)
+	h.exec(t, `DROP INDEX "one hold has one payment under way"; DROP INDEX "one reference is one payment"`)
+	for _, planted := range plantedMoney {
+		t.Run(planted.name, func(t *testing.T) {
+			wantFine(t, h.look(t))
+			r, err := h.plant(t, planted.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, p := range r.Promises {
+				for _, f := range p.Findings {
+					if p.Name == planted.promise && strings.Contains(f.String(), planted.says) {
+						return
+					}
+					told = append(told, p.Name+": "+f.String())
+				}
+			}
+			t.Errorf("%s did not tell of it; told was %q", planted.promise, told)
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package verify
+
+import "fmt"
+
+// The promises of package seats, those of seats/orders that are about one event, and then those of seats/orders/credit
+// and of payments, as positions in Report.Promises.
+const (
+	p1 = iota
+	p2
+	p3
+	p4
+	p5
+	p6
+	p7
+	p8
+	p9
+	o1
+	o4
+	c1
+	c2
+	c3
+	c4
+	c5
+	m1
+	m2
+	m3
+	m4
+)
+
+var words = [...]string{
+	p1: `A seat has at most one holder, and nobody takes a sold one.`,
+	p2: `A claim is granted whole or not at all.`,
+	p3: `A seat whose time is up may be claimed at once, announced or not.`,
+	p4: `No free seat is refused; memory alone never says "sold out".`,
+	p5: `The counts of a version are the counts of the rows at that version.`,
+	p6: `Versions have no gap, and the change log replayed is the table.`,
+	p7: `A won claim repeated with its key gets the first answer and no more seats.`,
+	p8: `Nobody holds more than the event allows, and more seats reset no clock.`,
+	p9: `What the map shows was committed.`,
+	o1: `A sold seat has an order and one live ticket, and both came with it.`,
+	o4: `An order costs what its tickets cost.`,
+	c1: `Entries sum to zero, in every currency, always.`,
+	c2: `A balance is the sum of the account's entries, and never less than nothing.`,
+	c3: `A hold ends once; no more is captured than held, nor refunded than captured.`,
+	c4: `What the house holds is what open holds say.`,
+	c5: `A voucher is redeemed at most once.`,
+	m1: `Each captured cent is in exactly one of an order and a refund, and an order keeps no more than its live tickets cost.`,
+	m2: `What is paid ahead has an order once its seats are sold, and not before.`,
+	m3: `Each call to a provider was meant before, and nothing under way is forgotten.`,
+	m4: `One hold has one payment under way.`,
+}
+
+// Report is what one look found, and how much it looked at.
+type Report struct {
+	Events    int       `json:"events"`
+	Seats     int       `json:"seats"`
+	Versions  int       `json:"versions"`
+	Holds     int       `json:"holds"`
+	Claims    int       `json:"claims"`    // whose answer is kept
+	Transfers int       `json:"transfers"` // of credit
+	Payments  int       `json:"payments"`
+	Promises  []Promise `json:"promises"` // P1, P2, … each one; of credit and payments only if no event was named
+}
+
+// Promise is one promise and what is against it.
+type Promise struct {
+	Name     string    `json:"promise"` // "P1"
+	Words    string    `json:"words"`
+	Broken   int       `json:"broken"`             // how many things are against it
+	Findings []Finding `json:"findings,omitempty"` // the first ten of them
+}
+
+// Finding is one thing that is against a promise.
+type Finding struct {
+	Event string `json:"event,omitempty"` // slug; empty if it is about credit or payments
+	Seat  string `json:"seat,omitempty"`  // label, if it is about one seat
+	What  string `json:"what"`
+
+	idx int // of the seat; none if it is about no seat
+}
+
+// none stands for the seat of a finding that is about no single seat.
+const none = -1
+
+// mostFindings is how many findings of one promise are told; the rest are counted.
+const mostFindings = 10
+
+// newReport is empty. Credit and payments belong to no event, so a report of one event says nothing of them.
+func newReport(slug string) *Report {
+	r := &Report{Promises: make([]Promise, len(words))}
+	for i := range r.Promises {
+		name := fmt.Sprint("P", i+1)
+		switch {
+		case i >= m1:
+			name = fmt.Sprint("M", i-m1+1)
+		case i >= c1:
+			name = fmt.Sprint("C", i-c1+1)
+		case i == o4:
+			name = "O4"
+		case i == o1:
+			name = "O1"
+		}
+		r.Promises[i] = Promise{Name: name, Words: words[i]}
+	}
+	if slug != "" {
+		r.Promises = r.Promises[:c1]
+	}
+	return r
+}
+
+// Broken is how many promises are broken.
+func (r *Report) Broken() (n int) {
+	for _, p := range r.Promises {
+		if p.Broken > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// String says where and what.
+func (f Finding) String() string {
+	if f.Event == "" {
+		return f.What
+	}
+	if f.Seat == "" {
+		return fmt.Sprintf("event %s: %s", f.Event, f.What)
+	}
+	return fmt.Sprintf("event %s: seat %s %s", f.Event, f.Seat, f.What)
+}
+
+// broken notes one thing that is against a promise. If it is about a seat, what goes on after the seat's label.
+func (b *books) broken(promise, idx int, what string, args ...any) {
+	b.findings++
+	p := &b.report.Promises[promise]
+	p.Broken++
+	if len(p.Findings) < mostFindings {
+		p.Findings = append(p.Findings, Finding{Event: b.slug, What: fmt.Sprintf(what, args...), idx: idx})
+	}
+}

@@ -1,0 +1,66 @@
+package verify
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Every live ticket, and every order that does not cost what its tickets cost.
+const ticketsSQL = `SELECT idx, order_id FROM ticket WHERE event_id = $1 AND revoked_at IS NULL ORDER BY idx`
+
+const costsSQL = `
+SELECT o.code, o.total, coalesce(sum(t.price), 0)::bigint
+  FROM orders o LEFT JOIN ticket t ON t.order_id = o.id
+ WHERE o.event_id = $1
+ GROUP BY o.id, o.code, o.total HAVING o.total <> coalesce(sum(t.price), 0)`
+
+// checkTickets holds sold seats against tickets: each has one live ticket, of the order it is sold to, and no other seat
+// has one (O1); and an order costs what its tickets cost (O4).
+func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, ticketsSQL, b.id)
+	if err != nil {
+		return err
+	}
+	live := map[int]seats.ID{}
+	var idx int
+	var order seats.ID
+	if _, err = pgx.ForEachRow(rows, []any{&idx, &order}, func() error {
+		if _, two := live[idx]; two {
+			b.broken(o1, idx, "has two live tickets")
+		}
+		live[idx] = order
+		return nil
+	}); err != nil {
+		return err
+	}
+	for idx := range b.rows {
+		r := &b.rows[idx]
+		order, has := live[idx]
+		switch {
+		case r.state == seats.Sold && !has:
+			b.broken(o1, idx, "is sold to %s and has no live ticket", short(r.holder))
+		case r.state == seats.Sold && order != r.holder:
+			b.broken(o1, idx, "is sold to %s, and its ticket is of %s", short(r.holder), short(order))
+		case r.state != seats.Sold && has:
+			b.broken(o1, idx, "is %s and has a live ticket of %s", r.state, short(order))
+		}
+	}
+	return b.checkCosts(ctx, tx)
+}
+
+func (b *books) checkCosts(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, costsSQL, b.id)
+	if err != nil {
+		return err
+	}
+	var code string
+	var total, tickets int64
+	_, err = pgx.ForEachRow(rows, []any{&code, &total, &tickets}, func() error {
+		b.broken(o4, none, "order %.6s… costs %d and its tickets cost %d", code, total, tickets)
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,144 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/verify"
+)
+
+func TestABusyEventKeepsItsBooks(t *testing.T) {
+	t.Parallel()
+	h := open(t, "theatre", seats.NewEvent{HoldLength: time.Second, SeatsPerHolder: 4})
+	watch := verify.NewWatch(h.db, h.office)
+	ctx, stop := context.WithCancel(t.Context())
+	var crowd sync.WaitGroup
+	for person := range 32 {
+		random := rand.New(rand.NewPCG(7, uint64(person)))
+		crowd.Go(func() {
+			for ctx.Err() == nil {
+				h.visit(t, random)
+			}
+		})
+	}
+	for range 20 {
+		before := h.sale.Version()
+		r, err := watch.Look(t.Context())
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		wantFine(t, r)
+		for h.sale.Version() < before+20 { // the crowd goes on while we look
+			<-h.moved
+		}
+	}
+	stop()
+	crowd.Wait()
+	r := h.look(t)
+	wantFine(t, r)
+	if r.Versions < 400 || r.Claims < 100 || r.Events != 1 || r.Seats != len(h.sale.Plan.Seats) {
+		t.Errorf("there was little to look at: %+v", r)
+	}
+}
+
+// visit is one person who claims a few seats or the best ones, and extends, releases, buys or leaves them to their end.
+func (h *house) visit(t *testing.T, random *rand.Rand) {
+	who, key, ctx := seats.NewID(), seats.NewID().String(), context.Background()
+	wish := seats.Wish{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
+	if random.IntN(3) > 0 {
+		first := random.IntN(len(h.sale.Plan.Seats) - 4)
+		wish = seats.Wish{}
+		for i := range 1 + random.IntN(4) {
+			wish.Seats = append(wish.Seats, h.sale.Plan.Label(first+i))
+		}
+	}
+	try := func(_ any, err error) {
+		var r *seats.Refusal
+		if err != nil && !errors.As(err, &r) && !errors.Is(err, seats.ErrNoHold) {
+			t.Error(err)
+		}
+	}
+	try(h.sale.Claim(ctx, who, key, wish))
+	switch random.IntN(20) {
+	case 0:
+		try(seatstest.Order(ctx, h.db, h.sale, who))
+	case 1, 2, 3:
+		try(h.sale.Extend(ctx, who))
+	case 4, 5, 6, 7, 8, 9, 10, 11, 12:
+		try(h.sale.Release(ctx, who))
+	case 13:
+		try(h.sale.Release(ctx, who, random.IntN(50)))
+		try(h.sale.Claim(ctx, who, "again", wish))
+	}
+}
+
+func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
+	t.Parallel()
+	var given []string
+	for _, of := range []struct{ file, letter string }{
+		{"../doc.go", "P"}, {"../orders/doc.go", "O1"}, {"../orders/doc.go", "O4"}, {"../orders/credit/doc.go", "C"}, {"../orders/doc.go", "M"},
+	} {
+		text, err := os.ReadFile(of.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if words, ok := strings.CutPrefix(line, "//	"+of.letter); ok {
+				given = append(given, of.letter+strings.TrimRight(words, "\n"))
+			}
+		}
+	}
+	var looked []string
+	for _, p := range open(t, "theatre", seats.NewEvent{}).look(t).Promises {
+		looked = append(looked, p.Name+"  "+p.Words)
+	}
+	if strings.Join(given, "\n") != strings.Join(looked, "\n") {
+		t.Errorf("the packages give\n%s\nand verify looks at\n%s", strings.Join(given, "\n"), strings.Join(looked, "\n"))
+	}
+}
+
+func TestWhatCannotBeReadIsAnErrorAndNoReport(t *testing.T) {
+	t.Parallel()
+	for _, sql := range []string{`DROP TABLE change`, `DROP TABLE hold CASCADE`, `ALTER TABLE seat_state DROP COLUMN expires_at`, `ALTER TABLE section RENAME TO old_section`, `ALTER TABLE hold DROP COLUMN answers`, `ALTER TABLE credit_hold DROP COLUMN captured`} {
+		t.Run(sql, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, "theatre", seats.NewEvent{})
+			h.exec(t, `UPDATE counter SET free[1] = 0`)
+			h.exec(t, `DELETE FROM seat_state WHERE idx = 3`)
+			h.exec(t, sql)
+			if r, err := verify.Look(t.Context(), h.db, ""); err == nil || r != nil {
+				t.Errorf("got %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestAnEventIsLookedAtByItsSlug(t *testing.T) {
+	t.Parallel()
+	h := open(t, "theatre", seats.NewEvent{})
+	if r, err := verify.Look(t.Context(), h.db, "evening"); err != nil || r.Events != 1 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if _, err := verify.Look(t.Context(), h.db, "morning"); !errors.Is(err, seats.ErrNoEvent) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOnlyTenFindingsAreToldAndAllAreCounted(t *testing.T) {
+	t.Parallel()
+	h := open(t, "theatre", seats.NewEvent{})
+	h.exec(t, `DELETE FROM seat_state WHERE idx < 30`)
+	p4 := h.look(t).Promises[3]
+	if p4.Broken != 30 || len(p4.Findings) != 10 || p4.Findings[0].Seat != h.sale.Plan.Label(0) {
+		t.Errorf("%d are broken and %d told, the first is %+v", p4.Broken, len(p4.Findings), p4.Findings[0])
+	}
+}
