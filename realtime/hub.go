@@ -1,98 +1,57 @@
 package realtime
 
 import (
-	"context"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/usherbox/usher/seats"
 )
 
-const (
-	tick       = 200 * time.Millisecond // between two frames to one page; the first after a rest goes at once
-	stuckAfter = 15 * time.Second       // a page that takes nothing for so long is let go
-	mostSocket = 15_000                 // sockets of one node
-	mostFrom   = 100                    // sockets of one address
-)
-
-// Hub keeps, for every event that somebody watches, who watches it and which version each of them has.
+// Hub keeps, for every event that somebody watches, who watches it and which version each of them has. While nothing
+// changes it does nothing.
 type Hub struct {
-	office *seats.Office
-	clock  clock
+	// SocketsPerAddress is the most sockets of one address. Set it before the first one.
+	SocketsPerAddress int
+	// Sockets is the most sockets of this node. More are told 503 before they are sockets.
+	Sockets int
+	// Log hears of pages whose map was not ours.
+	Log *slog.Logger
+
+	audits   time.Duration // between a change and the audit that follows it
+	clock    clock
+	pace     pace
+	diverged atomic.Int64
 
 	mu     sync.Mutex
 	houses map[*seats.Sale]*house
-	from   map[string]int // sockets by address
-	count  int
+	census census
 	closed bool
+	within time.Duration // over which pages that are sent away should come back; set before they are
+	empty  chan struct{} // closed when the last socket of a closed hub has left
 }
 
-// house is everybody who watches one event.
-type house struct {
-	sale     *seats.Sale
-	watchers map[*watcher]struct{}
-	timer    *time.Timer // set while a frame was sent less than a tick ago
-	again    bool        // something changed since that frame
+// mostDiverged is how many maps that were not ours are logged; a fault of the program would be one of every page.
+const mostDiverged = 100
 
-	frames sync.Mutex
-	cached map[int64][]byte // delta frames to version cachedTo, by the version they start from
-	to     int64
-	epoch  uint32
-}
-
-// NewHub returns a hub for the office's events. Hand Changed to the office.
-func NewHub(office *seats.Office) *Hub {
-	return &Hub{office: office, houses: map[*seats.Sale]*house{}, from: map[string]int{}}
+// NewHub returns a hub for the events of an office. Hand Changed to the office.
+func NewHub() *Hub {
+	return &Hub{
+		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), Log: slog.New(slog.DiscardHandler),
+		audits: auditEvery, pace: pace{least: leastTick},
+		houses: map[*seats.Sale]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
+		empty: make(chan struct{}),
+	}
 }
 
 // Changed is told that an event's map moved on: those who watch it hear at once after a rest, else at the next tick.
 func (h *Hub) Changed(s *seats.Sale) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	house := h.houses[s]
-	switch {
-	case house == nil:
-	case house.timer != nil:
-		house.again = true
-	default:
-		h.send(house)
+	if house := h.houses[s]; house != nil {
+		h.wake(house)
 	}
-}
-
-// send starts a flush of everybody who is behind, and the rest of a tick after it. The caller holds h.mu.
-func (h *Hub) send(house *house) {
-	for w := range house.watchers {
-		w.flush()
-	}
-	house.again = false
-	house.timer = time.AfterFunc(tick, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		house.timer = nil
-		if house.again && len(house.watchers) > 0 {
-			h.send(house)
-		}
-	})
-}
-
-// frame is what takes a page from a version to the newest: shared by all pages that have the same version.
-func (house *house) frame(epoch uint32, from int64) (frame []byte, to int64) {
-	d, ok := house.sale.Since(from)
-	if !ok {
-		s := house.sale.Snapshot()
-		return snap(epoch, s), s.Version
-	}
-	house.frames.Lock()
-	defer house.frames.Unlock()
-	if house.to != d.To || house.epoch != epoch {
-		house.to, house.epoch, house.cached = d.To, epoch, map[int64][]byte{}
-	}
-	if house.cached[from] == nil {
-		house.cached[from] = delta(epoch, d)
-	}
-	return house.cached[from], d.To
 }
 
 // Watchers is how many pages watch an event on this node.
@@ -105,73 +64,39 @@ func (h *Hub) Watchers(s *seats.Sale) int {
 	return 0
 }
 
+// Diverged is how many pages found that their map was not the node's. There should be none.
+func (h *Hub) Diverged() int64 { return h.diverged.Load() }
+
 func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.count >= mostSocket || h.from[w.address] >= mostFrom {
+	if h.closed || !h.census.admit(w.visitor, h.Sockets, h.SocketsPerAddress) {
 		return false
 	}
 	if h.houses[s] == nil {
-		h.houses[s] = &house{sale: s, watchers: map[*watcher]struct{}{}}
+		h.houses[s] = &house{sale: s}
+		h.houses[s].edition.Store(newEdition(s, none, false))
 	}
 	w.house = h.houses[s]
-	w.house.watchers[w] = struct{}{}
-	h.count++
-	h.from[w.address]++
+	w.at = len(w.house.watchers)
+	w.house.watchers = append(w.house.watchers, w)
 	return true
 }
 
 func (h *Hub) leave(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, here := w.house.watchers[w]; !here {
-		return
+	h.census.dismiss(w.visitor)
+	all := w.house.watchers
+	last := len(all) - 1
+	all[w.at], all[last] = all[last], nil
+	if w.at != last {
+		all[w.at].at = w.at
 	}
-	delete(w.house.watchers, w)
-	h.count--
-	if h.from[w.address]--; h.from[w.address] == 0 {
-		delete(h.from, w.address)
+	if w.house.watchers = all[:last]; last == 0 {
+		h.forget(w.house)
 	}
-}
-
-// Run lets go of pages that take nothing, until ctx is done; then it closes every socket so that pages connect again
-// elsewhere.
-func (h *Hub) Run(ctx context.Context) error {
-	ticker := time.NewTicker(stuckAfter / 3)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			h.close()
-			return ctx.Err()
-		case now := <-ticker.C:
-			for _, w := range h.everybody(false) {
-				if began := w.writing.Load(); began != 0 && now.Sub(time.Unix(0, began)) > stuckAfter {
-					_ = w.conn.CloseNow() // it is gone either way
-				}
-			}
-		}
+	if h.closed && h.census.all == 0 {
+		close(h.empty)
 	}
-}
-
-func (h *Hub) everybody(last bool) (all []*watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.closed = h.closed || last
-	for _, house := range h.houses {
-		for w := range house.watchers {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-func (h *Hub) close() {
-	var all sync.WaitGroup
-	for _, w := range h.everybody(true) {
-		all.Go(func() {
-			_ = w.conn.Close(websocket.StatusServiceRestart, "connect again") // a page that is gone hears nothing
-		})
-	}
-	all.Wait()
 }

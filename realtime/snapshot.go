@@ -9,18 +9,26 @@ import (
 )
 
 // ServeMap answers with the whole map. It may be kept for a second, so a crowd asks a cache and not us; it is also what
-// a page polls when sockets are blocked.
+// a page polls when sockets are blocked. With as=json it is the same for people.
+// Accept does not matter: a program that speaks JSON everywhere else still means the bytes.
 func (h *Hub) ServeMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
-	snapshot, epoch := s.Snapshot(), h.office.Epoch()
-	tag := fmt.Sprintf(`"%d-%d"`, epoch, snapshot.Version)
+	query := r.URL.Query()
+	if !speaks(w, query.Get("format")) {
+		return
+	}
+	snapshot := s.Snapshot()
+	frame, kind, tag := snap(snapshot.Epoch, snapshot), "application/octet-stream", fmt.Sprintf("%d-%d", snapshot.Epoch, snapshot.Version)
+	if query.Get("as") == "json" {
+		frame, kind, tag = append(readable(frame), '\n'), "application/json", tag+"-json"
+	}
 	header := w.Header()
-	header.Set("ETag", tag)
+	header.Set("ETag", `"`+tag+`"`)
 	header.Set("Cache-Control", "public, max-age=1")
 	header.Set("Usher-Now", strconv.FormatFloat(milliseconds(h.clock.Now()), 'f', 3, 64))
-	if r.Header.Get("If-None-Match") == tag {
+	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	header.Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(snap(epoch, snapshot)) // a page that is gone needs no map
+	header.Set("Content-Type", kind)
+	_, _ = w.Write(frame) // a page that is gone needs no map
 }

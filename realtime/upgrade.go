@@ -8,31 +8,38 @@ import (
 	"net/http"
 )
 
-// smallBuffers makes sockets cheap: net/http gives a hijacked connection two buffers of 4 KiB for life, and a page
-// sends 13 bytes at a time.
-type smallBuffers struct{ http.ResponseWriter }
+// upgrade takes a request's connection over for a watcher. It makes sockets cheap: net/http gives a connection two
+// buffers of 4 KiB for life, and a page sends 13 bytes at a time. What the library writes goes through the watcher.
+type upgrade struct {
+	http.ResponseWriter
+	watcher *watcher
+}
 
 const (
-	readBuffer  = 256
-	writeBuffer = 1024
+	readBuffer  = 128
+	writeBuffer = 128 // a frame of the WebSocket protocol itself has at most 127 bytes
 )
 
 // Unwrap lets http.ResponseController reach the writer beneath.
-func (s smallBuffers) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (u upgrade) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 // Hijack takes the connection over, with what the client sent ahead.
-func (s smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, big, err := http.NewResponseController(s.ResponseWriter).Hijack()
+func (u upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, big, err := http.NewResponseController(u.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	var source io.Reader = conn
-	if n := big.Reader.Buffered(); n > 0 {
-		ahead, err := big.Reader.Peek(n)
-		if err != nil {
-			return nil, nil, err
-		}
-		source = io.MultiReader(bytes.NewReader(bytes.Clone(ahead)), conn)
+	u.watcher.mu.Lock()
+	u.watcher.out.open(conn)
+	u.watcher.mu.Unlock()
+	n := big.Reader.Buffered()
+	ahead, err := big.Reader.Peek(n)
+	if err != nil {
+		return nil, nil, err
 	}
-	return conn, bufio.NewReadWriter(bufio.NewReaderSize(source, readBuffer), bufio.NewWriterSize(conn, writeBuffer)), nil
+	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(ahead)), conn), max(readBuffer, n))
+	if _, err := r.Peek(n); err != nil { // the library takes over only what is in the buffer
+		return nil, nil, err
+	}
+	return conn, bufio.NewReadWriter(r, bufio.NewWriterSize(u.watcher, writeBuffer)), nil
 }

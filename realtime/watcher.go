@@ -1,125 +1,188 @@
 package realtime
 
 import (
-	"context"
-	"fmt"
-	"net"
-	"net/http"
-	"strconv"
-	"sync/atomic"
-	"time"
+	"encoding/binary"
+	"io"
+	"sync"
 
 	"github.com/coder/websocket"
-
-	"github.com/usherbox/usher/seats"
 )
 
-// watcher is one socket: a page that watches one event. All it keeps is the version the page has.
+// watcher is one socket: a page that watches one event. It keeps no messages, only what the page has and is owed.
 type watcher struct {
 	hub     *Hub
 	house   *house
+	at      int // its place in house.watchers; guarded by hub.mu
+	visitor visitor
 	conn    *websocket.Conn
-	address string
-	ready   atomic.Bool
+	json    bool // the page is a person, who reads JSON
 
-	// One flush at a time writes deltas; sent is its own.
-	flushing atomic.Bool
-	sent     int64
-	epoch    uint32
-	told     atomic.Int64 // sent, for those who do not flush
-	writing  atomic.Int64 // when the write under way began, in Unix nanoseconds; 0 if there is none
+	mu      sync.Mutex
+	out     outlet
+	busy    bool     // somebody pushes a frame that was not taken at once, and then looks for more
+	dead    bool     // nothing can be written any more
+	owed    owed     // to be sent before any news
+	pings   uint64   // the clock of the last ping, for the pong
+	control []byte   // frames of the WebSocket protocol itself
+	epoch   uint32   // which the page knows
+	sent    int64    // the version it has, or will when the frame under way is there
+	audited *edition // the last whose checksum it got
 }
+
+// owed is a set of messages; a later one replaces an earlier one of its kind.
+type owed uint8
 
 const (
-	readLimit    = 1024 // a ping has 13 bytes
-	pingsPerTen  = 50   // messages in ten seconds before a page is sent away
-	pingInterval = 10 * time.Second
+	owesHello owed = 1 << iota
+	owesPong
+	owesMove
+	owesClose
+	saidGoodbye
 )
 
-// ServeLive makes a socket of a request. The page says which epoch and version it has; it is told the rest, and from
-// then on every change. The handler returns at once: a socket costs one goroutine and two small buffers.
-func (h *Hub) ServeLive(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		address = r.RemoteAddr
+const mostControl = 512 // bytes
+
+// begin starts sending. The hub may have closed meanwhile.
+func (w *watcher) begin(conn *websocket.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conn, w.busy = conn, false
+	if w.dead {
+		w.end()
 	}
-	version, err := strconv.ParseInt(r.URL.Query().Get("v"), 10, 64)
-	if epoch, epochErr := strconv.ParseUint(r.URL.Query().Get("epoch"), 10, 32); err != nil || epochErr != nil || uint32(epoch) != h.office.Epoch() {
-		version = -1 // a snapshot
-	}
-	me := &watcher{hub: h, address: address, sent: version, epoch: h.office.Epoch()}
-	if !h.join(me, s) {
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "Too many pages are open here at the moment. This page asks again by itself.", http.StatusServiceUnavailable)
-		return
-	}
-	me.conn, err = websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
-	if err != nil { // Accept has answered
-		h.leave(me)
-		return
-	}
-	me.conn.SetReadLimit(readLimit)
-	me.write(hello(me.epoch, s.Version(), h.clock.Now(), tick))
-	me.ready.Store(true)
-	me.flush()
-	go me.read()
+	w.advance()
 }
 
-// read answers pings until the socket ends.
-func (w *watcher) read() {
-	defer w.hub.leave(w)
-	defer func() { _ = w.conn.CloseNow() }() // it has ended already
-	began, pings := time.Now(), 0
-	for {
-		_, message, err := w.conn.Read(context.Background())
+// tell sends what the page does not have yet. It never waits for the page.
+func (w *watcher) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.advance()
+}
+
+// owe notes a message and sends it as soon as the page takes it.
+func (w *watcher) owe(what owed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.owed |= what
+	w.advance()
+}
+
+// advance sends frames until there is none left or the page takes no more. The caller holds w.mu.
+func (w *watcher) advance() {
+	for !w.busy && !w.dead {
+		frame := w.next()
+		if frame == nil {
+			return
+		}
+		rest, err := w.out.try(frame)
 		if err != nil {
+			w.end()
 			return
 		}
-		if now := time.Now(); now.Sub(began) > pingInterval {
-			began, pings = now, 0
+		if len(rest) > 0 {
+			w.busy = true
+			go w.crawl(rest)
 		}
-		sent, err := readPing(message)
-		if pings++; err != nil || pings > pingsPerTen {
-			_ = w.conn.Close(websocket.StatusPolicyViolation, fmt.Sprint(errNotAPing)) // it may not listen
-			return
+	}
+}
+
+// crawl pushes what was not taken at once, and then everything that came up meanwhile, merged.
+func (w *watcher) crawl(rest []byte) {
+	for rest != nil {
+		err := w.out.push(rest)
+		w.mu.Lock()
+		if rest = nil; err != nil {
+			w.end()
+		} else if !w.dead {
+			rest = w.next()
 		}
-		w.write(pong(w.hub.office.Epoch(), sent, w.hub.clock.Now()))
+		w.busy = rest != nil
+		w.mu.Unlock()
 	}
 }
 
-// flush sends what the page does not have yet, unless that is under way.
-func (w *watcher) flush() {
-	if w.ready.Load() && w.flushing.CompareAndSwap(false, true) {
-		go w.sendNews()
+// end gives the socket up; the reader then notices and leaves. The caller holds w.mu.
+func (w *watcher) end() {
+	w.dead = true
+	if w.out.conn != nil {
+		_ = w.out.conn.Close() // it has ended already
 	}
 }
 
-func (w *watcher) sendNews() {
-	for w.behind() {
-		frame, to := w.house.frame(w.epoch, w.sent)
-		if !w.write(frame) {
-			return // flushing stays set: nobody writes to a dead socket
+// next is the next frame the page should get, nil if it has everything. The caller holds w.mu and sends it.
+func (w *watcher) next() []byte {
+	switch {
+	case w.control != nil:
+		frame := w.control
+		w.control = nil
+		return frame
+	case w.owed&saidGoodbye != 0:
+		return nil
+	case w.owed != 0:
+		return w.pay()
+	}
+	e := w.house.edition.Load()
+	if w.epoch != e.epoch {
+		w.epoch, w.sent = e.epoch, none
+	}
+	if w.sent < e.version {
+		l := e.link(w.sent)
+		if l.epoch != e.epoch || l.to < e.version { // the map was read anew; the next round tells of that
+			return nil
 		}
-		w.sent = to
+		w.sent = l.to
+		return w.dressed(l.frame)
 	}
-	w.flushing.Store(false)
-	if w.house.sale.Version() != w.told.Load() { // a change between the last look and here found flushing set
-		w.flush()
+	if e.audit != nil && w.sent == e.version && w.audited != e {
+		w.audited = e
+		return w.dressed(e.audit)
+	}
+	return nil
+}
+
+// pay is the frame of one message that is owed.
+func (w *watcher) pay() []byte {
+	epoch, version := w.house.sale.At()
+	switch what := w.owed & -w.owed; what {
+	case owesHello:
+		w.owed &^= what
+		return w.dressed(enframe(opBinary, hello(epoch, version, w.hub.clock.Now(), mostTick)))
+	case owesPong:
+		w.owed &^= what
+		return w.dressed(enframe(opBinary, pong(epoch, w.pings, w.hub.clock.Now())))
+	case owesMove:
+		w.owed &^= what
+		return w.dressed(enframe(opBinary, move(epoch, w.hub.within)))
+	default:
+		w.owed = saidGoodbye
+		return goodbye
 	}
 }
 
-// behind tells whether the page lacks something. A page of another epoch lacks everything.
-func (w *watcher) behind() bool {
-	if epoch := w.hub.office.Epoch(); epoch != w.epoch {
-		w.epoch, w.sent = epoch, -1
+var goodbye = enframe(opClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusServiceRestart)), "connect again"...))
+
+// dressed is a frame as this page reads it.
+func (w *watcher) dressed(frame []byte) []byte {
+	if w.json {
+		return enframe(opText, readable(payload(frame)))
 	}
-	w.told.Store(w.sent)
-	return w.sent != w.house.sale.Version()
+	return frame
 }
 
-func (w *watcher) write(frame []byte) bool {
-	w.writing.Store(time.Now().UnixNano())
-	err := w.conn.Write(context.Background(), websocket.MessageBinary, frame)
-	w.writing.Store(0)
-	return err == nil
+// Write takes the frames that the WebSocket library writes by itself: answers to its pings and the closing handshake.
+func (w *watcher) Write(frame []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.dead || len(w.control)+len(frame) > mostControl:
+		return 0, io.ErrClosedPipe
+	case w.owed&saidGoodbye != 0: // nothing comes after that
+		return len(frame), nil
+	case frame[0] == opClose:
+		w.owed = saidGoodbye
+	}
+	w.control = append(w.control, frame...)
+	w.advance()
+	return len(frame), nil
 }

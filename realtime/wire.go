@@ -2,7 +2,7 @@ package realtime
 
 import (
 	"encoding/binary"
-	"errors"
+	"hash/crc32"
 	"math"
 	"time"
 
@@ -11,12 +11,19 @@ import (
 
 // The first byte of a message; docs/wire-format.md describes each. Numbers are unsigned LEB128 unless they have a width.
 const (
-	typeHello = 1
-	typeSnap  = 2
-	typeDelta = 3
-	typePing  = 6
-	typePong  = 7
+	typeHello  = 1
+	typeSnap   = 2
+	typeDelta  = 3
+	typeAudit  = 4
+	typeResync = 5
+	typePing   = 6
+	typePong   = 7
+	typeMove   = 8
 )
+
+// format is the version of the wire format that this program speaks. A page that asks for another one is told so before
+// it has a socket; within a format messages may only get longer, and new types may come.
+const format = 1
 
 var le = binary.LittleEndian
 
@@ -24,16 +31,26 @@ func begin(kind byte, epoch uint32) []byte {
 	return le.AppendUint32(append(make([]byte, 0, 64), kind), epoch)
 }
 
-// hello tells a page which run of the database it sees, how far it is, the time there and how often to expect news.
+// hello tells a page which run of the database it sees, how far it is, the time there, how long news may wait for its
+// frame and which format the rest is in.
 func hello(epoch uint32, version int64, now time.Time, tick time.Duration) []byte {
 	b := binary.AppendUvarint(begin(typeHello, epoch), uint64(version))
 	b = le.AppendUint64(b, math.Float64bits(milliseconds(now)))
-	return binary.AppendUvarint(b, uint64(tick.Milliseconds()))
+	return append(binary.AppendUvarint(b, uint64(tick.Milliseconds())), format)
 }
 
 // snap is the whole map: two bits a seat.
 func snap(epoch uint32, s seats.Snapshot) []byte {
-	b := binary.AppendUvarint(begin(typeSnap, epoch), uint64(s.Version))
+	return appendMap(binary.AppendUvarint(begin(typeSnap, epoch), uint64(s.Version)), s)
+}
+
+// audit lets a page find out whether its map is ours, by the checksum of what a SNAP of that version has after it.
+func audit(epoch uint32, s seats.Snapshot) []byte {
+	b := binary.AppendUvarint(begin(typeAudit, epoch), uint64(s.Version))
+	return le.AppendUint32(b, crc32.ChecksumIEEE(appendMap(nil, s)))
+}
+
+func appendMap(b []byte, s seats.Snapshot) []byte {
 	b = appendCounts(binary.AppendUvarint(b, uint64(len(s.States))), s.Counts)
 	at := len(b)
 	b = append(b, make([]byte, (len(s.States)+3)/4)...)
@@ -59,14 +76,9 @@ func pong(epoch uint32, sent uint64, now time.Time) []byte {
 	return le.AppendUint64(le.AppendUint64(begin(typePong, epoch), sent), math.Float64bits(milliseconds(now)))
 }
 
-var errNotAPing = errors.New("a page sends pings of 13 bytes and nothing else")
-
-// readPing returns the time a page put into its ping, to be sent back as it came.
-func readPing(message []byte) (sent uint64, err error) {
-	if len(message) != 13 || message[0] != typePing {
-		return 0, errNotAPing
-	}
-	return le.Uint64(message[5:]), nil
+// move tells a page that this node closes: connect again, at a moment of your own choice within so long.
+func move(epoch uint32, within time.Duration) []byte {
+	return binary.AppendUvarint(begin(typeMove, epoch), uint64(within.Milliseconds()))
 }
 
 func appendCounts(b []byte, c seats.Counts) []byte {

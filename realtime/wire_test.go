@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -24,6 +25,10 @@ type golden struct {
 	To      int64    `json:"to,omitempty"`
 	Now     float64  `json:"now,omitempty"`
 	Tick    int      `json:"tick,omitempty"`
+	Format  int      `json:"format,omitempty"`
+	Within  int      `json:"within,omitempty"`
+	Sum     uint32   `json:"sum,omitempty"`
+	Reason  int      `json:"reason,omitempty"`
 	T0      float64  `json:"t0,omitempty"`
 	States  []int    `json:"states,omitempty"`
 	Counts  [][4]int `json:"counts,omitempty"`
@@ -37,9 +42,13 @@ func messages() []golden {
 	s := seats.Snapshot{Version: 300, States: []seats.State{seats.Free, seats.Held, seats.Sold, seats.Blocked, seats.Lapsed}, Counts: counts}
 	d := seats.Delta{From: 299, To: 301, Changes: []seats.SeatChange{{Idx: 0, State: seats.Sold}, {Idx: 1, State: seats.Free}, {Idx: 49_999, State: seats.Held}}, Counts: counts}
 	return []golden{
-		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, tick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 200},
+		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, mostTick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 1000, Format: 1},
 		{Name: "snapshot of five seats", Hex: hex.EncodeToString(snap(7, s)), Type: "snap", Epoch: 7, Version: 300, States: []int{0, 1, 2, 3, 0}, Counts: cs},
 		{Name: "delta of three seats", Hex: hex.EncodeToString(delta(7, d)), Type: "delta", Epoch: 7, From: 299, To: 301, Changes: [][2]int{{0, 2}, {1, 0}, {49_999, 1}}, Counts: cs},
+		{Name: "audit of the five seats", Hex: hex.EncodeToString(audit(7, s)), Type: "audit", Epoch: 7, Version: 300, Sum: 0x65ce83d5},
+		{Name: "move", Hex: hex.EncodeToString(move(7, 7500*time.Millisecond)), Type: "move", Epoch: 7, Within: 7500},
+		{Name: "ping", Hex: hex.EncodeToString(le.AppendUint64(begin(typePing, 7), 0x40934a0000000000)), Type: "ping", Epoch: 7, T0: 1234.5},
+		{Name: "resync", Hex: "05" + "07000000" + "02" + "ac02" + "efbeadde", Type: "resync", Epoch: 7, Version: 300, Reason: 2, Sum: 0xdeadbeef},
 		{Name: "pong", Hex: hex.EncodeToString(pong(7, 0x40934a0000000000, now)), Type: "pong", Epoch: 7, T0: 1234.5, Now: 1_900_000_000_123},
 	}
 }
@@ -61,11 +70,63 @@ func TestMessagesAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-func FuzzReadPing(f *testing.F) {
-	f.Add([]byte{typePing, 1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8})
-	f.Fuzz(func(t *testing.T, message []byte) {
-		if _, err := readPing(message); err == nil && len(message) != 13 {
-			t.Errorf("took a ping of %d bytes", len(message))
+func TestTheJSONTwinSaysWhatTheBytesSay(t *testing.T) {
+	t.Parallel()
+	for _, g := range messages() {
+		frame, err := hex.DecodeString(g.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Type == "ping" || g.Type == "resync" {
+			a, err := readAsk(frame)
+			if err != nil || a.epoch != g.Epoch || a.version != g.Version || int(a.reason) != g.Reason || a.sum != g.Sum || a.sent != 0 && a.sent != math.Float64bits(g.T0) {
+				t.Errorf("%s is read as %+v (%v)", g.Name, a, err)
+			}
+			continue
+		}
+		m, err := decode(frame)
+		if err != nil || m.Type != g.Type || m.Epoch != g.Epoch || m.Now != g.Now || len(m.Changes) != len(g.Changes) || len(m.Counts) != len(g.Counts) {
+			t.Errorf("%s is read as %+v (%v)", g.Name, m, err)
+		}
+		if _, err := decode(frame[:len(frame)-1]); err == nil && g.Type != "delta" {
+			t.Errorf("%s was cut off and nobody noticed", g.Name)
+		}
+	}
+	const snapshot = `{"type":"snap","epoch":7,"version":300,"counts":[{"free":2,"held":1,"sold":1,"blocked":1},{"free":300,"held":0,"sold":0,"blocked":0}],"states":"01230"}`
+	if frame, _ := hex.DecodeString(messages()[1].Hex); string(readable(frame)) != snapshot {
+		t.Errorf("the snapshot reads\n%s, want\n%s", readable(frame), snapshot)
+	}
+}
+
+// What a page sends comes from anybody.
+func FuzzReadAsk(f *testing.F) {
+	for _, g := range messages() {
+		frame, _ := hex.DecodeString(g.Hex)
+		f.Add(frame)
+	}
+	f.Fuzz(func(t *testing.T, m []byte) {
+		a, err := readAsk(m)
+		switch {
+		case err != nil && a != ask{}:
+			t.Errorf("%x is refused and read as %+v", m, a)
+		case err == nil && a.kind != typePing && a.kind != typeResync:
+			t.Errorf("%x is read as %+v", m, a)
+		}
+	})
+}
+
+// The other direction is read by people's programs and our tests; whatever is not cut off is JSON.
+func FuzzDecode(f *testing.F) {
+	for _, g := range messages() {
+		frame, _ := hex.DecodeString(g.Hex)
+		f.Add(frame)
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		if _, err := decode(frame); err != nil && err != errNotAMessage { //nolint:errorlint // it is this one
+			t.Error(err)
+		}
+		if !json.Valid(readable(frame)) {
+			t.Errorf("%x reads %s", frame, readable(frame))
 		}
 	})
 }

@@ -1,0 +1,108 @@
+package realtime
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(crowdAddress) != "" {
+		beCrowd()
+		return
+	}
+	seatstest.Main(m)
+}
+
+// node is one running node: office, hub, feed, bell and a server with the socket.
+type node struct {
+	office *seats.Office
+	hub    *Hub
+	sale   *seats.Sale
+	url    string
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func startNode(t testing.TB, db *pgxpool.Pool, silent bool) *node {
+	t.Helper()
+	dsn := db.Config().ConnString()
+	n := &node{office: seats.NewOffice(db, quiet())}
+	n.hub = NewHub()
+	bell := NewBell(dsn, quiet())
+	n.office.Changed = n.hub.Changed
+	if !silent {
+		n.office.Committed = bell.Ring
+	}
+	feed := NewFeed(dsn, n.office, n.hub, quiet())
+	ctx, cancel := context.WithCancel(context.Background())
+	runs := []func(context.Context) error{n.office.Run, n.hub.Run, feed.Run, bell.Run}
+	done := make(chan error, len(runs))
+	for _, run := range runs {
+		go func() { done <- run(ctx) }()
+	}
+	server := httptest.NewServer(http.HandlerFunc(n.serve))
+	t.Cleanup(func() {
+		cancel()
+		for range runs {
+			<-done
+		}
+		server.Close()
+	})
+	var err error
+	if n.sale, err = n.office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	n.url = "ws" + strings.TrimPrefix(server.URL, "http")
+	return n
+}
+
+// event makes an event of one area with n places.
+func event(t testing.TB, places int) *pgxpool.Pool {
+	t.Helper()
+	db := seatstest.DB(t)
+	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(places)); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// room is the drawing of such an area.
+func room(places int) *seats.Plan {
+	p := &seats.Plan{
+		Name: "Room", Width: 10, Height: 10, Categories: []seats.Category{{Key: "A", Name: "All"}},
+		Sections: []seats.Section{{Name: "Floor", Area: true, Count: places, Outline: []seats.Point{{}, {X: 9}, {Y: 9}}}},
+	}
+	for i := range places {
+		p.Seats = append(p.Seats, seats.Seat{ID: fmt.Sprint(i), Number: fmt.Sprint(i + 1)})
+	}
+	return p
+}
+
+func take(t testing.TB, n *node, who seats.ID, quantity int) {
+	t.Helper()
+	if _, err := n.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Floor", Quantity: quantity}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve is the part of the site that pages of the event need.
+func (n *node) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/map.bin") {
+		n.hub.ServeMap(w, r, n.sale)
+		return
+	}
+	n.hub.ServeLive(w, r, n.sale, r.Header.Get("Session"))
+}

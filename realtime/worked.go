@@ -1,0 +1,12 @@
+//go:build !linux
+
+package realtime
+
+import "time"
+
+// worked does something and returns how long it took.
+func worked(do func()) time.Duration {
+	began := time.Now()
+	do()
+	return time.Since(began)
+}
