@@ -8,10 +8,15 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	styles "github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 //go:embed css/*.css js/*.js fonts/*.woff2
@@ -43,23 +48,42 @@ func init() {
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(content)
-		base, ext := path.Base(name), path.Ext(name)
-		hashed := strings.TrimSuffix(base, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		byName[base], byHash[hashed] = hashed, file{content, kinds[ext]}
+		if content, err = small(path.Ext(name), content); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		base := path.Base(name)
+		hashed := hashedName(base, content)
+		byName[base], byHash[hashed] = hashed, file{content, kinds[path.Ext(name)]}
 		return nil
 	})
 	if err != nil {
-		panic("static: " + err.Error()) // embedded files are always readable
+		panic("static: " + err.Error()) // embedded files are always readable, and every test reads them
 	}
-	css, imports = styles(), importMap()
+	css, imports = styleSheet(), importMap()
 }
 
-// styles is the style sheet with the hashed addresses of the fonts in it.
-func styles() string {
+// small leaves out what only people need to read a script or a style sheet.
+func small(ext string, content []byte) ([]byte, error) {
+	if ext != ".js" && ext != ".css" {
+		return content, nil
+	}
+	m := minify.New()
+	m.Add(".js", &js.Minifier{})
+	m.Add(".css", &styles.Minifier{})
+	return m.Bytes(ext, content)
+}
+
+// hashedName puts the hash of a file's content into its name.
+func hashedName(base string, content []byte) string {
+	sum, ext := sha256.Sum256(content), path.Ext(base)
+	return strings.TrimSuffix(base, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+}
+
+// styleSheet is the style sheet with the hashed addresses of the fonts in it.
+func styleSheet() string {
 	content := string(byHash[byName["app.css"]].content)
 	for name := range byName {
-		content = strings.ReplaceAll(content, `"`+name+`"`, `"`+URL(name)+`"`)
+		content = strings.ReplaceAll(content, "url("+name+")", "url("+URL(name)+")")
 	}
 	return content
 }
@@ -87,6 +111,9 @@ func URL(name string) string {
 
 // CSS is the style sheet, to stand in a style element of each page.
 func CSS() string { return css }
+
+// Style is one more style sheet for the pages that need it, by its name; empty for none.
+func Style(name string) string { return string(byHash[byName[name]].content) }
 
 // ImportMap is the content of the import map script of each page.
 func ImportMap() string { return imports }

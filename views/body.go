@@ -11,13 +11,21 @@ func (s Sale) body() templ.Attributes {
 	return templ.Attributes{
 		"data-slug":        s.Event.Slug,
 		"data-geometry":    s.geometry(),
-		"data-epoch":       strconv.FormatUint(uint64(s.Epoch), 10),
+		"data-epoch":       strconv.FormatUint(uint64(s.Map.Epoch), 10),
 		"data-version":     strconv.FormatInt(s.Map.Version, 10),
 		"data-currency":    s.Event.Currency,
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 		"data-limit":       strconv.Itoa(s.Event.SeatsPerHolder),
 		"data-from":        s.From,
 	}
+}
+
+// Ahead is what a browser should fetch before it has read the scripts that ask for it, as a Link header (RFC 8288).
+func (s Sale) Ahead() string {
+	if s.geometry() == "" {
+		return ""
+	}
+	return "<" + s.geometry() + ">; rel=preload; as=fetch; crossorigin=anonymous"
 }
 
 // geometry is the address of the drawing for the canvas; empty if there is nothing to draw.
@@ -31,7 +39,5 @@ func (s Sale) geometry() string {
 // extent tells the scripts which seats to count for a section.
 func (s Sale) extent(section int) templ.Attributes {
 	at := s.Plan.Sections[section]
-	return templ.Attributes{
-		"data-section": strconv.Itoa(section), "data-first": strconv.Itoa(at.First), "data-seats": strconv.Itoa(at.Count),
-	}
+	return templ.Attributes{"data-first": strconv.Itoa(at.First), "data-seats": strconv.Itoa(at.Count)}
 }

@@ -30,41 +30,6 @@ func (s Sale) viewBox() string {
 	return strings.Join([]string{tenth(-edge), tenth(-edge), tenth(s.Plan.Width + 2*edge), tenth(s.Plan.Height + 2*edge)}, " ")
 }
 
-// title is where and how large a section's name stands in the drawing.
-type title struct {
-	X, Y, Size float64
-	scale      float64 // the longer side of the drawing
-}
-
-// title finds room for a section's name in its outline; Size is 0 where there is none.
-func (s Sale) title(section int) title {
-	t := title{scale: max(s.Plan.Width, s.Plan.Height)}
-	outline := s.Plan.Sections[section].Outline
-	if len(outline) < 3 {
-		return t
-	}
-	low, high := outline[0], outline[0]
-	for _, p := range outline {
-		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
-		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
-	}
-	t.X, t.Y = centre(outline)
-	letters := float64(len([]rune(s.Plan.Sections[section].Name)))
-	t.Size = min((high.X-low.X)*0.86/(letters*0.56), (high.Y-low.Y)*0.42, t.scale*0.034)
-	if t.Size < t.scale*0.011 {
-		t.Size = 0
-	}
-	return t
-}
-
-// class tells small names, which phones leave out, from large ones.
-func (t title) class() string {
-	if t.Size < t.scale*0.024 {
-		return "small"
-	}
-	return ""
-}
-
 // centre is the centre of a polygon's surface; of its corners, where it has no surface.
 func centre(outline []seats.Point) (x, y float64) {
 	var surface float64
@@ -84,6 +49,14 @@ func centre(outline []seats.Point) (x, y float64) {
 		y += p.Y / float64(len(outline))
 	}
 	return x, y
+}
+
+// form tells flat drawings from high ones, so that phones give each the room it needs.
+func (s Sale) form() string {
+	if s.Plan.Height < 0.85*s.Plan.Width {
+		return "flat"
+	}
+	return "high"
 }
 
 func middle(shape seats.Shape) seats.Point {

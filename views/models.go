@@ -13,7 +13,6 @@ type Sale struct {
 	Event seats.Event
 	Plan  *seats.Plan
 	Map   seats.Snapshot
-	Epoch uint32
 	Hold  *seats.Hold // what the attendee has; nil for nothing
 	Key   string      // idempotency key for the next claim sent by a form of this page
 	From  string      // path of this page: where forms come back to
@@ -32,6 +31,14 @@ type SectionPage struct {
 	Sale
 	Section int // position in Plan.Sections
 	Message *Message
+}
+
+// title is that of the browser's tab, the section first: tabs show little of it.
+func (p SectionPage) title() string {
+	if p.Section < 0 || p.Section >= len(p.Plan.Sections) {
+		return p.Title
+	}
+	return p.Plan.Sections[p.Section].Name + ", " + p.Title
 }
 
 // Message is the answer to an action that did not do what was asked.

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/usherbox/usher/seats"
 )
 
 var english = message.NewPrinter(language.English)
@@ -19,7 +21,7 @@ func money(minor int64, iso string) string {
 	if err != nil {
 		return iso + " " + strconv.FormatInt(minor, 10)
 	}
-	digits, _ := currency.Standard.Rounding(unit)
+	digits := seats.Decimals(iso)
 	whole, scale := minor, int64(1)
 	for range digits {
 		whole, scale = whole/10, scale*10

@@ -9,4 +9,13 @@ type Page struct {
 	Title  string // of the browser's tab
 	Nonce  string // the one this answer's Content-Security-Policy allows
 	Notice string // one line for the status region: what the last action did; may be empty
+	Script string // the page's module; empty: event.js, if it is about an event
+	Style  string // a style sheet besides the one of every page; may be empty
+}
+
+func (p Page) script() string {
+	if p.Script == "" {
+		return "event.js"
+	}
+	return p.Script
 }

@@ -42,7 +42,10 @@ func closeRow(b []byte, open bool) []byte {
 // seat appends one checkbox: ticked if it is mine, disabled if it is somebody else's, with the reason in its name.
 func (m RowsModel) seat(b []byte, idx int) []byte {
 	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
-	label, mine := m.Plan.Label(idx), m.mine(idx)
+	label, mine, lapsed := m.Plan.Label(idx), m.mine(idx), m.lapsed(idx)
+	if lapsed { // the map may not have heard of it yet
+		state = seats.Lapsed
+	}
 	b = append(b, `<label class="seat `...)
 	b = append(b, hue(seat.Category)...)
 	if seat.Flags&seats.Accessible != 0 {
@@ -62,7 +65,8 @@ func (m RowsModel) seat(b []byte, idx int) []byte {
 	switch {
 	case mine:
 		b = append(b, `, yours" checked>`...)
-	case state == seats.Free:
+	case state == seats.Free, lapsed:
+		b = append(b, stateWords[state]...)
 		b = append(b, `">`...)
 	default:
 		b = append(b, stateWords[state]...)

@@ -1,7 +1,7 @@
 package views
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
@@ -33,15 +33,12 @@ func (s Sale) freeIn(section int) (n int) {
 }
 
 func (s Sale) mine(idx int) bool {
-	if s.Hold == nil || s.Hold.Lapsed {
-		return false
-	}
-	for _, i := range s.Hold.Seats {
-		if i == idx {
-			return true
-		}
-	}
-	return false
+	return s.Hold != nil && !s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
+}
+
+// lapsed tells whether a seat is of a hold whose time is up: anybody may take it, and the attendee may still have it.
+func (s Sale) lapsed(idx int) bool {
+	return s.Hold != nil && s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
 }
 
 // drawn tells whether there is a map to draw: some section has rows.
@@ -97,20 +94,28 @@ func (s Sale) categoryOf(section int) (most int) {
 
 // prices is what the seats of a section cost: one price, or from and to.
 func (s Sale) prices(section int) string {
-	at := s.Plan.Sections[section]
-	if at.Count == 0 {
-		return ""
-	}
-	low := s.Plan.Categories[s.Plan.Seats[at.First].Category].Price
-	high := low
-	for i := at.First; i < at.First+at.Count; i++ {
-		p := s.Plan.Categories[s.Plan.Seats[i].Category].Price
-		low, high = min(low, p), max(high, p)
-	}
+	low, high := s.priceRange(section)
 	if low == high {
 		return price(low, s.Event.Currency)
 	}
-	return fmt.Sprintf("%s–%s", price(low, s.Event.Currency), price(high, s.Event.Currency))
+	return price(low, s.Event.Currency) + "–" + price(high, s.Event.Currency)
+}
+
+func (s Sale) lowest(section int) int64 {
+	low, _ := s.priceRange(section)
+	return low
+}
+
+func (s Sale) priceRange(section int) (low, high int64) {
+	at := s.Plan.Sections[section]
+	for i, seat := range s.Plan.Seats[at.First : at.First+at.Count] {
+		p := s.Plan.Categories[seat.Category].Price
+		if i == 0 {
+			low, high = p, p
+		}
+		low, high = min(low, p), max(high, p)
+	}
+	return low, high
 }
 
 func (s Sale) total() (sum int64) {

@@ -1,30 +1,13 @@
 package views
 
-import (
-	"strings"
-
-	"github.com/usherbox/usher/seats"
-)
+import "github.com/usherbox/usher/seats"
 
 // rowWords is a row by its name; tables have names of their own.
 func rowWords(row string) string {
-	if len(row) > 4 || strings.Contains(row, " ") {
+	if seats.OwnName(row) {
 		return row
 	}
 	return "Row " + row
-}
-
-// seatWords is a seat as one says it: "Stalls, row C, seat 12", or "Floor, place 17".
-func (s Sale) seatWords(idx int) string {
-	seat := &s.Plan.Seats[idx]
-	section := s.Plan.Sections[seat.Section].Name
-	if s.Plan.Sections[seat.Section].Area {
-		return section + ", place " + seat.Number
-	}
-	if row := rowWords(seat.Row); row == seat.Row {
-		return section + ", " + row + ", seat " + seat.Number
-	}
-	return section + ", row " + seat.Row + ", seat " + seat.Number
 }
 
 func (s Sale) priceOf(idx int) string {
@@ -45,7 +28,7 @@ func flagWords(f seats.Flags) string {
 	return words
 }
 
-// stateWords says why a seat cannot be had, with a comma before it.
+// stateWords says why a seat is not simply free, with a comma before it. Only one's own lapsed seats are shown as such.
 var stateWords = map[seats.State]string{
-	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale",
+	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Lapsed: ", your time ran out, still free",
 }

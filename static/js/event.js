@@ -9,4 +9,4 @@ document.body.classList.add('scripted')
 startHold()
 startList()
 startLive()
-startMap().catch(() => {}) // without its picture the page is still whole: lists and forms do everything
+startMap().catch(console.error) // without its picture the page is still whole: lists and forms do everything

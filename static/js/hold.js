@@ -1,9 +1,10 @@
 // What this attendee holds: claims and releases one after another, the tray, and the time that runs.
 
 import {live} from 'usher/live'
-import {$, $$, counted, data, key, money, path, price, say, span} from 'usher/page'
+import {$, $$, counted, data, key, path, price, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
+const TICK = 250
 
 // hold sends "change" with detail = idx of seats that became or stopped being mine.
 class Hold extends EventTarget {
@@ -15,6 +16,8 @@ class Hold extends EventTarget {
   lapsed = false
   total = 0
 
+  // has tells whether a seat is mine; ghost whether it was until my time ran out, and nobody took it since.
+  ghost(idx) { return this.lapsed && this.seats.has(idx) }
   has(idx) { return this.asked.get(idx) ?? (!this.lapsed && this.seats.has(idx)) }
   settling(idx) { return this.asked.has(idx) }
   changed(idx) { this.dispatchEvent(new CustomEvent('change', {detail: idx})) }
@@ -72,6 +75,7 @@ async function settle(request) {
     return true
   }
   if (body.error?.code === 'no_hold') hold.take(undefined)
+  else if (hold.lapsed) refresh()
   show(body.error ?? {message: `That did not work (${answer.status}). What you hold is unchanged. Try again.`})
   return false
 }
@@ -87,10 +91,12 @@ function show(error) {
   }))
   box.hidden = false
   box.scrollIntoView({block: 'nearest'})
-  say(error.message)
+  say(error.message, false)
 }
 
 function hide() { $('#message').hidden = true }
+
+$('#message').addEventListener('click', event => { if (event.target.closest('[data-dismiss]')) hide() })
 
 // words says a label as people do.
 export function words(label) {
@@ -118,10 +124,10 @@ export async function release(idx) {
   if (await pending([idx], false, ask('DELETE', `${path}/claims/${idx}`)) && label) say(`${words(label)} is let go.`)
 }
 
-async function wish(body) {
+async function wish(body, idxs = []) {
   hide()
   const before = hold.lapsed ? 0 : hold.seats.size
-  if (!await settle(ask('POST', `${path}/claims`, body))) return
+  if (!await pending(idxs, true, ask('POST', `${path}/claims`, body))) return
   say(`${counted(hold.seats.size - before || hold.seats.size, 'seat')} held for you.`)
   hold.dispatchEvent(new Event('placed'))
 }
@@ -144,7 +150,7 @@ document.addEventListener('submit', event => {
   const f = new FormData(form, by)
   if (form.matches('[data-extend]')) extend()
   else if (form.matches('[data-release]')) by?.name === 'seat' ? release(Number(by.value)) : releaseAll()
-  else if (form.matches('[data-again]')) wish({seats: [...hold.seats.values()]})
+  else if (form.matches('[data-again]')) wish({seats: [...hold.seats.values()]}, [...hold.seats.keys()])
   else if (f.has('area')) wish({area: f.get('area'), quantity: Number(f.get('quantity'))})
   else if (f.has('best')) wish({best: Number(f.get('best')), category: f.get('category')})
   else if (f.has('seat')) wish({seats: f.getAll('seat')})
@@ -169,20 +175,27 @@ export function tellPrices(of) {
   draw()
 }
 
+// placePrice is what a place of an area costs, where the page has no drawing.
+function placePrice(idx) {
+  const at = $$('.places[data-price]').find(a => idx >= Number(a.dataset.first) && idx < Number(a.dataset.first) + Number(a.dataset.seats))
+  return at && Number(at.dataset.price)
+}
+
 function draw() {
   const there = new Map($$('li', chips).map(li => [Number(li.dataset.idx), li]))
   for (const [idx, label] of hold.seats) {
     const li = there.get(idx) ?? chips.appendChild(chip(idx, label))
     there.delete(idx)
-    const cost = prices.get(idx)
+    const cost = prices.get(idx) ?? placePrice(idx)
     if (cost !== undefined) $('.price', li).textContent = price(cost)
     li.classList.toggle('settling', hold.settling(idx))
   }
   for (const li of there.values()) remove(li)
   tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
   $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
-  $('[data-total]', tray).textContent = money(hold.total)
+  $('[data-total]', tray).textContent = price(hold.total)
   $('[data-extend]', tray).hidden = hold.extensions === 0
+  showTime()
   measure()
 }
 
@@ -193,20 +206,27 @@ function remove(li) {
   if (next) next.focus()
 }
 
-function measure() { document.documentElement.style.setProperty('--tray', `${tray.offsetHeight}px`) }
+let height
+function measure() {
+  if (height !== (height = tray.offsetHeight)) document.documentElement.style.setProperty('--tray', `${height}px`)
+}
 
 const dialog = $('#more-time')
 let askedFor = 0 // the deadline the question was asked for
 let announced = Infinity
 
-function tick() {
-  if (hold.lapsed || hold.seats.size === 0) return close()
+function showTime() {
   const ms = left()
-  if (live.now() > hold.deadline) return lapse()
   $('[data-countdown]', tray).textContent = `for ${span(ms)}`
   $('progress', tray).value = Math.max(0, ms / hold.length)
   $('[data-left]', dialog).textContent = span(ms)
-  const warning = Math.min(120000, hold.length / 4)
+  return ms
+}
+
+function tick() {
+  if (hold.lapsed || hold.seats.size === 0) return close()
+  if (live.now() > hold.deadline) return lapse()
+  const ms = showTime(), warning = Math.min(120000, hold.length / 4)
   tray.classList.toggle('low', ms < warning)
   if (ms < warning && ms > 0 && hold.extensions > 0 && askedFor !== hold.deadline) {
     askedFor = hold.deadline
@@ -230,7 +250,7 @@ function lapse() {
   hold.lapsed = true
   close()
   hold.changed([...hold.seats.keys()])
-  say('Your time ran out. Take your seats again if nobody else took them.')
+  say('Your time ran out. Take your seats again if nobody else took them.', false) // the tray says it
 }
 
 dialog.addEventListener('click', event => {
@@ -238,12 +258,20 @@ dialog.addEventListener('click', event => {
   if (event.target.closest('[data-more], [data-close]')) dialog.close()
 })
 
-// ask again what is held, when the page was away.
+// refresh asks again what is held, when the page was away or lapsed seats went to somebody else.
 async function refresh() {
   if (hold.seats.size === 0) return
-  const answer = await fetch(`${path}/hold`, {headers: {Accept: 'application/json'}}).catch(() => undefined)
+  const before = new Map(hold.seats), lapsed = hold.lapsed
+  const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
   if (answer?.ok) hold.take((await answer.json()).hold)
   else if (answer?.status === 404) hold.take(undefined)
+  const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => words(label))
+  if (lapsed && gone.length) say(`${gone.join(' and ')} went to somebody else.`)
+}
+
+// changed looks whether lapsed seats of mine were taken; the server says by whom, for it may have been me.
+function changed({detail: idxs}) {
+  if (hold.lapsed && [...hold.seats.keys()].some(idx => live.states[idx] !== 0 && (!idxs || idxs.includes(idx)))) refresh()
 }
 
 export function start() {
@@ -257,8 +285,16 @@ export function start() {
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)
+  live.addEventListener('change', changed)
   addEventListener('pageshow', event => { if (event.persisted) refresh() })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })
   hold.changed([])
-  setInterval(tick, 250)
+  run()
+}
+
+// run ticks when a second of the time that is left is over, and now and then for what else may have changed.
+function run() {
+  tick()
+  const ms = left()
+  setTimeout(run, Math.min(TICK, ms > 0 ? ms % 1000 + 1 : TICK))
 }

@@ -1,10 +1,11 @@
 // The rows as checkboxes: what is ticked is mine. A tick claims, taking it away lets go; arrows walk the seats.
 
-import {claim, hold, release} from 'usher/hold'
+import {claim, hold, release, words} from 'usher/hold'
 import {live} from 'usher/live'
-import {$, $$, data, number, path} from 'usher/page'
+import {$, $$, number, path, say} from 'usher/page'
 
 const WORDS = ['', ', held by somebody', ', sold', ', not for sale']
+const LAPSED = ', your time ran out, still free'
 const NAMES = ['free', 'held', 'sold', 'blocked']
 
 let boxes = new Map() // idx → checkbox
@@ -16,14 +17,16 @@ function gather() {
 }
 
 function paint(idx, box) {
-  const mine = hold.has(idx), state = live.states ? live.states[idx] : NAMES.indexOf(box.dataset.state)
-  const closed = state !== 0 && !mine && !hold.settling(idx) && (hold.lapsed || !hold.seats.has(idx))
+  const mine = hold.has(idx), state = live.states ? live.states[idx] : Math.max(0, NAMES.indexOf(box.dataset.state))
+  const ghost = hold.ghost(idx) && !mine
+  const closed = state !== 0 && !mine && !hold.settling(idx) && !hold.seats.has(idx)
   box.checked = mine
   box.classList.toggle('settling', hold.settling(idx))
-  box.dataset.state = NAMES[state]
-  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours)$/, '')
-  box.ariaLabel = plain + (mine ? ', yours' : closed ? WORDS[state] : '')
+  box.dataset.state = ghost ? 'lapsed' : NAMES[state]
+  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours|your time ran out, still free)$/, '')
+  box.ariaLabel = plain + (mine ? ', yours' : ghost ? LAPSED : closed ? WORDS[state] : '')
   if (closed && box === document.activeElement) { // a disabled box would lose the focus and the way back
+    if (!box.hasAttribute('aria-disabled') && $('#message').hidden) say(`${words(box.value)} was just taken.`)
     box.setAttribute('aria-disabled', 'true')
     return
   }
@@ -45,13 +48,21 @@ function count() {
     if (categories[i]) write(categories[i], c.free)
   })
   for (const at of $$('[data-free-total]')) at.textContent = number(total)
-  for (const at of $$('[data-section][data-first]')) {
-    let free = 0
-    const first = Number(at.dataset.first), end = first + Number(at.dataset.seats)
-    for (let idx = first; idx < end; idx++) if (live.states[idx] === 0) free++
-    write(at, free)
+  for (const at of $$('[data-first]')) write(at, freeIn(Number(at.dataset.first), Number(at.dataset.seats)))
+  for (const link of links) {
+    const s = sections[sectionOf(link)]
+    if (s) write(link, freeIn(s.first, s.count))
   }
 }
+
+function freeIn(first, count) {
+  let free = 0
+  for (let idx = first; idx < first + count; idx++) if (live.states[idx] === 0) free++
+  return free
+}
+
+const links = $$('.sections a'), sectionOf = link => Number(link.pathname.split('/').at(-1))
+let sections = [] // with first and count, told by whoever knows the drawing
 
 function write(at, n) {
   const to = $('[data-free]', at), text = number(n)
@@ -70,7 +81,7 @@ function countSoon() {
 export function toggle(idx, label) {
   if (hold.settling(idx)) return
   if (hold.has(idx)) release(idx)
-  else if (!live.states || live.states[idx] === 0) claim(idx, label)
+  else if (!live.states || live.states[idx] === 0 || hold.ghost(idx)) claim(idx, label)
 }
 
 document.addEventListener('change', event => {
@@ -117,8 +128,13 @@ function neighbour(box, key) {
 
 let place = box => box.getBoundingClientRect().left
 
-// placeBy lets the drawing say where seats are, so that up and down follow the house and not the list.
-export function placeBy(of) { place = of }
+// follow lets the drawing say where seats are, so that up and down follow the house and not the list, and which seats
+// a section has.
+export function follow(house) {
+  place = box => house.x[Number(box.dataset.idx)]
+  sections = house.sections
+  countSoon()
+}
 
 function nearest(box, seats) {
   const x = place(box)
@@ -144,7 +160,10 @@ export async function openSection(section) {
   const fresh = document.createElement('template')
   fresh.innerHTML = await answer.text()
   $('#rows').replaceWith(fresh.content)
-  for (const link of $$('.sections a')) link.toggleAttribute('aria-current', link.dataset.section === String(section))
+  for (const link of links) {
+    if (sectionOf(link) === section) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
   gather()
   repaint(null)
   count()

@@ -1,12 +1,14 @@
 // The live map: the state of every seat as the server last said, and the clock of its database.
 //
-// A snapshot comes over HTTP, changes over a socket. Whatever goes wrong, the page fetches the snapshot again; where
-// no socket opens it asks every three seconds.
+// A snapshot comes over HTTP, changes over a socket. Whatever goes wrong, the page takes the snapshot again; where no
+// socket opens it asks every three seconds. Now and then the server says what the map comes to: if ours is another, it
+// is replaced and the server counts that.
 
-import {decode, ping, HELLO, SNAP, DELTA, PONG} from 'usher/wire'
-import {data, path} from 'usher/page'
+import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, FORMAT, GAP, DIVERGED, WireError} from 'usher/wire'
+import {$, data, path, say} from 'usher/page'
 
-const POLL = 3000, BEAT = 20000, PATIENCE = 8000
+const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
+const READINGS = 8, LEAP = 500 // ms by which a clock of this machine jumps when it slept or was set
 
 // live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all.
 class Live extends EventTarget {
@@ -15,18 +17,17 @@ class Live extends EventTarget {
   epoch = 0
   version = -1
   #offset = Date.now() - performance.now() // database time minus this page's
-  #trip = Infinity // round trip of the measurement the offset comes from
+  #readings = [] // of the database's clock, the last few; clocks drift, so that old ones do not count
 
   // now is the database's time in ms since 1970, as well as this page knows it.
   now() { return performance.now() + this.#offset }
 
-  // measure takes a reading of the database's clock; the one with the shortest round trip counts.
+  // measure takes a reading of the database's clock; of the last ones that with the shortest round trip counts.
   measure(now, trip) {
-    if (trip > this.#trip) return
-    this.#trip = trip
-    this.#offset = now + trip / 2 - performance.now()
+    this.#readings = [...this.#readings.slice(1 - READINGS), {trip, offset: now + trip / 2 - performance.now()}]
+    this.#offset = this.#readings.reduce((best, r) => r.trip <= best.trip ? r : best).offset
   }
-  measureAnew() { this.#trip = Infinity }
+  measureAnew() { this.#readings = [] }
 
   replace({epoch, version, states, counts}) {
     if (epoch === this.epoch && version < this.version) return
@@ -38,22 +39,59 @@ class Live extends EventTarget {
   apply({epoch, from, to, counts, idx, state}) {
     if (!this.states || epoch !== this.epoch || this.version < from) return false
     if (to <= this.version) return true
+    if (idx.length && idx.at(-1) >= this.states.length) return false
     idx.forEach((at, i) => { this.states[at] = state[i] })
     this.version = to
     this.counts = counts
     this.#changed(idx)
     return true
   }
+
+  // differs is what the map comes to, if a checksum of the same version is another; else 0.
+  differs({epoch, version, sum}) {
+    if (!this.states || epoch !== this.epoch || version !== this.version) return 0
+    const ours = checksum(this)
+    return ours === sum ? 0 : ours
+  }
   #changed(idx) { this.dispatchEvent(new CustomEvent('change', {detail: idx})) }
 }
 
 export const live = new Live()
 
-let socket, greeted = false, failures = 0, retry, poller, beat, silence
+const KEPT = 'usher paused' // in this tab
+let paused = sessionStorage.getItem(KEPT) !== null
+let socket, greeted = false, failures = 0, retry, poller, beat, silence, within
 
-function show(state) { if (data.live !== state) data.live = state }
+function show(state) {
+  if (data.live !== state) data.live = state
+  tellAge()
+}
+
+let current = performance.now() // when the map was last known to be current
+const age = $('[data-age]')
+
+// tellAge says how old the map is while nobody tells what changed.
+function tellAge() {
+  if (data.live === 'reconnecting' && age) age.textContent = `Last update ${ago(performance.now() - current)} ago.`
+}
+
+function ago(ms) {
+  const s = Math.round(ms / 1000)
+  return s < 100 ? `${s} s` : `${Math.round(s / 60)} min`
+}
+
+let lag = Date.now() - performance.now()
+
+// watchClocks asks for the time again when one clock of this machine jumped and the other did not: it slept, or was set.
+function watchClocks() {
+  const before = lag
+  lag = Date.now() - performance.now()
+  if (Math.abs(lag - before) > LEAP) back()
+}
 
 function showLive() {
+  current = performance.now()
+  if (paused) return show('paused')
   if (!greeted || !live.states) return
   failures = 0
   stopPolling()
@@ -63,13 +101,22 @@ function showLive() {
 // resync fetches the whole map. It throws if nobody answers.
 export async function resync() {
   const began = performance.now()
-  const answer = await fetch(`${path}/map.bin`, {cache: 'no-cache', signal: AbortSignal.timeout(PATIENCE)})
+  const answer = await fetch(`${path}/map.bin?format=${FORMAT}`, {cache: 'no-cache', signal: AbortSignal.timeout(PATIENCE)})
+  if (answer.status === 426) anew()
   if (!answer.ok) throw new Error(`the map: status ${answer.status}`)
   const map = decode(await answer.arrayBuffer())
   const now = Number(answer.headers.get('Usher-Now'))
   if (now && live.version < 0) live.measure(now, performance.now() - began)
-  live.replace(map)
+  if (!greeted || map.epoch === live.epoch) live.replace(map) // while a socket is open, only that brings another epoch
   showLive()
+}
+
+// anew loads the page of a program that speaks another format, but not in a circle.
+function anew() {
+  const last = 'usher loaded anew'
+  if (Date.now() - sessionStorage.getItem(last) < ANEW) return
+  sessionStorage.setItem(last, Date.now())
+  location.reload()
 }
 
 function stopPolling() {
@@ -88,7 +135,8 @@ async function poll() {
 
 function later() {
   clearTimeout(retry)
-  retry = setTimeout(connect, Math.random() * Math.min(20000, 500 * 2 ** failures))
+  retry = setTimeout(connect, Math.random() * (within ?? Math.min(20000, 500 * 2 ** failures)))
+  within = undefined
 }
 
 function lost(which) {
@@ -114,16 +162,24 @@ function drop(which) {
 
 function connect() {
   clearTimeout(retry)
-  if (socket) return
-  const known = live.states ? `?epoch=${live.epoch}&v=${live.version}` : ''
+  if (socket || paused) return
+  const known = `?format=${FORMAT}` + (live.states ? `&epoch=${live.epoch}&v=${live.version}` : '')
   const mine = socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${path}/live${known}`)
   mine.binaryType = 'arraybuffer'
-  mine.onmessage = event => { if (mine === socket) hear(event.data) }
+  mine.onmessage = event => {
+    if (mine !== socket) return
+    try {
+      hear(event.data, mine)
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      drop(mine)
+    }
+  }
   mine.onclose = () => lost(mine)
   silence = setTimeout(() => drop(mine), PATIENCE)
 }
 
-function hear(message) {
+function hear(message, mine) {
   const m = decode(message)
   switch (m.type) {
     case HELLO:
@@ -137,8 +193,17 @@ function hear(message) {
       break
     case SNAP: live.replace(m); break
     case DELTA:
-      if (!live.apply(m)) resync().catch(() => socket && drop(socket))
+      if (!live.apply(m)) mine.send(wanted(GAP, live))
       break
+    case AUDIT: {
+      const sum = live.differs(m)
+      if (sum) mine.send(wanted(DIVERGED, {...m, sum}))
+      break
+    }
+    case MOVE:
+      within = m.within
+      drop(mine)
+      return
     case PONG:
       clearTimeout(silence)
       silence = undefined
@@ -154,7 +219,40 @@ function askTime() {
   silence ??= setTimeout(() => drop(mine), PATIENCE)
 }
 
+// pause lets the page stand still until it is told to go on. Claims go on as always.
+function pause(yes) {
+  paused = yes
+  if (!yes) {
+    sessionStorage.removeItem(KEPT)
+    failures = 0
+    return back()
+  }
+  sessionStorage.setItem(KEPT, '1')
+  const old = socket
+  socket = undefined
+  greeted = false
+  stopPolling()
+  for (const timer of [retry, silence, beat]) clearTimeout(timer)
+  silence = undefined
+  old?.close()
+  show('paused')
+}
+
+// pauseButton is there for whoever reads slowly, or hears the page.
+function pauseButton() {
+  const button = $('[data-pause]')
+  const name = () => { button.textContent = paused ? 'Resume updates' : 'Pause updates' }
+  button.addEventListener('click', () => {
+    pause(!paused)
+    name()
+    say(paused ? 'The map and the counts stand still. Seats may be out of date.' : 'The map and the counts are live again.', false)
+  })
+  name()
+  button.hidden = false
+}
+
 function back() {
+  if (paused) return
   live.measureAnew()
   resync().catch(() => {})
   if (socket) askTime()
@@ -162,8 +260,14 @@ function back() {
 }
 
 export async function start() {
+  pauseButton()
   addEventListener('pageshow', event => { if (event.persisted) back() })
   addEventListener('online', back)
+  addEventListener('offline', () => { if (socket) drop(socket) })
+  setInterval(() => {
+    tellAge()
+    watchClocks()
+  }, 1000)
   document.addEventListener('visibilitychange', () => { if (!document.hidden) back() })
   try {
     await resync()

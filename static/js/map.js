@@ -3,42 +3,59 @@
 
 import {inside, labelOf, numberOf, unpack, wordsOf} from 'usher/geometry'
 import {hold, tellPrices} from 'usher/hold'
-import {openSection, placeBy, toggle} from 'usher/list'
+import {follow as followHouse, openSection, toggle} from 'usher/list'
 import {live} from 'usher/live'
 import {$, $$, calm, data, path, price} from 'usher/page'
-import {Painter, radius} from 'usher/paint'
+import {Painter} from 'usher/paint'
+import {Titles} from 'usher/title'
 import {View, buttons} from 'usher/view'
 
 const TOUCH = 24, MOUSE = 11 // the least distance between seats, in px, at which one can be picked
 const RING = 700, RINGS = 80 // ms a changed seat is ringed, and how many at once
+const STILL = 120 // ms without a move after which the view rests
 const STATES = ['free', 'held, may come back', 'sold', 'not for sale']
 
 const frame = $('#map'), canvas = frame && $('canvas', frame), drawing = frame && $('svg', frame), card = frame && $('.card', frame)
-let house, view, painter, due, focused = -1
+let house, view, painter, titles, due, waiting, focused = -1, since = -Infinity // when the view moved last
 const rings = new Map() // idx → since when
 
 function redraw() { due ??= requestAnimationFrame(draw) }
 
+// again draws all seats anew.
+function again() {
+  painter.touch()
+  redraw()
+}
+
+// soon redraws after the page has shown what was done: answering a tap comes before its picture.
+function soon() {
+  waiting ??= requestAnimationFrame(() => setTimeout(() => {
+    waiting = undefined
+    redraw()
+  }))
+}
+
 function draw(now) {
   due = undefined
   if (document.hidden) return
-  painter.draw(view, view.width, view.height, view.ratio)
-  for (const [idx, since] of rings) {
-    const t = (now - since) / RING
+  const owed = painter.draw(view, view.width, view.height, view.ratio, now - since < STILL)
+  for (const [idx, start] of rings) {
+    const t = (now - start) / RING
     if (t >= 1) rings.delete(idx)
     else painter.ring(idx, view, 6 * Math.max(0, t), 1 - Math.max(0, t))
   }
   if (focused >= 0) painter.ring(focused, view, 0, 1)
-  if (rings.size) redraw()
+  if (rings.size || owed) redraw()
 }
 
 // moved keeps the drawing of the sections under the seats.
 function moved() {
   drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
-  frame.classList.toggle('near', house.sections.some(s => s.pitch && radius(s, view) > 3.2))
+  titles.show(view)
   canvas.classList.toggle('whole', view.whole)
   hideCard()
-  redraw()
+  since = performance.now()
+  again()
 }
 
 function sectionAt(x, y) { return house.sections.findIndex(s => inside(s.outline, x, y)) }
@@ -82,6 +99,7 @@ async function enter(at, push = true) {
     return
   }
   if (push) history.pushState({section: at}, '', `${path}/sections/${at}`)
+  document.title = `${house.sections[at].name}, ${$('h1').textContent}`
 }
 
 function whole() {
@@ -104,7 +122,7 @@ const links = frame ? $$('a', drawing) : []
 function describe(idx) {
   const cost = house.categories[house.category[idx]], flags = house.flags[idx]
   const notes = [flags & 1 && 'wheelchair place', flags & 2 && 'companion place', flags & 4 && 'restricted view'].filter(Boolean)
-  const state = hold.has(idx) ? 'yours' : STATES[live.states?.[idx] ?? 0]
+  const state = hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : STATES[live.states?.[idx] ?? 0]
   return [`${cost.name}, ${price(cost.price)}`, ...notes, state].join(' · ')
 }
 
@@ -129,15 +147,21 @@ function showCard(x, y, title, text) {
 function hideCard() { card.hidden = true }
 
 function changed({detail: idxs}) {
+  painter.touch(idxs)
   if (idxs && !calm.matches && !document.hidden) {
     for (const idx of idxs.slice(0, RINGS - rings.size)) if (house.sections[house.section[idx]].pitch) rings.set(idx, performance.now())
   }
   redraw()
 }
 
+function held({detail: idxs}) {
+  painter.touch(idxs)
+  soon()
+}
+
 // follow rings the seat that has the focus, and keeps it in view.
 function follow(event) {
-  const box = event.target.matches?.('#rows input[name=seat]') ? event.target : undefined
+  const box = event.target.matches?.('#rows input[name=seat]') ? event.target : undefined, before = focused
   focused = box?.matches(':focus-visible') ? Number(box.dataset.idx) : -1
   if (focused >= 0) {
     const x = (house.x[focused] - view.x) * view.scale, y = (house.y[focused] - view.y) * view.scale
@@ -145,7 +169,13 @@ function follow(event) {
       view.fly(view.scale, house.x[focused] - view.width / view.scale / 2, house.y[focused] - view.height / view.scale / 2)
     }
   }
-  redraw()
+  if (focused !== before) soon()
+}
+
+function unfollow() {
+  if (focused < 0) return
+  focused = -1
+  soon()
 }
 
 // placed shows seats the server chose.
@@ -162,10 +192,10 @@ function listen() {
   canvas.addEventListener('pointermove', hover)
   canvas.addEventListener('pointerleave', hideCard)
   live.addEventListener('change', changed)
-  hold.addEventListener('change', redraw)
+  hold.addEventListener('change', held)
   hold.addEventListener('placed', placed)
   document.addEventListener('focusin', follow)
-  document.addEventListener('focusout', () => { focused = -1; redraw() })
+  document.addEventListener('focusout', unfollow)
   document.addEventListener('keydown', event => { if (event.key === 'Escape') hideCard() })
   document.addEventListener('visibilitychange', redraw)
   addEventListener('popstate', () => location.reload())
@@ -183,15 +213,16 @@ export async function start() {
   view = new View(frame, canvas, {x, y, w, h})
   const closest = Math.min(...house.sections.map(s => s.pitch).filter(Boolean))
   view.most = Math.max(56 / closest, view.least * 2)
+  titles = new Titles(drawing, house)
   painter = new Painter(canvas, house, hold, live, numberOf)
   listen()
   buttons(view, whole)
-  placeBy(box => house.x[Number(box.dataset.idx)])
+  followHouse(house)
   tellPrices(idx => house.categories[house.category[idx]].price)
   const at = Number(frame.dataset.section)
   if (at >= 0) view.jump(house.sections[at])
   moved()
-  document.fonts?.ready.then(redraw)
+  document.fonts?.ready.then(again)
   frame.classList.add('live')
   requestAnimationFrame(() => { canvas.dataset.ready = '1' })
 }

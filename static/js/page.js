@@ -25,12 +25,15 @@ export function span(ms) {
 }
 
 let clearing
-// say puts one sentence on the status line, which screen readers read out.
-export function say(text) {
+// say puts one sentence on the status line, which screen readers read out. What stands elsewhere on the page is only heard.
+export function say(text, seen = true) {
   const status = $('#status')
-  status.textContent = text
+  status.classList.toggle('heard', !seen)
+  const sentence = document.createElement('span') // each its own: one that grows would count as a jump of the page
+  sentence.textContent = text
+  status.replaceChildren(sentence)
   clearTimeout(clearing)
-  clearing = setTimeout(() => { status.textContent = '' }, 7000)
+  clearing = setTimeout(() => status.replaceChildren(), 7000)
 }
 
 export function key() {

@@ -1,9 +1,13 @@
 // Drawing the seats: colour says what a seat costs, shape and filling say whether it can be had.
-// Free is a full disc, held a hollow ring, sold a small dot, mine a disc with a tick; wheelchair places are squares.
+// Free is a full disc, held a hollow ring, sold a small dot, mine a disc with a tick, mine until my time ran out a ring in
+// that disc's colour; wheelchair places are squares.
 
-const DOT = 1.7, NUMBER = 9 // radius in CSS pixels from which seats are discs, and have numbers
+export const DOT = 1.7 // radius in CSS pixels from which seats are discs
+const NUMBER = 9 // … and from which they have numbers
 const HUES = 5
 const ACCESSIBLE = 1
+const SLOW = 6 // ms for the seats of a frame; the rest of 16 is the browser's
+const FEW = 4000 // seats that are drawn one by one; beyond, all are drawn anew
 
 // colours reads the theme from the style sheet; with forced colours those of the system.
 export function colours() {
@@ -16,6 +20,7 @@ export function colours() {
 }
 
 function sprite(kind, colour, theme, r, ratio) {
+  const hollow = kind.state === 'held' || kind.state === 'lapsed'
   const size = Math.ceil((r + 2) * 2 * ratio), c = document.createElement('canvas')
   c.width = c.height = size
   const g = c.getContext('2d')
@@ -24,8 +29,8 @@ function sprite(kind, colour, theme, r, ratio) {
   g.fillStyle = g.strokeStyle = colour
   g.beginPath()
   if (kind.wheel) g.roundRect(-r * .92, -r * .92, r * 1.84, r * 1.84, r * .45)
-  else g.arc(0, 0, kind.state === 'sold' ? r * .42 : kind.state === 'held' ? r * .8 : r, 0, 7)
-  if (kind.state === 'held') {
+  else g.arc(0, 0, kind.state === 'sold' ? r * .42 : hollow ? r * .8 : r, 0, 7)
+  if (hollow) {
     g.lineWidth = Math.max(1, r * .2)
     g.stroke()
   } else g.fill()
@@ -44,16 +49,28 @@ function tick(g, colour, r) {
   g.stroke()
 }
 
-// Painter draws a house onto a canvas, given where it is looked at.
+// Painter draws a house onto a canvas, given where it is looked at. The seats stand on a sheet of their own, which is
+// kept: a frame that only moves a ring copies it, and where seats are discs, a change draws anew just those it is about.
 export class Painter {
   #sprites = new Map()
   #pixels
+  #sheet = document.createElement('canvas')
+  #stale = true // all of the sheet, or the seats of it that changed
+  #at // where the sheet looks at
+  #cost = 0 // ms to draw all of it
   constructor(canvas, house, hold, live, numberOf) {
-    Object.assign(this, {canvas, house, hold, live, numberOf, g: canvas.getContext('2d')})
+    Object.assign(this, {canvas, house, hold, live, numberOf, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
     this.recolour()
+  }
+  // touch says which seats look different now; without any, all of them may.
+  touch(idxs) {
+    if (!idxs || this.#stale === true || this.#stale.size + idxs.length > FEW) this.#stale = true
+    else for (const idx of idxs) this.#stale.add(idx)
   }
   recolour() {
     this.theme = colours()
+    this.theme.lapsed = this.theme.mine
+    this.touch()
     this.#sprites.clear()
     const probe = document.createElement('canvas').getContext('2d', {willReadFrequently: true})
     const read = colour => {
@@ -61,24 +78,49 @@ export class Painter {
       probe.fillRect(0, 0, 1, 1)
       return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]
     }
-    this.packed = {prices: this.theme.prices.map(read), held: read(this.theme.held), sold: read(this.theme.sold), mine: read(this.theme.mine)}
+    this.packed = {prices: this.theme.prices.map(read), held: read(this.theme.held), sold: read(this.theme.sold), mine: read(this.theme.mine), lapsed: read(this.theme.mine)}
   }
 
   state(idx) {
     if (this.hold.has(idx)) return 'mine'
+    if (this.hold.ghost(idx)) return 'lapsed'
     const s = this.live.states ? this.live.states[idx] : 0
     if (s === 1 && this.hold.asked.get(idx) === false) return 'free'
     return s === 0 ? 'free' : s === 1 ? 'held' : 'sold'
   }
 
-  // draw paints everything in view: view = {scale, x, y}, a seat stands at (seat - x) * scale.
-  draw(view, width, height, ratio) {
+  // draw shows everything in view: view = {scale, x, y}, a seat stands at (seat - x) * scale. While the view moves, a house
+  // that takes long to draw is shown by the sheet as it is, moved along; true says that it must be drawn when all is still.
+  draw(view, width, height, ratio, moving) {
+    const {canvas, front} = this, sheet = this.#sheet
+    if (sheet.width !== canvas.width || sheet.height !== canvas.height) [sheet.width, sheet.height, this.#stale] = [canvas.width, canvas.height, true]
+    const slide = moving && this.#at && this.#cost > SLOW
+    if (!slide && (this.#stale === true || this.#stale.size)) this.#paint(view, width, height, ratio)
+    front.setTransform(1, 0, 0, 1, 0, 0)
+    front.clearRect(0, 0, canvas.width, canvas.height)
+    const {x, y, scale} = this.#at, k = view.scale / scale
+    front.drawImage(sheet, (x - view.x) * view.scale * ratio, (y - view.y) * view.scale * ratio, canvas.width * k, canvas.height * k)
+    front.setTransform(ratio, 0, 0, ratio, 0, 0)
+    return slide
+  }
+
+  #paint(view, width, height, ratio) {
+    const began = performance.now(), all = this.#stale === true
+    this.#fill(view, width, height, ratio)
+    this.#stale = new Set()
+    this.#at = {x: view.x, y: view.y, scale: view.scale}
+    if (all) this.#cost = performance.now() - began
+  }
+
+  #fill(view, width, height, ratio) {
     const {g, house} = this
-    g.setTransform(1, 0, 0, 1, 0, 0)
-    g.clearRect(0, 0, this.canvas.width, this.canvas.height)
     const seen = house.sections.filter(s => s.pitch && (s.right - view.x) * view.scale > -9 && (s.left - view.x) * view.scale < width + 9 &&
       (s.bottom - view.y) * view.scale > -9 && (s.top - view.y) * view.scale < height + 9)
     const small = seen.filter(s => radius(s, view) < DOT)
+    g.setTransform(ratio, 0, 0, ratio, 0, 0)
+    if (this.#stale !== true && !small.length) return this.#patch(seen, view, width, height, ratio)
+    g.setTransform(1, 0, 0, 1, 0, 0)
+    g.clearRect(0, 0, this.canvas.width, this.canvas.height)
     if (small.length) this.#dots(small, view, ratio)
     g.setTransform(ratio, 0, 0, ratio, 0, 0)
     for (const s of seen) if (!small.includes(s)) this.#discs(s, view, width, height, ratio)
@@ -94,6 +136,8 @@ export class Painter {
     for (const s of sections) {
       const size = Math.max(1, Math.round(s.pitch * k * .62))
       for (let idx = s.first; idx < s.first + s.count; idx++) {
+        const {title} = s
+        if (title && house.x[idx] > title.left && house.x[idx] < title.right && house.y[idx] > title.top && house.y[idx] < title.bottom) continue
         const state = this.state(idx)
         const colour = state === 'free' ? packed.prices[house.category[idx] % HUES] : packed[state]
         const side = state === 'free' || state === 'mine' ? size : Math.max(1, size >> 1)
@@ -115,14 +159,33 @@ export class Painter {
   }
 
   #discs(s, view, width, height, ratio) {
-    const {house, theme} = this, r = Math.round(radius(s, view) * 2) / 2, reading = r >= NUMBER
-    for (let idx = s.first; idx < s.first + s.count; idx++) {
-      const x = (house.x[idx] - view.x) * view.scale, y = (house.y[idx] - view.y) * view.scale
-      if (x < -r || y < -r || x > width + r || y > height + r) continue
-      const state = this.state(idx), hue = house.category[idx] % HUES
-      const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
-      this.#stamp({state, wheel}, state === 'free' ? theme.prices[hue] : theme[state], r, x, y, ratio)
-      if (reading && state === 'free') this.#number(idx, r, x, y, theme.prices[hue])
+    for (let idx = s.first; idx < s.first + s.count; idx++) this.#disc(s, idx, view, width, height, ratio)
+  }
+
+  #disc(s, idx, view, width, height, ratio, wipe) {
+    const {house, theme, g} = this, r = Math.round(radius(s, view) * 2) / 2
+    const x = (house.x[idx] - view.x) * view.scale, y = (house.y[idx] - view.y) * view.scale
+    if (x < -r || y < -r || x > width + r || y > height + r) return
+    if (wipe) { // not as far as the neighbours
+      g.beginPath()
+      if (house.flags[idx] & ACCESSIBLE) g.rect(x - r, y - r, r * 2, r * 2)
+      else g.arc(x, y, r + .75, 0, 7)
+      g.globalCompositeOperation = 'destination-out'
+      g.fill()
+      g.globalCompositeOperation = 'source-over'
+    }
+    const state = this.state(idx), hue = house.category[idx] % HUES
+    const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
+    this.#stamp({state, wheel}, state === 'free' ? theme.prices[hue] : theme[state], r, x, y, ratio)
+    if (r >= NUMBER && state === 'free') this.#number(idx, r, x, y, theme.prices[hue])
+  }
+
+  // #patch draws the seats that changed, where all in view are discs.
+  #patch(seen, view, width, height, ratio) {
+    for (const idx of this.#stale) {
+      const s = this.house.sections[this.house.section[idx]]
+      this.g.fillStyle = '#000'
+      if (seen.includes(s)) this.#disc(s, idx, view, width, height, ratio, true)
     }
   }
 
@@ -148,7 +211,7 @@ export class Painter {
 
   // ring draws a circle around a seat.
   ring(idx, view, grow, alpha) {
-    const {g, house} = this, s = house.sections[house.section[idx]]
+    const {front: g, house} = this, s = house.sections[house.section[idx]]
     g.globalAlpha = alpha
     g.strokeStyle = this.theme.focus
     g.lineWidth = 3

@@ -3,6 +3,7 @@
 import {$, calm} from 'usher/page'
 
 const FLIGHT = 320, STILL = 8 // ms of a flight; px of travel below which a press is a tap
+const SHELF = 56, wide = matchMedia('(min-width: 60rem)') // px kept free for the buttons where they stand side by side
 
 // View is scale in CSS pixels per plan unit, and the plan's point in the upper left corner.
 // It sends "move", and "tap" with detail = {x, y, touch}.
@@ -30,7 +31,8 @@ export class View extends EventTarget {
     this.ratio = Math.min(devicePixelRatio || 1, 3)
     this.canvas.width = Math.round(this.width * this.ratio)
     this.canvas.height = Math.round(this.height * this.ratio)
-    this.least = Math.min(this.width / this.box.w, this.height / this.box.h)
+    this.room = this.height - (wide.matches ? 0 : SHELF)
+    this.least = Math.min(this.width / this.box.w, this.room / this.box.h)
   }
   #resize() {
     const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
@@ -45,7 +47,7 @@ export class View extends EventTarget {
   #set(scale, x, y) {
     const {box} = this
     this.scale = Math.min(Math.max(scale, this.least), Math.max(this.most ?? 8, this.least))
-    const w = this.width / this.scale, h = this.height / this.scale
+    const w = this.width / this.scale, h = this.room / this.scale
     const within = (at, low, size, room) => room >= size ? low + (size - room) / 2 : Math.min(Math.max(at, low), low + size - room)
     this.x = within(x, box.x, box.w, w)
     this.y = within(y, box.y, box.h, h)
@@ -54,8 +56,8 @@ export class View extends EventTarget {
 
   // around is the view that shows a rectangle, with some room.
   around({left, top, right, bottom}, most = Infinity) {
-    const scale = Math.min(this.width / ((right - left) * 1.16 || 1), this.height / ((bottom - top) * 1.16 || 1), most)
-    return [scale, (left + right - this.width / scale) / 2, (top + bottom - this.height / scale) / 2]
+    const scale = Math.min(this.width / ((right - left) * 1.16 || 1), this.room / ((bottom - top) * 1.16 || 1), most)
+    return [scale, (left + right - this.width / scale) / 2, (top + bottom - this.room / scale) / 2]
   }
   get all() { return this.around({left: this.box.x, top: this.box.y, right: this.box.x + this.box.w, bottom: this.box.y + this.box.h}, this.least) }
   fit() { this.#set(...this.all) }

@@ -1,0 +1,44 @@
+// The page of a checkout: the time that is left, and what was typed, kept for when the page is loaded again. Everything
+// else is a plain form.
+
+import {$, data, path, span} from 'usher/page'
+
+const EARLY = 2000 // the time shown ends this much before the server's
+const box = $('.left'), shown = box && $('[data-countdown]', box), bar = box && $('progress', box)
+const offset = Number(data.now) - Date.now() // database time minus this page's, behind by the way here
+
+document.body.classList.add('scripted')
+
+function tick() {
+  const ms = Number(data.deadline) - Date.now() - offset
+  if (ms <= 0) {
+    box.dataset.state = 'lapsed'
+    return clearInterval(timer)
+  }
+  shown.textContent = span(ms - EARLY)
+  bar.value = ms / Number(data.holdLength)
+}
+
+const timer = box && setInterval(tick, 250)
+if (box?.dataset.state === 'held') tick()
+else clearInterval(timer)
+
+const form = $('main form'), store = `usher${path}/checkout` // of this tab, until the order is sent
+const fields = [...form.elements].filter(f => f.matches('.who :is(input, select, textarea)'))
+const marked = f => f.type === 'checkbox'
+
+function keep() {
+  sessionStorage.setItem(store, JSON.stringify(Object.fromEntries(fields.map(f => [f.name, marked(f) ? f.checked : f.value]))))
+}
+
+if (!('typed' in form.dataset)) {
+  const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
+  for (const f of fields) {
+    if (marked(f)) f.checked = kept[f.name] ?? f.checked
+    else f.value ||= kept[f.name] ?? ''
+  }
+}
+form.oninput = keep
+form.onsubmit = event => event.submitter?.name ? keep() : sessionStorage.removeItem(store)
+
+$('[aria-invalid]')?.focus()

@@ -1,0 +1,178 @@
+// The page of the door: reads codes with the camera, judges them here while nobody can be asked, and sends them later.
+
+import {$, counted, data, key} from 'usher/page'
+
+const verdict = $('.verdict'), form = $('main > form'), line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
+const store = `usher${data.door}` // what waits to be sent survives the page
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+let waiting = JSON.parse(localStorage.getItem(store) || '[]')
+let known = new Map() // tickets by id, as of the last time somebody could be asked
+const here = new Map() // what to say of a ticket that this page let in
+
+form.elements.place.value ||= localStorage.getItem('usher-place') || ''
+
+function show(state, ...lines) {
+  verdict.dataset.state = state
+  verdict.replaceChildren(...lines.filter(Boolean).map((text, i) => {
+    const p = document.createElement('p')
+    p.textContent = text
+    if (!i) p.className = 'word'
+    return p
+  }))
+  navigator.vibrate?.(state === 'in' ? 60 : [120, 60, 120])
+}
+
+function tell() {
+  const n = waiting.length
+  if (n) line.textContent = `${n} ${n === 1 ? 'scan waits' : 'scans wait'} until somebody can be asked. Keep this page open.`
+  else line.textContent = known.size ? `${counted(known.size, 'ticket')} known here: this page goes on without a network.` : ''
+  localStorage.setItem(store, JSON.stringify(waiting))
+}
+
+// bytes reads a ticket's code, as package orders writes it; null if it is none.
+function bytes(code) {
+  if (code.length !== 149) return null
+  const out = new Uint8Array(93)
+  let bits = 0, held = 0, n = 0
+  for (const letter of code) {
+    const value = letters.indexOf(letter)
+    if (value < 0) return null
+    held = held << 5 | value
+    bits += 5
+    if (bits >= 8) {
+      out[n++] = held >> (bits -= 8)
+      held &= (1 << bits) - 1
+    }
+  }
+  return held ? null : out
+}
+
+// idOf is the id of the ticket a code is for.
+function idOf(b) {
+  const hex = Array.from(b.subarray(13, 29), x => x.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+// since says when and where somebody went in, as the server does.
+function since(at, place) {
+  const when = new Date(at), day = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'long'}).format(when)
+  return `Somebody went in with this ticket on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
+}
+
+// judge says what a code is without asking anybody: null if this browser cannot check signatures.
+async function judge(code) {
+  const b = bytes(code)
+  if (code.length === 26) return {word: 'which', message: 'The code of an order cannot be looked up while nobody can be asked. Scan its tickets.'}
+  if (!b || b[0] !== 1) return {word: 'unknown', message: 'This is no ticket of ours.'}
+  const view = new DataView(b.buffer)
+  if (view.getBigUint64(5) !== BigInt(data.event)) return {word: 'foreign', message: 'This ticket is for another event.'}
+  const mine = JSON.parse(data.keys).find(k => k.id === view.getInt32(1))
+  if (!mine) return {word: 'unknown', message: 'This is no ticket of ours.'}
+  try {
+    const raw = Uint8Array.from(atob(mine.key), c => c.charCodeAt(0))
+    const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
+    if (!await crypto.subtle.verify('Ed25519', publicKey, b.subarray(29), b.subarray(0, 29))) return {word: 'unknown', message: 'This is no ticket of ours.'}
+  } catch {
+    return null
+  }
+  const id = idOf(b), ticket = known.get(id)
+  if (ticket?.revoked) return {word: 'revoked', message: 'This ticket was cancelled.', seat: ticket.seat}
+  if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat}
+  return {word: 'in', message: 'Let them in.', seat: ticket?.seat, id}
+}
+
+async function send(scan) {
+  const answer = await fetch(`${data.door}/scans`, {
+    method: 'POST', headers: {'Content-Type': 'application/json', Accept: 'application/json'}, body: JSON.stringify(scan), signal: AbortSignal.timeout(4000),
+  })
+  const body = await answer.json()
+  if (answer.status >= 500) throw new Error(body.error.message)
+  return answer.ok ? body : {word: 'unknown', message: body.error.message}
+}
+
+// keep judges a scan that could not be sent, and keeps it.
+async function keep(scan) {
+  const v = await judge(scan.code)
+  if (!v) show('which', 'Kept, and not checked.', 'This browser cannot check codes while nobody can be asked. It is checked later.')
+  else show(v.word, v.message, v.seat, 'Nobody could be asked: checked on this phone.')
+  if (v && v.word !== 'in') return
+  const at = Date.now()
+  if (v) here.set(v.id, since(at, scan.place))
+  waiting.push({...scan, at})
+  tell()
+}
+
+async function check(code, ticket = '') {
+  const scan = {key: key(), code: code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1'), ticket, place: form.elements.place.value, at: 0}
+  localStorage.setItem('usher-place', scan.place)
+  choices.replaceChildren()
+  let v
+  try {
+    v = await send(scan)
+  } catch {
+    return keep(scan)
+  }
+  if (v.word === 'in') here.set(v.ticket, since(Date.now(), scan.place))
+  show(v.word, v.message, v.seat, v.name)
+  for (const choice of v.choices || []) {
+    const button = document.createElement('button')
+    button.textContent = choice.seat
+    button.onclick = () => check(code, choice.id)
+    choices.append(button)
+  }
+}
+
+let sending = false
+// catchUp sends what waits, in the order in which it was scanned, and learns what there is to know.
+async function catchUp() {
+  if (sending) return
+  sending = true
+  const twice = []
+  try {
+    while (waiting.length) {
+      const v = await send(waiting[0])
+      if (v.word !== 'in') twice.push(v)
+      waiting.shift()
+      tell()
+    }
+    const list = await (await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}})).json()
+    known = new Map(list.tickets.map(t => [t.id, t]))
+    tell()
+  } catch { /* another time */ }
+  sending = false
+  if (twice.length) show('again', `${twice.length} of the scans from before:`, ...twice.map(v => [v.seat, v.message].filter(Boolean).join(': ')))
+}
+
+form.onsubmit = event => {
+  event.preventDefault()
+  check(form.elements.code.value)
+  form.elements.code.value = ''
+  form.elements.code.focus()
+}
+
+const camera = $('[data-camera]')
+let last = ''
+async function look() {
+  const reader = new BarcodeDetector({formats: ['qr_code']})
+  video.srcObject = await navigator.mediaDevices.getUserMedia({video: {facingMode: 'environment'}})
+  video.hidden = !(camera.hidden = true)
+  await video.play()
+  for (;;) {
+    const [found] = await reader.detect(video).catch(() => [])
+    if (found && found.rawValue !== last) await check(last = found.rawValue)
+    await new Promise(next => setTimeout(next, 200))
+  }
+}
+if ('BarcodeDetector' in window && navigator.mediaDevices) {
+  camera.hidden = false
+  $('button', camera).onclick = () => look().catch(() => { line.textContent = 'The camera cannot be used. Type the code, or allow the camera in the browser.' })
+}
+
+for (const scan of waiting) {
+  const b = bytes(scan.code)
+  if (b) here.set(idOf(b), since(scan.at, scan.place))
+}
+addEventListener('online', catchUp)
+setInterval(catchUp, 15000)
+tell()
+catchUp()

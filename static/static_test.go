@@ -1,0 +1,131 @@
+package static
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+func get(path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w
+}
+
+func TestEveryFileIsServedForGoodUnderItsHashedName(t *testing.T) {
+	t.Parallel()
+	for name := range byName {
+		w := get(URL(name))
+		if w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Errorf("%s: status %d with %d bytes", URL(name), w.Code, w.Body.Len())
+		}
+		for header, want := range map[string]string{
+			"Cache-Control": "public, max-age=31536000, immutable", "Content-Type": kinds[name[strings.LastIndex(name, "."):]], "X-Content-Type-Options": "nosniff",
+		} {
+			if got := w.Header().Get(header); got != want || want == "" {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
+		}
+	}
+}
+
+func TestAChangedByteChangesTheAddress(t *testing.T) {
+	t.Parallel()
+	for name, hashed := range byName {
+		content := bytes.Clone(byHash[hashed].content)
+		if again := hashedName(name, content); again != hashed {
+			t.Errorf("%s is %s, and %s when asked again", name, hashed, again)
+		}
+		content[len(content)/2] ^= 1
+		if hashedName(name, content) == hashed {
+			t.Errorf("%s keeps its address with another byte in it", name)
+		}
+	}
+}
+
+func TestAnUnknownNameIsRefused(t *testing.T) {
+	t.Parallel()
+	hashed := URL("event.js")
+	for _, path := range []string{"/static/", "/static/event.js", "/static/../static.go", "/static/js/event.js", hashed + "x", strings.Replace(hashed, ".", ".0", 1)} {
+		if w := get(path); w.Code != http.StatusNotFound || strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: status %d, Cache-Control %q", path, w.Code, w.Header().Get("Cache-Control"))
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("URL of a file that is not there gives an address")
+		}
+	}()
+	URL("nothing.js")
+}
+
+// A module that imports what the import map does not have breaks the page of everybody.
+func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
+	t.Parallel()
+	for name := range byName {
+		content := string(byHash[byName[name]].content)
+		for _, m := range regexp.MustCompile(`from '([^']+)'`).FindAllStringSubmatch(content, -1) {
+			if !strings.Contains(ImportMap(), `"`+m[1]+`":"/static/`) {
+				t.Errorf("%s imports %s, which is not in the import map", name, m[1])
+			}
+		}
+		if strings.HasSuffix(name, ".woff2") && !strings.Contains(CSS(), URL(name)) {
+			t.Errorf("the styles do not use %s by its address", name)
+		}
+	}
+}
+
+// What a buyer's browser loads, compressed as it is served. The budgets are those of the design.
+const (
+	mostScript = 20_000 // bytes, all modules together
+	mostStyle  = 8_000  // bytes
+)
+
+func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
+	t.Parallel()
+	script := 0
+	for name := range byName {
+		if strings.HasSuffix(name, ".js") && name != "door.js" { // those who let people in are no buyers
+			script += compressed(t, byHash[byName[name]].content)
+		}
+	}
+	style := compressed(t, []byte(CSS()))
+	t.Logf("scripts %d of %d bytes, styles %d of %d", script, mostScript, style, mostStyle)
+	if script > mostScript || style > mostStyle {
+		t.Errorf("scripts have %d bytes, at most %d; styles %d, at most %d", script, mostScript, style, mostStyle)
+	}
+}
+
+func compressed(t *testing.T, content []byte) int {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}
+
+func TestNoTwoFilesShareAName(t *testing.T) {
+	t.Parallel()
+	sums := map[[32]byte]string{}
+	for name, hashed := range byName {
+		sum := sha256.Sum256(byHash[hashed].content)
+		if other, ok := sums[sum]; ok {
+			t.Errorf("%s and %s are the same file", name, other)
+		}
+		sums[sum] = name
+	}
+	if len(byName) != len(byHash) {
+		t.Errorf("%d names and %d addresses", len(byName), len(byHash))
+	}
+}

@@ -1,0 +1,91 @@
+package views
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+)
+
+// CreditPath is the address of somebody's credit.
+const CreditPath = "/credit"
+
+// CreditPage shows the credit of an address, or asks for one, or opens a link that was mailed.
+type CreditPage struct {
+	Page
+	Account    string             // who is signed in; empty: nobody
+	Statements []credit.Statement // of the account, by currency
+	Code       string             // of a voucher, as it was typed
+	WrongCode  string             // why it loaded nothing
+	Typed      string             // the address that was typed, or that a link is of
+	WrongEmail string             // why no link was sent
+	Asked      string             // where a link is on its way to
+	Token      string             // of the link that was opened
+	Back       string             // the checkout somebody came from
+}
+
+// Purse is the credit of whoever reads a checkout, in the currency of its event.
+type Purse struct {
+	Account string // empty: nobody is signed in
+	Balance int64  // minor units
+}
+
+// about says what a way to pay means for this order.
+func (p CheckoutPage) about(method string) string {
+	if method == orders.Credit && p.Purse != nil {
+		return money(p.total(), p.Event.Currency) + " of the " + money(p.Purse.Balance, p.Event.Currency) + " of " + p.Purse.Account + "."
+	}
+	return methodWords[method].about
+}
+
+// voucherPath is where a voucher is redeemed, and keeps the checkout somebody came from.
+func (p CreditPage) voucherPath() string {
+	if p.Back == "" {
+		return CreditPath + "/vouchers"
+	}
+	return CreditPath + "/vouchers?back=" + p.Back
+}
+
+// Loaded says what a voucher loaded.
+func Loaded(a credit.Amount) string {
+	return money(a.Minor, a.Currency) + " is in your credit."
+}
+
+// signed is an amount with its sign, as statements have it.
+func signed(minor int64, iso string) string {
+	if minor < 0 {
+		return "\u2212" + money(-minor, iso)
+	}
+	return "+" + money(minor, iso)
+}
+
+// lineWords says what a line of a statement is.
+func lineWords(l credit.Line) string {
+	about := l.Event
+	if about == "" {
+		about = "an order"
+	}
+	switch l.Kind {
+	case "voucher":
+		return "Voucher"
+	case "refund":
+		return "Back from " + about
+	case "held":
+		return "Set aside for " + about
+	case "paid":
+		return about
+	}
+	return "From the house"
+}
+
+func lineDay(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// LinkSubject is the subject of a mail with a link in it.
+const LinkSubject = "The link to your credit"
+
+const linkAdvice = "It works once, for half an hour. If you did not ask for it, leave it: without this mail nobody gets in."
+
+// LinkText is LinkLetter for programs that show plain text.
+func LinkText(address, email string) string {
+	return "Somebody, we hope you, asked to see the credit of " + email + ".\n\nOpen my credit:\n" + address + "\n\n" + linkAdvice + "\n"
+}

@@ -1,0 +1,74 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// holes is a value with each of its fields missing in turn, at any depth, by the field's name.
+func holes(whole reflect.Value, name string, visit func(name string)) {
+	for i := range whole.NumField() {
+		field, at := whole.Field(i), name+"."+whole.Type().Field(i).Name
+		if whole.Type().Field(i).Type == reflect.TypeFor[*seats.Plan]() {
+			at += " (a plan passed its check and has no holes of its own)"
+		}
+		kept := reflect.New(field.Type()).Elem()
+		kept.Set(field)
+		field.SetZero()
+		visit(at)
+		field.Set(kept)
+		if field.Kind() == reflect.Struct && field.Type().PkgPath() != "time" {
+			holes(field, at, visit)
+		}
+	}
+}
+
+// survives renders a component and tells of a panic.
+func survives(c templ.Component) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%v", cause)
+		}
+	}()
+	return c.Render(context.Background(), io.Discard)
+}
+
+func TestAMissingFieldCannotPanic(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"theatre", "club", "conference"} {
+		for state, hold := range holds {
+			full := EventPage{Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}, sale(t, name, hold), &Message{"Gone.", []int{8}}}
+			check := func(hole string) {
+				for _, c := range []templ.Component{
+					Event(full), Tray(TrayModel{full.Sale}), Rows(RowsModel{full.Sale, 0}), Section(SectionPage{full.Page, full.Sale, 0, full.Message}),
+					Events(EventsPage{full.Page, []seats.Listing{{Event: full.Event}}}),
+					Checkout(typed(full.Page, full.Sale)), Order(ordered(full.Page, full.Sale, "Ann")),
+				} {
+					if err := survives(c); err != nil {
+						t.Errorf("%s with %s, without %s: %v", name, state, hole, err)
+					}
+				}
+			}
+			holes(reflect.ValueOf(&full).Elem(), "page", check)
+		}
+	}
+	for what, c := range map[string]templ.Component{
+		"event": Event(EventPage{}), "section": Section(SectionPage{Section: 3}), "rows": Rows(RowsModel{Section: -1}), "tray": Tray(TrayModel{}),
+		"events": Events(EventsPage{Events: make([]seats.Listing, 1)}), "error": Error(ErrorPage{}), "checkout": Checkout(CheckoutPage{}), "order": Order(OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
+	} {
+		if err := survives(c); err != nil {
+			t.Errorf("%s without anything: %v", what, err)
+		}
+	}
+	if survives(templ.ComponentFunc(func(context.Context, io.Writer) error { panic("planted") })) == nil {
+		t.Error("a panic is not noticed")
+	}
+}
