@@ -133,7 +133,9 @@ func TestEveryAnswerHasTheSecurityHeaders(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/events", "/events/evening", "/events/evening/sections/0", "/events/none", "/nowhere", "/healthz", "/readyz", "/openapi.yaml", "/static/none"} {
 		a, _ := send(t, person(t), "GET", s.url+path, "", "Accept", "text/html")
-		if !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		page := strings.HasPrefix(a.Header.Get("Content-Type"), "text/html")
+		if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+			page && (!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") || a.Header.Get("Referrer-Policy") == "") {
 			t.Errorf("%s: %v", path, a.Header)
 		}
 	}

@@ -20,8 +20,9 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return err
 	}
 	holder, known := h.holder(r)
+	welcome := func(http.ResponseWriter) {}
 	if !known {
-		holder = seats.NewID()
+		holder, welcome = h.newcomer(r)
 	}
 	hold, err := s.Claim(r.Context(), holder, key, wish)
 	var refusal *seats.Refusal
@@ -31,9 +32,7 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
-	if !known {
-		h.remember(r, holder)
-	}
+	welcome(w)
 	return h.answerHold(w, r, s, hold, http.StatusCreated)
 }
 
@@ -88,36 +87,30 @@ func decodeClaim(r *http.Request) (seats.Wish, string, error) {
 
 // decodeWish reads the JSON of a claim.
 func decodeWish(body []byte) (wish seats.Wish, err error) {
+	return wish, decodeJSON(body, &wish)
+}
+
+// decodeJSON reads one JSON value strictly: what is not understood is refused.
+func decodeJSON(body []byte, to any) error {
 	if !utf8.Valid(body) {
-		return wish, invalid("The request is not valid UTF-8.")
+		return invalid("The request is not valid UTF-8.")
 	}
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&wish); err != nil {
-		return wish, invalid("The request cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ".")
+	if err := d.Decode(to); err != nil {
+		return invalid("The request cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ".")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return wish, invalid("Something follows the claim.")
+		return invalid("Something follows it.")
 	}
-	return wish, nil
+	return nil
 }
 
 func decodeForm(r *http.Request) (wish seats.Wish, err error) {
-	if err := r.ParseForm(); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return wish, err
-		}
-		return wish, invalid("The form cannot be read.")
+	if err := parseForm(r); err != nil {
+		return wish, err
 	}
 	f := r.PostForm
-	for _, values := range f {
-		for _, v := range values {
-			if !utf8.ValidString(v) {
-				return wish, invalid("The form is not valid UTF-8.")
-			}
-		}
-	}
 	wish.Seats, wish.Area = f["seat"], f.Get("area")
 	for field, to := range map[string]*int{"quantity": &wish.Quantity, "best": &wish.Best} {
 		if text := f.Get(field); text != "" {
@@ -130,4 +123,23 @@ func decodeForm(r *http.Request) (wish seats.Wish, err error) {
 		wish.Category = f.Get("category")
 	}
 	return wish, nil
+}
+
+// parseForm reads a form whose values are texts.
+func parseForm(r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return err
+		}
+		return invalid("The form cannot be read.")
+	}
+	for _, values := range r.PostForm {
+		for _, v := range values {
+			if !utf8.ValidString(v) {
+				return invalid("The form is not valid UTF-8.")
+			}
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
 
@@ -24,12 +25,20 @@ var (
 	errNoPage    = &problem{404, "unknown", "There is no such page.", nothingChanged, "Start from the list of events."}
 	errNoEvent   = &problem{404, "unknown", "There is no such event.", nothingChanged, "Start from the list of events."}
 	errNoHold    = &problem{404, "no_hold", "You hold no seats of this event.", "The event and its free seats are there.", "Choose seats first."}
+	errNoOrder   = &problem{404, "unknown", "There is no such order.", "An order that was confirmed holds.", "Take the address from the mail about it, letter by letter."}
+	errEnded     = &problem{401, "session_ended", "Your visit has ended.", "Seats you held stay yours until the time you were shown, then they are free again.", "Open the event again and choose anew."}
 	errMethod    = &problem{405, "method", "This address does not take that method.", nothingChanged, "The header Allow says which ones it takes."}
 	errForeign   = &problem{403, "foreign", "This request came from another site.", nothingChanged, "Act from the event's own page."}
 	errTooLarge  = &problem{413, "too_large", "The request is larger than 64 KiB.", nothingChanged, "A claim needs a few hundred bytes: name only the seats."}
 	errMedia     = &problem{415, "media_type", "A claim is JSON or a form.", nothingChanged, "Send Content-Type: application/json."}
 	errBroken    = &problem{503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key."}
 	errKey       = &problem{422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", nothingChanged, "A random UUID will do."}
+	errHoldID    = &problem{422, "invalid", "An order names the id of its hold.", nothingChanged, "Take it from the hold's answer, and name its seats."}
+	errSeatLabel = &problem{404, "unknown", "The event has no seat of that name.", nothingChanged, "Take the seats of your hold's answer."}
+	errNoChoice  = &problem{422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Mark those you give up, then send the form again."}
+	errNoKey     = &problem{422, "invalid", "The form has no key.", nothingChanged, "Load the page again; programs send a key of 1 to 200 characters."}
+	errNoDoor    = &problem{404, "unknown", "This link opens no door.", "It was revoked, or a letter of it is missing.", "Ask the organizer for a new one."}
+	errNoTicket  = &problem{404, "unknown", "There is no such ticket.", "Tickets that were not cancelled hold.", "Look at the order's page."}
 	errSeatIndex = &problem{404, "unknown", "This event has no such seat.", nothingChanged, "Take the idx of your hold's answer."}
 )
 
@@ -41,6 +50,7 @@ func invalid(what string) *problem {
 func known(err error) *problem {
 	var p *problem
 	var nonsense *seats.Nonsense
+	var mistakes orders.Mistakes
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &p):
@@ -51,10 +61,22 @@ func known(err error) *problem {
 		return &problem{422, "invalid", nonsense.Message, "What you hold is still yours.", "Change the request and send it again."}
 	case errors.As(err, &large):
 		return errTooLarge
+	case errors.As(err, &mistakes):
+		return &problem{422, "invalid", mistakes.Error(), "Nothing was sold; what you hold is still yours.", "Change it and send it again."}
+	case errors.Is(err, orders.ErrNoOrder), errors.Is(err, orders.ErrNoPayment):
+		return errNoOrder
+	case errors.Is(err, orders.ErrNoTicket):
+		return errNoTicket
+	case errors.Is(err, orders.ErrNoDoor):
+		return errNoDoor
+	case errors.Is(err, orders.ErrNoKey):
+		return errNoKey
 	case errors.Is(err, seats.ErrNoEvent):
 		return errNoEvent
 	case errors.Is(err, seats.ErrNoHold):
 		return errNoHold
+	case errors.Is(err, seats.ErrSessionEnded):
+		return errEnded
 	}
 	return nil
 }
@@ -82,10 +104,10 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
-		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}}})
+		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err)}})
 	} else {
 		err = writePage(w, r, p.status, views.Error(views.ErrorPage{
-			Page: views.Page{Title: p.what, Nonce: nonce(r)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next,
+			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next,
 		}))
 	}
 	if err != nil {
@@ -102,4 +124,19 @@ type errorBody struct {
 	Message string   `json:"message"`
 	Seats   []string `json:"seats"`
 	Nearest []string `json:"nearest"`
+
+	Fields map[string]string `json:"fields,omitempty"` // what is wrong, by field
+}
+
+// fields says which fields an error is about, if it is about some.
+func fields(err error) map[string]string {
+	var mistakes orders.Mistakes
+	if !errors.As(err, &mistakes) {
+		return nil
+	}
+	about := make(map[string]string, len(mistakes))
+	for _, m := range mistakes {
+		about[m.Field] = m.Message
+	}
+	return about
 }

@@ -34,7 +34,7 @@ func (h *Handlers) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !wantsJSON(r) {
-		return writePage(w, r, http.StatusOK, views.Events(views.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(r)}, Events: list}))
+		return writePage(w, r, http.StatusOK, views.Events(views.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(w)}, Events: list}))
 	}
 	answer := struct {
 		Events []listed `json:"events"`
@@ -80,14 +80,14 @@ func (h *Handlers) event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !wantsJSON(r) {
 		return h.show(w, r, s, -1, http.StatusOK, nil)
 	}
-	return writeJSON(w, http.StatusOK, describe(s, s.Snapshot(), h.office.Epoch()))
+	return writeJSON(w, http.StatusOK, describe(s, s.Snapshot()))
 }
 
 // describe counts everything from one snapshot, so that the numbers of an answer belong together.
-func describe(s *seats.Sale, m seats.Snapshot, epoch uint32) eventAnswer {
+func describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
 	a := eventAnswer{
 		listed:  listed{Slug: s.Event.Slug, Name: s.Event.Name, StartsAt: s.Event.StartsAt.UTC(), Seats: s.Event.Seats},
-		Version: m.Version, Epoch: epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
+		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
 	}
 	for i, c := range s.Plan.Categories {
 		n := categoryCounts{
@@ -141,7 +141,11 @@ func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sal
 
 // show writes the event's page, or that of one of its sections.
 func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *views.Message) error {
-	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Epoch: h.office.Epoch(), Key: seats.NewID().String()}
+	r, err := h.visited(r)
+	if err != nil {
+		return err
+	}
+	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
 	if holder, known := h.holder(r); known {
 		hold, err := s.Hold(r.Context(), holder)
 		switch {
@@ -151,7 +155,10 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 			return err
 		}
 	}
-	page := views.Page{Title: s.Event.Name, Nonce: nonce(r)}
+	page := views.Page{Title: s.Event.Name, Nonce: nonce(w)}
+	if ahead := sale.Ahead(); ahead != "" {
+		w.Header().Set("Link", ahead)
+	}
 	sale.From = sale.Path()
 	if section < 0 {
 		return writePage(w, r, status, views.Event(views.EventPage{Page: page, Sale: sale, Message: m}))

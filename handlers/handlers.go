@@ -16,6 +16,9 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/orders/demo"
 )
 
 // Config is what the handlers lean on.
@@ -23,6 +26,10 @@ type Config struct {
 	Office    *seats.Office
 	Hub       *realtime.Hub
 	Sessions  *seats.Sessions
+	Orders    *orders.Orders
+	Credit    *credit.Ledger
+	DemoCard  *demo.Card
+	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
 	PublicURL string // how browsers reach us; https makes cookies secure
 }
@@ -32,6 +39,11 @@ type Handlers struct {
 	office     *seats.Office
 	hub        *realtime.Hub
 	store      *seats.Sessions
+	orders     *orders.Orders
+	credit     *credit.Ledger
+	card       *demo.Card
+	stripe     Webhook
+	url        string // how browsers reach us; empty: as they say
 	sessions   *scs.SessionManager
 	log        *slog.Logger
 	geometries sync.Map // by plan hash
@@ -40,8 +52,8 @@ type Handlers struct {
 
 // New returns the whole site.
 func New(c Config) http.Handler {
-	h := &Handlers{office: c.Office, hub: c.Hub, store: c.Sessions, log: c.Log}
-	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"), h.sessionFailed)
+	h := &Handlers{office: c.Office, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h.wrap(h.routes())
 }
 

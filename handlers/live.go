@@ -14,6 +14,10 @@ func (h *Handlers) mapBin(w http.ResponseWriter, r *http.Request, s *seats.Sale)
 
 // GET /events/{slug}/live
 func (h *Handlers) live(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	h.hub.ServeLive(w, r, s)
+	session := ""
+	if cookie, err := r.Cookie(h.sessions.Cookie.Name); err == nil {
+		session = cookie.Value
+	}
+	h.hub.ServeLive(w, r, s, session)
 	return nil
 }

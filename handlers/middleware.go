@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"net/http"
@@ -17,7 +16,7 @@ const bodyLimit = 64 << 10
 func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
-	pages := gzhttp.GzipHandler(h.withSession(guard.Handler(limitBody(routes))))
+	pages := gzhttp.GzipHandler(guard.Handler(limitBody(routes)))
 	return h.recovering(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/live") { // a socket is neither compressed nor anybody's
 			routes.ServeHTTP(w, r)
@@ -39,26 +38,31 @@ func (h *Handlers) recovering(next http.Handler) http.Handler {
 	})
 }
 
-type nonceKey struct{}
-
-func nonce(r *http.Request) string {
-	n, _ := r.Context().Value(nonceKey{}).(string)
-	return n
-}
-
-// withHeaders allows a page only what it needs: its own scripts and style by nonce, its own fonts, pictures and socket.
+// withHeaders keeps browsers from guessing what an answer is, and other sites from embedding it.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := rand.Text()
 		header := w.Header()
-		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
-			"img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "same-origin")
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, n)))
+		header["X-Content-Type-Options"] = nosniff
+		header["Cross-Origin-Resource-Policy"] = sameOrigin
+		next.ServeHTTP(w, r)
 	})
+}
+
+// The same for every answer; a page says more, see nonce.
+var (
+	nosniff    = []string{"nosniff"}
+	sameOrigin = []string{"same-origin"}
+)
+
+// nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
+// own fonts, pictures and socket.
+func nonce(w http.ResponseWriter) string {
+	n := rand.Text()
+	w.Header().Set("Referrer-Policy", "same-origin")
+	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
+		"img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	return n
 }
 
 func limitBody(next http.Handler) http.Handler {

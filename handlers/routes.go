@@ -24,12 +24,36 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/geometry/{file}", h.with(h.geometry)},
 		{"GET /events/{slug}/live", h.with(h.live)},
 
-		{"POST /events/{slug}/claims", h.with(h.claim)},
-		{"DELETE /events/{slug}/claims/{idx}", h.with(h.release)},
-		{"DELETE /events/{slug}/claims", h.with(h.releaseAll)},
-		{"POST /events/{slug}/releases", h.with(h.releaseForm)},
-		{"GET /events/{slug}/hold", h.with(h.hold)},
-		{"POST /events/{slug}/hold/extension", h.with(h.extend)},
+		{"POST /events/{slug}/claims", h.act(h.claim)},
+		{"DELETE /events/{slug}/claims/{idx}", h.act(h.release)},
+		{"DELETE /events/{slug}/claims", h.act(h.releaseAll)},
+		{"POST /events/{slug}/releases", h.act(h.releaseForm)},
+		{"GET /events/{slug}/hold", h.by(h.hold)},
+		{"POST /events/{slug}/hold/extension", h.act(h.extend)},
+
+		{"GET /events/{slug}/checkout", h.by(h.checkout)},
+		{"POST /events/{slug}/orders", h.act(h.place)},
+		{"GET /orders/{code}", h.order},
+		{"GET /orders/{code}/calendar.ics", h.calendar},
+		{"GET /orders/{code}/tickets.pdf", h.paper},
+		{"GET /door/{secret}", h.door},
+		{"GET /door/{secret}/tickets", h.expected},
+		{"POST /door/{secret}/scans", h.scan},
+		{"POST /orders/{code}/mails", h.resend},
+		{"POST /orders/{code}/cancellations", h.cancel},
+
+		{"GET /payments/{code}", h.payment},
+		{"POST /payments/{code}/stop", h.stopPayment},
+		{"GET /demo-card/{reference}", h.demoCard},
+		{"POST /demo-card/{reference}", h.answerDemoCard},
+		{"POST /webhooks/stripe", h.stripeWebhook},
+		{"GET /credit", h.visit(h.statement)},
+		{"POST /credit/vouchers", h.visit(h.redeem)},
+		{"POST /credit/links", h.visit(h.askLink)},
+		{"GET /credit/links/{token}", h.link},
+		{"POST /credit/session", h.visit(h.signIn)},
+		{"DELETE /credit/session", h.visit(h.signOut)},
+		{"POST /credit/session/end", h.visit(h.signOut)},
 
 		{"GET /openapi.yaml", h.openapi},
 		{"GET /healthz", h.healthz},
@@ -38,30 +62,28 @@ func (h *Handlers) table() []route {
 }
 
 func (h *Handlers) routes() http.Handler {
-	mux := http.NewServeMux()
+	mux, table := http.NewServeMux(), http.NewServeMux()
 	for _, r := range h.table() {
 		mux.HandleFunc(r.pattern, h.answer(r.handler))
+		table.HandleFunc(r.pattern, http.NotFound)
 	}
 	mux.Handle("GET /static/", static.Handler())
-	return h.unrouted(mux)
+	mux.HandleFunc("/", h.unrouted(table))
+	return mux
 }
 
 // unrouted answers addresses and methods that are not in the table with a page of ours.
-func (h *Handlers) unrouted(mux *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
+func (h *Handlers) unrouted(table *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		probe := &statusOnly{header: http.Header{}}
-		mux.ServeHTTP(probe, r)
+		table.ServeHTTP(probe, r)
 		if probe.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", probe.header.Get("Allow"))
 			h.fail(w, r, errMethod)
 			return
 		}
 		h.fail(w, r, errNoPage)
-	})
+	}
 }
 
 // statusOnly takes the mux's own answer, of which only status and Allow are wanted.

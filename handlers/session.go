@@ -1,6 +1,9 @@
 package handlers
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -13,9 +16,9 @@ import (
 const sessionLength = 24 * time.Hour
 
 // newSessions sets sessions up. Over plain HTTP a browser keeps no secure cookie, so it gets another name and no promise.
-func newSessions(store *seats.Sessions, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+func newSessions(store *seats.Sessions, secure bool) *scs.SessionManager {
 	m := scs.New()
-	m.Store, m.HashTokenInStore, m.Lifetime, m.ErrorFunc = store, true, sessionLength, failed
+	m.Store, m.HashTokenInStore, m.Lifetime, m.Codec = store, true, sessionLength, codec{}
 	m.Cookie.Name, m.Cookie.Secure = "usher", false
 	if secure {
 		m.Cookie.Name, m.Cookie.Secure = "__Host-usher", true
@@ -24,20 +27,48 @@ func newSessions(store *seats.Sessions, secure bool, failed func(http.ResponseWr
 	return m
 }
 
-func (h *Handlers) sessionFailed(w http.ResponseWriter, r *http.Request, err error) {
-	h.fail(w, r, err)
+// by makes a handler of one that wants to know who reads.
+func (h *Handlers) by(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
+	return h.with(func(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+		r, err := h.visited(r)
+		if err != nil {
+			return err
+		}
+		return next(w, r, s)
+	})
 }
 
-func (h *Handlers) withSession(next http.Handler) http.Handler {
-	loaded := h.sessions.LoadAndSave(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !h.sessions.Cookie.Secure && !loopback(r.Host) {
-			h.warnOnce.Do(func() {
-				h.log.Warn("people come over plain HTTP: their cookies can be read on the way. Put TLS in front and set USHER_URL=https://…", "host", r.Host)
-			})
+// act makes a handler of one that changes seats in somebody's name.
+func (h *Handlers) act(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
+	return h.with(func(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+		r, err := h.visited(r.WithContext(h.store.Act(r.Context())))
+		if err != nil {
+			return err
 		}
-		loaded.ServeHTTP(w, r.WithContext(h.store.Watch(r.Context())))
+		err = next(w, r, s)
+		if errors.Is(err, seats.ErrSessionEnded) {
+			h.sessions.WriteSessionCookie(r.Context(), w, "", time.Time{})
+		}
+		return err
 	})
+}
+
+// visited loads the session a request's cookie names. Who only looks has none.
+func (h *Handlers) visited(r *http.Request) (*http.Request, error) {
+	if !h.sessions.Cookie.Secure && !loopback(r.Host) {
+		h.warnOnce.Do(func() {
+			h.log.Warn("people come over plain HTTP: their cookies can be read on the way. Put TLS in front and set USHER_URL=https://…", "host", r.Host)
+		})
+	}
+	token := ""
+	if cookie, err := r.Cookie(h.sessions.Cookie.Name); err == nil {
+		token = cookie.Value
+	}
+	ctx, err := h.sessions.Load(r.Context(), token)
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+	return r.WithContext(ctx), nil
 }
 
 func loopback(hostport string) bool {
@@ -57,7 +88,38 @@ func (h *Handlers) holder(r *http.Request) (seats.ID, bool) {
 	return id, err == nil
 }
 
-// remember writes the holder into the session, after a claim that won: who only looks leaves no row.
-func (h *Handlers) remember(r *http.Request, id seats.ID) {
-	h.sessions.Put(r.Context(), holderKey, id.String())
+// newcomer gives somebody without a session a holder, and a session if their claim may win. It is written together with
+// the claim; welcome tells the browser then.
+func (h *Handlers) newcomer(r *http.Request) (holder seats.ID, welcome func(http.ResponseWriter)) {
+	holder = seats.NewID()
+	var token string
+	var end time.Time
+	h.store.Newcomer(r.Context(), func() (err error) {
+		h.sessions.Put(r.Context(), holderKey, holder.String())
+		token, end, err = h.sessions.Commit(r.Context())
+		return err
+	})
+	return holder, func(w http.ResponseWriter) { h.sessions.WriteSessionCookie(r.Context(), w, token, end) }
+}
+
+// codec writes sessions as JSON: their values are words, and a person can read the rows.
+type codec struct{}
+
+type record struct {
+	End    time.Time      `json:"end"`
+	Values map[string]any `json:"values"`
+}
+
+// Encode is part of scs.Codec.
+func (codec) Encode(end time.Time, values map[string]any) ([]byte, error) {
+	return json.Marshal(record{end, values})
+}
+
+// Decode is part of scs.Codec. What cannot be read is nobody's session.
+func (codec) Decode(data []byte) (time.Time, map[string]any, error) {
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return time.Time{}, map[string]any{}, nil //nolint:nilerror // written by an earlier version: it starts anew
+	}
+	return r.End, r.Values, nil
 }

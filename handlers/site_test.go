@@ -16,6 +16,9 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -24,13 +27,16 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 
 // site is a running box office with one event in the club's plan.
 type site struct {
-	db   *pgxpool.Pool
-	sale *seats.Sale
-	url  string
-	h    *Handlers
+	db     *pgxpool.Pool
+	office *seats.Office
+	sale   *seats.Sale
+	url    string
+	h      *Handlers
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
+
+func newSiteFor(t *testing.T, e seats.NewEvent) *site {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	db := seatstest.DB(t)
@@ -38,21 +44,30 @@ func newSite(t *testing.T) *site {
 	if !ok {
 		t.Fatal("there is no plan club")
 	}
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
+	e.Name, e.StartsAt = "Evening", time.Unix(2e9, 0)
+	if _, err := seats.CreateEvent(t.Context(), db, e, club); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(db, log)
-	hub := realtime.NewHub(office)
+	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- office.Run(ctx) }()
-	server := httptest.NewServer(New(Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Log: log}))
-	t.Cleanup(func() { server.Close(); cancel(); <-done })
+	done := make(chan error, 3)
+	sold := orders.New(db)
+	sold.Open(office, "", log)
+	card := demo.New(db, sold.Hear)
+	sold.Accept(orders.Demo, card)
+	purse := credit.New(db)
+	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
+	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run} {
+		go func() { done <- run(ctx) }()
+	}
+	server := httptest.NewServer(New(Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}))
+	t.Cleanup(func() { server.Close(); cancel(); <-done; <-done; <-done })
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{db: db, sale: sale, url: server.URL, h: &Handlers{}}
+	return &site{db: db, office: office, sale: sale, url: server.URL, h: &Handlers{}}
 }
 
 // person is one browser or program with its cookies.
@@ -159,7 +174,7 @@ func TestTheCookieIsTheSessionsAndNothingElse(t *testing.T) {
 			t.Errorf("the cookie %q lacks %s", cookie, want)
 		}
 	}
-	if m := newSessions(nil, true, nil); m.Cookie.Name != "__Host-usher" || !m.Cookie.Secure {
+	if m := newSessions(nil, true); m.Cookie.Name != "__Host-usher" || !m.Cookie.Secure {
 		t.Errorf("over https the cookie is %q, secure %v", m.Cookie.Name, m.Cookie.Secure)
 	}
 	token, _, _ := strings.Cut(strings.TrimPrefix(cookie, "usher="), ";")
@@ -173,22 +188,51 @@ func TestAnEndedSessionIsNeverBroughtBack(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	store := seats.NewSessions(db)
-	ctx := store.Watch(t.Context())
 	end := time.Now().Add(time.Hour)
-	if err := store.CommitCtx(ctx, "token", []byte("a"), end); err != nil {
+	if err := store.Commit("token", []byte("a"), end); err != nil {
 		t.Fatal(err)
 	}
-	slow := store.Watch(t.Context())
+	slow := store.Act(t.Context())
 	if _, found, err := store.FindCtx(slow, "token"); err != nil || !found {
 		t.Fatal(found, err)
 	}
-	if err := store.DeleteCtx(ctx, "token"); err != nil {
+	if err := store.Delete("token"); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.CommitCtx(slow, "token", []byte("b"), end); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := store.FindCtx(ctx, "token"); err != nil || found {
+	if _, found, err := store.Find("token"); err != nil || found {
 		t.Errorf("a request that was under way brought the session back (%v)", err)
+	}
+}
+
+func TestASessionEndedOnAnotherNodeActsNoMore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	who := person(t)
+	if a, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != 201 {
+		t.Fatal(a.StatusCode, body)
+	}
+	if _, err := s.db.Exec(t.Context(), `DELETE FROM session`); err != nil { // as another node's store does
+		t.Fatal(err)
+	}
+	a, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`)
+	if a.StatusCode != 401 || !strings.Contains(body, "session_ended") {
+		t.Errorf("a claim of an ended session got %d %s", a.StatusCode, body)
+	}
+	if a, body = send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != 201 {
+		t.Errorf("the next visit got %d %s, want a hold of its own", a.StatusCode, body)
+	}
+}
+
+func TestARefusedClaimLeavesNoSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":7}`)
+	var rows int
+	err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM session`).Scan(&rows)
+	if a.StatusCode != 409 || a.Header.Get("Set-Cookie") != "" || rows != 0 || err != nil {
+		t.Errorf("got %d %s with cookie %q and %d session rows, %v", a.StatusCode, body, a.Header.Get("Set-Cookie"), rows, err)
 	}
 }

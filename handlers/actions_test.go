@@ -1,0 +1,88 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// bought places an order for so many places and returns its address and what it is.
+func (s *site) bought(t *testing.T, who *http.Client, n int) (at string, order orderBody) {
+	t.Helper()
+	a, body := s.post(t, who, fill(s.held(t, who, n), "Ann", "ann@example.org"))
+	if a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, body)
+	}
+	at = s.url + a.Header.Get("Location")
+	return at, s.orderAt(t, at)
+}
+
+func (s *site) orderAt(t *testing.T, at string) orderBody {
+	t.Helper()
+	_, body := send(t, person(t), "GET", at, "")
+	var answer orderAnswer
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.Order
+}
+
+func TestTheOrderPageCancelsSomeTicketsAndThenAll(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	at, order := s.bought(t, who, 2)
+	_, page := send(t, who, "GET", at, "", "Accept", asPage)
+	key := regexp.MustCompile(`name="key" value="(\w+c)"`).FindStringSubmatch(page)
+	if key == nil {
+		t.Fatal("the page has no form to cancel")
+	}
+	form := url.Values{"key": {key[1]}, "ticket": {order.Tickets[0].ID}}
+	for range 2 { // a double click
+		if a, body := send(t, who, "POST", at+"/cancellations", form.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
+			t.Fatal(a.StatusCode, body)
+		}
+	}
+	if now := s.orderAt(t, at); !now.Tickets[0].Revoked || now.Tickets[1].Revoked || now.Due != order.Total/2 {
+		t.Errorf("the order is %+v", now)
+	}
+	form.Set("ticket", order.Tickets[1].ID)
+	if a, body := send(t, who, "POST", at+"/cancellations", form.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusConflict || !strings.Contains(body, "sent before with other content") {
+		t.Errorf("the key with another ticket: %d", a.StatusCode)
+	}
+	if a, _ := send(t, who, "POST", at+"/cancellations", `{"key":"k2","tickets":["`+order.Tickets[1].ID+`"]}`); a.StatusCode != http.StatusCreated {
+		t.Errorf("the other ticket: %d", a.StatusCode)
+	}
+	if _, page := send(t, who, "GET", at, "", "Accept", asPage); !strings.Contains(page, "This order was cancelled") || strings.Contains(page, "/tickets.pdf") {
+		t.Error("the page does not say that it was cancelled")
+	}
+}
+
+func TestBadActionsHaveTheirAnswersAndChangeNothing(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	at, order := s.bought(t, who, 1)
+	for _, bad := range []struct {
+		name, path, body string
+		status           int
+	}{
+		{"no key", "/cancellations", `{"tickets":["` + order.Tickets[0].ID + `"]}`, 422},
+		{"no ticket", "/cancellations", `{"key":"k"}`, 422},
+		{"a ticket that is none", "/cancellations", `{"key":"k","tickets":["x"]}`, 404},
+		{"somebody else's ticket", "/cancellations", `{"key":"k","tickets":["00000000-0000-4000-8000-000000000000"]}`, 404},
+		{"a long key", "/mails", `{"key":"` + strings.Repeat("k", 201) + `"}`, 422},
+		{"an order that is not there", "x/mails", `{"key":"k"}`, 404},
+	} {
+		if a, body := send(t, who, "POST", at+bad.path, bad.body); a.StatusCode != bad.status || len(body) < 60 {
+			t.Errorf("%s: %d %s, want %d and a sentence", bad.name, a.StatusCode, body, bad.status)
+		}
+	}
+	if a, _ := send(t, who, "POST", at+"/mails", `{"key":"k"}`, "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); a.StatusCode != http.StatusForbidden {
+		t.Errorf("another site's form: %d", a.StatusCode)
+	}
+	if now := s.orderAt(t, at); now.Tickets[0].Revoked || now.State != "confirmed" {
+		t.Errorf("the order is %+v", now)
+	}
+}

@@ -1,0 +1,182 @@
+package handlers
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /events/{slug}/checkout
+func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if wantsJSON(r) {
+		return h.hold(w, r, s)
+	}
+	return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{})
+}
+
+// showCheckout writes the page of a checkout with what p knows besides the sale and the hold.
+func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.CheckoutPage) error {
+	holder, known := h.holder(r)
+	if !known {
+		return errNoHold
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: nonce(w), Script: "checkout.js", Style: "order.css"}
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold}
+	switch {
+	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
+		if p.Hold = nil; p.Message == "" {
+			p.Message, p.Nearest = lost(s, p.Form.Seats)
+		}
+		return writePage(w, r, status, views.Checkout(p))
+	case err != nil:
+		return err
+	}
+	p.From, p.Methods = p.CheckoutPath(), h.orders.Methods(s.Event, s.Total(hold.Seats))
+	if err := h.offerCredit(r, s, &p); err != nil {
+		return err
+	}
+	switch paid, err := h.orders.PaymentOf(r.Context(), holder, hold.ID); {
+	case err == nil && !paid.Over() && !paid.Done():
+		p.Payment = &paid
+		if p.Form.Name == "" {
+			p.Form = paid.Form
+		}
+	case err != nil && !errors.Is(err, orders.ErrNoPayment):
+		return err
+	}
+	return writePage(w, r, status, views.Checkout(p))
+}
+
+// wanted is an order as programs send it, and forms with the same names.
+type wanted struct {
+	Hold   string   `json:"hold"`
+	Seats  []string `json:"seats"`
+	Name   string   `json:"name"`
+	Email  string   `json:"email"`
+	Born   string   `json:"born"`
+	Method string   `json:"method"`
+
+	Answers map[string]string `json:"answers"` // by number of the question, from 1
+}
+
+// POST /events/{slug}/orders
+func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	form, err := decodeOrder(r, s)
+	if err != nil {
+		return err
+	}
+	holder, known := h.holder(r)
+	if !known {
+		return errNoHold
+	}
+	if r.PostForm.Get("extend") != "" {
+		return h.extendCheckout(w, r, s, holder, form)
+	}
+	if chosen := r.PostForm.Get("instead"); chosen != "" {
+		return h.takeInstead(w, r, s, holder, form, chosen)
+	}
+	form.Account = h.account(r)
+	if orders.Ahead(form.Method) && s.Total(form.Seats) > 0 {
+		return h.pay(w, r, s, holder, form)
+	}
+	code, err := h.orders.Place(r.Context(), s, holder, form)
+	if err != nil {
+		return h.refuseOrder(w, r, s, form, err)
+	}
+	if !wantsJSON(r) {
+		http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
+		return nil
+	}
+	order, err := h.orders.Find(r.Context(), code)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", views.OrderPath(code))
+	return writeJSON(w, http.StatusCreated, orderAnswer{describeOrder(s, order)})
+}
+
+// refuseOrder says what is wrong: as JSON, or on the same page with everything that was typed.
+func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, form orders.Form, err error) error {
+	page := views.CheckoutPage{Form: form}
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) && refusal.Code == seats.CodeTaken && refusal.Nearest == nil {
+		refusal.Nearest = nearest(s, refusal.Seats, without(form.Seats, refusal.Seats))
+	}
+	switch {
+	case wantsJSON(r) && errors.As(err, &refusal):
+		return h.refuse(w, r, s, refusal)
+	case wantsJSON(r):
+		return err
+	case errors.As(err, &page.Mistakes):
+		return h.showCheckout(w, r, s, http.StatusUnprocessableEntity, page)
+	case errors.As(err, &refusal):
+		page.Message, page.Nearest = refusal.Message, refusal.Nearest
+		return h.showCheckout(w, r, s, http.StatusConflict, page)
+	case errors.Is(err, seats.ErrNoHold):
+		page.Message, page.Nearest = lost(s, form.Seats)
+		return h.showCheckout(w, r, s, http.StatusConflict, page)
+	}
+	return err
+}
+
+// extendCheckout gives the hold more time and shows the page again with everything that was typed.
+func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	page := views.CheckoutPage{Form: form}
+	if _, err := s.Extend(r.Context(), holder); err != nil {
+		return h.refuseOrder(w, r, s, form, err)
+	}
+	return h.showCheckout(w, r, s, http.StatusOK, page)
+}
+
+// decodeOrder reads an order from JSON or a form.
+func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
+	var asked wanted
+	switch {
+	case isForm(r):
+		if err := parseForm(r); err != nil {
+			return form, err
+		}
+		f := r.PostForm
+		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), map[string]string{}}
+		for i := range s.Event.Questions {
+			asked.Answers[strconv.Itoa(i+1)] = f.Get(orders.FieldAnswer(i + 1))
+		}
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return form, err
+		}
+		if err := decodeJSON(body, &asked); err != nil {
+			return form, err
+		}
+	default:
+		return form, errMedia
+	}
+	return asked.form(s)
+}
+
+func (a wanted) form(s *seats.Sale) (orders.Form, error) {
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Answers: a.Answers}
+	var err error
+	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
+		return form, errHoldID
+	}
+	for _, label := range a.Seats {
+		idx, ok := s.Seat(label)
+		if !ok {
+			return form, errSeatLabel
+		}
+		form.Seats = append(form.Seats, idx)
+	}
+	slices.Sort(form.Seats)
+	form.Seats = slices.Compact(form.Seats)
+	return form, nil
+}

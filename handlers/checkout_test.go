@@ -1,0 +1,134 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
+
+// fill is the form of the checkout for what somebody holds.
+func fill(h holdBody, name, email string) url.Values {
+	return url.Values{"hold": {h.ID}, "seat": h.Seats, "name": {name}, "email": {email}, "method": {"door"}}
+}
+
+func (s *site) post(t *testing.T, who *http.Client, f url.Values) (*http.Response, string) {
+	t.Helper()
+	return send(t, who, "POST", s.url+"/events/evening/orders", f.Encode(), "Content-Type", asForm, "Accept", asPage)
+}
+
+func (s *site) held(t *testing.T, who *http.Client, n int) holdBody {
+	t.Helper()
+	_, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":`+jsonNumber(n)+`}`)
+	return holdOf(t, body)
+}
+
+func TestAFormBecomesAnOrderWithItsPageAndCalendar(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	hold := s.held(t, who, 2)
+	_, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
+	for _, want := range []string{`value="` + hold.ID + `"`, hold.Seats[1], "At the door"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the checkout lacks %q", want)
+		}
+	}
+	a, body := s.post(t, who, fill(hold, "Ann", "ann@example.org"))
+	if a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, body)
+	}
+	at := a.Header.Get("Location")
+	if again, _ := s.post(t, who, fill(hold, "Ann", "ann@example.org")); again.Header.Get("Location") != at {
+		t.Errorf("the same form again led to %q, want %q", again.Header.Get("Location"), at)
+	}
+	anybody := person(t)
+	a, page = send(t, anybody, "GET", s.url+at, "", "Accept", asPage)
+	if a.StatusCode != 200 || strings.Count(page, "data-code=") != 2 || !strings.Contains(page, "to pay at the door") || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the order's page: %d, %d codes", a.StatusCode, strings.Count(page, "data-code="))
+	}
+	if _, ics := send(t, anybody, "GET", s.url+at+"/calendar.ics", ""); !strings.Contains(ics, "BEGIN:VEVENT") || !strings.Contains(ics, "SUMMARY:Evening") || !strings.Contains(ics, "\r\n") {
+		t.Errorf("the calendar is %q", ics)
+	}
+	if a, _ := send(t, anybody, "GET", s.url+"/orders/"+strings.Repeat("0", 26), ""); a.StatusCode != 404 {
+		t.Errorf("an order that is not there: %d", a.StatusCode)
+	}
+}
+
+func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	hold := s.held(t, who, 1)
+	kept := func(what string, want int, f url.Values, says string) {
+		t.Helper()
+		a, page := s.post(t, who, f)
+		for _, part := range []string{`value="` + f.Get("name") + `"`, `value="` + f.Get("email") + `"`, says} {
+			if a.StatusCode != want || !strings.Contains(page, part) {
+				t.Errorf("%s: status %d, want %d, and %q on the page", what, a.StatusCode, want, part)
+			}
+		}
+	}
+	kept("a bad address", 422, fill(hold, "Ann", "ann"), "not an e-mail address")
+	extend := fill(hold, "Ann", "ann")
+	extend.Set("extend", "1")
+	kept("more time", 200, extend, "Held")
+	s.held(t, who, 1)
+	kept("another place since", 409, fill(hold, "Ann", "ann@example.org"), "changed since this page was shown")
+	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
+		t.Fatal(a.StatusCode)
+	}
+	kept("with nothing held", 409, fill(hold, "Ann", "ann@example.org"), "they are free. Nothing was sold. Take them again")
+	kept("with nothing held, and a mistake", 422, fill(hold, "Ann", "ann"), "not an e-mail address")
+	again := fill(hold, "Ann", "ann@example.org")
+	again.Set("instead", strconv.Itoa(hold.Idx[0]))
+	kept("taken again", 200, again, "What you get")
+	again.Set("instead", "999999")
+	if a, _ := s.post(t, who, again); a.StatusCode != 404 {
+		t.Errorf("a seat that is not there instead: %d", a.StatusCode)
+	}
+	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
+		t.Fatal(a.StatusCode)
+	}
+	if a, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 404 || !strings.Contains(page, "hold no seats") {
+		t.Errorf("a checkout of nothing: %d", a.StatusCode)
+	}
+}
+
+func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	hold := s.held(t, who, 1)
+	good := `{"hold":"` + hold.ID + `","seats":["` + hold.Seats[0] + `"],"name":"Ann","email":"ann@example.org","method":"door"}`
+	for _, bad := range []struct {
+		name, body string
+		status     int
+	}{
+		{"no hold", strings.Replace(good, hold.ID, "", 1), 422},
+		{"somebody else's hold", strings.Replace(good, hold.ID[:4], "0000", 1), 409},
+		{"an unknown seat", strings.Replace(good, hold.Seats[0], "Moon/1", 1), 404},
+		{"no seat", strings.Replace(good, `"`+hold.Seats[0]+`"`, "", 1), 404},
+		{"another field", strings.Replace(good, `"name"`, `"nickname"`, 1), 422},
+		{"a price of one's own", strings.Replace(good, `"method":"door"`, `"method":"free"`, 1), 422},
+		{"a foreign method", strings.Replace(good, `"door"`, `"card"`, 1), 422},
+		{"a name of 10 MB", strings.Replace(good, "Ann", strings.Repeat("a", 10<<20), 1), 413},
+		{"a zero byte", strings.Replace(good, "Ann", `Ann\u0000`, 1), 422},
+	} {
+		a, body := send(t, who, "POST", s.url+"/events/evening/orders", bad.body)
+		var answer errorAnswer
+		if err := json.Unmarshal([]byte(body), &answer); err != nil || a.StatusCode != bad.status || len(answer.Error.Message) < 20 {
+			t.Errorf("%s: %d %.200s, want %d and a sentence", bad.name, a.StatusCode, body, bad.status)
+		}
+	}
+	if a, body := send(t, person(t), "POST", s.url+"/events/evening/orders", good); a.StatusCode != 404 {
+		t.Errorf("another browser with this hold: %d %s", a.StatusCode, body)
+	}
+	if sold := s.sale.Snapshot().Counts.Sold; sold[0]+sold[len(sold)-1] != 0 {
+		t.Errorf("sold: %v", sold)
+	}
+	if a, body := send(t, who, "POST", s.url+"/events/evening/orders", good); a.StatusCode != 201 {
+		t.Errorf("the good one after all: %d %s", a.StatusCode, body)
+	}
+}

@@ -1,0 +1,131 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/views"
+)
+
+type creditAnswer struct {
+	Email    string        `json:"email"`
+	Accounts []accountBody `json:"accounts"`
+}
+
+type accountBody struct {
+	Currency string     `json:"currency"`
+	Balance  int64      `json:"balance"`
+	Lines    []lineBody `json:"lines"`
+	Older    bool       `json:"older"`
+}
+
+type lineBody struct {
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"`
+	Amount int64     `json:"amount"`
+	Order  string    `json:"order,omitempty"`
+	Event  string    `json:"event,omitempty"`
+}
+
+func describeCredit(email string, list []credit.Statement) creditAnswer {
+	answer := creditAnswer{Email: email, Accounts: []accountBody{}}
+	for _, s := range list {
+		account := accountBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}
+		for _, line := range s.Lines {
+			account.Lines = append(account.Lines, lineBody{line.At.UTC(), line.Kind, line.Amount, line.Order, line.Event})
+		}
+		answer.Accounts = append(answer.Accounts, account)
+	}
+	return answer
+}
+
+// GET /credit
+func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) error {
+	if wantsJSON(r) && h.account(r) == "" {
+		return errNotSignedIn
+	}
+	return h.showCredit(w, r, http.StatusOK, views.CreditPage{})
+}
+
+// showCredit writes the statement of whoever is signed in, or asks who it is, with what p knows besides.
+func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int, p views.CreditPage) (err error) {
+	w.Header().Set("Cache-Control", "no-store")
+	if p.Account = h.account(r); p.Account != "" {
+		if p.Statements, err = h.credit.Statements(r.Context(), p.Account); err != nil {
+			return err
+		}
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, status, describeCredit(p.Account, p.Statements))
+	}
+	p.Page = views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css", Notice: p.Notice}
+	p.Back = h.backTo(r)
+	return writePage(w, r, status, views.Credit(p))
+}
+
+type voucherAnswer struct {
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// POST /credit/vouchers
+func (h *Handlers) redeem(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeCredit(r)
+	if err != nil {
+		return err
+	}
+	if h.account(r) == "" {
+		return errNotSignedIn
+	}
+	loaded, err := h.credit.Redeem(r.Context(), h.account(r), asked.Code)
+	if p := refusedVoucher(err); p != nil && !wantsJSON(r) {
+		return h.showCredit(w, r, p.status, views.CreditPage{Code: asked.Code, WrongCode: p.what + " " + p.next})
+	} else if p != nil {
+		return p
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusCreated, voucherAnswer{loaded.Minor, loaded.Currency})
+	}
+	return h.showCredit(w, r, http.StatusOK, views.CreditPage{Page: views.Page{Notice: views.Loaded(loaded)}})
+}
+
+// refusedVoucher is what is wrong with a voucher, in words; nil if that is not what is wrong.
+func refusedVoucher(err error) *problem {
+	for _, known := range []struct {
+		err    error
+		status int
+		what   string
+		next   string
+	}{
+		{credit.ErrNoVoucher, 404, "There is no voucher with this code.", "Look at it again, letter by letter: it has sixteen of them."},
+		{credit.ErrExpired, 410, "This voucher has expired.", "Ask whoever gave it to you."},
+		{credit.ErrRedeemed, 409, "This voucher was redeemed already.", "Somebody else had its code."},
+	} {
+		if errors.Is(err, known.err) {
+			return &problem{known.status, "voucher", known.what, "Your credit is as it was.", known.next}
+		}
+	}
+	return nil
+}
+
+// creditWanted is what forms and programs send here.
+type creditWanted struct {
+	Email string `json:"email"`
+	Token string `json:"token"`
+	Code  string `json:"code"`
+	Back  string `json:"back"`
+}
+
+func decodeCredit(r *http.Request) (asked creditWanted, err error) {
+	if isForm(r) {
+		err = parseForm(r)
+		f := r.PostForm
+		return creditWanted{f.Get("email"), f.Get("token"), f.Get("code"), f.Get("back")}, err
+	}
+	return asked, decodeBody(r, &asked)
+}

@@ -1,0 +1,66 @@
+package handlers
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/views"
+)
+
+var errNoCharge = &problem{404, "unknown", "The demo card has no such charge.", nothingChanged, "Start from the checkout of a demo event."}
+
+// GET /demo-card/{reference}
+func (h *Handlers) demoCard(w http.ResponseWriter, r *http.Request) error {
+	c, err := h.card.Charge(r.Context(), r.PathValue("reference"))
+	if errors.Is(err, demo.ErrNoCharge) {
+		return errNoCharge
+	}
+	if err != nil {
+		return err
+	}
+	if !c.Pending {
+		http.Redirect(w, r, c.Back+"?back", http.StatusSeeOther)
+		return nil
+	}
+	page := views.Page{Title: "The demo card", Nonce: nonce(w), Style: "order.css"}
+	return writePage(w, r, http.StatusOK, views.DemoCard(views.DemoPage{
+		Page: page, Reference: c.Reference, What: c.What, Amount: c.Amount, Currency: c.Currency, Back: c.Back,
+	}))
+}
+
+// POST /demo-card/{reference}
+func (h *Handlers) answerDemoCard(w http.ResponseWriter, r *http.Request) error {
+	var asked struct {
+		Answer string `json:"answer"`
+	}
+	if isForm(r) {
+		if err := parseForm(r); err != nil {
+			return err
+		}
+		asked.Answer = r.PostForm.Get("answer")
+	} else {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		if err := decodeJSON(body, &asked); err != nil {
+			return err
+		}
+	}
+	c, err := h.card.Charge(r.Context(), r.PathValue("reference"))
+	if err == nil {
+		err = h.card.Answer(r.Context(), c.Reference, asked.Answer)
+	}
+	switch {
+	case errors.Is(err, demo.ErrNoCharge):
+		return errNoCharge
+	case err != nil:
+		return err
+	case wantsJSON(r):
+		return writeJSON(w, http.StatusOK, map[string]string{"back": c.Back})
+	}
+	http.Redirect(w, r, c.Back+"?back", http.StatusSeeOther)
+	return nil
+}

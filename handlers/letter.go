@@ -1,0 +1,80 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/views"
+)
+
+// Letters writes the mail about orders, and with links.
+type Letters struct {
+	Office *seats.Office
+	Orders *orders.Orders
+	Credit *credit.Ledger
+	URL    string // how browsers reach us
+}
+
+// Write makes the letter of a row of the outbox, with the order as it is now.
+func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	if m.Kind == credit.MailLink {
+		return l.link(ctx, m)
+	}
+	order, err := l.Orders.Find(ctx, m.Order)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	s, err := l.Office.Sale(ctx, order.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	address := l.URL + views.OrderPath(order.Code)
+	page := views.LetterPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order, Kind: m.Kind, Address: address}
+	var html strings.Builder
+	if err := views.Letter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	letter := mail.Letter{
+		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
+		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+	}
+	letter.Files, err = files(s, order, address)
+	return letter, err
+}
+
+// files are what a mail program can keep of an order.
+func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, error) {
+	if order.State == orders.Cancelled {
+		return nil, nil
+	}
+	pdf, err := views.OrderPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
+	return []mail.File{
+		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
+		{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(calendarOf(s, order, address))},
+	}, err
+}
+
+// link makes the mail with a link, and the link itself: only the mail has it.
+func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	token, err := l.Credit.Link(ctx, m.Email)
+	if errors.Is(err, credit.ErrNoLink) {
+		return mail.Letter{}, &mail.Refused{Reason: "nobody waits for this link any more"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	address := l.URL + views.CreditPath + "/links/" + token
+	var html strings.Builder
+	if err := views.LinkLetter(address, m.Email).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return mail.Letter{
+		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: views.LinkSubject, Text: views.LinkText(address, m.Email), HTML: html.String(),
+	}, nil
+}

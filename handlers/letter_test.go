@@ -1,0 +1,42 @@
+package handlers
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	a, _ := s.post(t, who, fill(s.held(t, who, 2), "李小龍 <b>", "ann@example.org"))
+	code := strings.TrimPrefix(a.Header.Get("Location"), "/orders/")
+	letters := Letters{Office: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
+	l, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: orders.MailConfirmation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "https://tickets.example.org" + views.OrderPath(code)
+	for what, ok := range map[string]bool{
+		"its subject": l.Subject == "Your tickets: Evening", "its reader": l.Name == "李小龍 <b>" && l.Email == "ann@example.org",
+		"the link in text": strings.Contains(l.Text, link+"\n"), "the link": strings.Contains(l.HTML, `href="`+link+`"`),
+		"what is due": strings.Contains(l.Text, "to pay at the door"), "the files": len(l.Files) == 2,
+		"the PDF": bytes.HasPrefix(l.Files[0].Content, []byte("%PDF")), "the calendar": bytes.Contains(l.Files[1].Content, []byte("BEGIN:VEVENT")),
+	} {
+		if !ok {
+			t.Errorf("the letter lacks %s: %+v", what, l.Subject)
+		}
+	}
+	if a, pdf := send(t, who, "GET", s.url+views.OrderPath(code)+"/tickets.pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") || a.Header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("the PDF: %d %s", a.StatusCode, a.Header.Get("Content-Type"))
+	}
+	if _, err := letters.Write(t.Context(), mail.Mail{Order: seats.NewID().String()}); err == nil {
+		t.Error("an order that is not there has a letter")
+	}
+}

@@ -1,0 +1,82 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// lost says what became of seats that somebody had on their checkout and does not have any more, and what to take
+// instead: the same where they are free again, else the nearest.
+func lost(s *seats.Sale, gone []int) (message string, instead []int) {
+	states := s.Snapshot().States
+	free := func(idx int) bool { return states[idx].Shown() == seats.Free }
+	instead = slices.DeleteFunc(slices.Clone(gone), func(idx int) bool { return !free(idx) })
+	again := len(instead)
+	instead = append(instead, nearest(s, slices.DeleteFunc(slices.Clone(gone), free), instead)...)
+	switch {
+	case again == len(gone):
+		message = "You do not hold these seats any more, and they are free. Nothing was sold. Take them again, or choose others."
+	case again > 0:
+		message = "You do not hold these seats any more, and some of them are taken. Nothing was sold."
+	default:
+		message = nameSeats(s, gone) + " taken by somebody else after your time ran out. Nothing was sold."
+	}
+	if len(instead) == 0 {
+		message += " None near them is free. Choose others."
+	}
+	return message, instead
+}
+
+// nearest lists free seats in place of those that are gone, and none of those that somebody has beside them.
+func nearest(s *seats.Sale, gone, beside []int) []int {
+	near := s.Nearest(slices.Concat(gone, beside)) // in that order
+	return near[:min(len(near), len(gone))]
+}
+
+// without lists those that are not among others.
+func without(idxs, others []int) []int {
+	return slices.DeleteFunc(slices.Clone(idxs), func(idx int) bool { return slices.Contains(others, idx) })
+}
+
+// nameSeats is "Stalls, row C, seat 12 was" or "3 of your seats were".
+func nameSeats(s *seats.Sale, idxs []int) string {
+	switch len(idxs) {
+	case 1:
+		return s.Plan.Words(idxs[0]) + " was"
+	case 2:
+		return s.Plan.Words(idxs[0]) + " and " + s.Plan.Words(idxs[1]) + " were"
+	}
+	return fmt.Sprintf("%d seats were", len(idxs))
+}
+
+// takeInstead claims what the page of a checkout offered in place of seats that were lost, together with what is left of
+// them, and shows the page again with everything that was typed.
+func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, chosen string) error {
+	wish := seats.Wish{}
+	hold, err := s.Hold(r.Context(), holder)
+	switch {
+	case err == nil && hold.Lapsed:
+		wish.Seats = labels(s, hold.Seats)
+	case err != nil && !errors.Is(err, seats.ErrNoHold):
+		return err
+	}
+	for text := range strings.SplitSeq(chosen, ",") {
+		idx, err := strconv.Atoi(text)
+		if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
+			return errSeatIndex
+		}
+		wish.Seats = append(wish.Seats, s.Plan.Label(idx))
+	}
+	if _, err := s.Claim(r.Context(), holder, "", wish); err != nil {
+		return h.refuseOrder(w, r, s, form, err)
+	}
+	return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: form})
+}

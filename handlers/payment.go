@@ -1,0 +1,128 @@
+package handlers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+type paymentAnswer struct {
+	Payment paymentBody `json:"payment"`
+}
+
+type paymentBody struct {
+	Code     string `json:"code"`
+	Event    string `json:"event"`
+	Method   string `json:"method"`
+	State    string `json:"state"`
+	Currency string `json:"currency"`
+	Amount   int64  `json:"amount"`
+	Page     string `json:"page,omitempty"`
+	Order    string `json:"order,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+func describePayment(p orders.Payment) paymentBody {
+	body := paymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: p.Page, Reason: p.Reason}
+	switch {
+	case p.Done():
+		body.State, body.Page, body.Order = "done", "", views.OrderPath(p.Code)
+	case p.Over():
+		body.State, body.Page = "over", ""
+	}
+	return body
+}
+
+// pay begins a payment and sends whoever pays on their way. A browser does not follow a form to another site under our
+// rules for pages, so it goes by a page of ours.
+func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	p, err := h.orders.Pay(r.Context(), s, holder, form)
+	if err != nil {
+		return h.refuseOrder(w, r, s, form, err)
+	}
+	w.Header().Set("Location", views.PaymentPath(p.Code))
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusAccepted, paymentAnswer{describePayment(p)})
+	}
+	switch {
+	case p.Done():
+		w.Header().Set("Location", views.OrderPath(p.Code))
+	case strings.HasPrefix(p.Page, "/") && !p.Over():
+		w.Header().Set("Location", p.Page)
+	case p.Page != "" && !p.Over():
+		w.Header().Set("Location", views.PaymentPath(p.Code)+"?go")
+	}
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// GET /payments/{code}
+func (h *Handlers) payment(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	p, err := h.orders.Payment(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Has("back") && !p.Done() && !p.Over() {
+		if err := h.orders.Ask(r.Context(), p); err != nil {
+			return err
+		}
+		if p, err = h.orders.Payment(r.Context(), p.Code); err != nil {
+			return err
+		}
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
+	}
+	if p.Done() {
+		http.Redirect(w, r, views.OrderPath(p.Code), http.StatusSeeOther)
+		return nil
+	}
+	return h.showPayment(w, r, p)
+}
+
+// showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
+// are still theirs, or the nearest ones.
+func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.Payment) error {
+	s, err := h.office.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	if r, err = h.visited(r); err != nil {
+		return err
+	}
+	holder, known := h.holder(r)
+	mine := known && holder == p.Holder
+	if p.Over() && mine {
+		hold, err := s.Hold(r.Context(), holder)
+		if err == nil && slices.Equal(hold.Seats, p.Form.Seats) {
+			return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: p.Form, Message: p.Reason})
+		}
+		gone := without(p.Form.Seats, hold.Seats)
+		return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
+	}
+	page := views.Page{Title: "Payment · " + s.Event.Name, Nonce: nonce(w), Script: "payment.js", Style: "order.css"}
+	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {
+		w.Header().Set("Refresh", "0; url="+p.Page)
+	}
+	return writePage(w, r, http.StatusOK, views.Payment(views.PaymentPage{
+		Page: page, Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Payment: p, Mine: mine,
+	}))
+}
+
+// POST /payments/{code}/stop
+func (h *Handlers) stopPayment(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.orders.Stop(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
+	}
+	http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+	return nil
+}
