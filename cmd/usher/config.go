@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats/mail"
 )
 
 // Config is every setting of the program. What an organizer may change stands in the event's own row instead.
@@ -18,6 +21,16 @@ type Config struct {
 	DatabaseURL string // a PostgreSQL of the operator's own; secret
 	Demo        bool   // add demo events to an empty box office
 	Log         string // "text" or "json"
+	Sockets     int    // the most sockets of one address
+	Metrics     string // where to listen for Prometheus; empty: nowhere
+
+	StripeKey     string // of an account at Stripe; secret
+	StripeWebhook string // secret of its webhook
+	StripeURL     string // where Stripe is; empty: the real one
+	SMTP          string // the server that takes mail; empty: files in the data folder; secret
+	MailFrom      string // in whose name mail goes out
+
+	transport mail.Transport // made of the last two by check
 }
 
 // setting is one line of the help: a flag and the environment variable of the same name.
@@ -39,6 +52,13 @@ func (cfg *Config) serveSettings() []setting {
 		{"url", "USHER_URL", "public `address` of the box office, such as https://tickets.example.org; empty: as listened on", text(&cfg.URL, "")},
 		{"demo", "USHER_DEMO", "add demo events when there are no events", truth(&cfg.Demo, true)},
 		{"log", "USHER_LOG", "`form` of the log: text or json", text(&cfg.Log, "text")},
+		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
+		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
+		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; empty: mail is kept in DATA/mail", text(&cfg.SMTP, "")},
+		{"mail-from", "USHER_MAIL_FROM", "`sender` of mail, such as \"Box office <tickets@example.org>\"", text(&cfg.MailFrom, "")},
+		{"stripe-key", "USHER_STRIPE_KEY", "secret `key` of an account at Stripe, to be paid by card; empty: no cards", text(&cfg.StripeKey, "")},
+		{"stripe-webhook-secret", "USHER_STRIPE_WEBHOOK_SECRET", "`secret` of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes", text(&cfg.StripeWebhook, "")},
+		{"stripe-url", "USHER_STRIPE_URL", "`address` of a stand-in for Stripe, for tests; empty: Stripe", text(&cfg.StripeURL, "")},
 	}, cfg.databaseSettings()...)
 }
 
@@ -48,6 +68,10 @@ func text(p *string, fallback string) func(*flag.FlagSet, string, string) {
 
 func truth(p *bool, fallback bool) func(*flag.FlagSet, string, string) {
 	return func(fs *flag.FlagSet, name, about string) { fs.BoolVar(p, name, fallback, about) }
+}
+
+func number(p *int, fallback int) func(*flag.FlagSet, string, string) {
+	return func(fs *flag.FlagSet, name, about string) { fs.IntVar(p, name, fallback, about) }
 }
 
 // bind adds the settings to a flag set. The environment replaces the default; a flag, parsed later, replaces both.
@@ -68,8 +92,20 @@ func (cfg *Config) check() error {
 	if _, _, err := net.SplitHostPort(cfg.Addr); err != nil {
 		return usageError{fmt.Sprintf("--addr %q is not host:port (try \":8080\" or \"127.0.0.1:8080\")", cfg.Addr)}
 	}
+	if _, _, err := net.SplitHostPort(cfg.Metrics); err != nil && cfg.Metrics != "" {
+		return usageError{fmt.Sprintf("--metrics %q is not host:port (try \"127.0.0.1:9090\")", cfg.Metrics)}
+	}
 	if cfg.Log != "text" && cfg.Log != "json" {
 		return usageError{fmt.Sprintf("--log is %q; it may be text or json", cfg.Log)}
+	}
+	if cfg.StripeWebhook != "" && cfg.StripeKey == "" {
+		return usageError{"--stripe-webhook-secret is of no use without --stripe-key"}
+	}
+	if cfg.Sockets < 1 {
+		return usageError{fmt.Sprintf("--sockets-per-address is %d; one is the least", cfg.Sockets)}
+	}
+	if err := cfg.checkMail(); err != nil {
+		return err
 	}
 	if cfg.URL == "" {
 		return nil

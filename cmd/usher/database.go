@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats"
 )
 
 // database is the PostgreSQL in use, at this version of the schema.
@@ -20,10 +20,6 @@ type database struct {
 	dsn     string
 	private *migrations.Private // nil when the operator gave one
 }
-
-// connections is how many a node opens at most, if DATABASE_URL does not say it with pool_max_conns. Claims travel in
-// batches, so that a few carry a crowd.
-const connections = 16
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
 func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *database, err error) {
@@ -42,7 +38,7 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 	if err := prepare(ctx, db.dsn); err != nil {
 		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
 	}
-	db.pool, err = openPool(ctx, db.dsn)
+	db.pool, err = seats.Connect(ctx, db.dsn)
 	return db, err
 }
 
@@ -58,17 +54,6 @@ func prepare(ctx context.Context, dsn string) error {
 	}
 	_, err = migrations.Up(ctx, conn)
 	return err
-}
-
-func openPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL is not an address of a PostgreSQL: %w", err)
-	}
-	if !strings.Contains(dsn, "pool_max_conns") {
-		cfg.MaxConns = connections
-	}
-	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
 // stopTime is how long a clean end of Postgres may take; after it, the next start recovers.

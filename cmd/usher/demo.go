@@ -23,12 +23,12 @@ type demoEvent struct {
 // demoEvents are one of each kind of house. The first one is what serve points at.
 func demoEvents() []demoEvent {
 	return []demoEvent{
-		{"theatre", 17, seats.NewEvent{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", TimeZone: "Europe/Vienna"}},
-		{"club", 24, seats.NewEvent{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", TimeZone: "Europe/Berlin"}},
+		{"theatre", 17, seats.NewEvent{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"}},
+		{"club", 24, seats.NewEvent{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"}},
 		{"conference", 31, seats.NewEvent{
-			Slug: "small-web-day", Name: "Small Web Day", Venue: "Online", HoldLength: 5 * time.Minute, SeatsPerHolder: 1,
+			Slug: "small-web-day", Name: "Small Web Day", Venue: "Online", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true,
 		}},
-		{"stadium", 45, seats.NewEvent{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", TimeZone: "Europe/Zurich", Currency: "CHF"}},
+		{"stadium", 45, seats.NewEvent{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
 	}
 }
 

@@ -20,6 +20,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	var cfg Config
 	var n seats.NewEvent
 	var from, starts string
+	prices := map[string]int64{}
 	fs := c.flags()
 	fs.StringVar(&from, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
 	fs.StringVar(&n.Name, "name", "", "`name` of the event")
@@ -31,6 +32,19 @@ func eventCreate(ctx context.Context, c *call) error {
 	fs.DurationVar(&n.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
 	fs.IntVar(&n.SeatsPerHolder, "limit", 6, "most `seats` for one person")
 	fs.IntVar(&n.Extensions, "extensions", 10, "how many `times` a person may ask for more time")
+	fs.BoolVar(&n.Strict, "strict", false, "take seats away the moment their time is up, instead of letting others take them")
+	fs.BoolVar(&n.NoLoneSeats, "no-lone-seats", false, "refuse to leave a single free seat between others where it can be avoided")
+	fs.BoolVar(&n.AsksBirth, "ask-birth", false, "ask everybody who orders for their date of birth")
+	fs.Func("ask", "a `question` for everybody who orders, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"", func(text string) error {
+		q, err := seats.ReadQuestion(text)
+		n.Questions = append(n.Questions, q)
+		return err
+	})
+	fs.BoolVar(&n.PaidAhead, "paid-ahead", false, "let nobody pay at the door")
+	fs.BoolVar(&n.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
+	fs.BoolVar(&n.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
+	fs.DurationVar(&n.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
+	fs.Func("price", "what a `category` costs, as A=25.00; once for each", func(text string) error { return addPrice(prices, text) })
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
@@ -43,6 +57,9 @@ func eventCreate(ctx context.Context, c *call) error {
 	p, err := findPlan(from)
 	if err != nil {
 		return err
+	}
+	if err := setPrices(p, prices); err != nil {
+		return c.misuse(err)
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
 		e, err := seats.CreateEvent(ctx, db, n, p)
@@ -65,6 +82,8 @@ func checkNewEvent(n *seats.NewEvent, from, starts string) error {
 		return errors.New("--name is missing")
 	case n.HoldLength < time.Second:
 		return fmt.Errorf("--hold %s is too short; a second is the least", n.HoldLength)
+	case n.PaymentLength < time.Second || n.PaymentLength > 24*time.Hour:
+		return fmt.Errorf("--pay-within %s is not between a second and a day", n.PaymentLength)
 	case n.SeatsPerHolder < 1:
 		return fmt.Errorf("--limit %d would let nobody have a seat", n.SeatsPerHolder)
 	case n.Extensions < 1:

@@ -36,8 +36,15 @@ func commands() []command {
 		{"serve", "[flags]", "open the box office", serve},
 		{"event create", "--plan FILE|NAME --name NAME [flags]", "put an event on sale, also while serve runs", eventCreate},
 		{"event list", "[flags]", "show every event and what is left of it", eventList},
+		{"event orders", "SLUG [--csv] [flags]", "list the tickets of an event and whose they are", eventOrders},
+		{"event door", "SLUG [--revoke] [flags]", "print a link for those who let people in", eventDoor},
+		{"order paid", "CODE [flags]", "note that an order was paid at the door or by invoice", orderPaid},
+		{"attention", "[flags]", "show the payments somebody has to look at", attention},
 		{"plan import", "FILE [--out FILE]", "read a seating plan, say what is in it and what was repaired", planImport},
 		{"plan list", "", "show the plans that come with usher", planList},
+		{"voucher create", "--amount AMOUNT --currency ISO [--count N] [--expires DAY] [flags]", "print vouchers that load credit", voucherCreate},
+		{"verify", "[--event SLUG] [--json] [flags]", "hold every promise against the database, also while serve runs", verifyBooks},
+		{"rush", "[flags]", "send a crowd and judge what it was told", rushIn},
 		{"migrate", "[flags]", "bring the database up to this version", migrate},
 		{"version", "", "print the version", version},
 	}
@@ -99,7 +106,8 @@ func exitCode(err error, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintf(stderr, "usher: %v\n", err)
-	if _, ok := errors.AsType[usageError](err); ok {
+	_, misused := errors.AsType[usageError](err)
+	if _, open := errors.AsType[blind](err); misused || open {
 		return 2
 	}
 	return 1

@@ -11,6 +11,8 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/verify"
 )
 
 // serve opens the box office and keeps it open until it is told to end.
@@ -26,6 +28,13 @@ func serve(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	defer closing(&err, listener.Close)
+	numbers, err := listenMetrics(ctx, cfg.Metrics)
+	if err != nil {
+		return err
+	}
+	if numbers != nil {
+		defer closing(&err, numbers.Close)
+	}
 	db, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -37,7 +46,7 @@ func serve(ctx context.Context, c *call) (err error) {
 		}
 	}
 
-	crew := open(ctx, cfg, db, listener, log)
+	crew := open(ctx, cfg, db, listener, numbers, log)
 	defer closing(&err, crew.stop)
 	if err := welcome(ctx, c.stdout, cfg, db, listener); err != nil {
 		return err
@@ -46,23 +55,38 @@ func serve(ctx context.Context, c *call) (err error) {
 }
 
 // open starts everything that runs, in the order in which one leans on the other.
-func open(ctx context.Context, cfg *Config, db *database, listener net.Listener, log *slog.Logger) *crew {
+func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, log *slog.Logger) *crew {
 	office := seats.NewOffice(db.pool, log)
 	bell := realtime.NewBell(db.dsn, log)
-	hub := realtime.NewHub(office)
+	hub := realtime.NewHub()
+	hub.SocketsPerAddress, hub.Log = cfg.Sockets, log
 	feed := realtime.NewFeed(db.dsn, office, hub, log)
 	office.Changed = hub.Changed
 	office.Committed = bell.Ring
+	till := openTill(cfg, db, office, listener, log)
+	sold, purse := till.sold, till.purse
 	pages := handlers.New(handlers.Config{
-		Office: office, Hub: hub, Sessions: seats.NewSessions(db.pool), Log: log, PublicURL: cfg.URL,
+		Office: office, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, DemoCard: till.card, Stripe: till.webhook,
+		Log: log, PublicURL: cfg.URL,
 	})
+	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, URL: address(cfg, listener)}
+	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}
 
 	crew := newCrew()
 	crew.start(ctx, "office", office.Run)
 	crew.start(ctx, "bell", bell.Run)
 	crew.start(ctx, "feed", feed.Run)
 	crew.start(ctx, "hub", hub.Run)
+	crew.start(ctx, "payments", sold.Reckon)
+	crew.start(ctx, "demo card", till.card.Run)
+	counts := newMetrics()
+	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))
+	crew.start(ctx, "mail", outbox.Run)
+	crew.start(ctx, "credit", func(ctx context.Context) error { return purse.Run(ctx, log) })
 	crew.start(ctx, "http", serveHTTP(listener, pages, log))
+	if numbers != nil {
+		crew.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
+	}
 	return crew
 }
 

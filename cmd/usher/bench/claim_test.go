@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
+)
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// office runs a node's office for the time of the benchmark, with the bell that `usher serve` rings.
+func office(b *testing.B, db *pgxpool.Pool, bell bool) *seats.Office {
+	o := seats.NewOffice(db, quiet)
+	start(b, o.Run)
+	if bell {
+		ring := realtime.NewBell(db.Config().ConnString(), quiet)
+		start(b, ring.Run)
+		o.Committed = ring.Ring
+	}
+	return o
+}
+
+func start(b *testing.B, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = run(ctx) }() // ends by ctx
+	b.Cleanup(func() { cancel(); <-done })
+}
+
+func BenchmarkOneHotEvent(b *testing.B) {
+	db := postgres(b, 64)
+	contenders := []contender{ours("(c) usher", db, office(b, db, true)), perClaim(db), bare(db), redisClaims(redis(b, 1024))}
+	var all []scenario
+	for _, seats := range []int{1, 4} {
+		for _, clients := range []int{1, 16, 64, 256, 1024} {
+			all = append(all, scenario{1, seats, clients})
+		}
+	}
+	compare(b, "### One hot event: claims per second, and (c) in times of the others", firstTimes, all, contenders)
+}
+
+// notifyInsideSQL makes what is else rung after the commit part of each transaction.
+const notifyInsideSQL = `
+CREATE FUNCTION ring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_notify('seats', NEW.event_id || ':' || NEW.version); RETURN NULL; END $$;
+CREATE TRIGGER ring AFTER INSERT ON change FOR EACH ROW EXECUTE FUNCTION ring()`
+
+func BenchmarkFiftyEvents(b *testing.B) {
+	db, inside := postgres(b, 64), postgres(b, 64)
+	if _, err := inside.Exec(b.Context(), notifyInsideSQL); err != nil {
+		b.Fatal(err)
+	}
+	compare(b, "### Fifty events: claims per second, and a bell after the commit in times of the others", firstTimes, []scenario{{50, 1, 1024}, {50, 4, 1024}}, []contender{
+		ours("bell after commit", db, office(b, db, true)), ours("no bell", db, office(b, db, false)),
+		ours("NOTIFY inside", inside, office(b, inside, false)),
+	})
+}

@@ -1,0 +1,204 @@
+package crash_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+)
+
+// buyer is somebody with a browser who does again what was not answered.
+type buyer struct {
+	*program
+	bug     string
+	client  *http.Client
+	order   map[string]any
+	payment string
+}
+
+func (p *program) buyer(bug string) *buyer {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return &buyer{program: p, bug: bug, client: &http.Client{Jar: jar, Timeout: 15 * time.Second}}
+}
+
+// post sends JSON until it is answered, and reads the answer.
+func (b *buyer) post(path string, body any, answer any) {
+	b.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for range 20 {
+		b.alive(b.bug)
+		a, err := b.client.Post("http://"+b.addr+path, "application/json", bytes.NewReader(text))
+		if err != nil {
+			pause()
+			continue
+		}
+		said, _ := io.ReadAll(a.Body)
+		_ = a.Body.Close() // it was read
+		if a.StatusCode < 500 {
+			if err := json.Unmarshal(said, answer); err != nil || a.StatusCode >= 400 {
+				b.t.Fatalf("%s: %d %s, %v", path, a.StatusCode, said, err)
+			}
+			return
+		}
+		pause()
+	}
+	b.t.Fatalf("%s was never answered:\n%s", path, b.log.String())
+}
+
+// pays takes a seat and begins to pay for it.
+func (b *buyer) pays() {
+	b.t.Helper()
+	var held struct {
+		Hold struct {
+			ID    string
+			Seats []string
+		}
+	}
+	b.post("/events/evening/claims", map[string]any{"best": 2, "category": "A"}, &held)
+	b.order = map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Ann", "email": "ann@example.org", "method": "card"}
+	var begun struct{ Payment struct{ Code string } }
+	b.post("/events/evening/orders", b.order, &begun)
+	b.payment = begun.Payment.Code
+	b.until(b.bug, func() bool { return b.count(`payment WHERE reference <> ''`) > 0 })
+}
+
+// confirms is the buyer on the bank's page, and the bank that tells of it until it hears that it arrived.
+func (b *buyer) confirms(byItself bool) {
+	b.t.Helper()
+	all := b.bank.Sessions()
+	b.bank.Pays(all[len(all)-1].ID, byItself)
+	body := b.bank.Event(all[len(all)-1].ID, "checkout.session.completed")
+	for range 20 {
+		b.alive(b.bug)
+		if stripetest.Deliver(b.t, "http://"+b.addr+"/webhooks/stripe", body) == http.StatusNoContent {
+			return
+		}
+		pause()
+	}
+	b.t.Fatal("the webhook never arrived")
+}
+
+// lapses ends the time for paying; then somebody else takes the seats.
+func (b *buyer) lapses() {
+	b.exec(`WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
+		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 3`)
+	var held struct{ Hold struct{ Seats []string } }
+	b.program.buyer(b.bug).post("/events/evening/claims", map[string]any{"seats": b.order["seats"]}, &held)
+}
+
+// cancels gives the first of two tickets up as soon as the order is there, whether or not its money is.
+func (b *buyer) cancels() {
+	b.t.Helper()
+	b.until(b.bug, func() bool { return b.count(`orders`) > 0 })
+	var ticket string
+	if err := b.db.QueryRow(b.t.Context(), `SELECT id::text FROM ticket ORDER BY idx LIMIT 1`).Scan(&ticket); err != nil {
+		b.t.Fatal(err)
+	}
+	var order struct{ Order struct{ Back int64 } }
+	b.post("/orders/"+b.payment+"/cancellations", map[string]any{"key": "k", "tickets": []string{ticket}}, &order)
+}
+
+// stories are what may happen between a hold and its ticket.
+var stories = map[string]func(*buyer){
+	"buys":         func(b *buyer) { b.pays(); b.confirms(false) },
+	"cancels":      func(b *buyer) { b.pays(); b.confirms(false); b.cancels() },
+	"is too late":  func(b *buyer) { b.pays(); b.lapses(); b.confirms(false) },
+	"paid at once": func(b *buyer) { b.pays(); b.lapses(); b.confirms(true) },
+	"gives up, and the money comes": func(b *buyer) {
+		b.pays()
+		var stopped struct{ Payment struct{ State string } }
+		b.post("/payments/"+b.payment+"/stop", map[string]any{}, &stopped)
+		b.rest(b.bug)
+		b.confirms(true)
+		time.Sleep(50 * time.Millisecond) // the program answers, and may die only after that
+		b.until(b.bug, func() bool { return b.bug != "" || b.count(`inbox WHERE done_at IS NOT NULL`) > 0 })
+	},
+}
+
+// met are the points that a story meets.
+var met = map[string][]orders.Point{
+	"buys": {
+		orders.PointPay, orders.PointIntended, orders.PointAuthorizing, orders.PointHeard, orders.PointTold, orders.PointAuthorized,
+		orders.PointSold, orders.PointCapturing, orders.PointCaptured,
+	},
+	"cancels":                       {orders.PointSold, orders.PointCapturing, orders.PointRefunding, orders.PointClosed},
+	"is too late":                   {orders.PointLost, orders.PointVoiding, orders.PointClosed},
+	"paid at once":                  {orders.PointLost, orders.PointRefunding, orders.PointClosed},
+	"gives up, and the money comes": {orders.PointHeard, orders.PointTold, orders.PointRefunding},
+}
+
+func TestEveryCapturedCentIsInAnOrderOrARefundWhereverTheProgramDies(t *testing.T) {
+	t.Parallel()
+	left := map[orders.Point]bool{}
+	for _, point := range orders.Points() {
+		left[point] = true
+	}
+	for story, points := range met {
+		for _, point := range points {
+			delete(left, point)
+			t.Run(story+", dead at "+string(point), func(t *testing.T) {
+				t.Parallel()
+				p := newProgram(t)
+				p.start(point, "")
+				stories[story](p.buyer(""))
+				if !p.until("", func() bool { return p.killed }) {
+					t.Error("it did not die: the point is not on the way")
+				}
+				for _, wrong := range p.wrong() {
+					t.Error(wrong)
+				}
+				if n := p.count(`orders WHERE paid = total AND total > 0`); (n == 1) != (story == "buys") {
+					t.Errorf("there are %d paid orders", n)
+				}
+				if n := p.count(`orders WHERE paid * 2 = total AND total > 0`); (n == 1) != (story == "cancels") {
+					t.Errorf("there are %d orders of which half went back", n)
+				}
+			})
+		}
+	}
+	for point := range left {
+		t.Errorf("no story meets the point %q", point)
+	}
+}
+
+func TestPlantedBugsWithMoneyAreCaught(t *testing.T) {
+	t.Parallel()
+	for bug, how := range map[string]struct {
+		story string
+		at    orders.Point
+	}{
+		"captured before the guard": {"is too late", ""},
+		"no intention":              {"buys", orders.PointAuthorizing},
+		"no inbox":                  {"gives up, and the money comes", orders.PointTold},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			p := newProgram(t)
+			if bug == "no intention" {
+				p.bank.PaidAtOnce()
+			}
+			p.start(how.at, bug)
+			stories[how.story](p.buyer(bug))
+			if how.at == orders.PointTold {
+				p.until(bug, func() bool { return p.killed })
+			}
+			found := p.wrong()
+			if len(found) == 0 {
+				t.Error("nobody noticed")
+			}
+			t.Log(found)
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package crash_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// rest waits until nothing is under way.
+func (p *program) rest(bug string) bool {
+	return p.until(bug, func() bool {
+		return p.count(`intention WHERE done_at IS NULL`)+p.count(`inbox WHERE done_at IS NULL`) == 0
+	})
+}
+
+const moneySQL = `
+SELECT coalesce((SELECT paid FROM orders o WHERE o.id = p.order_id AND o.state = 'confirmed'), 0),
+       EXISTS (SELECT FROM orders o WHERE o.id = p.order_id AND o.state = 'confirmed'),
+       coalesce((SELECT sum(amount) FROM refund WHERE payment_id = p.id), 0)::bigint,
+       coalesce((SELECT sum(amount) FROM refund WHERE payment_id = p.id AND done_at IS NOT NULL), 0)::bigint
+  FROM payment p WHERE p.id::text = $1`
+
+// wrong holds the bank's books against ours: each captured cent is in exactly one of a confirmed order and a refund,
+// money is taken once and only for seats that were sold, and nothing is kept for nobody.
+func (p *program) wrong() (found []string) {
+	if !p.rest("") {
+		found = append(found, "it does not come to rest")
+	}
+	for _, s := range p.bank.Sessions() {
+		var paid, back, done int64
+		var ordered bool
+		if err := p.db.QueryRow(context.Background(), moneySQL, s.Payment).Scan(&paid, &ordered, &back, &done); err != nil {
+			found = append(found, fmt.Sprintf("nobody knows of the bank's %s, which stands %s: %v", s.ID, s.Intent, err))
+			continue
+		}
+		if s.Captured != paid+back || s.Refunded != done {
+			found = append(found, fmt.Sprintf("the bank has %d and gave back %d; an order has %d, refunds are %d, done %d", s.Captured, s.Refunded, paid, back, done))
+		}
+		if s.Intent == "requires_capture" {
+			found = append(found, fmt.Sprintf("the bank keeps %d for nobody", s.Amount))
+		}
+		if s.Captures > 1 || s.Captures > 0 && !ordered && s.Captured == s.Amount && !s.ByItself {
+			found = append(found, fmt.Sprintf("%d was taken %d times, and an order is there: %t", s.Amount, s.Captures, ordered))
+		}
+	}
+	return found
+}
+
+// pause is a moment for what runs by itself.
+func pause() { time.Sleep(20 * time.Millisecond) }

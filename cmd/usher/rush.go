@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/cmd/usher/rush"
+)
+
+// rushCall is what was asked of the crowd.
+type rushCall struct {
+	crowd         rush.Crowd
+	plan          string
+	seats, places int
+	hold          time.Duration
+	course        string
+	json, gentle  bool
+}
+
+// rushIn sends a crowd to a box office and says what it was told.
+func rushIn(ctx context.Context, c *call) (err error) {
+	var r rushCall
+	if err := r.parse(c); err != nil {
+		return err
+	}
+	if r.gentle {
+		return rush.Gentle(ctx, r.crowd.URL, c.stdout)
+	}
+	if isTerminal(c.stderr) {
+		r.crowd.Progress = c.stderr
+	}
+	server := (*rush.Server)(nil)
+	if r.crowd.URL == "" {
+		if server, err = r.openHouse(ctx); err != nil {
+			return err
+		}
+		defer closing(&err, server.Stop)
+	}
+	report, err := sendCrowd(ctx, &r.crowd, server, c.stderr)
+	if err != nil {
+		return err
+	}
+	return r.print(c, report)
+}
+
+// sendCrowd lets the crowd come and adds what our own server used for it.
+func sendCrowd(ctx context.Context, crowd *rush.Crowd, server *rush.Server, stderr io.Writer) (*rush.Report, error) {
+	if server == nil {
+		return rush.Run(ctx, crowd)
+	}
+	before := server.Used()
+	report, err := rush.Run(ctx, crowd)
+	if err != nil {
+		return nil, err
+	}
+	after := server.Used()
+	if report.Failed() {
+		fmt.Fprintf(stderr, "usher: the last that the server said:\n%s\n", server.Log())
+	}
+	report.ServerRSS, report.ServerCPU = after.MemoryMB, after.CPU-before.CPU
+	return report, nil
+}
+
+func (r *rushCall) print(c *call, report *rush.Report) error {
+	write := report.Text
+	if r.json {
+		write = report.JSON
+		for _, lie := range report.Lies() {
+			fmt.Fprintln(c.stderr, "usher:", lie)
+		}
+	}
+	if err := write(c.stdout); err != nil {
+		return err
+	}
+	if report.Failed() {
+		return fmt.Errorf("the box office failed the crowd: %d untrue answers, %d seats sold twice, %d errors", report.Untrue, report.Oversold, report.Errors)
+	}
+	return nil
+}
+
+func (r *rushCall) parse(c *call) error {
+	fs := c.flags()
+	p := &r.crowd
+	fs.StringVar(&p.URL, "url", "", "`address` of a box office that is open; empty: one of its own, which ends with the crowd")
+	fs.StringVar(&p.Event, "event", "", "the event's `word` in addresses, at --url")
+	fs.StringVar(&p.Scenario, "scenario", rush.FirstFree, "`what` people do: "+strings.Join(rush.Scenarios, ", "))
+	fs.IntVar(&p.People, "people", 1200, "how many `people` come")
+	fs.DurationVar(&p.Over, "over", 10*time.Second, "the `time` within which they come")
+	fs.IntVar(&r.seats, "seats", 0, "make a hall of so many `seats`")
+	fs.IntVar(&r.places, "places", 0, "make an area of so many `places`")
+	fs.StringVar(&r.plan, "plan", "", "make an event of this `plan`, a file or the name of one that comes with usher")
+	fs.DurationVar(&r.hold, "hold", 8*time.Minute, "how `long` seats of that event are held")
+	fs.DurationVar(&p.Think, "think", 0, "`time` between looking at the map and claiming, about")
+	fs.Func("give-up", "`share` that gives its seats back, as 10% or 0.1", share(&p.GiveUp))
+	fs.Func("lapse", "`share` that lets its time run out; in a stadium 10% if left out", share(&p.Lapse))
+	fs.Func("repeat", "`share` that sends a granted claim again", share(&p.Repeat))
+	fs.BoolVar(&p.Buy, "buy", false, "order what is held: open the checkout, fill it in, confirm")
+	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
+	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
+	fs.StringVar(&r.course, "arrivals", "", "`file` of a replay: how many people come in each second; empty: a real sale")
+	fs.IntVar(&p.Speed, "speed", 1, "`times` as many people in a replay: 1, 10, 100")
+	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that makes two crowds alike")
+	fs.BoolVar(&r.json, "json", false, "report in JSON")
+	fs.BoolVar(&r.gentle, "gentle", false, "an endless quiet crowd at every event of --url instead")
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if err := r.complete(given); err != nil {
+		return c.misuse(err)
+	}
+	return nil
+}
+
+// complete fills in what the scenario says and nobody else did.
+func (r *rushCall) complete(given map[string]bool) (err error) {
+	p := &r.crowd
+	p.Own = p.URL == ""
+	if r.gentle || p.Scenario == rush.Stadium {
+		setUnless(given["lapse"], &p.Lapse, 0.1)
+	}
+	if r.gentle {
+		if p.URL == "" {
+			return errors.New("--gentle needs the --url of a box office that is open")
+		}
+		return nil
+	}
+	if !p.Own && p.Event == "" {
+		return errors.New("--event is missing: which one shall the crowd come to?")
+	}
+	if !p.Own && (r.seats > 0 || r.places > 0 || r.plan != "") {
+		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
+	}
+	if p.Scenario == rush.Replay {
+		p.Course = rush.OnSale()
+		if r.course != "" {
+			if p.Course, err = readCourse(r.course); err != nil {
+				return err
+			}
+		}
+	}
+	if p.Scenario == rush.Places {
+		setUnless(given["people"], &p.People, 200_000)
+		setUnless(given["over"], &p.Over, 5*time.Second)
+	}
+	if p.Scenario == rush.Stadium {
+		setUnless(given["people"], &p.People, 30_000)
+		setUnless(given["over"], &p.Over, 20*time.Second)
+		setUnless(given["hold"], &r.hold, max(p.Over*3/4, 2*time.Second))
+	}
+	return p.Check()
+}
+
+func setUnless[T any](given bool, p *T, value T) {
+	if !given {
+		*p = value
+	}
+}
+
+func readCourse(file string) ([]int, error) {
+	text, err := os.ReadFile(file) //nolint:gosec // G304: the file is the operator's choice
+	if err != nil {
+		return nil, err
+	}
+	return rush.ReadArrivals(string(text))
+}
+
+// share reads "10%" or "0.1".
+func share(p *float64) func(string) error {
+	return func(text string) (err error) {
+		number, percent := strings.CutSuffix(text, "%")
+		*p, err = strconv.ParseFloat(number, 64)
+		if percent {
+			*p /= 100
+		}
+		return err
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,91 @@
+package rush
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What the people of a crowd do.
+const (
+	FirstFree = "first-free" // look at the map and take the first free seat
+	Places    = "places"     // ask for one to six places in an area
+	Stadium   = "stadium"    // point at seats on the map, or ask for the best, in parties of one to six
+	Replay    = "replay"     // one ticket each, as people came to a real sale
+)
+
+// Scenarios are the names of all of them.
+var Scenarios = []string{FirstFree, Places, Stadium, Replay}
+
+// Crowd says who comes and how.
+type Crowd struct {
+	URL      string // of the box office
+	Event    string // its word in addresses
+	Scenario string
+	People   int           // how many come; in a replay its course says it
+	Over     time.Duration // within which they come
+	Course   []int         // of a replay: how many come in each second
+	Speed    int           // of a replay: times as many
+	Think    time.Duration // between looking and claiming, about
+
+	GiveUp float64 // share of those who got seats that give them back
+	Lapse  float64 // share that lets the time run out
+	Repeat float64 // share that sends a granted claim again with its key
+	Buy    bool    // everybody else orders what they hold
+
+	Connections int    // shared by all people
+	Watchers    int    // sockets that only watch
+	Seed        uint64 // two crowds with the same seed are alike
+	Own         bool   // the box office is the crowd's own: nobody else comes, and it goes by the same clock
+
+	Progress io.Writer // where to show how far it is; nil for nowhere
+}
+
+// address reads the URL.
+func (c *Crowd) address() (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(c.URL, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" {
+		return nil, fmt.Errorf("%q is not the address of a box office, such as http://localhost:8080", c.URL)
+	}
+	return u, nil
+}
+
+// Check fills in what was left out and refuses what makes no sense, whatever box office it is for.
+func (c *Crowd) Check() error {
+	if c.Scenario == Replay {
+		c.People, c.Over = sum(c.Course)*c.Speed, time.Duration(len(c.Course))*time.Second
+	}
+	if c.Connections == 0 {
+		c.Connections = min(512, descriptors()-c.Watchers-spareFiles)
+	}
+	switch {
+	case !slices.Contains(Scenarios, c.Scenario):
+		return fmt.Errorf("there is no scenario %q; there are %s", c.Scenario, strings.Join(Scenarios, ", "))
+	case c.People < 1 || c.People > math.MaxInt32:
+		return fmt.Errorf("%d people are no crowd", c.People)
+	case c.Over < 0 || c.Think < 0:
+		return fmt.Errorf("a time is less than nothing")
+	case c.Watchers < 0 || c.Connections < 1:
+		return fmt.Errorf("%d watchers leave %d connections for the crowd: open files are limited to %d (ulimit -n)", c.Watchers, c.Connections, descriptors())
+	case c.GiveUp < 0 || c.Lapse < 0 || c.GiveUp+c.Lapse > 1 || c.Repeat < 0 || c.Repeat > 1:
+		return fmt.Errorf("a share is between 0 and 1, and those who give up and those who let their time run out are not the same people")
+	}
+	return nil
+}
+
+// spareFiles are open files for everything that is not a connection.
+const spareFiles = 64
+
+// descriptors is how many files this process may have open.
+func descriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 256 // what the most careful systems allow
+	}
+	return int(min(limit.Cur, 1<<20))
+}

@@ -1,0 +1,158 @@
+package rush
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Report is what became of a crowd. Its fields in JSON are what programs may rely on.
+type Report struct {
+	People   int `json:"people"`
+	Got      int `json:"got"`      // people who were granted seats
+	SoldOut  int `json:"sold_out"` // people who were told there are none left
+	Refused  int `json:"refused"`  // people who were refused for another reason
+	Lapsed   int `json:"lapsed"`   // people whose time ran out
+	Errors   int `json:"errors"`   // requests without a proper answer
+	Untrue   int `json:"untrue"`   // answers that were not true
+	Oversold int `json:"oversold"` // grants of a seat that somebody else still had
+
+	Seconds    float64 `json:"seconds"`       // from the first person to the last answer
+	ClaimsPerS float64 `json:"claims_per_s"`  // claims that were answered
+	Orders     int     `json:"orders"`        // that were confirmed
+	OrdersPerS float64 `json:"orders_per_s"`  // from the first person to the last confirmation
+	P50        float64 `json:"p50_ms"`        // of all requests, from when somebody wanted to send it to the answer
+	P95        float64 `json:"p95_ms"`        //
+	P99        float64 `json:"p99_ms"`        //
+	Max        float64 `json:"max_ms"`        //
+	LagP50     float64 `json:"lag_p50_ms"`    // from a claim's decision to the frame that shows it
+	LagP99     float64 `json:"lag_p99_ms"`    //
+	ServerRSS  float64 `json:"server_rss_mb"` // the most memory the server had; 0 if it is not ours
+	ServerCPU  float64 `json:"server_cpu_s"`  // the time its processor worked, without PostgreSQL; 0 if it is not ours
+	CrowdCPU   float64 `json:"crowd_cpu_s"`   // the time a processor worked for the crowd
+	Frames     int64   `json:"frames"`        // that showed watchers a claim
+
+	requests int64
+	seats    int // of the event
+	taken    int // that are the crowd's at the end
+	lies     []string
+}
+
+func (r *run) report(seconds float64, lags *latencies) *Report {
+	now := wall() + r.books.clock.least // judging takes its time
+	oversold := r.books.judge(r.house)
+	p := &Report{
+		People: len(r.people), Oversold: oversold, Untrue: r.books.untrue, Errors: int(r.errors.Load()),
+		Got: int(r.ends[got].Load()), SoldOut: int(r.ends[toldSoldOut].Load()), Refused: int(r.ends[refused].Load()),
+		Seconds: seconds, ClaimsPerS: float64(r.claims.Load()) / seconds,
+		Orders: int(r.orders.Load()), OrdersPerS: r.ordersPerS(),
+		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
+		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
+		requests: r.latencies.count(), seats: len(r.house.seats), lies: r.books.lies,
+	}
+	for _, g := range r.books.grants {
+		switch {
+		case g.latest() > now:
+			p.taken += len(g.seats)
+		case g.gone == 0:
+			p.Lapsed++
+		}
+	}
+	return p
+}
+
+func (r *run) ordersPerS() float64 {
+	if n := r.orders.Load(); n > 0 {
+		return float64(n) / time.Duration(r.lastOrder.Load()).Seconds()
+	}
+	return 0
+}
+
+// Failed tells whether anybody was told something untrue, or nothing.
+func (p *Report) Failed() bool { return p.Untrue+p.Oversold+p.Errors > 0 }
+
+// JSON writes the report for programs, numbers with two digits after the point.
+func (p *Report) JSON(w io.Writer) error {
+	short := *p
+	for _, f := range []*float64{
+		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.P50, &short.P95, &short.P99, &short.Max,
+		&short.LagP50, &short.LagP99, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
+	} {
+		*f = math.Round(*f*100) / 100
+	}
+	return json.NewEncoder(w).Encode(short)
+}
+
+// Text writes the report for people.
+func (p *Report) Text(w io.Writer) error {
+	t := &textWriter{w: w}
+	t.line("%s people came; the last one was answered after %s.", thousands(p.People), seconds(p.Seconds))
+	t.line("")
+	t.line("%10s got seats", thousands(p.Got))
+	t.line("%10s were told that it is sold out", thousands(p.SoldOut))
+	t.some(p.Refused, "were refused for another reason")
+	t.some(p.Lapsed, "let their time run out")
+	t.line("")
+	t.line("%10s of %s seats are theirs at the end", thousands(p.taken), thousands(p.seats))
+	t.line("%10s seats sold twice", thousands(p.Oversold))
+	t.line("%10s untrue answers", thousands(p.Untrue))
+	t.line("%10s errors", thousands(p.Errors))
+	t.line("")
+	t.line("%10s requests, %s a second; %s claims a second", thousands(int(p.requests)), thousands(int(float64(p.requests)/p.Seconds)), thousands(int(p.ClaimsPerS)))
+	if p.Orders > 0 {
+		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: %s a second", thousands(p.Orders), thousands(int(p.OrdersPerS)))
+	}
+	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from when somebody wanted to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
+	if p.Frames > 0 {
+		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
+	}
+	t.line("%10s of processor time for the crowd", seconds(p.CrowdCPU))
+	if p.ServerRSS > 0 {
+		t.line("%10s of memory at most and %s of processor time for the server, PostgreSQL not counted", fmt.Sprintf("%.0f MB", p.ServerRSS), seconds(p.ServerCPU))
+	}
+	for _, lie := range p.lies {
+		t.line("  ! %s", lie)
+	}
+	return t.err
+}
+
+// Lies are the first things that went wrong, in words.
+func (p *Report) Lies() []string { return p.lies }
+
+// textWriter writes lines until one fails.
+type textWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (t *textWriter) line(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format+"\n", args...)
+	}
+}
+
+func (t *textWriter) some(n int, what string) {
+	if n > 0 {
+		t.line("%10s %s", thousands(n), what)
+	}
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
+
+func ms(n float64) string {
+	if n < 10 {
+		return fmt.Sprintf("%.1f ms", n)
+	}
+	return (time.Duration(n) * time.Millisecond).Truncate(time.Millisecond).String()
+}
+
+// thousands writes 50000 as 50,000.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,157 @@
+package rush
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// run is a crowd under way.
+type run struct {
+	crowd    *Crowd
+	url      *url.URL
+	house    *house
+	people   []person
+	books    *books
+	schedule *schedule
+	began    time.Time
+	used     time.Duration // of the processors until then
+	done     context.CancelFunc
+
+	latencies *latencies // of every request, from the moment somebody wanted to send it
+	requests  atomic.Int64
+	claims    atomic.Int64 // that were answered
+	orders    atomic.Int64 // that were confirmed
+	lastOrder atomic.Int64 // when, since the first person
+	ends      [failed + 1]atomic.Int64
+	errors    atomic.Int64
+	open      atomic.Int64 // people who have something to do still
+}
+
+// Run lets the crowd come and judges what it was told. The error is for a crowd that could not come; what went wrong
+// with those that did is in the report.
+func Run(ctx context.Context, c *Crowd) (*Report, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r, err := newRun(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	watching, err := watch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	r.rush(ctx)
+	seconds := time.Duration(r.now()).Seconds()
+	lags := watching.end(r.books)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("rush: stopped before the crowd was gone: %w", context.Cause(ctx))
+	}
+	if err := r.compare(ctx); err != nil {
+		return nil, err
+	}
+	return r.report(seconds, lags), nil
+}
+
+func newRun(ctx context.Context, c *Crowd) (*run, error) {
+	u, err := c.address()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), people: make([]person, c.People)}
+	l := newLine(u)
+	defer l.close()
+	if r.house, err = look(ctx, l, c.Event); err != nil {
+		return nil, err
+	}
+	if c.Scenario == Places && len(r.house.areas) == 0 {
+		return nil, fmt.Errorf("the event %q has no area, and places are in areas; choose another scenario", c.Event)
+	}
+	random := rand.New(rand.NewPCG(c.Seed, 0))
+	for i := range r.people {
+		r.people[i] = c.person(random)
+	}
+	r.schedule = newSchedule(c.arrivals(random))
+	r.open.Store(int64(c.People))
+	if c.Own {
+		r.books.clock = offset{least: -sameClock, most: sameClock, fixed: true}
+	}
+	return r, nil
+}
+
+// rush lets everybody come and returns when nobody has anything to do any more.
+func (r *run) rush(ctx context.Context) {
+	ctx, r.done = context.WithCancel(ctx)
+	defer r.done()
+	r.began, r.used = time.Now(), processorTime()
+	r.schedule.began = r.began
+	var all sync.WaitGroup
+	all.Go(func() { r.schedule.run(ctx) })
+	all.Go(func() { r.showProgress(ctx) })
+	for range r.crowd.Connections {
+		all.Go(func() { r.serve(ctx) })
+	}
+	all.Wait()
+}
+
+// serve lends one connection to person after person.
+func (r *run) serve(ctx context.Context) {
+	l := newLine(r.url)
+	defer l.close()
+	for t := range r.schedule.ready {
+		err := r.act(ctx, l, t.who)
+		r.latencies.add(time.Duration(r.now() - t.at))
+		r.requests.Add(1)
+		if err != nil && ctx.Err() == nil {
+			r.wentWrong(t.who, err)
+		}
+	}
+}
+
+func (r *run) wentWrong(who int32, err error) {
+	r.errors.Add(1)
+	r.books.note("person %d: %v", who, err)
+	r.finish(who, failed)
+}
+
+// finish says how it ended for a person, the first time.
+func (r *run) finish(who int32, how end) {
+	p := &r.people[who]
+	if p.end != under {
+		return
+	}
+	p.end = how
+	r.ends[how].Add(1)
+	if how != got {
+		p.claim = nil
+	}
+	r.hold(-1)
+}
+
+// hold keeps the crowd from being over (1), or lets it (-1).
+func (r *run) hold(by int64) {
+	if r.open.Add(by) == 0 {
+		r.done()
+	}
+}
+
+// next lets the person do the next thing after a while.
+func (r *run) next(who int32, s step, after time.Duration) {
+	r.people[who].step = s
+	r.schedule.add(turn{r.now() + int64(after), who})
+}
+
+func (r *run) now() int64 { return r.schedule.now() }
+
+// wall is the time by the clock of this machine, nanoseconds since 1970.
+func wall() int64 { return time.Now().UnixNano() }
+
+// random is a source for one decision of one person, the same in each crowd with the same seed.
+func (r *run) random(who int32, n int) *rand.Rand {
+	return rand.New(rand.NewPCG(r.crowd.Seed, uint64(who)<<20|uint64(n)+1))
+}

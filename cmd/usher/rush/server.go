@@ -1,0 +1,174 @@
+package rush
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	openTime  = 60 * time.Second // in which a server must be open
+	closeTime = 15 * time.Second // in which it must have ended
+)
+
+// Server is a box office of the crowd's own: a process with a private PostgreSQL in a temporary folder.
+type Server struct {
+	URL string
+
+	program string
+	dir     string
+	cmd     *exec.Cmd
+	exit    chan error
+	log     *tail
+}
+
+// StartServer opens a box office on a free port of this machine. program is the file of usher. Stop ends it.
+func StartServer(ctx context.Context, program string, watchers int) (*Server, error) {
+	dir, err := os.MkdirTemp("", "usher-rush-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{program: program, dir: dir, exit: make(chan error, 1), log: &tail{}}
+	if err := errors.Join(os.Chmod(dir, 0o755), s.start(ctx, watchers)); err != nil { //nolint:gosec // G302: the server's user has to pass through
+		ended := s.Stop()
+		if ctx.Err() != nil { // it was stopped in the middle of its start, which it may call a failure
+			return nil, ctx.Err()
+		}
+		return nil, errors.Join(err, ended)
+	}
+	return s, nil
+}
+
+var opened = regexp.MustCompile(`http://[0-9.]+:\d+`)
+
+func (s *Server) start(ctx context.Context, watchers int) error {
+	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--data", s.data(), "--demo=false", //nolint:gosec // G204: it is this program
+		"--sockets-per-address", fmt.Sprint(watchers+100))
+	s.cmd.Env = withoutSettings(os.Environ())
+	s.cmd.Stderr = s.log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the crowd, which then ends its server
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.cmd = nil
+		return fmt.Errorf("rush: start %s: %w", s.program, err)
+	}
+	ready, read := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(io.TeeReader(out, s.log))
+		for lines.Scan() {
+			if url := opened.FindString(lines.Text()); url != "" && len(ready) == 0 {
+				ready <- url
+			}
+		}
+	}()
+	go func() { <-read; s.exit <- s.cmd.Wait() }()
+	return s.await(ctx, ready)
+}
+
+func (s *Server) await(ctx context.Context, ready <-chan string) error {
+	select {
+	case s.URL = <-ready:
+		return nil
+	case err := <-s.exit:
+		s.exit <- err
+		return fmt.Errorf("rush: the server ended before it was open: %w\n%s", err, s.log)
+	case <-time.After(openTime):
+		return fmt.Errorf("rush: the server was not open after %s\n%s", openTime, s.log)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// CreateEvent puts an event on sale there, with the flags of "usher event create".
+func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
+	cmd := exec.CommandContext(ctx, s.program, append([]string{"event", "create", "--data", s.data()}, flags...)...) //nolint:gosec // G204: it is this program
+	cmd.Env = withoutSettings(os.Environ())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("rush: create an event: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// Log is the last that the server said.
+func (s *Server) Log() string { return s.log.String() }
+
+// Stop ends the server, this one process only, and removes its folder.
+func (s *Server) Stop() error {
+	return errors.Join(s.end(), s.clear())
+}
+
+func (s *Server) end() error {
+	if s.cmd == nil {
+		return nil
+	}
+	_ = s.cmd.Process.Signal(os.Interrupt) // it may have ended already
+	select {
+	case err := <-s.exit:
+		if err != nil {
+			return fmt.Errorf("rush: the server ended badly: %w\n%s", err, s.log)
+		}
+		return nil
+	case <-time.After(closeTime):
+		_ = s.cmd.Process.Kill() // the same
+		<-s.exit
+		return fmt.Errorf("rush: the server did not end within %s\n%s", closeTime, s.log)
+	}
+}
+
+// clear removes the folder, and the data where they were put elsewhere because that folder was closed to the server.
+func (s *Server) clear() error {
+	var errs []error
+	if elsewhere, err := os.Readlink(filepath.Join(s.data(), "postgres")); err == nil {
+		errs = append(errs, os.RemoveAll(elsewhere))
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+}
+
+// withoutSettings keeps the settings and the database of the operator out of it.
+func withoutSettings(env []string) (kept []string) {
+	for _, e := range env {
+		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_URL=") && !strings.HasPrefix(e, "PG") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// tail keeps the last that a server said.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 8 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-tailBytes):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/usherbox/usher/cmd/usher/rush"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
+)
+
+// openHouse starts a server with an event for the crowd.
+func (r *rushCall) openHouse(ctx context.Context) (_ *rush.Server, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "usher-plan-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	from, err := r.housePlan(filepath.Join(dir, "hall.json"))
+	if err != nil {
+		return nil, err
+	}
+	server, err := rush.StartServer(ctx, program, r.crowd.Watchers)
+	if err != nil {
+		return nil, err
+	}
+	event := []string{"--plan", from, "--name", "Rush", "--hold", r.hold.String(), "--extensions", "1000"}
+	if r.crowd.Buy && r.plan == "" {
+		event = append(event, "--price", "A=0")
+	}
+	if err := server.CreateEvent(ctx, event...); err != nil {
+		return nil, errors.Join(err, server.Stop())
+	}
+	r.crowd.URL, r.crowd.Event = server.URL, "rush"
+	return server, nil
+}
+
+// housePlan is a plan for "usher event create": what was asked for, or what goes with the scenario.
+func (r *rushCall) housePlan(file string) (string, error) {
+	if r.plan == "" && r.seats == 0 && r.places == 0 {
+		switch r.crowd.Scenario {
+		case rush.Stadium:
+			r.plan = "stadium"
+		case rush.Places:
+			r.places = 200
+		case rush.Replay:
+			r.places = min(r.crowd.People, seats.MaxSeats)
+		default:
+			r.seats = 1000
+		}
+	}
+	if r.plan != "" {
+		return r.plan, nil
+	}
+	hall, err := rush.Hall(max(r.seats, r.places), r.places > 0)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Create(file) //nolint:gosec // G304: in a folder of our own
+	if err != nil {
+		return "", err
+	}
+	return file, errors.Join(plan.Write(f, hall), f.Close())
+}
