@@ -19,3 +19,30 @@ func TestASeatIsTakenAndGivenBackWithTheKeyboardAlone(t *testing.T) {
 	check(t, ann.page.Keyboard().Press("Space"))
 	ann.holdsSeats(0)
 }
+
+func TestASeatIsBoughtWithTheKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	keys := ann.page.Keyboard()
+	ann.visit("/events/" + slug)
+	ann.isLive()
+	ann.tabTo(ann.page.Locator(`a[href$="/sections/1"]:not([tabindex="-1"])`).First())
+	check(t, keys.Press("Enter"))
+	ann.sees(ann.seat("Boxes left/1/1"))
+	ann.tabTo(ann.page.Locator(`input[name="seat"][tabindex="0"]`))
+	check(t, keys.Press("ArrowRight"))
+	label := ann.focusedSeat()
+	check(t, keys.Press("Space"))
+	ann.holds(label)
+
+	ann.tabTo(ann.button("Continue"))
+	check(t, keys.Press("Enter"))
+	for _, field := range []struct{ label, text string }{{"Name", "Ann Ørsted"}, {"E-mail", "ann@example.org"}} {
+		ann.tabTo(ann.page.GetByLabel(field.label))
+		check(t, keys.Type(field.text))
+	}
+	ann.tabTo(ann.page.Locator("form .primary"))
+	check(t, keys.Press("Enter"))
+	ann.hasTickets(1)
+}

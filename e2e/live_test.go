@@ -33,6 +33,7 @@ func TestALapsedHoldComesBackInBothBrowsers(t *testing.T) {
 	bob.seesTakenWithin(time.Second, "Stalls/C/12")
 	bob.seesFreeWithin(6*time.Second, "Stalls/C/12")
 	ann.seesLapsed()
+	ann.expect(`status of 404`) // the answer to what is left of her hold
 	bob.take("Stalls/C/12")
 	ann.seesTakenWithin(time.Second, "Stalls/C/12")
 }

@@ -49,3 +49,19 @@ func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T
 	ann.takesTheOffer()
 	ann.holdsSeats(2)
 }
+
+func TestWithoutScriptASeatIsBought(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	plain := phone
+	plain.noScript = true
+	ann := someone(t, house, "ann", plain)
+	ann.visit("/events/" + slug)
+	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/1"]`).First())
+	check(t, ann.seat("Boxes left/1/1").Check())
+	ann.press(ann.holdButton())
+	ann.holds("Boxes left/1/1")
+	ann.press(ann.button("Continue"))
+	ann.orders("Ann Ørsted", "ann@example.org", "")
+	ann.hasTickets(1)
+}

@@ -135,7 +135,16 @@ func (o *office) try(ctx context.Context, args ...string) (string, error) {
 // event puts an event of this test on sale and returns its word in addresses.
 func (o *office) event(t *testing.T, plan string, flags ...string) (slug string) {
 	t.Helper()
+	return o.named(t, "", plan, flags...)
+}
+
+// named is event for tests with more than one.
+func (o *office) named(t *testing.T, name, plan string, flags ...string) (slug string) {
+	t.Helper()
 	slug = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name(), "-"))
+	if name != "" {
+		slug = name + "-" + slug
+	}
 	o.usher(t, append([]string{"event", "create", "--plan", plan, "--name", "A night out", "--slug", slug}, flags...)...)
 	return slug
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/playwright-community/playwright-go"
@@ -138,7 +139,13 @@ func (p *person) holdButton() playwright.Locator {
 func (p *person) readsRefusal(label string) {
 	p.t.Helper()
 	p.sees(p.message())
-	check(p.t, expect.Locator(p.message()).ToContainText(label[len(label)-2:]))
+	check(p.t, expect.Locator(p.message()).ToContainText(words(label)))
+}
+
+// words is a label as people say it.
+func words(label string) string {
+	parts := strings.Split(label, "/")
+	return parts[0] + ", row " + parts[1] + ", seat " + parts[2]
 }
 
 func (p *person) message() playwright.Locator { return p.page.Locator("#message") }

@@ -24,7 +24,9 @@ type device struct {
 	touch         bool
 	dark          bool
 	noScript      bool
-	noSockets     bool // WebSockets fail on the way
+	noSockets     bool    // WebSockets fail on the way
+	calm          bool    // wants no motion
+	zoom          float64 // of the browser, 2 for 200 %; 0 for none
 }
 
 var (
@@ -40,6 +42,8 @@ type person struct {
 	device  device
 	context playwright.BrowserContext
 	page    playwright.Page
+	order   string   // address of the page of an order
+	tickets []string // codes of its tickets
 
 	mu         sync.Mutex
 	complaints []string         // what the browser said against the page
@@ -59,6 +63,13 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 	}
 	if d.dark {
 		options.ColorScheme = playwright.ColorSchemeDark
+	}
+	if d.calm {
+		options.ReducedMotion = playwright.ReducedMotionReduce
+	}
+	if d.zoom != 0 { // zoom is fewer, larger CSS pixels
+		options.Viewport = &playwright.Size{Width: int(float64(d.width) / d.zoom), Height: int(float64(d.height) / d.zoom)}
+		options.DeviceScaleFactor = &d.zoom
 	}
 	context, err := browser.NewContext(options)
 	check(t, err)

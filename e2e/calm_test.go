@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// What WCAG asks for and axe cannot see. docs/accessibility.md names these tests.
+
+func TestLiveUpdatesStandStillWhilePausedAndComeBack(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 1)
+	ann.press(ann.button("Pause updates"))
+	ann.sees(ann.page.GetByText("Paused. Seats may be out of date."))
+
+	someProgram(t, house).claim(slug, "Boxes left/1/1")
+	ann.take("Boxes left/1/2") // what she does herself goes on
+	ann.openSectionPaused(slug, 2)
+	someProgram(t, house).claim(slug, "Boxes right/1/1")
+	check(t, expect.Locator(ann.page.Locator("[data-free-total]")).ToHaveText("986")) // as of when the page was opened
+	check(t, expect.Locator(ann.seat("Boxes right/1/1")).ToBeEnabled())
+
+	ann.press(ann.button("Resume updates"))
+	ann.isLive()
+	ann.seesTakenWithin(time.Second, "Boxes right/1/1")
+	check(t, expect.Locator(ann.page.Locator("[data-free-total]")).ToHaveText("985"))
+}
+
+// openSectionPaused opens the page of one section in a tab whose updates are paused.
+func (p *person) openSectionPaused(slug string, number int) {
+	p.t.Helper()
+	p.visit("/events/" + slug + "/sections/" + string(rune('0'+number)))
+	p.sees(p.page.Locator(`body[data-live="paused"]`))
+}
+
+func TestWhoeverRunsOutOfTimeIsAskedAndGetsMoreWithOneKey(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--hold", "16s")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 1)
+	ann.take("Boxes left/1/2")
+	check(t, ann.seat("Boxes left/1/3").Focus())
+	program := ann.sameSession()
+	_, before := program.ask("GET", "/events/"+slug+"/hold", nil)
+
+	question := ann.page.GetByRole("dialog", playwright.PageGetByRoleOptions{Name: "Need more time?"})
+	ann.seesWithin(16*time.Second, question)
+	check(t, ann.page.Keyboard().Press("Enter")) // the first button has the focus
+	check(t, expect.Locator(question).ToBeHidden())
+	check(t, expect.Locator(ann.seat("Boxes left/1/3")).ToBeFocused()) // and gives it back
+	ann.hears("You have more time")
+	_, after := program.ask("GET", "/events/"+slug+"/hold", nil)
+	if !after.Hold.ExpiresAt.After(before.Hold.ExpiresAt) {
+		t.Errorf("the hold was %+v and is %+v", *before.Hold, *after.Hold)
+	}
+	if before.Hold.ExtensionsLeft < 10 {
+		t.Errorf("%d extensions, want ten or more", before.Hold.ExtensionsLeft)
+	}
+}
+
+// hears waits until a sentence is on the status line, which screen readers read out.
+func (p *person) hears(text string) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.page.GetByRole("status")).ToContainText(text))
+}
+
+func TestOnlyWhatConcernsMeIsReadOutAndTheFocusStays(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann, bob := someone(t, house, "ann", desktop), someProgram(t, house)
+	ann.openSection(slug, 1)
+	check(t, ann.seat("Boxes left/1/1").Focus())
+	_, err := ann.page.Evaluate(`() => {
+		window.heard = []
+		new MutationObserver(() => heard.push(document.querySelector('#status').textContent)).observe(document.querySelector('#status'), {childList: true, characterData: true, subtree: true})
+	}`)
+	check(t, err)
+
+	bob.claim(slug, "Boxes left/2/1")
+	ann.seesTakenWithin(time.Second, "Boxes left/2/1")
+	check(t, expect.Locator(ann.seat("Boxes left/1/1")).ToBeFocused())
+	bob.claim(slug, "Boxes left/1/1") // the one the focus is on
+	ann.seesTakenWithin(time.Second, "Boxes left/1/1")
+	check(t, expect.Locator(ann.seat("Boxes left/1/1")).ToBeFocused())
+	ann.hears("Boxes left, row 1, seat 1 was just taken.")
+	ann.take("Boxes left/3/1")
+	ann.hears("Boxes left, row 3, seat 1 is yours.")
+
+	heard, err := ann.page.Evaluate(`heard.filter(Boolean).join('|')`)
+	check(t, err)
+	if want := "Boxes left, row 1, seat 1 was just taken.|Boxes left, row 3, seat 1 is yours."; heard != want {
+		t.Errorf("read out was %q, want %q", heard, want)
+	}
+}
+
+func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	someProgram(t, house).claim(slug, "Boxes left/2/2")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 1)
+	ann.take("Boxes left/2/3")
+	row := ann.page.GetByRole("region", playwright.PageGetByRoleOptions{Name: "Boxes left"}).
+		GetByRole("group", playwright.LocatorGetByRoleOptions{Name: "Row 2"})
+	for _, name := range []string{"Seat 1, €75", "Seat 2, €75, held by somebody", "Seat 3, €75, yours"} {
+		seat := row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
+		check(t, expect.Locator(seat).ToHaveCount(1))
+	}
+	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Checked: playwright.Bool(true)})).ToHaveCount(1))
+	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Disabled: playwright.Bool(true)})).ToHaveCount(1))
+}
+
+func TestPagesFitIntoTheWidthOf320PixelsAndAFocusedSeatIsInView(t *testing.T) {
+	t.Parallel()
+	slug, places := house.event(t, "theatre"), house.named(t, "places", "conference")
+	ann := someone(t, house, "ann", device{width: 1280, height: 1024, zoom: 4})
+	fits := func() {
+		t.Helper()
+		wide, err := ann.page.Evaluate(`document.scrollingElement.scrollWidth`)
+		check(t, err)
+		if wide != 320 {
+			t.Errorf("%s is %v pixels wide, want 320", ann.page.URL(), wide)
+		}
+	}
+	ann.visit("/events")
+	fits()
+	ann.openEvent(slug)
+	fits()
+	ann.openEvent(places)
+	ann.asksForPlaces("Places", 1)
+	ann.holdsSeats(1)
+	fits()
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/12")
+	fits()
+
+	ann.tabTo(ann.page.Locator(`input[name="seat"][tabindex="0"]`))
+	for range 12 {
+		check(t, ann.page.Keyboard().Press("ArrowDown"))
+		covered, err := ann.page.Evaluate(`() => {
+			const r = document.activeElement.getBoundingClientRect(), at = document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)
+			return at !== document.activeElement && at?.tagName + '#' + at?.id
+		}`)
+		check(t, err)
+		if covered != false {
+			t.Errorf("%s is covered by %v", ann.focusedSeat(), covered)
+		}
+	}
+}
+
+func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", device{width: 1440, height: 900, calm: true})
+	ann.openSection(slug, 1)
+	ann.take("Boxes left/1/2")
+	moving, err := ann.page.Evaluate(`document.getAnimations().length +
+		[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).transitionDuration.split(', ').some(d => parseFloat(d) > 0)).length`)
+	check(t, err)
+	if moving != 0 {
+		t.Errorf("%v things move", moving)
+	}
+	_, err = ann.page.Evaluate(`() => {
+		const svg = document.querySelector('#map > svg')
+		window.frames = new Set()
+		new MutationObserver(() => frames.add(svg.getAttribute('viewBox'))).observe(svg, {attributes: true})
+	}`)
+	check(t, err)
+	ann.press(ann.button("Whole house"))
+	views, err := ann.page.Evaluate(`new Promise(done => setTimeout(() => done(frames.size), 500))`)
+	check(t, err)
+	if views != 1 {
+		t.Errorf("the map goes to the whole house by %v steps, want 1", views)
+	}
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// cancels gives the tickets of these seats up on the page of an order.
+func (p *person) cancels(labels ...string) {
+	p.t.Helper()
+	p.press(p.page.GetByText("Cancel tickets"))
+	for _, label := range labels {
+		check(p.t, p.page.GetByRole("checkbox", playwright.PageGetByRoleOptions{Name: words(label)}).Check())
+	}
+	p.press(p.button("Cancel the tickets marked"))
+}
+
+// mails counts the letters that have a text in them, as the box office keeps them.
+func (o *office) mails(t *testing.T, text string) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(o.data, "mail", "*.eml"))
+	check(t, err)
+	for _, file := range files {
+		letter, err := os.ReadFile(file)
+		check(t, err)
+		if strings.Contains(strings.ReplaceAll(strings.ReplaceAll(string(letter), "\r\n", "\n"), "=\n", ""), text) {
+			n++
+		}
+	}
+	return n
+}
+
+// hasMails waits until so many letters have a text in them.
+func (o *office) hasMails(t *testing.T, want int, text string) {
+	t.Helper()
+	n := 0
+	for end := time.Now().Add(4 * patience); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		if n = o.mails(t, text); n == want {
+			return
+		}
+	}
+	t.Errorf("%d letters have %q in them, want %d", n, text, want)
+}
+
+func TestCancelledTicketsComeFreeOnTheMapOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slug := house.event(t, "theatre")
+			someProgram(t, house).claim(slug, "Stalls/D/12")
+			ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
+			ann.openSection(slug, 0)
+			if d.noScript {
+				check(t, ann.seat("Stalls/C/12").Check())
+				check(t, ann.seat("Stalls/C/13").Check())
+				ann.press(ann.holdButton())
+			} else {
+				ann.take("Stalls/C/12")
+				ann.take("Stalls/C/13")
+			}
+			ann.holdsSeats(2)
+			ann.press(ann.button("Continue"))
+			ann.orders("Ann Ørsted", "ann@example.org", "")
+			ann.hasTickets(2)
+			bob.openSection(slug, 0)
+			bob.seesTakenWithin(patience, "Stalls/C/12")
+
+			ann.cancels("Stalls/C/12")
+			ann.hasTickets(1)
+			ann.sees(ann.page.GetByText("This ticket is no longer valid."))
+			bob.seesFreeWithin(patience, "Stalls/C/12")
+			bob.seesTakenWithin(patience, "Stalls/C/13")
+			bob.take("Stalls/C/12")
+
+			ann.cancels("Stalls/C/13")
+			ann.hasTickets(0)
+			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
+			bob.seesFreeWithin(patience, "Stalls/C/13")
+			check(t, expect.Locator(ann.page.GetByText("Cancel tickets")).ToHaveCount(0))
+			house.hasMails(t, 3, path.Base(ann.page.URL()))
+		})
+	}
+}
+
+func TestTheMailOfAnOrderIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slug := house.event(t, "conference")
+			ann := someone(t, house, "ann", d)
+			ann.visit("/events/" + slug)
+			ann.asksForPlaces("Places", 1)
+			ann.holdsSeats(1)
+			ann.press(ann.button("Continue"))
+			ann.orders("Ann Ørsted", "ann@example.org", "")
+			ann.hasTickets(1)
+			code := path.Base(ann.page.URL())
+			house.hasMails(t, 1, code)
+			check(t, ann.button("Send the mail again").Dblclick())
+			ann.hasTickets(1)
+			house.hasMails(t, 2, code)
+			ann.visit("/orders/" + code)
+			ann.sees(ann.page.GetByText("Mail went to ann@example.org at"))
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package e2e
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// door opens the page of those who let people in, by a link of its own.
+func (p *person) door(slug, entrance string) {
+	p.t.Helper()
+	for _, word := range strings.Fields(p.office.usher(p.t, "event", "door", slug)) {
+		if at, err := url.Parse(word); err == nil && strings.HasPrefix(at.Path, "/door/") {
+			p.visit(at.Path)
+			check(p.t, p.page.GetByLabel("Entrance").Fill(entrance))
+			return
+		}
+	}
+	p.t.Fatal("no link was printed")
+}
+
+// scans types a code and reads what the door says of it.
+func (p *person) scans(code, state, says string) {
+	p.t.Helper()
+	check(p.t, p.page.GetByLabel("Code of a ticket").Fill(code))
+	p.press(p.button("Check"))
+	p.doorSays(state, says)
+}
+
+func (p *person) doorSays(state, says string) {
+	p.t.Helper()
+	verdict := p.page.Locator(".verdict")
+	check(p.t, expect.Locator(verdict).ToContainText(says))
+	check(p.t, expect.Locator(verdict).ToHaveAttribute("data-state", state))
+}
+
+// buysPlaces orders places and returns the codes of the tickets, with the organizer's questions answered.
+func (p *person) buysPlaces(slug string, n int) []string {
+	p.t.Helper()
+	p.visit("/events/" + slug)
+	p.asksForPlaces("Places", n)
+	p.holdsSeats(n)
+	p.press(p.button("Continue"))
+	p.sees(p.page.GetByLabel("Name"))
+	if p.number(p.page.GetByLabel("Company")) > 0 {
+		p.answers("Ørsted & Daughters", "fish", false)
+	}
+	p.orders("Ann Ørsted", "ann@example.org", "")
+	p.hasTickets(n)
+	return p.codes(n)
+}
+
+// codes are those of the tickets that hold, on the page of an order.
+func (p *person) codes(n int) (codes []string) {
+	p.t.Helper()
+	for i := range n {
+		code, err := p.page.Locator(".qr[data-code]").Nth(i).GetAttribute("data-code")
+		check(p.t, err)
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// forged is a code with one letter changed.
+func forged(code string) string {
+	letter := "0"
+	if code[100] == '0' {
+		letter = "1"
+	}
+	return code[:100] + letter + code[101:]
+}
+
+// cancelsOne gives the first ticket of an order up on its page.
+func (p *person) cancelsOne() {
+	p.t.Helper()
+	p.press(p.page.GetByText("Cancel tickets"))
+	check(p.t, p.page.Locator(`.actions input[name="ticket"]`).First().Check())
+	p.press(p.button("Cancel the tickets marked"))
+	p.sees(p.page.GetByText("This ticket is no longer valid."))
+}
+
+func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slug := house.event(t, "conference", "--limit", "4")
+			ann, usher := someone(t, house, "ann", desktop), someone(t, house, "usher", d)
+			codes := ann.buysPlaces(slug, 3)
+			order := ann.page.URL()[strings.LastIndex(ann.page.URL(), "/")+1:]
+			ann.cancelsOne()
+			usher.door(slug, "North gate")
+			usher.doorSays("idle", "Ready")
+			usher.scans(strings.ToLower(codes[1]), "in", "Let them in.")
+			usher.sees(usher.page.GetByText("Ann Ørsted"))
+			usher.scans(codes[1], "again", "Somebody went in with this ticket on ")
+			usher.doorSays("again", " at North gate.")
+			usher.scans(codes[0], "revoked", "This ticket was cancelled.")
+			usher.scans(forged(codes[2]), "unknown", "This is no ticket of ours.")
+			usher.scans("nonsense", "unknown", "This is no ticket of ours.")
+			usher.scans(order, "which", "Which of its tickets?")
+			usher.press(usher.page.Locator("[data-choices] button").Last())
+			usher.doorSays("in", "Let them in.")
+			usher.scans(codes[2], "again", "Somebody went in with this ticket on ")
+
+			house.usher(t, "event", "door", slug, "--revoke")
+			usher.expect("status of 404")
+			_, err := usher.page.Reload()
+			check(t, err)
+			usher.sees(usher.page.GetByText("This link opens no door."))
+		})
+	}
+}
+
+func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", "--limit", "4")
+	ann, north, south := someone(t, house, "ann", desktop), someone(t, house, "north", phone), someone(t, house, "south", phone)
+	codes := ann.buysPlaces(slug, 4)
+	order := ann.page.URL()[strings.LastIndex(ann.page.URL(), "/")+1:]
+	ann.cancelsOne()
+	north.door(slug, "North gate")
+	south.door(slug, "South gate")
+	north.sees(north.page.GetByText("4 tickets known here"))
+	north.scans(codes[1], "in", "Let them in.")
+
+	north.expect("ERR_INTERNET_DISCONNECTED")
+	check(t, north.context.SetOffline(true))
+	north.scans(codes[1], "again", "Somebody went in with this ticket on ") // it was there itself
+	north.scans(codes[2], "in", "Let them in.")
+	north.doorSays("in", "checked on this phone")
+	north.scans(codes[2], "again", " at North gate.")
+	north.scans(codes[0], "revoked", "This ticket was cancelled.")
+	north.scans(forged(codes[3]), "unknown", "This is no ticket of ours.")
+	north.scans(order, "which", "Scan its tickets")
+	south.scans(codes[3], "in", "Let them in.")
+	north.scans(codes[3], "in", "Let them in.") // it cannot know
+	north.sees(north.page.GetByText("2 scans wait until somebody can be asked."))
+
+	check(t, north.context.SetOffline(false))
+	north.doorSays("again", "at South gate")
+	north.sees(north.page.GetByText("4 tickets known here"))
+	south.scans(codes[2], "again", " at North gate.")
+}

@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"path"
+	"strings"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// each is every page and state that is looked at, in the order one comes upon them.
+var each = []struct {
+	name string
+	open func(p *person, s sales)
+}{
+	{"events", func(p *person, _ sales) { p.visit("/events") }},
+	{"event", func(p *person, s sales) { p.openEvent(s.theatre) }},
+	{"rows", func(p *person, s sales) { p.openSection(s.theatre, 0) }},
+	{"hold", func(p *person, s sales) { p.openSection(s.theatre, 1); p.take(p.box(1)) }},
+	{"event-hold", func(p *person, s sales) { p.openEvent(s.theatre) }},
+	{"more-time", func(p *person, _ sales) {
+		_, err := p.page.Evaluate(`document.querySelector('#more-time').showModal()`)
+		check(p.t, err)
+	}},
+	{"conflict", func(p *person, s sales) {
+		p.missesChanges()
+		p.openSection(s.theatre, 1)
+		label := p.box(2)
+		someProgram(p.t, p.office).claim(s.theatre, label)
+		p.press(p.seat(label))
+		p.sees(p.message())
+	}},
+	{"lapsed", func(p *person, s sales) {
+		p.openSection(s.short, 1)
+		p.take(p.box(1))
+		p.seesLapsed()
+	}},
+	{"event-lapsed", func(p *person, s sales) { p.openEvent(s.short) }},
+	{"places", func(p *person, s sales) { p.openEvent(s.places) }},
+	{"places-hold", func(p *person, s sales) { p.asksForPlaces("Places", 2); p.holdsSeats(2) }},
+	{"checkout", func(p *person, s sales) { p.visit("/events/" + s.places + "/checkout") }},
+	{"checkout-wrong", func(p *person, _ sales) {
+		p.expect("422")
+		p.orders("Ann Ørsted", "ann@example.org", "2300-01-01")
+		p.sees(p.page.GetByText("is yet to come"))
+	}},
+	{"order", func(p *person, _ sales) {
+		p.orders("Ann Ørsted", "ann@example.org", "1990-12-31")
+		p.hasTickets(2)
+	}},
+	{"checkout-door", func(p *person, s sales) { p.visit("/events/" + s.theatre + "/checkout") }},
+	{"order-door", func(p *person, _ sales) {
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.sees(p.page.GetByText("to pay at the door"))
+	}},
+	{"questions", func(p *person, s sales) {
+		p.openEvent(s.asking)
+		p.asksForPlaces("Places", 3)
+		p.holdsSeats(3)
+		p.visit("/events/" + s.asking + "/checkout")
+	}},
+	{"questions-wrong", func(p *person, _ sales) {
+		p.answers(" ", "vegetarian", true)
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.sees(p.page.GetByText("Answer this question."))
+	}},
+	{"order-cancel", func(p *person, _ sales) {
+		check(p.t, p.page.GetByLabel("Company").Fill("Ørsted & Daughters"))
+		p.press(p.page.Locator("form .primary"))
+		p.hasTickets(3)
+		p.tickets = p.codes(3)
+		p.press(p.page.GetByText("Cancel tickets"))
+		check(p.t, p.page.Locator(`.actions input[name="ticket"]`).First().Check())
+		check(p.t, p.button("Cancel the tickets marked").ScrollIntoViewIfNeeded())
+	}},
+	{"order-some", func(p *person, _ sales) {
+		p.press(p.button("Cancel the tickets marked"))
+		p.hasTickets(2)
+	}},
+	{"door", func(p *person, s sales) {
+		p.order = p.page.URL()
+		p.door(s.asking, "North gate")
+		p.sees(p.page.GetByText("known here"))
+	}},
+	{"door-in", func(p *person, _ sales) { p.scans(p.tickets[1], "in", "Let them in.") }},
+	{"door-twice", func(p *person, _ sales) { p.scans(p.tickets[1], "again", "Somebody went in") }},
+	{"door-revoked", func(p *person, _ sales) { p.scans(p.tickets[0], "revoked", "This ticket was cancelled.") }},
+	{"door-which", func(p *person, _ sales) { p.scans(path.Base(p.order), "which", "Which of its tickets?") }},
+	{"order-checked-in", func(p *person, _ sales) {
+		p.visit(strings.TrimPrefix(p.order, p.office.url))
+		p.sees(p.page.GetByText("Checked in"))
+	}},
+	{"order-cancelled", func(p *person, s sales) {
+		p.buysPlaces(s.asking, 1)
+		p.cancelsOne()
+		p.sees(p.page.GetByText("This order was cancelled"))
+	}},
+	{"credit-ask", func(p *person, _ sales) { p.visit("/credit") }},
+	{"credit-sent", func(p *person, _ sales) { p.asksForLink("ann" + p.name + "@example.org") }},
+	{"credit-link", func(p *person, _ sales) { p.visit(p.linkIn("ann" + p.name + "@example.org")) }},
+	{"credit-empty", func(p *person, _ sales) { p.press(p.button("Open my credit")); p.sees(p.button("Redeem")) }},
+	{"credit-wrong", func(p *person, _ sales) {
+		p.expect("404")
+		p.redeems("ABCD-EFGH-JKMN-PQRS")
+		p.sees(p.page.GetByText("no voucher"))
+	}},
+	{"credit", func(p *person, s sales) {
+		p.redeems(p.office.vouchers(p.t, "200.00", 1)[0])
+		p.sees(p.page.GetByText("is in your credit"))
+	}},
+	{"checkout-credit", func(p *person, s sales) {
+		p.openEvent(s.theatre)
+		p.asksForBest(2, "A")
+		p.holdsSeats(2)
+		p.visit("/events/" + s.theatre + "/checkout")
+		p.sees(p.page.GetByText("of the €200"))
+	}},
+	{"credit-spent", func(p *person, _ sales) {
+		p.paysWithCredit("Ann Ørsted")
+		p.hasTickets(2)
+		p.visit("/credit")
+		p.sees(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+	}},
+	{"order-back", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+		p.hasTickets(2)
+		p.cancelsOne()
+		p.seesAfterReload("went back into your credit")
+	}},
+	{"checkout-lapsed", func(p *person, s sales) {
+		p.visit("/events/" + s.short + "/checkout")
+		p.sees(p.page.GetByText("Your time ran out."))
+	}},
+	{"checkout-lost", func(p *person, s sales) {
+		someProgram(p.t, p.office).claim(s.short, p.box(1))
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.sees(p.page.GetByText("was taken by somebody else"))
+	}},
+	{"checkout-demo", func(p *person, s sales) {
+		p.openEvent(s.demo)
+		p.asksForBest(1, "A")
+		p.holdsSeats(1)
+		p.visit("/events/" + s.demo + "/checkout")
+	}},
+	{"demo-card", func(p *person, _ sales) {
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.sees(p.page.GetByText("No money moves here."))
+	}},
+	{"declined", func(p *person, _ sales) { p.card("Decline"); p.sees(p.page.GetByText("Your payment was declined")) }},
+	{"checkout-paying", func(p *person, s sales) {
+		p.press(p.page.Locator("form .primary"))
+		p.sees(p.page.GetByText("No money moves here."))
+		p.visit("/events/" + s.demo + "/checkout")
+		p.sees(p.page.GetByText("You began to pay for these seats."))
+	}},
+	{"payment", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on with that payment"}))
+		p.sees(p.page.GetByText("Waiting for the payment"))
+	}},
+	{"stadium", func(p *person, s sales) { p.openEvent(s.stadium) }},
+	{"stadium-rows", func(p *person, s sales) { p.openSection(s.stadium, 3) }},
+	{"lost", func(p *person, _ sales) { p.expect("404"); p.visit("/events/nowhere") }},
+}

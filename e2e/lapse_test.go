@@ -1,0 +1,30 @@
+package e2e
+
+import "testing"
+
+func TestSeatsThatLapsedAreShownAsFreeAndStillMineToTake(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--hold", "4s")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/12")
+	ann.seesLapsed()
+	ann.seesItIsStillFree("Stalls/C/12") // from the moment the time is up, before the map hears of it
+	_, err := ann.page.Reload()
+	check(t, err)
+	ann.seesItIsStillFree("Stalls/C/12")
+	ann.isLive()
+	ann.seesItIsStillFree("Stalls/C/12")
+
+	ann.press(ann.button("Take them again"))
+	ann.holds("Stalls/C/12")
+	check(t, expect.Locator(ann.tray()).ToHaveAttribute("data-state", "held"))
+}
+
+// seesItIsStillFree reads on the person's own seat that the time is up and nobody took it.
+func (p *person) seesItIsStillFree(label string) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.seat(label)).ToHaveAttribute("data-state", "lapsed"))
+	check(p.t, expect.Locator(p.seat(label)).ToBeEnabled())
+	check(p.t, expect.Locator(p.seat(label)).ToHaveAccessibleName("Seat 12, €95, your time ran out, still free"))
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// seesTyped reads the fields of a checkout.
+func (p *person) seesTyped(name, email string) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.page.GetByLabel("Name")).ToHaveValue(name))
+	check(p.t, expect.Locator(p.page.GetByLabel("E-mail")).ToHaveValue(email))
+}
+
+func TestWhoLosesLapsedSeatsAtTheCheckoutIsOfferedTheNearest(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
+		for lost, says := range map[string]string{
+			"one": "Stalls, row C, seat 12 is no longer yours. Nothing was sold.",
+			"all": "Stalls, row C, seat 12 and Stalls, row C, seat 13 were taken by somebody else after your time ran out. Nothing was sold.",
+		} {
+			t.Run(name+" "+lost, func(t *testing.T) {
+				t.Parallel()
+				slug := house.event(t, "theatre", "--hold", "4s")
+				ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
+				ann.openSection(slug, 0)
+				ann.picks("Stalls/C/12", "Stalls/C/13")
+				ann.visit("/events/" + slug + "/checkout")
+				ann.sees(ann.page.GetByLabel("Name"))
+				bob.openSection(slug, 0)
+				bob.seesFreeWithin(4*patience, "Stalls/C/12") // others see it as soon as ann's time is up
+				if other := someProgram(t, house); lost == "one" {
+					other.claim(slug, "Stalls/C/12")
+				} else {
+					other.claim(slug, "Stalls/C/12", "Stalls/C/13")
+				}
+				ann.orders("Ann Ørsted", "ann@example.org", "")
+				ann.sees(ann.page.GetByText(says))
+				ann.seesTyped("Ann Ørsted", "ann@example.org")
+				ann.press(ann.page.Locator(`button[name="instead"]`).First())
+				ann.sees(ann.page.GetByText("2 tickets").First())
+				check(t, expect.Locator(ann.page.Locator("#answer")).ToHaveCount(0))
+				ann.seesTyped("Ann Ørsted", "ann@example.org")
+				ann.press(ann.page.Locator("form .primary"))
+				ann.hasTickets(2)
+			})
+		}
+	}
+}
+
+// picks takes seats of a section, with or without scripts.
+func (p *person) picks(labels ...string) {
+	p.t.Helper()
+	for _, label := range labels {
+		if p.device.noScript {
+			check(p.t, p.seat(label).Check())
+		} else {
+			p.take(label)
+		}
+	}
+	if p.device.noScript {
+		p.press(p.holdButton())
+	}
+	p.holdsSeats(len(labels))
+}
+
+func TestWhatWasTypedSurvivesALoadAgainAndIsForgottenWithTheOrder(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", append([]string{"--limit", "4"}, asking...)...)
+	ann := someone(t, house, "ann", phone)
+	held := func() {
+		ann.visit("/events/" + slug)
+		ann.asksForPlaces("Places", 1)
+		ann.holdsSeats(1)
+		ann.visit("/events/" + slug + "/checkout")
+	}
+	held()
+	ann.answers("Ørsted & Daughters", "vegetarian", true)
+	check(t, ann.page.GetByLabel("Name").Fill("Ann Ørsted"))
+	check(t, ann.page.GetByLabel("E-mail").Fill("ann@example.org"))
+	still := func() {
+		ann.seesTyped("Ann Ørsted", "ann@example.org")
+		check(t, expect.Locator(ann.page.GetByLabel("Company")).ToHaveValue("Ørsted & Daughters"))
+		check(t, expect.Locator(ann.page.GetByLabel("Menu")).ToHaveValue("vegetarian"))
+		check(t, expect.Locator(ann.page.GetByLabel("News by mail")).ToBeChecked())
+	}
+	_, err := ann.page.Reload()
+	check(t, err)
+	still()
+	ann.visit("/events/" + slug) // one more look at the seats
+	ann.visit("/events/" + slug + "/checkout")
+	still()
+	ann.press(ann.button("More time"))
+	still()
+	check(t, ann.page.GetByLabel("Name").Press("Enter")) // sends the order
+	ann.hasTickets(1)
+	held()
+	ann.seesTyped("", "")
+	check(t, expect.Locator(ann.page.GetByLabel("News by mail")).Not().ToBeChecked())
+}
+
+func TestWhatWasTypedIsThereAfterSigningInToPayWithCredit(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--price", "A=25.00")
+	ann := someone(t, house, "ann", phone)
+	ann.openEvent(slug)
+	ann.asksForBest(1, "A")
+	ann.holdsSeats(1)
+	ann.visit("/events/" + slug + "/checkout")
+	check(t, ann.page.GetByLabel("Name").Fill("Ann Ørsted"))
+	check(t, ann.page.GetByLabel("E-mail").Fill("ann.typed@example.org"))
+	ann.press(ann.page.GetByText("Sign in to pay with it"))
+	ann.signsIn("ann.typed@example.org")
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Redeem a voucher"}))
+	ann.redeems(house.vouchers(t, "30.00", 1)[0])
+	ann.press(ann.page.GetByText("Back to your order"))
+	ann.seesTyped("Ann Ørsted", "ann.typed@example.org")
+	ann.paysWithCredit("Ann Ørsted")
+	ann.hasTickets(1)
+}

@@ -1,0 +1,54 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+)
+
+// covering lists the names of sections in the map that lie on a seat, and how many names are there to be read.
+const covering = `async () => {
+	const {unpack} = await import('usher/geometry')
+	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
+	const svg = document.querySelector('#map > svg'), at = svg.getScreenCTM()
+	const shown = [...svg.querySelectorAll('a text:not(.gone)')]
+	const on = shown.filter(text => {
+		const r = text.getBoundingClientRect(), inset = r.height * .15 // letters are lower than their line
+		return [...house.x.keys()].some(i => {
+			const p = new DOMPoint(house.x[i], house.y[i]).matrixTransform(at)
+			return house.sections[house.section[i]].pitch && p.x > r.left && p.x < r.right && p.y > r.top + inset && p.y < r.bottom - inset
+		})
+	})
+	return shown.length + ' shown, on seats: ' + on.map(text => text.textContent).join(', ')
+}`
+
+// planted puts a name onto a seat.
+const planted = `async () => {
+	const {unpack} = await import('usher/geometry')
+	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
+	const seat = [...house.x.keys()].find(i => house.sections[house.section[i]].pitch)
+	const text = document.querySelector('#map a text:not(.gone)')
+	text.setAttribute('x', house.x[seat])
+	text.setAttribute('y', house.y[seat])
+}`
+
+func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {
+	t.Parallel()
+	for plan, want := range map[string]string{"theatre": "4 shown, on seats: ", "club": "2 shown, on seats: "} {
+		slug := house.named(t, plan, plan)
+		for _, d := range []device{phone, desktop} {
+			p := someone(t, house, fmt.Sprint(plan, d.width), d)
+			p.openEvent(slug)
+			p.sees(p.page.Locator("#map canvas[data-ready]"))
+			got, err := p.page.Evaluate(covering)
+			check(t, err)
+			if got != want {
+				t.Errorf("%s on %v: %v, want %s", plan, d, got, want)
+			}
+			_, err = p.page.Evaluate(planted)
+			check(t, err)
+			if got, err := p.page.Evaluate(covering); err != nil || got == want {
+				t.Errorf("%s on %v: a name on a seat is not noticed (%v)", plan, d, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// picksToPay takes the best seats of a demo event and sends the form of its checkout.
+func (p *person) picksToPay(slug string, n int) {
+	p.t.Helper()
+	p.openEvent(slug)
+	p.asksForBest(n, "A")
+	p.holdsSeats(n)
+	p.visit("/events/" + slug + "/checkout")
+	p.orders("Ann Ørsted", "ann@example.org", "")
+	p.sees(p.page.GetByText("No money moves here."))
+}
+
+// card tells the demo card what to do.
+func (p *person) card(what string) {
+	p.t.Helper()
+	p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: what, Exact: playwright.Bool(true)}))
+}
+
+// hasTicketsWithin is hasTickets with its own patience.
+func (p *person) hasTicketsWithin(d time.Duration, n int) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.page.Locator(".tickets .qr[data-code]")).ToHaveCount(n, playwright.LocatorAssertionsToHaveCountOptions{Timeout: playwright.Float(float64(d.Milliseconds()))}))
+}
+
+func TestTheDemoCardBuysTickets(t *testing.T) {
+	t.Parallel()
+	for what, within := range map[string]time.Duration{"Pay": 10 * time.Second, "Pay slowly": 30 * time.Second, "Pay and say so three times": 10 * time.Second} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
+			ann := someone(t, house, "ann", phone)
+			ann.picksToPay(slug, 2)
+			ann.card(what)
+			ann.hasTicketsWithin(within, 2)
+		})
+	}
+}
+
+func TestADeclinedCardKeepsSeatsAndWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann := someone(t, house, "ann", phone)
+	ann.picksToPay(slug, 2)
+	ann.card("Decline")
+	ann.sees(ann.page.GetByText("Your payment was declined"))
+	check(t, expect.Locator(ann.page.GetByLabel("Name")).ToHaveValue("Ann Ørsted"))
+	ann.press(ann.page.Locator("form .primary"))
+	ann.card("Pay")
+	ann.hasTickets(2)
+}
+
+func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann := someone(t, house, "ann", desktop)
+	ann.openEvent(slug)
+	ann.asksForBest(2, "A")
+	ann.holdsSeats(2)
+	ann.visit("/events/" + slug + "/checkout")
+	check(t, ann.page.GetByLabel("Name").Fill("Ann"))
+	check(t, ann.page.GetByLabel("E-mail").Fill("ann@example.org"))
+	check(t, ann.page.Locator("form .primary").Dblclick())
+	ann.sees(ann.page.GetByText("No money moves here."))
+	card := ann.page.URL()
+	ann.visit("/events/" + slug + "/checkout")
+	ann.sees(ann.page.GetByText("You began to pay for these seats."))
+	check(t, expect.Locator(ann.page.GetByLabel("Name")).ToHaveValue("Ann"))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on with that payment"}))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on to pay"}))
+	ann.sees(ann.page.GetByText("No money moves here."))
+	if ann.page.URL() != card {
+		t.Errorf("there are two charges, %s and %s", card, ann.page.URL())
+	}
+	check(t, ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay", Exact: playwright.Bool(true)}).Dblclick())
+	ann.hasTickets(2)
+	at := ann.page.URL()
+	_, err := ann.page.GoBack()
+	check(t, err)
+	_, err = ann.page.Goto(card)
+	check(t, err)
+	ann.hasTickets(2)
+	if ann.page.URL() != at {
+		t.Errorf("back and forth led to %s, want %s", ann.page.URL(), at)
+	}
+}
+
+func TestWhoPaysTooLateGetsTheSeatsUnlessSomebodyTookThem(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{false, true} {
+		slug := house.named(t, map[bool]string{false: "free", true: "taken"}[taken], "theatre", "--demo-card", "--paid-ahead", "--hold", "2s", "--pay-within", "2s")
+		ann := someone(t, house, "ann", phone)
+		ann.openSection(slug, 0)
+		ann.take("Stalls/C/12")
+		ann.visit("/events/" + slug + "/checkout")
+		ann.orders("Ann", "ann@example.org", "")
+		ann.card("Pay too late")
+		ann.sees(ann.page.GetByText("Waiting for the payment"))
+		if !taken {
+			ann.hasTicketsWithin(30*time.Second, 1)
+			continue
+		}
+		bob := someone(t, house, "bob", phone)
+		bob.openSection(slug, 0)
+		bob.seesFreeWithin(10*time.Second, "Stalls/C/12")
+		bob.take("Stalls/C/12")
+		ann.seesWithin(30*time.Second, ann.page.GetByText("taken by somebody else after your time ran out. Nothing was charged."))
+		if text, err := ann.page.Locator("body").InnerText(); err != nil || !strings.Contains(text, "Stalls") {
+			t.Errorf("no nearest seat is offered: %v", err)
+		}
+	}
+}

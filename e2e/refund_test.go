@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+func TestWhatACancelledTicketCostGoesBackToTheCard(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=25.00")
+	ann := someone(t, house, "ann", phone)
+	ann.picksToPay(slug, 2)
+	ann.card("Pay")
+	ann.hasTicketsWithin(2*patience, 2)
+	ann.press(ann.page.GetByText("Cancel tickets"))
+	ann.sees(ann.page.GetByText("What they cost goes back to the demo card."))
+	check(t, ann.page.Locator(`.actions input[name="ticket"]`).First().Check())
+	ann.press(ann.button("Cancel the tickets marked"))
+	ann.hasTickets(1)
+	ann.sees(ann.page.GetByText("€25 goes back to the demo card.").Or(ann.page.GetByText("€25 went back to the demo card.")))
+	ann.seesAfterReload("€25 went back to the demo card.")
+	house.hasMails(t, 2, path.Base(ann.page.URL()))
+
+	ann.press(ann.page.GetByText("Cancel tickets"))
+	check(t, ann.page.Locator(`.actions input[name="ticket"]`).Check())
+	ann.press(ann.button("Cancel the tickets marked"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
+	ann.seesAfterReload("€50 went back to the demo card.")
+	house.usher(t, "verify", "--event", slug) // fails if a promise is broken
+}
+
+// seesAfterReload loads the page again until a text is there.
+func (p *person) seesAfterReload(text string) {
+	p.t.Helper()
+	for range 20 {
+		if p.number(p.page.GetByText(text)) > 0 {
+			return
+		}
+		_, err := p.page.Reload()
+		check(p.t, err)
+	}
+	p.sees(p.page.GetByText(text))
+}
+
+func TestWhatACancelledTicketCostIsCreditAgain(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
+	ann := someone(t, house, "ann", device{width: 390, height: 844, noScript: true})
+	ann.visit("/credit")
+	ann.signsIn("ann.back@example.org")
+	ann.redeems(house.vouchers(t, "60.00", 1)[0])
+	ann.visit("/events/" + slug)
+	ann.asksForBest(2, "A")
+	ann.visit("/events/" + slug + "/checkout")
+	ann.paysWithCredit("Ann Ørsted")
+	ann.hasTickets(2)
+	ann.cancelsOne()
+	ann.seesAfterReload("€25 went back into your credit.")
+	ann.visit("/credit")
+	ann.sees(ann.page.GetByText("€35", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
+}
+
+func TestATicketThatSomebodyWentInWithIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", "--limit", "4")
+	ann, usher := someone(t, house, "ann", phone), someone(t, house, "usher", phone)
+	codes := ann.buysPlaces(slug, 2)
+	ann.press(ann.page.GetByText("Cancel tickets"))
+	check(t, ann.page.Locator(`.actions input[name="ticket"]`).First().Check())
+	usher.door(slug, "")
+	usher.scans(codes[0], "in", "Let them in.")
+	ann.press(ann.button("Cancel the tickets marked"))
+	ann.sees(ann.page.GetByText("Somebody went in with a ticket that you marked, so it cannot be cancelled any more."))
+	ann.hasTickets(2)
+	ann.sees(ann.page.GetByText("Checked in at"))
+	ann.visit(strings.TrimPrefix(strings.TrimSuffix(ann.page.URL(), "/cancellations"), house.url))
+	check(t, expect.Locator(ann.page.Locator(`.actions input[name="ticket"]`)).ToHaveCount(1))
+}

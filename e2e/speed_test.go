@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// The budgets of a page on a phone with a slow connection, and how far a busy machine may be off without a failure.
+// Every run prints what it saw.
+const (
+	budgetLCP = 1000.0 // ms to the largest thing painted
+	budgetINP = 100.0  // ms from a tap to the next frame, the slowest of the visit
+	budgetCLS = 0.01   // how much of the page jumped, as browsers score it
+	noise     = 4      // times a budget in ms
+)
+
+// watch notes what the browser tells of its speed, from the first moment of the page.
+const watch = `(() => {
+	window.seen = {LCP: 0, CLS: 0, INP: 0, Slowest: '', Jumps: []}
+	const on = (type, each, more) => new PerformanceObserver(list => list.getEntries().forEach(each)).observe({type, buffered: true, ...more})
+	on('largest-contentful-paint', e => { seen.LCP = e.startTime })
+	on('layout-shift', e => {
+		if (e.hadRecentInput) return
+		seen.CLS += e.value
+		seen.Jumps.push(...e.sources.map(s => (s.node?.id || s.node?.className || s.node?.nodeName || '') + ' ' + e.value.toFixed(4)))
+	})
+	on('event', e => {
+		if (!e.interactionId || e.duration <= seen.INP) return
+		seen.INP = e.duration
+		seen.Slowest = e.name + ' on ' + (e.target?.id || e.target?.className || e.target?.nodeName || '')
+	}, {durationThreshold: 16})
+})()`
+
+// slow4G is the network of Lighthouse's phones.
+var slow4G = map[string]any{"offline": false, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
+
+// This test is not parallel: those that are wait until it is done.
+func TestAPhoneWithASlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nolint:paralleltest // it measures
+	for _, c := range []struct {
+		plan, seat string
+		section    int
+	}{{"theatre", "Boxes left/1/2", 1}, {"stadium", "101/1/2", 0}} {
+		t.Run(c.plan, func(t *testing.T) {
+			slug := house.event(t, c.plan)
+			p := someone(t, house, "ann", device{width: 390, height: 844, touch: true})
+			p.slow()
+			p.openEvent(slug)
+			p.seesMap()
+			p.reports(t, "the overview")
+
+			p.press(p.page.Locator(".sections a").Nth(c.section))
+			p.isLive()
+			p.seesMap()
+			p.take(c.seat)
+			p.press(p.tray().GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Let all go"}))
+			p.holdsSeats(0)
+			p.reports(t, "the rows")
+		})
+	}
+}
+
+// slow gives the browser a phone's processor and a slow connection, with an empty cache.
+func (p *person) slow() {
+	p.t.Helper()
+	check(p.t, p.context.AddInitScript(playwright.Script{Content: playwright.String(watch)}))
+	cdp, err := p.context.NewCDPSession(p.page)
+	check(p.t, err)
+	for method, params := range map[string]map[string]any{
+		"Network.enable": {}, "Network.emulateNetworkConditions": slow4G, "Emulation.setCPUThrottlingRate": {"rate": 4},
+	} {
+		_, err := cdp.Send(method, params)
+		check(p.t, err)
+	}
+}
+
+// seesMap waits until every seat is drawn.
+func (p *person) seesMap() {
+	p.t.Helper()
+	p.sees(p.page.Locator("#map canvas[data-ready]"))
+}
+
+// reports prints what the browser saw of the page's speed, and fails where it is far beyond a budget.
+func (p *person) reports(t *testing.T, page string) {
+	t.Helper()
+	text, err := p.page.Evaluate(`new Promise(done => setTimeout(() => done(JSON.stringify(seen)), 300))`)
+	check(t, err)
+	var seen struct {
+		LCP, CLS, INP float64
+		Slowest       string
+		Jumps         []string
+	}
+	check(t, json.Unmarshal([]byte(text.(string)), &seen))
+	t.Logf("%s: LCP %.0f ms (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f)",
+		page, seen.LCP, budgetLCP, seen.INP, seen.Slowest, budgetINP, seen.CLS, budgetCLS)
+	if seen.LCP > noise*budgetLCP || seen.INP > noise*budgetINP {
+		t.Errorf("%s: LCP %.0f ms, INP %.0f ms: more than %d times the budget", page, seen.LCP, seen.INP, noise)
+	}
+	if seen.CLS > budgetCLS {
+		t.Errorf("%s: the page jumps by %.4f: %v", page, seen.CLS, seen.Jumps)
+	}
+}
