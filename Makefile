@@ -3,15 +3,19 @@ SHELL := bash
 .DEFAULT_GOAL := help
 TOOL := go tool -modfile=tools/go.mod
 FUZZ_TIME ?= 10s
+PICTURES ?= pictures
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
-.PHONY: help run build generate fmt lint drift unit e2e fuzz test check postgres browser
+.PHONY: help run demo build generate fmt lint drift unit e2e bench screenshots fuzz test check postgres redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: postgres build ## open a box office on http://localhost:8080
 	@exec bin/usher serve
+
+demo: postgres build ## the same with a quiet crowd in it, to see the map live
+	@bin/usher rush --gentle --url "http://localhost$${USHER_ADDR:-:8080}" & crowd=$$!; trap 'kill $$crowd 2>/dev/null' EXIT; bin/usher serve
 
 build: ## compile bin/usher
 	@go build -o bin/usher ./cmd/usher
@@ -38,6 +42,16 @@ unit: postgres ## all tests but those in a browser, with the race detector, in r
 e2e: postgres browser build ## the built binary in a real browser
 	@go test -count=1 -timeout 10m ./e2e
 
+bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
+	@go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./cmd/usher/bench | grep -E '\||###|^(---|ok|FAIL)'
+	@go test -run '^$$' -bench . -benchtime 20x ./realtime | grep -E '^(Benchmark|---|ok|FAIL| )'
+	@go test -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
+
+screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures
+	@mkdir -p $(PICTURES)
+	@go test -count=1 -timeout 20m ./e2e -run TestEveryPage -args -pictures $(abspath $(PICTURES))
+	@ls $(PICTURES) | wc -l | xargs printf '%s pictures in $(PICTURES)\n'
+
 fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep ^Fuzz); do \
@@ -53,6 +67,11 @@ postgres:
 	@if [ -z "$$DATABASE_URL" ] && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	  else echo "usher needs PostgreSQL 15 or newer:  sudo apt-get install -y postgresql   (or: brew install postgresql@17)"; exit 1; fi; fi
+
+redis:
+	@command -v redis-server >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends redis-server >/dev/null; \
+	  else echo "the comparison with Redis needs it:  sudo apt-get install -y redis-server"; exit 1; fi; }
 
 browser:
 	@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then \
