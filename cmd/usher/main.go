@@ -44,6 +44,7 @@ func commands() []command {
 		{"plan list", "", "show the plans that come with usher", planList},
 		{"voucher create", "--amount AMOUNT --currency ISO [--count N] [--expires DAY] [flags]", "print vouchers that load credit", voucherCreate},
 		{"verify", "[--event SLUG] [--json] [flags]", "hold every promise against the database, also while serve runs", verifyBooks},
+		{"draw verify", "FILE [--commitment HEX] [--people N] [--index N]", "do the draw of a waiting room again and say what does not hold", drawVerify},
 		{"rush", "[flags]", "send a crowd and judge what it was told", rushIn},
 		{"migrate", "[flags]", "bring the database up to this version", migrate},
 		{"version", "", "print the version", version},
