@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// How a room is entered.
+const (
+	EntryBrowser = "browser" // each session has a number
+	EntryEmail   = "email"   // each address that was verified has one
+)
+
+// InvitationLength is how long an invitation is good for.
+const InvitationLength = 24 * time.Hour
+
+// Invitation is what is mailed to an address, so that only who reads its mail joins as it. Nothing is stored.
+func (r *Room) Invitation(ctx context.Context, address string) (string, error) {
+	k, err := r.gate.keys.signing(ctx)
+	if err != nil {
+		return "", err
+	}
+	b := binary.BigEndian.AppendUint16(nil, k.id)
+	b = binary.BigEndian.AppendUint64(b, uint64(time.Now().Add(InvitationLength).Unix()))
+	b = append(b, personOf(address)...)
+	return base64.RawURLEncoding.EncodeToString(append(b, k.invite(r.ID, b)...)), nil
+}
+
+// JoinAs is Join for the person of an invitation, in a room that asks for one: they have one number, with whatever
+// browser they come. ErrNoPlace if the invitation is nobody's or too old.
+func (r *Room) JoinAs(ctx context.Context, holder seats.ID, token, invitation string) (Place, string, error) {
+	if p, err := r.place(ctx, token, holder); err == nil {
+		return p, token, nil
+	}
+	person, err := r.invited(ctx, invitation)
+	if err != nil {
+		return Place{}, "", err
+	}
+	return r.join(ctx, &joiner{holder: holder, person: person})
+}
+
+func (r *Room) invited(ctx context.Context, invitation string) (person []byte, err error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(invitation)
+	const body = 2 + 8 + sha256.Size
+	if err != nil || len(b) != body+placeMAC {
+		return nil, ErrNoPlace
+	}
+	k, err := r.gate.keys.find(ctx, binary.BigEndian.Uint16(b))
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal(b[body:], k.invite(r.ID, b[:body])) || int64(binary.BigEndian.Uint64(b[2:])) < time.Now().Unix() {
+		return nil, ErrNoPlace
+	}
+	return b[10:body], nil
+}
+
+func (k key) invite(room int64, body []byte) []byte {
+	h := hmac.New(sha256.New, k.secret)
+	h.Write(binary.BigEndian.AppendUint64([]byte("usher/invitation/v1"), uint64(room)))
+	h.Write(body)
+	return h.Sum(nil)[:placeMAC]
+}
+
+// personOf names an address without telling it.
+func personOf(address string) []byte {
+	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(address))))
+	return sum[:]
+}
+
+// The row is locked first, so that the next statement sees everybody who has a number.
+const lockRoomSQL = `SELECT phase FROM room WHERE id = $1 FOR NO KEY UPDATE`
+
+// Those who have a place keep it; the others get the next ones, in the order in which they came. Nobody else adds a
+// person meanwhile.
+const joinPersonsSQL = `
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
+    SELECT c.person, c.rank, e.kind, e.index, r.epoch,
+           CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN 1 ELSE 2 END AS to_kind,
+           CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN r.lobby ELSE r.line END
+             + count(*) FILTER (WHERE e.person IS NULL) OVER (ORDER BY c.rank) AS to_index
+      FROM unnest($2::bytea[]) WITH ORDINALITY AS c(person, rank) CROSS JOIN t
+      JOIN room r ON r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= t.now)
+      LEFT JOIN entrant e ON e.room_id = $1 AND e.epoch = r.epoch AND e.person = c.person
+), entered AS (
+    INSERT INTO entrant (room_id, epoch, person, kind, index)
+    SELECT $1, epoch, person, to_kind, to_index FROM came WHERE index IS NULL
+    RETURNING kind
+), given AS (
+    UPDATE room r
+       SET version   = r.version + 1,
+           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN 'drawing' ELSE r.phase END,
+           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN t.now ELSE r.closed_at END,
+           lobby     = r.lobby + (SELECT count(*) FROM entered WHERE kind = 1),
+           line      = r.line + (SELECT count(*) FROM entered WHERE kind = 2),
+           serving   = CASE WHEN r.phase = 'through' THEN r.lobby + r.line + (SELECT count(*) FROM entered) ELSE r.serving END
+      FROM t
+     WHERE r.id = $1 AND EXISTS (SELECT FROM entered)
+    RETURNING r.id, r.phase, r.epoch, r.serving
+), call AS (
+    INSERT INTO called (room_id, epoch, serving) SELECT id, epoch, serving FROM given WHERE phase = 'through'
+)
+SELECT epoch, coalesce(kind, to_kind), coalesce(index, to_index) FROM came ORDER BY rank`
+
+// placesOfPersons gives each person one place, whoever comes as them.
+func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, error) {
+	var persons [][]byte
+	at := map[string]int{}
+	for _, j := range first {
+		if _, twice := at[string(j.person)]; !twice {
+			at[string(j.person)] = len(persons)
+			persons = append(persons, j.person)
+		}
+	}
+	var given []Place
+	err := pgx.BeginFunc(ctx, r.gate.db, func(tx pgx.Tx) error {
+		var q pgx.Batch
+		q.Queue(lockRoomSQL, r.ID)
+		q.Queue(joinPersonsSQL, r.ID, persons).Query(func(rows pgx.Rows) (err error) {
+			p := Place{Room: r.ID}
+			_, err = pgx.ForEachRow(rows, []any{&p.Epoch, &p.Kind, &p.Index}, func() error { given = append(given, p); return nil })
+			return err
+		})
+		return tx.SendBatch(ctx, &q).Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("gate: room %d: %d persons join: %w", r.ID, len(persons), err)
+	}
+	if len(given) == 0 {
+		return nil, r.closed(ctx)
+	}
+	if len(given) != len(persons) {
+		return nil, errors.New("gate: a person came and got no answer")
+	}
+	places := make([]Place, len(first))
+	for i, j := range first {
+		places[i] = given[at[string(j.person)]]
+	}
+	return places, nil
+}

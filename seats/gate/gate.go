@@ -1,0 +1,137 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Gate is the waiting rooms of one node. Any number of nodes may run on one database; none of them is special.
+type Gate struct {
+	// Changed is told after what a room shows to everybody changed on this node. It must return at once.
+	Changed func(*Room)
+	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
+	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
+
+	db    *pgxpool.Pool
+	dsn   string
+	log   *slog.Logger
+	node  seats.ID
+	keys  *keys
+	wake  chan struct{}  // something happened that the loop need not sleep over
+	lanes sync.WaitGroup // running lanes
+
+	mu    sync.RWMutex
+	rooms map[int64]*Room
+	event map[int64]*Room // by event
+}
+
+// New returns the node's gate on the database at dsn. Run starts it; set Changed before that.
+func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Gate {
+	return &Gate{
+		Changed: func(*Room) {}, Beacon: askDrand,
+		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: &keys{db: db}, wake: make(chan struct{}, 1),
+		rooms: map[int64]*Room{}, event: map[int64]*Room{},
+	}
+}
+
+// Of returns the room of an event; nil if it has none. It asks nobody: a new room is known within a second.
+func (g *Gate) Of(event int64) *Room {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.event[event]
+}
+
+// Room returns a room by its slug. ErrNoRoom if there is none.
+func (g *Gate) Room(ctx context.Context, slug string) (*Room, error) {
+	if r := g.named(slug); r != nil {
+		return r, nil
+	}
+	if err := g.load(ctx); err != nil {
+		return nil, err
+	}
+	if r := g.named(slug); r != nil {
+		return r, nil
+	}
+	return nil, ErrNoRoom
+}
+
+func (g *Gate) named(slug string) *Room {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for _, r := range g.rooms {
+		if r.Slug == slug {
+			return r
+		}
+	}
+	return nil
+}
+
+// all lists the rooms of this node.
+func (g *Gate) all() []*Room {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	list := make([]*Room, 0, len(g.rooms))
+	for _, r := range g.rooms {
+		list = append(list, r)
+	}
+	return list
+}
+
+const loadRoomsSQL = `SELECT ` + stateColumns + ` FROM room r`
+
+const loadCoveredSQL = `SELECT id, room_id FROM event WHERE room_id IS NOT NULL`
+
+// load reads every room and which events it covers.
+func (g *Gate) load(ctx context.Context) error {
+	rows, err := g.db.Query(ctx, loadRoomsSQL)
+	if err != nil {
+		return fmt.Errorf("gate: read rooms: %w", err)
+	}
+	states, err := pgx.CollectRows(rows, scanState)
+	if err != nil {
+		return fmt.Errorf("gate: read rooms: %w", err)
+	}
+	rows, err = g.db.Query(ctx, loadCoveredSQL)
+	if err != nil {
+		return fmt.Errorf("gate: read which events have a room: %w", err)
+	}
+	covered := map[int64]int64{}
+	var event, room int64
+	if _, err := pgx.ForEachRow(rows, []any{&event, &room}, func() error { covered[event] = room; return nil }); err != nil {
+		return fmt.Errorf("gate: read which events have a room: %w", err)
+	}
+	g.mu.Lock()
+	for i := range states {
+		if g.rooms[states[i].ID] == nil {
+			g.rooms[states[i].ID] = newRoom(g, states[i])
+		}
+	}
+	g.event = make(map[int64]*Room, len(covered))
+	for event, room := range covered {
+		if r := g.rooms[room]; r != nil { // else it is newer than the rooms that were read
+			g.event[event] = r
+		}
+	}
+	g.mu.Unlock()
+	for i := range states {
+		g.rooms[states[i].ID].learn(states[i])
+	}
+	return nil
+}
+
+// Errors that say why somebody cannot have what they asked for. None of them costs anybody their place.
+var (
+	ErrNoRoom  = errors.New("there is no such waiting room")
+	ErrNotYet  = errors.New("the waiting room is not open yet")
+	ErrEnded   = errors.New("the waiting room has ended")
+	ErrNoPlace = errors.New("this is not a place of this waiting room")
+	ErrEmail   = errors.New("this waiting room wants an address that was verified")
+)

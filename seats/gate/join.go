@@ -1,0 +1,204 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+const (
+	laneTime   = 10 * time.Second // the most time one statement of a lane may take
+	mostJoin   = 1 << 16          // people who join in one statement
+	mostRecent = 1 << 16          // people whose place a node remembers
+)
+
+// lane is where people who join wait while the statement before theirs runs. The next one takes them all: the more come,
+// the larger it is, and who comes alone waits for nobody.
+type lane struct {
+	waiting []*joiner
+	running bool
+}
+
+// joiner is somebody who wants a place.
+type joiner struct {
+	holder seats.ID
+	person []byte // who they showed they are, where the room asks for that
+	again  bool   // they have a place that is worth nothing any more
+	answer chan joined
+}
+
+type joined struct {
+	place Place
+	err   error
+}
+
+// Join gives a holder a place, or the one they have: token is what their browser kept, empty if nothing. Call it only
+// for holders that came back with their session, so that who keeps no cookie has no number. It returns the place and
+// what the browser is to keep.
+//
+// Errors: ErrNotYet before the lobby opens, ErrEnded, ErrEmail where an address is asked for (see JoinAs), or the
+// database's.
+func (r *Room) Join(ctx context.Context, holder seats.ID, token string) (Place, string, error) {
+	if p, err := r.place(ctx, token, holder); err == nil {
+		return p, token, nil
+	}
+	if r.state.Load().Entry == EntryEmail {
+		return Place{}, "", ErrEmail
+	}
+	if p, ok := r.recall(holder); ok {
+		token, err := r.gate.Sign(ctx, p, holder)
+		return p, token, err
+	}
+	return r.join(ctx, &joiner{holder: holder})
+}
+
+func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
+	j.answer = make(chan joined, 1)
+	r.mu.Lock()
+	r.lane.waiting = append(r.lane.waiting, j)
+	if !r.lane.running {
+		r.lane.running = true
+		r.gate.lanes.Add(1)
+		go r.runLane()
+	}
+	r.mu.Unlock()
+	select {
+	case a := <-j.answer:
+		if a.err != nil {
+			return Place{}, "", a.err
+		}
+		token, err := r.gate.Sign(ctx, a.place, j.holder)
+		return a.place, token, err
+	case <-ctx.Done():
+		return Place{}, "", fmt.Errorf("gate: room %d: wait for a place: %w", r.ID, ctx.Err())
+	}
+}
+
+// runLane has one statement after the other give places while people wait for them.
+func (r *Room) runLane() {
+	defer r.gate.lanes.Done()
+	for {
+		r.mu.Lock()
+		n := min(len(r.lane.waiting), mostJoin)
+		joiners := r.lane.waiting[:n:n]
+		r.lane.waiting = r.lane.waiting[n:]
+		r.lane.running = n > 0
+		r.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), laneTime)
+		r.give(ctx, joiners)
+		cancel()
+	}
+}
+
+// give answers everybody who joins with one statement. Who asks twice at once gets one place.
+func (r *Room) give(ctx context.Context, joiners []*joiner) {
+	var first []*joiner
+	have := map[seats.ID]Place{}
+	for _, j := range joiners {
+		if _, came := have[j.holder]; came {
+			continue
+		}
+		p, has := r.recall(j.holder)
+		if !has || j.again {
+			first = append(first, j)
+		}
+		have[j.holder] = p
+	}
+	var err error
+	if len(first) > 0 {
+		var places []Place
+		places, err = r.places(ctx, first)
+		for i, p := range places {
+			have[first[i].holder] = p
+			r.remember(first[i].holder, p)
+		}
+	}
+	for _, j := range joiners {
+		j.answer <- joined{have[j.holder], err}
+	}
+}
+
+func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
+	if first[0].person != nil {
+		return r.placesOfPersons(ctx, first)
+	}
+	var kind Kind
+	var epoch int32
+	var last int64
+	var phase Phase
+	n := int64(len(first))
+	err := r.gate.db.QueryRow(ctx, joinSQL, r.ID, n).Scan(&phase, &epoch, &kind, &last)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, r.closed(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gate: room %d: %d join: %w", r.ID, n, err)
+	}
+	if phase != r.state.Load().Phase || phase == PhaseThrough {
+		r.gate.poke()
+	}
+	places := make([]Place, n)
+	for i := range places {
+		places[i] = Place{Room: r.ID, Epoch: epoch, Kind: kind, Index: last - n + int64(i) + 1}
+	}
+	return places, nil
+}
+
+// The phase and the counters are one row: what the phase is decides where people come to, and the moment the lobby closes
+// is the same for all nodes. The first statement after that time closes it, whoever sends it.
+const joinSQL = `
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), given AS (
+    UPDATE room r
+       SET version   = r.version + 1,
+           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN 'drawing' ELSE r.phase END,
+           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN t.now ELSE r.closed_at END,
+           lobby     = r.lobby + CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN $2::bigint ELSE 0 END,
+           line      = r.line + CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN 0 ELSE $2::bigint END,
+           serving   = CASE WHEN r.phase = 'through' THEN r.lobby + r.line + $2::bigint ELSE r.serving END
+      FROM t
+     WHERE r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= t.now)
+    RETURNING r.id, r.phase, r.epoch, r.lobby, r.line, r.serving
+), call AS (
+    INSERT INTO called (room_id, epoch, serving) SELECT id, epoch, serving FROM given WHERE phase = 'through'
+)
+SELECT phase, epoch, CASE WHEN phase = 'lobby' THEN 1 ELSE 2 END, CASE WHEN phase = 'lobby' THEN lobby ELSE line END FROM given`
+
+// closed says why nobody can join.
+func (r *Room) closed(ctx context.Context) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if r.state.Load().Phase == PhaseLobby {
+		return ErrNotYet
+	}
+	return ErrEnded
+}
+
+// remember keeps somebody's place for a while, so that whoever asks again, because an answer got lost or in another tab,
+// has the same one. In a full memory any other one gives way.
+func (r *Room) remember(holder seats.ID, p Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.recent) >= mostRecent {
+		for other := range r.recent {
+			delete(r.recent, other)
+			break
+		}
+	}
+	r.recent[holder] = p
+}
+
+func (r *Room) recall(holder seats.ID) (Place, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, ok := r.recent[holder]
+	return p, ok && p.Epoch == r.state.Load().Epoch
+}

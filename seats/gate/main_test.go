@@ -1,0 +1,127 @@
+package gate_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
+
+// house is one event with a room, in a database of its own.
+type house struct {
+	dsn string
+	db  *pgxpool.Pool
+	c   gate.Control
+}
+
+// build makes a house: an event "evening" of places without labels, covered by the room "evening".
+func build(t testing.TB, n gate.NewRoom) *house {
+	t.Helper()
+	h := &house{dsn: seatstest.DSN(t)}
+	h.db = h.pool(t)
+	h.c = gate.Control{DB: h.db, Who: "test"}
+	p, ok := plan.Named("conference")
+	if !ok {
+		t.Fatal("there is no plan for it")
+	}
+	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
+		t.Fatal(err)
+	}
+	n.Name, n.Events = "Evening", []string{"evening"}
+	if _, err := h.c.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) pool(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	db, err := seats.Connect(context.Background(), h.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// node is one running node of the house.
+type node struct {
+	gate *gate.Gate
+	room *gate.Room
+	sale *seats.Sale
+	stop func()
+}
+
+// node starts one more node. Its loops run only if it is told so: without them it does what it is asked and no more.
+func (h *house) node(t testing.TB, run bool) *node {
+	t.Helper()
+	db, log := h.pool(t), slog.New(slog.NewTextHandler(io.Discard, nil))
+	office := seats.NewOffice(db, log)
+	n := &node{gate: gate.New(db, h.dsn, log)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 2)
+	runs := 1
+	go func() { done <- office.Run(ctx) }()
+	if run {
+		runs++
+		go func() { done <- n.gate.Run(ctx) }()
+	}
+	stopped := false
+	n.stop = func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			for range runs {
+				<-done
+			}
+		}
+	}
+	t.Cleanup(n.stop)
+	var err error
+	if n.room, err = n.gate.Room(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	if n.sale, err = office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (h *house) one(t testing.TB, sql string, args ...any) (n int64) {
+	t.Helper()
+	if err := h.db.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// eventually waits for a condition with a generous limit.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("it never came to be: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func in(d time.Duration) *time.Time {
+	at := time.Now().Add(d)
+	return &at
+}
