@@ -8,34 +8,46 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What somebody has to look at: what was noted, and steps that failed again and again.
-const attentionSQL = paymentColumns + `
- WHERE p.attention <> ''
-    OR EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.done_at IS NULL AND i.tries >= 5 AND i.error <> '')
- ORDER BY p.created_at DESC`
+// Concern is a payment somebody has to look at, or money somebody has to pay out.
+type Concern struct {
+	Code      string // of the order, which may never have come to be
+	Event     string // slug
+	Method    string
+	Reference string // the provider's name of the payment; empty if there is none
+	Amount    int64  // minor units
+	Currency  string // ISO 4217
+	State     string
+	Why       string
+}
 
-const stuckSQL = `
-SELECT 'It was tried to ' || step || ' ' || tries || ' times: ' || error
-  FROM intention WHERE payment_id = $1 AND done_at IS NULL ORDER BY id LIMIT 1`
+// ByHand is the state of a Concern that is money to be paid out.
+const ByHand = "to pay out"
 
-// Attention lists the payments somebody has to look at, the latest first.
-func (o *Orders) Attention(ctx context.Context) ([]Payment, error) {
+// What was noted, steps that failed again and again, and what goes back by hand.
+const attentionSQL = `
+SELECT p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state, CASE p.attention WHEN '' THEN stuck.words ELSE p.attention END AS why, p.created_at
+  FROM payment p JOIN event e ON e.id = p.event_id
+       LEFT JOIN LATERAL (SELECT 'It was tried to ' || step || ' ' || tries || ' times: ' || error AS words
+                            FROM intention WHERE payment_id = p.id AND done_at IS NULL AND tries >= 5 AND error <> '' ORDER BY id LIMIT 1) stuck ON true
+ WHERE p.attention <> '' OR stuck.words IS NOT NULL
+ UNION ALL
+SELECT coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount, coalesce(o.currency, p.currency), 'to pay out',
+       CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
+  FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
+       JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
+ WHERE r.by_hand AND r.done_at IS NULL
+ ORDER BY 9 DESC`
+
+// Attention lists what somebody has to look at, the latest first.
+func (o *Orders) Attention(ctx context.Context) (list []Concern, err error) {
 	rows, err := o.db.Query(ctx, attentionSQL)
+	if err == nil {
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Concern, err error) {
+			return c, row.Scan(&c.Code, &c.Event, &c.Method, &c.Reference, &c.Amount, &c.Currency, &c.State, &c.Why, nil)
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("orders: what needs attention: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Payment, err error) { return p, p.scan(row) })
-	if err != nil {
-		return nil, fmt.Errorf("orders: what needs attention: %w", err)
-	}
-	for i := range list {
-		if list[i].Attention != "" {
-			continue
-		}
-		err := o.db.QueryRow(ctx, stuckSQL, list[i].ID).Scan(&list[i].Attention)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) { // it may have got on meanwhile
-			return nil, fmt.Errorf("orders: what needs attention: %w", err)
-		}
 	}
 	return list, nil
 }
@@ -45,10 +57,10 @@ var ErrNotDue = errors.New("nothing is due that is paid at the door or by invoic
 
 const markPaidSQL = `
 WITH was AS (
-    SELECT id, (SELECT coalesce(sum(price), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) - paid AS due
+    SELECT id, (SELECT coalesce(sum(price), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) - paid - waived AS due
       FROM orders WHERE code = $1 FOR NO KEY UPDATE
 )
-UPDATE orders SET paid = paid + was.due FROM was
+UPDATE orders SET paid = paid + was.due, received = received + was.due FROM was
  WHERE orders.id = was.id AND state = 'confirmed' AND method IN ('door', 'invoice') AND was.due > 0
 RETURNING was.due, currency`
 

@@ -42,33 +42,92 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	if refusal := order.refuseCancel(idxs); refusal != nil {
 		return refusal
 	}
-	err = s.GiveBack(ctx, order.ID, idxs, func(q *pgx.Batch) { queueCancel(q, order.ID, chosen, s.Event.ID) })
-	var refusal *seats.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return o.cancelled(ctx, order.ID, chosen, refusal)
-	case err != nil:
-		return o.interrupted(ctx, order.Code, tickets, fmt.Errorf("orders: cancel: %w", err))
-	}
-	o.mailWritten()
-	o.wakeReckoner()
-	return nil
+	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, reason: "Tickets were cancelled."})
 }
 
-// interrupted is the answer to a cancellation that failed: why it may not be, if that came in between.
-func (o *Orders) interrupted(ctx context.Context, code string, tickets []seats.ID, why error) error {
-	order, err := o.Find(ctx, code)
-	if err != nil {
-		return errors.Join(why, err)
-	}
+// Revoke is Cancel by the organizer, who may do it at any time and whatever the order was paid with: what came at the door
+// or by invoice goes back by hand. With used, also tickets that somebody went in with. A repeat is refused: there is
+// nothing left to cancel.
+func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bool, tickets ...seats.ID) error {
 	chosen, idxs, err := order.chosen(tickets)
-	if err != nil || len(chosen) == 0 {
-		return errors.Join(why, err)
+	if err != nil {
+		return err
 	}
-	if refusal := order.refuseCancel(idxs); refusal != nil {
-		return refusal
+	if len(idxs) == 0 {
+		return refuseGone()
 	}
-	return why
+	if in := order.used(idxs); len(in) > 0 && !used {
+		return refuseUsed(in)
+	}
+	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, used: used, reason: "The organizer cancelled tickets."})
+}
+
+// cancelling is a cancellation about to be written.
+type cancelling struct {
+	order   seats.ID
+	code    string // of the order
+	tickets []seats.ID
+	seats   []int // of the tickets
+	used    bool  // also tickets that somebody went in with
+	reason  string
+}
+
+// While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries.
+const leaveSQL = `
+UPDATE ticket SET leaving_until = clock_timestamp() + interval '2 minutes'
+ WHERE id = ANY($1::uuid[]) AND ($2 OR NOT EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))`
+
+const stayedSQL = `UPDATE ticket SET leaving_until = NULL WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL`
+
+// cancel writes a cancellation in the transaction that frees its seats. That one carries other people's commands as well,
+// which fail with it: what can go wrong is found before, and kept from going wrong.
+func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error {
+	ctx = context.WithoutCancel(ctx) // whoever asked may leave; what was begun is ended
+	left, err := o.leave(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !left {
+		return refuseUsed(c.seats)
+	}
+	err = s.GiveBack(ctx, c.order, c.seats, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
+	var refusal *seats.Refusal
+	switch {
+	case err == nil:
+		o.mailWritten()
+		o.wakeReckoner()
+		return nil
+	case errors.As(err, &refusal):
+		err = o.cancelled(ctx, c.order, c.tickets, refusal)
+	default:
+		err = fmt.Errorf("orders: cancel: %w", err)
+	}
+	if _, e := o.db.Exec(ctx, stayedSQL, c.tickets); e != nil { // else they are let in again when the time is over
+		return errors.Join(err, e)
+	}
+	return err
+}
+
+// leave keeps doors from letting the tickets in from now on, all of them or none. A door that looks at one of them in this
+// moment is waited for.
+func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, theseTicketsSQL, c.tickets); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, leaveSQL, c.tickets, c.used)
+		if left = int(tag.RowsAffected()) == len(c.tickets); err == nil && !left {
+			err = pgx.ErrTxCommitRollback
+		}
+		return err
+	})
+	if errors.Is(err, pgx.ErrTxCommitRollback) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("orders: leave: %w", err)
+	}
+	return left, nil
 }
 
 // chosen are the live ones of these tickets, and their seats.
@@ -86,20 +145,33 @@ func (o Order) chosen(tickets []seats.ID) (ids []seats.ID, idxs []int, err error
 	return ids, idxs, nil
 }
 
-func (o Order) refuseCancel(idxs []int) error {
-	var in []int
+// used are the seats whose tickets somebody went in with.
+func (o Order) used(idxs []int) (in []int) {
 	for _, t := range o.Tickets {
 		if t.In != nil && slices.Contains(idxs, t.Idx) {
 			in = append(in, t.Idx)
 		}
 	}
+	return in
+}
+
+func refuseGone() error {
+	return &seats.Refusal{Code: CodeCancelled, Message: "These tickets were cancelled before. Nothing else was changed."}
+}
+
+func refuseUsed(in []int) error {
+	return &seats.Refusal{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with a ticket that you marked, so it cannot be cancelled any more. Nothing was cancelled. Mark only tickets that nobody used."}
+}
+
+func (o Order) refuseCancel(idxs []int) error {
+	in := o.used(idxs)
 	switch {
 	case len(idxs) == 0:
-		return &seats.Refusal{Code: CodeCancelled, Message: "These tickets were cancelled before. Nothing else was changed."}
+		return refuseGone()
 	case o.Started:
 		return &seats.Refusal{Code: CodeStarted, Seats: idxs, Message: "The event has begun, so its tickets cannot be cancelled any more. Your tickets hold."}
 	case len(in) > 0:
-		return &seats.Refusal{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with a ticket that you marked, so it cannot be cancelled any more. Nothing was cancelled. Mark only tickets that nobody used."}
+		return refuseUsed(in)
 	case o.Paid > 0 && !Ahead(o.Method):
 		return &seats.Refusal{Code: CodePaid, Seats: idxs, Message: "This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer."}
 	}
@@ -112,15 +184,17 @@ const (
 	theseTicketsSQL = `SELECT FROM ticket WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`
 )
 
-func queueCancel(q *pgx.Batch, order seats.ID, tickets []seats.ID, event int64) {
-	q.Queue(oneAtATimeSQL, order)
-	q.Queue(theseTicketsSQL, tickets)
-	q.Queue(cancelSQL, order, tickets, seats.NewID(), event, seats.NewID())
+func (c cancelling) queue(q *pgx.Batch, event int64) {
+	id := seats.NewID()
+	q.Queue(oneAtATimeSQL, c.order)
+	q.Queue(theseTicketsSQL, c.tickets)
+	q.Queue(cancelSQL, c.order, c.tickets, id, event, c.used)
+	queueBack(q, c.order, c.reason, &id)
 }
 
-// What goes back of the money paid is what the live tickets no longer cost: money that is taken later knows of it
-// (capturedSQL). Every part sees the rows as they were. A ticket that was used, or an order that was paid at the door,
-// since it was looked at meets an amount that may not be null, and nothing is cancelled.
+// What the order keeps of its money is what the live tickets cost: money that is taken later knows of it (capturedSQL).
+// Every part sees the rows as they were. A ticket that was used meets an amount that may not be null, and nothing is
+// cancelled, nor anything that travels with it: leaveSQL keeps it from coming to that.
 const cancelSQL = `
 WITH revoked AS (
     UPDATE ticket SET revoked_at = clock_timestamp() WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL
@@ -129,8 +203,7 @@ WITH revoked AS (
     SELECT count(*) AS n, coalesce(sum(price), 0)::bigint AS price
       FROM ticket WHERE order_id = $1 AND revoked_at IS NULL AND id <> ALL ($2::uuid[])
 ), less AS (
-    SELECT o.id, rest.n, CASE WHEN o.paid > 0 AND o.method NOT IN ('card', 'demo', 'credit') THEN NULL
-                              WHEN EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
+    SELECT o.id, rest.n, CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
                               ELSE greatest(0, o.paid - rest.price) END AS back
       FROM orders o, rest WHERE o.id = $1
 ), noted AS (
@@ -138,12 +211,6 @@ WITH revoked AS (
     SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(price) FROM revoked), back FROM less
 ), told AS (
     INSERT INTO mail (order_id, kind) VALUES ($1, 'cancellation')
-), refunds AS (
-    INSERT INTO refund (id, payment_id, amount, reason, cancellation_id)
-    SELECT $5, p.id, back, 'Tickets were cancelled.', $3 FROM less JOIN payment p ON p.order_id = less.id WHERE back > 0
-    RETURNING id, payment_id
-), meant AS (
-    INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM refunds
 )
 UPDATE orders SET paid = paid - back, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END
   FROM less WHERE orders.id = less.id`

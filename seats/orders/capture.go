@@ -8,8 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/usherbox/usher/seats"
 )
 
 // What is captured is the order's, as far as its live tickets cost it: what was cancelled meanwhile goes back.
@@ -21,16 +19,8 @@ WITH got AS (
 ), paid AS (
     UPDATE orders SET paid = least(got.captured, (SELECT coalesce(sum(price), 0) FROM ticket WHERE order_id = got.order_id AND revoked_at IS NULL))
       FROM got WHERE orders.id = got.order_id AND orders.state = 'confirmed'
-    RETURNING paid
-), done AS (
-    UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'
-), back AS (
-    INSERT INTO refund (id, payment_id, amount, reason)
-    SELECT $4, id, captured - coalesce((SELECT paid FROM paid), 0), 'Tickets were cancelled before the money was taken.'
-      FROM got WHERE captured > coalesce((SELECT paid FROM paid), 0)
-    RETURNING id, payment_id
 )
-INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back`
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'`
 
 const uncapturedSQL = `
 WITH closed AS (UPDATE payment SET state = 'closed', attention = $2 WHERE id = $1 AND state = 'sold')
@@ -65,7 +55,8 @@ func (o *Orders) captured(ctx context.Context, p Payment, amount int64, attentio
 	return pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
 		q.Queue(oneAtATimeSQL, p.Order)
-		q.Queue(capturedSQL, p.ID, amount, attention, seats.NewID())
+		q.Queue(capturedSQL, p.ID, amount, attention)
+		queueBack(&q, p.Order, "Tickets were cancelled before the money was taken.", nil)
 		return tx.SendBatch(ctx, &q).Close()
 	})
 }
@@ -96,33 +87,6 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 	reached(PointClosed)
 	return false, err
 }
-
-// What goes back leaves the order in the same statement, so that it is never in two places.
-const refundOrderSQL = `
-WITH less AS (
-    UPDATE orders SET paid = paid - $2 WHERE id = $1 AND paid >= $2 RETURNING id
-), back AS (
-    INSERT INTO refund (id, payment_id, amount, reason)
-    SELECT $3, p.id, $2, $4 FROM payment p JOIN less ON p.order_id = less.id WHERE p.state = 'captured'
-    RETURNING id, payment_id
-)
-INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back`
-
-// ErrNotPaid says that an order has not so much to give back, or was not paid with a provider.
-var ErrNotPaid = errors.New("so much of this order was not paid here")
-
-// Refund means to give back a part of what was paid for an order, inside the transaction that makes it so. The money
-// moves after that, by RefundsDue.
-func Refund(ctx context.Context, tx pgx.Tx, order seats.ID, amount int64, reason string) error {
-	tag, err := tx.Exec(ctx, refundOrderSQL, order, amount, seats.NewID(), reason)
-	if err == nil && tag.RowsAffected() == 0 {
-		return ErrNotPaid
-	}
-	return err
-}
-
-// RefundsDue makes this node move the money of refunds that were committed now.
-func (o *Orders) RefundsDue() { o.wakeReckoner() }
 
 // isConstraint tells whether err is the refusal of the constraint or index with this name.
 func isConstraint(err error, name string) bool {

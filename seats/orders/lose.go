@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/jackc/pgx/v5"
 )
 
-// What is promised is voided, what is there is refunded. What was there and did not become an order is told to the
-// organizer as well.
+// What is promised is voided, what is there goes back. What was there and did not become an order is told to the
+// organizer as well. Who had paid is told by mail, once.
 const loseSQL = `
 WITH lost AS (
     UPDATE payment
@@ -19,18 +19,13 @@ WITH lost AS (
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
      WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
-), back AS (
-    INSERT INTO refund (id, payment_id, amount, reason)
-    SELECT $5, id, rest, $3
-      FROM lost, LATERAL (SELECT captured - coalesce(sum(amount), 0)::bigint AS rest FROM refund WHERE payment_id = lost.id) r
-     WHERE rest > 0
-    RETURNING id, payment_id
+), told AS (
+    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 ON CONFLICT DO NOTHING
+), meant AS (
+    INSERT INTO intention (payment_id, step) SELECT id, 'void' FROM lost WHERE captured = 0
+        ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()
 )
-INSERT INTO intention (payment_id, step, refund_id)
-SELECT id, 'void', NULL FROM lost WHERE captured = 0
- UNION ALL
-SELECT payment_id, 'refund', id FROM back
-    ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()`
+SELECT count(*) > 0 FROM lost`
 
 // goesBack says what becomes of money that is there.
 func goesBack(reason string) string {
@@ -42,10 +37,17 @@ func (o *Orders) lose(ctx context.Context, p Payment, captured int64, reason, at
 	if captured > 0 || p.Captured > 0 {
 		reason = goesBack(reason)
 	}
-	tag, err := o.db.Exec(ctx, loseSQL, p.ID, captured, reason, attention, seats.NewID())
-	if err != nil || tag.RowsAffected() == 0 {
+	lost := false
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		var q pgx.Batch
+		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == payAuthorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
+		queueBack(&q, p.Order, reason, nil)
+		return tx.SendBatch(ctx, &q).Close()
+	})
+	if err != nil || !lost {
 		return false, err // it was sold meanwhile, or is on its way back already
 	}
+	o.mailWritten()
 	reached(PointLost)
 	return true, o.letGo(ctx, p)
 }

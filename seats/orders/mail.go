@@ -15,6 +15,8 @@ import (
 const (
 	MailConfirmation = "confirmation"
 	MailCancellation = "cancellation" // of all tickets or some
+	MailRefund       = "refund"       // money goes back, and the tickets hold
+	MailLost         = "lost"         // somebody paid and got no seats
 )
 
 // mailWritten wakes this node's mailer. Another node's finds the row by itself if this one dies.

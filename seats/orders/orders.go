@@ -62,7 +62,9 @@ type Order struct {
 	Total     int64  // minor units
 	Paid      int64  // minor units, without what went back
 	Back      int64  // minor units that went back or are to go back
-	OnItsWay  int64  // minor units of Back that the provider was not seen to give back yet
+	OnItsWay  int64  // minor units of Back that were not seen to be given back yet
+	ByHand    int64  // minor units of OnItsWay that the organizer pays out
+	Waived    int64  // minor units that went back although the tickets hold
 	CreatedAt time.Time
 	Answers   map[string]string // by number of the event's question, from 1
 	Started   bool              // the event has begun, by the database's clock
@@ -71,7 +73,7 @@ type Order struct {
 
 // Due is what is still to be paid, in minor units.
 func (o Order) Due() int64 {
-	due := -o.Paid
+	due := -o.Paid - o.Waived
 	for _, t := range o.Tickets {
 		if !t.Revoked {
 			due += t.Price
@@ -92,10 +94,11 @@ type Ticket struct {
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0)
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived
   FROM orders o JOIN event e ON e.id = o.event_id,
-       LATERAL (SELECT sum(r.amount)::bigint AS back, (sum(r.amount) FILTER (WHERE r.done_at IS NULL))::bigint AS on_its_way
-                  FROM payment p JOIN refund r ON r.payment_id = p.id WHERE p.order_id = o.id) r
+       LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
+                       (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
+                  FROM refund WHERE order_id = o.id) r
  WHERE o.code = $1`
 
 const ticketsSQL = `
@@ -111,7 +114,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var found Order
 	var event int64
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
-		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay)
+		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

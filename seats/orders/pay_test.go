@@ -248,7 +248,7 @@ func TestWhatWentWrongNeedsAttention(t *testing.T) {
 		t.Errorf("attention is asked for %+v, %v; want the odd amount", list, err)
 	}
 	h.exec(t, `UPDATE intention SET tries = 7, error = 'the bank does not answer' WHERE done_at IS NULL`)
-	if list, err := h.orders.Attention(t.Context()); err != nil || len(list) != 2 || list[0].Code != stuck.Code || !strings.Contains(list[0].Attention, "7 times") {
+	if list, err := h.orders.Attention(t.Context()); err != nil || len(list) != 2 || list[0].Code != stuck.Code || !strings.Contains(list[0].Why, "7 times") {
 		t.Errorf("attention is asked for %+v, %v; want the one that is stuck first", list, err)
 	}
 }

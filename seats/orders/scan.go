@@ -109,12 +109,12 @@ func typed(code string) string {
 	return strings.NewReplacer(" ", "", "-", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(code)))
 }
 
-// The guard: one scan of a ticket admits. A ticket that was revoked in between does not pass, either; who cancels it in
-// this moment waits.
+// The guard: one scan of a ticket admits. A ticket that was revoked in between does not pass, nor one that is being
+// cancelled in this moment.
 const admitSQL = `
 INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
 SELECT $1, $2, t.id, $4, $5, least(coalesce($6::timestamptz, clock_timestamp()), clock_timestamp()), true
-  FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL FOR NO KEY UPDATE) t
+  FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
     ON CONFLICT DO NOTHING`
 
 const scannedSQL = `SELECT ticket_id, admitted, scanned_at, place FROM scan WHERE event_id = $1 AND key = $2`

@@ -62,6 +62,7 @@ func (o *Orders) heard(ctx context.Context, p Payment, s Standing) (again bool, 
 	switch s.Stand {
 	case Authorized, Captured:
 		if s.Amount != p.Amount || s.Currency != p.Currency {
+			p.State = payAuthorized
 			return o.lose(ctx, p, s.Captured, reasonEnded, fmt.Sprintf("The provider has %d %s, and the order is %d %s.", s.Amount, s.Currency, p.Amount, p.Currency))
 		}
 		if _, err := o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured); err != nil {

@@ -10,10 +10,10 @@ import (
 // moneySQL asks for everything that is against the promises of payments (seats/orders).
 const moneySQL = `
 WITH back AS (
-    SELECT payment_id, sum(amount) AS amount FROM refund GROUP BY payment_id
+    SELECT order_id, sum(amount) AS amount FROM refund GROUP BY order_id
 ), p AS (
     SELECT p.*, coalesce(b.amount, 0) AS back, o.id AS ordered, coalesce(o.paid, 0) AS paid, o.total, o.currency AS of_currency, o.method AS of_method
-      FROM payment p LEFT JOIN back b ON b.payment_id = p.id LEFT JOIN orders o ON o.id = p.order_id
+      FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id
 )
 SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds are %s', id, captured, paid, back)
   FROM p WHERE captured IS DISTINCT FROM paid + back
@@ -21,9 +21,13 @@ SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds ar
 SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
   FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
  UNION ALL
+SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s', o.id, o.received, o.paid, coalesce(b.amount, 0))
+  FROM orders o LEFT JOIN back b ON b.order_id = o.id
+ WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0)
+ UNION ALL
 SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.paid, t.cost)
   FROM orders o, LATERAL (SELECT coalesce(sum(price), 0) AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
- WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > t.cost
+ WHERE o.paid > t.cost
  UNION ALL
 SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
   FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r
@@ -44,8 +48,8 @@ SELECT 'M3', format('payment %s is %s, and nothing is meant for it', id, state)
 SELECT 'M3', format('payment %s was never meant', id)
   FROM p WHERE NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.step = 'authorize')
  UNION ALL
-SELECT 'M3', format('a refund of %s for payment %s was never meant', r.amount, r.payment_id)
-  FROM refund r WHERE NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
+SELECT 'M3', format('a refund of %s for order %s was never meant', r.amount, r.order_id)
+  FROM refund r WHERE NOT r.by_hand AND NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
  UNION ALL
 SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
   FROM payment WHERE state IN ('open', 'authorized') GROUP BY hold_id HAVING count(*) > 1

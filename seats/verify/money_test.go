@@ -45,8 +45,8 @@ func plantedTill(t *testing.T) *house {
 
 var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"a captured cent is nowhere", "M1", "its order has", `UPDATE orders SET paid = paid - 1`},
-	{"a captured cent is in two places", "M1", "its refunds are", `INSERT INTO refund (id, payment_id, amount, reason, done_at)
-		SELECT gen_random_uuid(), id, 1, 'x', now() FROM payment WHERE state = 'captured'`},
+	{"a captured cent is in two places", "M1", "its refunds are", `INSERT INTO refund (id, order_id, payment_id, amount, reason, done_at)
+		SELECT gen_random_uuid(), order_id, id, 1, 'x', now() FROM payment WHERE state = 'captured'`},
 	{"a cancelled ticket's money stays", "M1", "its live tickets cost", `UPDATE ticket SET revoked_at = now()`},
 	{"a cancellation gives nothing back", "M1", "its refunds are 0", `INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
 		SELECT gen_random_uuid(), event_id, id, ARRAY[id], 1, 1 FROM orders`},
@@ -57,7 +57,7 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"an order has no payment", "M2", "has no payment", `DELETE FROM intention; DELETE FROM payment`},
 	{"an open payment is forgotten", "M3", "nothing is meant for it", `UPDATE intention SET done_at = now()`},
 	{"a call was made that nobody meant", "M3", "was never meant", `DELETE FROM intention WHERE step = 'authorize'`},
-	{"a refund was never meant", "M3", "a refund of 1", `INSERT INTO refund (id, payment_id, amount, reason) SELECT gen_random_uuid(), id, 1, 'x' FROM payment`},
+	{"a refund was never meant", "M3", "a refund of 1", `INSERT INTO refund (id, order_id, payment_id, amount, reason) SELECT gen_random_uuid(), order_id, id, 1, 'x' FROM payment`},
 	{"one hold is paid twice", "M4", "payments under way", `UPDATE payment SET state = 'open', hold_id = (SELECT hold_id FROM payment LIMIT 1)`},
 	{"two payments have one reference", "M4", "are known as", `UPDATE payment SET reference = 'same'`},
 }

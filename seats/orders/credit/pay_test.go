@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -93,11 +92,9 @@ func TestAnOrderIsPaidWithCreditAndItsRefundIsCreditAgain(t *testing.T) {
 		t.Fatalf("the order is %+v, %v", order, err)
 	}
 	h.has(t, ann, "EUR", 500)
-	err = pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error { return orders.Refund(t.Context(), tx, order.ID, total/2, "one of two") })
-	if err != nil {
+	if err := h.orders.Refund(t.Context(), order, "k", total/2, "one of two"); err != nil {
 		t.Fatal(err)
 	}
-	h.orders.RefundsDue()
 	h.eventually(t, `SELECT count(*) FROM credit_transfer WHERE kind = 'refund'`, 1)
 	h.has(t, ann, "EUR", 500+total/2)
 	list, err := h.Statements(t.Context(), ann)
