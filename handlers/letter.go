@@ -23,8 +23,11 @@ type Letters struct {
 
 // Write makes the letter of a row of the outbox, with the order as it is now.
 func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	if m.Kind == credit.MailLink {
+	switch m.Kind {
+	case credit.MailLink:
 		return l.link(ctx, m)
+	case orders.MailLost:
+		return l.lost(ctx, m)
 	}
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -58,6 +61,34 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(calendarOf(s, order, address))},
 	}, err
+}
+
+// lost makes the mail to somebody who paid and got no seats.
+func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	p, err := l.Orders.Payment(ctx, m.Order)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	switch {
+	case p.Done():
+		return mail.Letter{}, &mail.Refused{Reason: "the seats were sold to them after all"}
+	case !p.Over():
+		return mail.Letter{}, errors.New("their seats are tried again in this moment")
+	}
+	s, err := l.Office.Sale(ctx, p.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := views.LostPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
+	page.Address = l.URL + page.Path()
+	var html strings.Builder
+	if err := views.LostLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return mail.Letter{
+		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Form.Name, Email: p.Form.Email,
+		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+	}, nil
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.

@@ -40,3 +40,37 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 		t.Error("an order that is not there has a letter")
 	}
 }
+
+func TestALetterToSomebodyWhoGotNoSeatsSaysWhatBecomesOfTheirMoney(t *testing.T) {
+	t.Parallel()
+	for _, captured := range []bool{false, true} {
+		s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)
+		hold := s.held(t, who, 2)
+		card := s.pays(t, who, hold)
+		state, sum := "closed", 0
+		if captured {
+			state, sum = "lost", 5000
+		}
+		if _, err := s.db.Exec(t.Context(), `UPDATE payment SET state = $1, captured = $2, reason = 'Your seats were taken by somebody else.'`, state, sum); err != nil {
+			t.Fatal(err)
+		}
+		var code string
+		if err := s.db.QueryRow(t.Context(), `SELECT code FROM payment`).Scan(&code); err != nil {
+			t.Fatal(err)
+		}
+		letters := Letters{Office: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
+		l, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: orders.MailLost})
+		if err != nil {
+			t.Fatal(card, err)
+		}
+		for what, ok := range map[string]bool{
+			"why": strings.Contains(l.Text, "taken by somebody else"), "the event": strings.Contains(l.HTML, `href="https://tickets.example.org/events/evening"`),
+			"the amount": strings.Contains(l.Text, "50 goes back to the demo card") == captured, "its subject": strings.Contains(l.Subject, "your money goes back") == captured,
+			"its reader": l.Name == "Ann" && l.Email == "ann@example.org", "the seats": strings.Count(l.Text, "\n- ") == 2,
+		} {
+			if !ok {
+				t.Errorf("captured %t: the letter lacks %s: %s\n%s", captured, what, l.Subject, l.Text)
+			}
+		}
+	}
+}

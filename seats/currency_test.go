@@ -1,6 +1,7 @@
 package seats_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
@@ -12,5 +13,35 @@ func TestAmountsCountTheMinorUnitOfTheirCurrency(t *testing.T) {
 		if got := seats.Decimals(currency); got != want {
 			t.Errorf("%q has %d decimals, want %d", currency, got, want)
 		}
+	}
+}
+
+func TestAnAmountIsReadAndWrittenWithTheDecimalsOfItsCurrency(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"25 EUR": 2500, "25.5 EUR": 2550, "0.05 EUR": 5, "0 EUR": 0, "1000000.00 USD": 100000000, "3000 JPY": 3000, "1.250 KWD": 1250, "0.0005 CLF": 5, "12 IQD": 12000,
+	} {
+		amount, currency, _ := strings.Cut(text, " ")
+		got, err := seats.ReadAmount(amount, currency)
+		if err != nil || got != want {
+			t.Errorf("%s became %d, %v; want %d", text, got, err, want)
+		}
+		if again, err := seats.ReadAmount(seats.Amount(want, currency), currency); err != nil || again != want {
+			t.Errorf("%d %s is written %q and read %d, %v", want, currency, seats.Amount(want, currency), again, err)
+		}
+	}
+	for _, text := range []string{" EUR", "-5 EUR", "1.234 EUR", "1,50 EUR", "1e3 EUR", "+1 EUR", "0x1 EUR", "99999999999999999999 EUR", "1.5 JPY", "1.2345 KWD", "½ EUR", "٣ EUR"} {
+		amount, currency, _ := strings.Cut(text, " ")
+		if got, err := seats.ReadAmount(amount, currency); err == nil {
+			t.Errorf("%q was taken for %d", text, got)
+		}
+	}
+	for currency, there := range map[string]bool{"EUR": true, "JPY": true, "eur": false, "XXY": false, "": false, "EURO": false} {
+		if err := seats.CheckCurrency(currency); (err == nil) != there {
+			t.Errorf("%q: %v", currency, err)
+		}
+	}
+	if got := seats.Amount(-1205, "EUR"); got != "-12.05" {
+		t.Errorf("less than nothing is written %q", got)
 	}
 }

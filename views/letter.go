@@ -27,6 +27,8 @@ func (p LetterPage) Subject() string {
 		what = "Cancelled: "
 	case p.Kind == orders.MailCancellation:
 		what = "Your tickets changed: "
+	case p.Kind == orders.MailRefund:
+		what = "Money goes back to you: "
 	case len(p.Order.Tickets) == 1:
 		what = "Your ticket: "
 	}
@@ -77,5 +79,62 @@ func (p LetterPage) Text() string {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
+	return b.String()
+}
+
+// LostPage is a mail to somebody who paid and got no seats.
+type LostPage struct {
+	Sale
+	Payment orders.Payment
+	Address string // of the event's page, whole
+}
+
+// Subject is the mail's, and its first line.
+func (p LostPage) Subject() string {
+	if p.Payment.Captured > 0 {
+		return "No tickets, and your money goes back: " + p.Event.Name
+	}
+	return "No tickets, and nothing was charged: " + p.Event.Name
+}
+
+// why says what happened and what still holds.
+func (p LostPage) why() string {
+	if p.Payment.Captured > 0 {
+		return p.Payment.Reason
+	}
+	return p.Payment.Reason + " If your bank shows the amount as reserved, that ends by itself within some days."
+}
+
+func (p LostPage) amount() string {
+	if p.Payment.Captured == 0 {
+		return ""
+	}
+	return money(p.Payment.Captured, p.Payment.Currency) + " goes back " + wayBack(p.Payment.Method) + "."
+}
+
+// wanted are the seats that the payment was for.
+func (p LostPage) wanted() (words []string) {
+	for _, idx := range p.Payment.Form.Seats {
+		if !p.foreign(idx) {
+			words = append(words, p.Plan.Words(idx))
+		}
+	}
+	return words
+}
+
+const lostAdvice = "There is no order, and nothing is left for you to do. If you still want to come, look at the seats that are free."
+
+// Text is the same for programs that show plain text.
+func (p LostPage) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(), when(p.Event), p.why())
+	if amount := p.amount(); amount != "" {
+		fmt.Fprintf(&b, "\n%s\n", amount)
+	}
+	b.WriteString("\nYou had chosen:\n")
+	for _, words := range p.wanted() {
+		fmt.Fprintf(&b, "- %s\n", words)
+	}
+	fmt.Fprintf(&b, "\n%s\n\nLook at the free seats:\n%s\n", lostAdvice, p.Address)
 	return b.String()
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/usherbox/usher/seats/orders"
 )
@@ -41,21 +42,28 @@ func wayBack(method string) string {
 		return "into your credit"
 	case orders.Demo:
 		return "to the demo card"
+	case orders.Door, orders.Invoice:
+		return "to you, paid out by the organizer"
 	}
 	return "to the card you paid with"
 }
 
 // wentBack says what became of money that was paid; nothing if none goes back.
 func wentBack(o orders.Order) string {
-	switch {
-	case o.Back == 0:
-		return ""
-	case o.OnItsWay > 0:
-		return money(o.Back, o.Currency) + " goes back " + wayBack(o.Method) + ". It is on its way."
-	case o.Method == orders.Card:
-		return money(o.Back, o.Currency) + " went back to the card you paid with. Banks take some days to show it."
+	var said []string
+	if o.ByHand > 0 {
+		said = append(said, money(o.ByHand, o.Currency)+" goes back to you, paid out by the organizer.")
 	}
-	return money(o.Back, o.Currency) + " went back " + wayBack(o.Method) + "."
+	switch rest := o.Back - o.ByHand; {
+	case rest == 0:
+	case o.OnItsWay > o.ByHand:
+		said = append(said, money(rest, o.Currency)+" goes back "+wayBack(o.Method)+". It is on its way.")
+	case o.Method == orders.Card:
+		said = append(said, money(rest, o.Currency)+" went back to the card you paid with. Banks take some days to show it.")
+	default:
+		said = append(said, money(rest, o.Currency)+" went back "+wayBack(o.Method)+".")
+	}
+	return strings.Join(said, " ")
 }
 
 // toPay says what is still to pay of an order, and how; nothing if nothing is.

@@ -20,7 +20,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	var cfg Config
 	var n seats.NewEvent
 	var from, starts string
-	prices := map[string]int64{}
+	prices := map[string]string{}
 	fs := c.flags()
 	fs.StringVar(&from, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
 	fs.StringVar(&n.Name, "name", "", "`name` of the event")
@@ -44,7 +44,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	fs.BoolVar(&n.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
 	fs.BoolVar(&n.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
 	fs.DurationVar(&n.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
-	fs.Func("price", "what a `category` costs, as A=25.00; once for each", func(text string) error { return addPrice(prices, text) })
+	fs.Func("price", "what a `category` costs, as A=25.00, with the decimals of the currency; once for each", func(text string) error { return addPrice(prices, text) })
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := setPrices(p, prices); err != nil {
+	if err := setPrices(p, prices, n.Currency); err != nil {
 		return c.misuse(err)
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
@@ -88,6 +88,9 @@ func checkNewEvent(n *seats.NewEvent, from, starts string) error {
 		return fmt.Errorf("--limit %d would let nobody have a seat", n.SeatsPerHolder)
 	case n.Extensions < 1:
 		return fmt.Errorf("--extensions is %d; one is the least", n.Extensions)
+	}
+	if err := seats.CheckCurrency(n.Currency); err != nil {
+		return fmt.Errorf("--currency: %w", err)
 	}
 	zone, err := time.LoadLocation(n.TimeZone)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -25,18 +26,27 @@ func orderPaid(ctx context.Context, c *call) error {
 		amount, currency, err := orders.New(db).MarkPaid(ctx, c.args[0])
 		switch {
 		case errors.Is(err, orders.ErrNoOrder):
-			return fmt.Errorf("there is no order %q; nothing was changed. Its code stands on its page and in the mail about it", c.args[0])
+			return noOrder(c.args[0])
 		case errors.Is(err, orders.ErrNotDue):
 			return fmt.Errorf("nothing is due for order %s that is paid at the door or by invoice; nothing was changed", c.args[0])
 		case err != nil:
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "%d %s (minor units) are paid for order %s. Nothing is due any more.\n", amount, currency, c.args[0])
+		_, err = fmt.Fprintf(c.stdout, "%s are paid for order %s. Nothing is due any more.\n", amountOf(amount, currency), c.args[0])
 		return err
 	})
 }
 
-// attention lists the payments somebody has to look at.
+func noOrder(code string) error {
+	return fmt.Errorf("there is no order %q; nothing was changed. Its code stands on its page and in the mail about it", code)
+}
+
+// amountOf writes an amount with its currency: "EUR 25.50".
+func amountOf(minor int64, currency string) string {
+	return currency + " " + seats.Amount(minor, currency)
+}
+
+// attention lists the payments somebody has to look at, and the money somebody has to pay out.
 func attention(ctx context.Context, c *call) error {
 	var cfg Config
 	fs := c.flags()
@@ -57,8 +67,13 @@ func attention(ctx context.Context, c *call) error {
 		}
 		t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "CODE\tEVENT\tMETHOD\tREFERENCE\tAMOUNT\tSTATE\tWHY")
+		byHand := false
 		for _, p := range list {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", p.Code, p.Event, p.Method, p.Reference, p.Amount, p.Currency, p.State, p.Attention)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Code, p.Event, p.Method, p.Reference, amountOf(p.Amount, p.Currency), p.State, p.Why)
+			byHand = byHand || p.State == orders.ByHand
+		}
+		if byHand {
+			fmt.Fprintf(t, "\nWhat is %s goes back to people by your hand; \"usher order refunded CODE\" notes that it did.\n", orders.ByHand)
 		}
 		return t.Flush()
 	})

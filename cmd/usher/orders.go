@@ -71,7 +71,7 @@ func standing(l orders.Line) string {
 }
 
 var columns = []string{
-	"order", "ordered at", "order state", "name", "email", "born", "method", "currency", "order paid",
+	"order", "ordered at", "order state", "name", "email", "born", "method", "currency", "order paid", "order refunded", "order to refund",
 	"seat", "category", "price", "ticket", "came at", "mail refused",
 }
 
@@ -94,8 +94,9 @@ func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale)
 		}
 		category := s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name
 		row := []string{
-			l.Order, l.CreatedAt.UTC().Format(time.RFC3339), l.State, l.Name, l.Email, day, l.Method, l.Currency, strconv.FormatInt(l.Paid, 10),
-			s.Plan.Label(l.Idx), category, strconv.FormatInt(l.Price, 10), standing(l), came, l.Mail,
+			l.Order, l.CreatedAt.UTC().Format(time.RFC3339), l.State, l.Name, l.Email, day, l.Method, l.Currency,
+			seats.Amount(l.Paid, l.Currency), seats.Amount(l.Back-l.OnItsWay, l.Currency), seats.Amount(l.OnItsWay, l.Currency),
+			s.Plan.Label(l.Idx), category, seats.Amount(l.Price, l.Currency), standing(l), came, l.Mail,
 		}
 		for i := range s.Event.Questions {
 			row = append(row, l.Answers[strconv.Itoa(i+1)])

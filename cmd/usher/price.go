@@ -2,36 +2,25 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
 )
 
-// addPrice reads "A=25.00", in the currency's larger unit with up to two decimals.
-func addPrice(prices map[string]int64, text string) error {
+// addPrice reads "A=25.00". What that is in minor units shows once the currency is known, which may be said after it.
+func addPrice(prices map[string]string, text string) error {
 	key, amount, found := strings.Cut(text, "=")
-	if !found || key == "" {
+	if !found || key == "" || amount == "" {
 		return fmt.Errorf("%q is not a price such as A=25.00", text)
 	}
-	whole, cents, _ := strings.Cut(amount, ".")
-	if whole == "" {
-		return fmt.Errorf("%q is not an amount such as 25.00", amount)
-	}
-	if len(cents) > 2 {
-		return fmt.Errorf("%q has more than two decimals", amount)
-	}
-	minor, err := strconv.ParseUint(whole+(cents + "00")[:2], 10, 40)
-	if err != nil {
-		return fmt.Errorf("%q is not an amount such as 25.00", amount)
-	}
-	prices[key] = int64(minor)
+	prices[key] = amount
 	return nil
 }
 
-// setPrices puts prices on the categories of a plan; those that are not named keep what the plan says.
-func setPrices(p *seats.Plan, prices map[string]int64) error {
-	for key, price := range prices {
+// setPrices puts prices on the categories of a plan; those that are not named keep what the plan says, which is in minor
+// units of whatever currency the event has.
+func setPrices(p *seats.Plan, prices map[string]string, currency string) error {
+	for key, amount := range prices {
 		i := p.CategoryKeyed(key)
 		if i < 0 {
 			keys := make([]string, len(p.Categories))
@@ -39,6 +28,10 @@ func setPrices(p *seats.Plan, prices map[string]int64) error {
 				keys[i] = c.Key
 			}
 			return fmt.Errorf("--price %s: the plan has no such category; it has %s", key, strings.Join(keys, ", "))
+		}
+		price, err := seats.ReadAmount(amount, currency)
+		if err != nil {
+			return fmt.Errorf("--price %s: %w", key, err)
 		}
 		p.Categories[i].Price = price
 	}

@@ -7,24 +7,34 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestPricesAreReadToTheCent(t *testing.T) {
+func TestPricesAreReadInTheMinorUnitOfTheirCurrency(t *testing.T) {
 	t.Parallel()
-	prices := map[string]int64{}
-	for _, text := range []string{"A=25", "B=25.5", "C=0.05", "D=1000000.00"} {
-		if err := addPrice(prices, text); err != nil {
-			t.Error(err)
+	for currency, amounts := range map[string]map[string]int64{
+		"EUR": {"25": 2500, "25.5": 2550, "0.05": 5, "1000000.00": 100000000, "0": 0},
+		"JPY": {"3000": 3000},
+		"KWD": {"1.250": 1250, "7": 7000},
+	} {
+		for text, want := range amounts {
+			p, prices := &seats.Plan{Categories: []seats.Category{{Key: "A"}, {Key: "B", Price: 7}}}, map[string]string{}
+			if err := addPrice(prices, "A="+text); err != nil {
+				t.Error(err)
+			}
+			if err := setPrices(p, prices, currency); err != nil || p.Categories[0].Price != want || p.Categories[1].Price != 7 {
+				t.Errorf("%s %s became %+v, %v", text, currency, p.Categories, err)
+			}
 		}
 	}
-	if prices["A"] != 2500 || prices["B"] != 2550 || prices["C"] != 5 || prices["D"] != 100000000 {
-		t.Errorf("got %v", prices)
-	}
 	for _, text := range []string{"", "A", "=5", "A=", "A=-5", "A=1.234", "A=1,50", "A=1e3", "A=+1", "A=99999999999999999999"} {
-		if err := addPrice(prices, text); err == nil {
+		prices := map[string]string{}
+		if err := addPrice(prices, text); err == nil && setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, prices, "EUR") == nil {
 			t.Errorf("%q was taken for a price", text)
 		}
 	}
-	err := setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, map[string]int64{"Z": 1})
+	err := setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, map[string]string{"Z": "1"}, "EUR")
 	if err == nil || !strings.Contains(err.Error(), "it has A") {
 		t.Errorf("an unknown category got %v", err)
+	}
+	if err := setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, map[string]string{"A": "1.5"}, "JPY"); err == nil || !strings.Contains(err.Error(), "0 decimals") {
+		t.Errorf("half a yen got %v", err)
 	}
 }

@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/text/currency"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders/credit"
 )
 
@@ -29,7 +28,7 @@ func voucherCreate(ctx context.Context, c *call) error {
 	if err := c.parse(fs, 0); err != nil {
 		return err
 	}
-	worth, err := minorUnits(amount, iso)
+	worth, err := worthOf(amount, iso)
 	if err != nil {
 		return c.misuse(fmt.Errorf("--amount: %w", err))
 	}
@@ -63,20 +62,14 @@ func endOfDay(day string) (*time.Time, error) {
 	return &t, nil
 }
 
-// minorUnits reads an amount such as 20.00 in the larger unit of its currency, with no more decimals than that has.
-func minorUnits(text, iso string) (credit.Amount, error) {
-	unit, err := currency.ParseISO(iso)
-	if err != nil || unit.String() != iso {
-		return credit.Amount{}, fmt.Errorf("%q is no currency of ISO 4217, such as EUR", iso)
+// worthOf reads what a voucher loads, which is more than nothing.
+func worthOf(text, currency string) (credit.Amount, error) {
+	if err := seats.CheckCurrency(currency); err != nil {
+		return credit.Amount{}, err
 	}
-	digits, _ := currency.Standard.Rounding(unit)
-	whole, rest, _ := strings.Cut(text, ".")
-	if whole == "" || len(rest) > digits {
-		return credit.Amount{}, fmt.Errorf("%q is not an amount in %s, which has %d decimals", text, iso, digits)
+	minor, err := seats.ReadAmount(text, currency)
+	if err == nil && minor == 0 {
+		err = fmt.Errorf("%q would load nothing", text)
 	}
-	minor, err := strconv.ParseUint(whole+rest+strings.Repeat("0", digits-len(rest)), 10, 40)
-	if err != nil || minor == 0 {
-		return credit.Amount{}, fmt.Errorf("%q is not an amount such as 20.00", text)
-	}
-	return credit.Amount{Minor: int64(minor), Currency: iso}, nil
+	return credit.Amount{Minor: minor, Currency: currency}, err
 }

@@ -35,10 +35,10 @@ func TestAmountsHaveTheDecimalsOfTheirCurrency(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]credit.Amount{
 		"20 EUR": {Minor: 2000, Currency: "EUR"}, "0.05 USD": {Minor: 5, Currency: "USD"}, "3000 JPY": {Minor: 3000, Currency: "JPY"},
-		"1.250 KWD": {Minor: 1250, Currency: "KWD"}, "7.5 CHF": {Minor: 750, Currency: "CHF"},
+		"1.250 KWD": {Minor: 1250, Currency: "KWD"}, "7.5 CHF": {Minor: 750, Currency: "CHF"}, "1.250 IQD": {Minor: 1250, Currency: "IQD"},
 	} {
 		amount, iso, _ := strings.Cut(text, " ")
-		if got, err := minorUnits(amount, iso); err != nil || got != want {
+		if got, err := worthOf(amount, iso); err != nil || got != want {
 			t.Errorf("%s became %v, %v", text, got, err)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 // Mail is a row of the outbox.
 type Mail struct {
 	ID    int64
-	Order string // its code; empty if it is about none
+	Order string // its code, or that of a payment of which no order came; empty if it is about neither
 	Email string // where it goes, if no order says it
 	Kind  string
 	tries int
@@ -96,7 +96,7 @@ WITH due AS (
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)
   FROM due
  WHERE m.id = due.id
-RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), ''), coalesce(m.email, ''), m.kind, m.tries`
+RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries`
 
 // Send takes some mail that is due and hands it over. It returns how many it took.
 func (o *Outbox) Send(ctx context.Context) (int, error) {

@@ -58,7 +58,7 @@ SELECT 'M4', format('%s payments are known as %s', count(*), reference)
   FROM payment WHERE reference <> '' GROUP BY method, reference HAVING count(*) > 1`
 
 const paymentsSQL = `
-SELECT count(*), coalesce((SELECT max(id) + count(*) FILTER (WHERE done_at IS NULL) FROM intention), 0) + (SELECT count(*) FROM cancellation)
+SELECT count(*), coalesce((SELECT max(id) + count(*) FILTER (WHERE done_at IS NULL) FROM intention), 0) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund)
   FROM payment`
 
 // moneyBooks stands for payments where a Watch remembers events by number.

@@ -50,6 +50,8 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"a cancelled ticket's money stays", "M1", "its live tickets cost", `UPDATE ticket SET revoked_at = now()`},
 	{"a cancellation gives nothing back", "M1", "its refunds are 0", `INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
 		SELECT gen_random_uuid(), event_id, id, ARRAY[id], 1, 1 FROM orders`},
+	{"money that came at the door is nowhere", "M1", "by hand", `UPDATE orders SET method = 'door', received = 1`},
+	{"money that came at the door went back without a row", "M1", "by hand, it has", `UPDATE orders SET method = 'door', received = paid; UPDATE orders SET paid = 0`},
 	{"an order is paid with nothing", "M1", "no payment captured", `DELETE FROM intention; DELETE FROM payment`},
 	{"money was captured for no order", "M2", "there is no order", `DELETE FROM mail; DELETE FROM ticket; DELETE FROM orders`},
 	{"an order came without its money", "M2", "there is an order", `UPDATE payment SET state = 'lost' WHERE state = 'captured'`},

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
