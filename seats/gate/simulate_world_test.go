@@ -82,7 +82,7 @@ type sim struct {
 	outcome
 }
 
-type leavers struct{ people, buyers, seats int }
+type leavers struct{ people, buyers int }
 
 func simulate(w world, seed uint64, next controller) outcome {
 	s := &sim{
