@@ -1,0 +1,30 @@
+package gate
+
+import "time"
+
+// Published is what everybody is told of a room: the JSON of its status, the same bytes for all, so that anything between
+// us and them may keep it for two seconds. What is one person's own follows from it and their number.
+type Published struct {
+	Version int64 `json:"v"` // grows with every change; a page ignores a lower one of the same epoch
+	Epoch   int32 `json:"epoch"`
+	Phase   Phase `json:"phase"`
+
+	LobbyOpensAt *time.Time `json:"lobby_opens_at,omitempty"`
+	OpensAt      *time.Time `json:"opens_at,omitempty"`
+	Lobby        int64      `json:"lobby"`              // places in the lobby, or in the draw once that is closed
+	Line         int64      `json:"line"`               // places after them
+	Serving      int64      `json:"serving"`            // numbers up to here were called
+	MovedAt      *time.Time `json:"moved_at,omitempty"` // when numbers were called last
+
+	Free      int        `json:"free"` // seats of all its events
+	Held      int        `json:"held"`
+	Sold      int        `json:"sold"`
+	NextEnds  *time.Time `json:"next_ends,omitempty"` // when the time of the next hold is up
+	Returning float64    `json:"returning"`           // share of held seats that came back so far, 0 to 1
+
+	Outlook
+
+	Note string    `json:"note,omitempty"` // from the organizer, such as why the room is paused
+	Beat float64   `json:"beat"`           // share of pages that shall say they are there, each 30 s
+	At   time.Time `json:"at"`             // the database's clock
+}
