@@ -4,6 +4,7 @@ SHELL := bash
 TOOL := go tool -modfile=tools/go.mod
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
+PEOPLE ?= 4
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
 .PHONY: help run demo build generate fmt lint drift unit e2e bench screenshots fuzz test check postgres redis browser
@@ -39,8 +40,8 @@ unit: postgres ## all tests but those in a browser, with the race detector, in r
 	@go test -race -shuffle=on $$(go list ./... | grep -v /e2e)
 	@if command -v node >/dev/null; then node --test static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
-e2e: postgres browser build ## the built binary in a real browser
-	@go test -count=1 -timeout 10m ./e2e
+e2e: postgres browser build ## the built binary in a real browser; what fails is tried once more, and named
+	@$(TOOL) gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=5 --packages ./e2e -- -count=1 -timeout 15m -parallel $(PEOPLE)
 
 bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
 	@go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./cmd/usher/bench | grep -E '\||###|^(---|ok|FAIL)'

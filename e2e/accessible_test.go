@@ -20,7 +20,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
 	s := sales{
 		theatre: house.event(t, "theatre"),
-		short:   house.named(t, "short", "theatre", "--hold", "4s"),
+		short:   house.named(t, "short", "theatre", "--hold", "8s"),
 		places:  house.named(t, "places", "conference", "--limit", "4", "--ask-birth"),
 		stadium: house.named(t, "stadium", "stadium"),
 		demo:    house.named(t, "demo", "theatre", "--demo-card"),

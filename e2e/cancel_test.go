@@ -1,12 +1,12 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -39,13 +39,7 @@ func (o *office) mails(t *testing.T, text string) (n int) {
 // hasMails waits until so many letters have a text in them.
 func (o *office) hasMails(t *testing.T, want int, text string) {
 	t.Helper()
-	n := 0
-	for end := time.Now().Add(4 * patience); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
-		if n = o.mails(t, text); n == want {
-			return
-		}
-	}
-	t.Errorf("%d letters have %q in them, want %d", n, text, want)
+	eventually(t, 2*patience, fmt.Sprintf("%d letters with %q in them", want, text), func() bool { return o.mails(t, text) == want })
 }
 
 func TestCancelledTicketsComeFreeOnTheMapOfSomebodyElse(t *testing.T) {
@@ -70,19 +64,19 @@ func TestCancelledTicketsComeFreeOnTheMapOfSomebodyElse(t *testing.T) {
 			ann.orders("Ann Ørsted", "ann@example.org", "")
 			ann.hasTickets(2)
 			bob.openSection(slug, 0)
-			bob.seesTakenWithin(patience, "Stalls/C/12")
+			bob.seesTaken("Stalls/C/12")
 
 			ann.cancels("Stalls/C/12")
 			ann.hasTickets(1)
 			ann.sees(ann.page.GetByText("This ticket is no longer valid."))
-			bob.seesFreeWithin(patience, "Stalls/C/12")
-			bob.seesTakenWithin(patience, "Stalls/C/13")
+			bob.seesFree("Stalls/C/12")
+			bob.seesTaken("Stalls/C/13")
 			bob.take("Stalls/C/12")
 
 			ann.cancels("Stalls/C/13")
 			ann.hasTickets(0)
 			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
-			bob.seesFreeWithin(patience, "Stalls/C/13")
+			bob.seesFree("Stalls/C/13")
 			check(t, expect.Locator(ann.page.GetByText("Cancel tickets")).ToHaveCount(0))
 			house.hasMails(t, 3, path.Base(ann.page.URL()))
 		})

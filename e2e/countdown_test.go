@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 const (
 	shownEarly = 2 * time.Second       // the page ends the time this much before the box office
 	mayBeOff   = 50 * time.Millisecond // besides half a round trip, which is nothing here
+	soon       = 18 * time.Second      // a page asks for the time each 20 s; what it finds out it finds out sooner
 )
 
 // Clocks and timers as people's machines have them.
@@ -59,10 +61,9 @@ func TestTheCountdownIsRightOnEveryClock(t *testing.T) {
 			check(t, ann.context.AddInitScript(playwright.Script{Content: playwright.String(noteTimes + ";" + c.script)}))
 			ann.openSection(slug, 1)
 			ann.take(ann.anyBox(i))
-			if c.script == thatSleeps {
+			if c.script == thatSleeps { // it wakes up and finds out
 				_, err := ann.page.Evaluate(`sleepFor(20000)`)
 				check(t, err)
-				time.Sleep(2 * time.Second) // it wakes up and finds out
 			}
 			ann.seesTheRightTime(slug, c.script == inTheBackground)
 		})
@@ -74,18 +75,29 @@ func (p *person) anyBox(i int) string {
 	return []string{"Boxes left/1/1", "Boxes left/1/2", "Boxes left/1/3", "Boxes left/1/4", "Boxes left/2/1"}[i]
 }
 
-// seesTheRightTime watches the countdown for some seconds. A page whose timers are throttled may be late to show the
-// next second; what it shows is right when it does.
+// seesTheRightTime watches the countdown until it went on for some seconds and was right. A page whose timers are
+// throttled may be late to show the next second; what it shows is right when it does.
 func (p *person) seesTheRightTime(slug string, throttled bool) {
 	p.t.Helper()
 	_, err := p.page.Evaluate(`shown.length = 0`)
 	check(p.t, err)
-	time.Sleep(5 * time.Second)
-	seen := p.times(slug)
-	if len(seen) < 4 || seen[0].shown-seen[len(seen)-1].shown < 3*time.Second {
-		p.t.Fatalf("in five seconds the countdown was %v", seen)
+	off := time.Duration(math.MaxInt64)
+	for end := time.Now().Add(soon); time.Now().Before(end); <-time.After(time.Second) {
+		seen := p.times(slug)
+		if len(seen) < 4 || seen[0].shown-seen[len(seen)-1].shown < 3*time.Second {
+			continue
+		}
+		if off = seen.off(throttled); off <= mayBeOff {
+			p.t.Logf("the countdown is off by %v", off)
+			return
+		}
 	}
-	best := time.Duration(math.MaxInt64) // a busy machine shows some late, a wrong clock all
+	p.t.Errorf("the countdown is off by %v; it was %v", off, p.times(slug))
+}
+
+// off is how wrong the countdown was at the least: a busy machine shows some late, a wrong clock all.
+func (seen times) off(throttled bool) time.Duration {
+	best := time.Duration(math.MaxInt64)
 	for i, s := range seen {
 		if i == 0 || s.shown == seen[i-1].shown {
 			continue
@@ -96,10 +108,7 @@ func (p *person) seesTheRightTime(slug string, throttled bool) {
 		}
 		best = min(best, off.Abs())
 	}
-	p.t.Logf("the countdown is off by %v", best)
-	if best > mayBeOff {
-		p.t.Errorf("the countdown is off by %v", best)
-	}
+	return best
 }
 
 func (p *person) times(slug string) (all times) {
@@ -129,15 +138,25 @@ func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 	ann.take("Boxes left/1/2")
 
 	wire.cut()
-	ann.seesWithin(10*time.Second, ann.page.GetByText("Reconnecting."))
-	ann.seesWithin(10*time.Second, ann.page.GetByText("Last update 3 s ago."))
+	ann.sees(ann.page.GetByText("Reconnecting."))
 	bob := someProgram(t, house)
 	bob.claim(slug, "Boxes left/1/1")
-	ann.seesWithin(10*time.Second, ann.page.GetByText("Last update 5 s ago."))
+	old := ann.ageOfUpdate()
+	eventually(t, patience, "an update that gets older", func() bool { return ann.ageOfUpdate() > max(old, 3) })
 	check(t, expect.Locator(ann.seat("Boxes left/1/1")).ToBeEnabled()) // she cannot know
 
 	wire.mend()
-	ann.isLiveWithin(25 * time.Second)
-	ann.seesTakenWithin(time.Second, "Boxes left/1/1")
+	ann.isLiveAgain()
+	ann.seesTaken("Boxes left/1/1")
 	ann.holds("Boxes left/1/2")
+}
+
+// ageOfUpdate reads how many seconds ago the page last heard anything.
+func (p *person) ageOfUpdate() (seconds int) {
+	p.t.Helper()
+	text, err := p.page.Locator("[data-age]").TextContent()
+	check(p.t, err)
+	_, err = fmt.Sscanf(text, "Last update %d s ago.", &seconds)
+	check(p.t, err)
+	return seconds
 }

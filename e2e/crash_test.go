@@ -15,36 +15,52 @@ import (
 func TestCtrlCEndsEverythingCleanlyWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
-	postgres := postmaster(t, o)
 	ann := someone(t, o, "ann", desktop)
 	ann.expect(`Failed to load resource`, `WebSocket connection to`) // when nobody answers any more
-	ann.openEvent(o.event(t, "theatre"))                             // a page with a socket is no reason to stay
+	slug := o.event(t, "theatre")
+	within(t, 5*time.Second, func() time.Duration {
+		if o.exits == nil {
+			check(t, o.open())
+		}
+		ann.openEvent(slug) // a page with a socket is no reason to stay
+		postgres, began := postmaster(t, o), time.Now()
+		if err := o.close(); err != nil {
+			t.Errorf("usher ended with %v, want exit code 0", err)
+		}
+		took := time.Since(began)
+		if err := syscall.Kill(postgres, 0); err == nil {
+			t.Errorf("its Postgres, process %d, still runs", postgres)
+		}
+		return took
+	})
+}
 
-	began := time.Now()
-	if err := o.close(); err != nil {
-		t.Errorf("usher ended with %v, want exit code 0", err)
+// within fails if something takes longer than it may three times out of three: a busy machine is slow now and then, a
+// slow program each time.
+func within(t *testing.T, most time.Duration, takes func() time.Duration) {
+	t.Helper()
+	var seen []time.Duration
+	for range 3 {
+		took := takes().Round(time.Millisecond)
+		if took <= most {
+			t.Logf("it took %v", took)
+			return
+		}
+		seen = append(seen, took)
 	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	if err := syscall.Kill(postgres, 0); err == nil {
-		t.Errorf("its Postgres, process %d, still runs", postgres)
-	}
+	t.Errorf("it took %v, want %v at most", seen, most)
 }
 
 func TestASecondStartIsReadyWithinThreeSeconds(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	o.event(t, "stadium")
-	check(t, o.close())
-
-	began := time.Now()
-	check(t, o.open())
-	took := time.Since(began)
-	t.Logf("ready after %v", took.Round(time.Millisecond))
-	if took > 3*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	within(t, 3*time.Second, func() time.Duration {
+		check(t, o.close())
+		began := time.Now()
+		check(t, o.open())
+		return time.Since(began)
+	})
 }
 
 func TestUsherKilledInTheMiddleLosesNoHold(t *testing.T) {
@@ -78,12 +94,12 @@ func TestAKilledPostgresIsStartedAgainWithEveryHold(t *testing.T) {
 
 	first := postmaster(t, o)
 	check(t, syscall.Kill(first, syscall.SIGKILL))
-	eventually(t, 15*time.Second, "another Postgres", func() bool {
+	eventually(t, 2*patience, "another Postgres", func() bool {
 		now := postmaster(t, o)
 		return now != 0 && now != first
 	})
 	bob := someProgram(t, o)
-	eventually(t, 15*time.Second, "a claim after Postgres was killed", func() bool {
+	eventually(t, 2*patience, "a claim after Postgres was killed", func() bool {
 		status, _, err := bob.tryAsk("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/14"}})
 		return err == nil && status == http.StatusCreated
 	})

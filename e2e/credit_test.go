@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -35,20 +34,21 @@ var linkInMail = regexp.MustCompile(`/credit/links/[0-9A-Z]{26}`)
 // linkIn waits for the mail to an address, which the box office keeps as a file, and returns the path of its link.
 func (p *person) linkIn(email string) string {
 	p.t.Helper()
-	for end := time.Now().Add(4 * patience); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+	link := ""
+	eventually(p.t, 2*patience, "a mail with a link to "+email, func() bool {
 		files, err := filepath.Glob(filepath.Join(p.office.data, "mail", "*.eml"))
 		check(p.t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			check(p.t, err)
 			whole := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "=\n", "")
-			if link := linkInMail.FindString(whole); link != "" && strings.Contains(whole, "<"+email+">") {
-				return link
+			if link = linkInMail.FindString(whole); link != "" && strings.Contains(whole, "<"+email+">") {
+				return true
 			}
 		}
-	}
-	p.t.Fatalf("no mail with a link came to %s", email)
-	return ""
+		return false
+	})
+	return link
 }
 
 // signsIn goes from the page that asks for an address through the mail to what comes after.

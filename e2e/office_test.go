@@ -86,9 +86,9 @@ func (o *office) await(ready <-chan string) error {
 	case err := <-o.exits:
 		o.exits <- err
 		return fmt.Errorf("usher ended before it was open: %w\n%s", err, o.log)
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * patience):
 		o.kill()
-		return fmt.Errorf("usher was not open after 30 s\n%s", o.log)
+		return fmt.Errorf("usher was not open after 90 s\n%s", o.log)
 	}
 }
 
@@ -102,9 +102,9 @@ func (o *office) close() error {
 	case err := <-o.exits:
 		o.exits = nil
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		o.kill()
-		return errors.New("usher did not end within 10 s of Ctrl-C")
+		return errors.New("usher did not end within 30 s of Ctrl-C")
 	}
 }
 

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -79,18 +78,16 @@ func (p *person) sees(what playwright.Locator) {
 	check(p.t, expect.Locator(what).ToBeVisible())
 }
 
-// seesWithin is sees with its own patience, and tells how long it took.
-func (p *person) seesWithin(d time.Duration, what playwright.Locator) time.Duration {
+// seesLater is sees for what takes its time: a hold that ends, a page that connects again.
+func (p *person) seesLater(what playwright.Locator) {
 	p.t.Helper()
-	began := time.Now()
-	check(p.t, expect.Locator(what).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: playwright.Float(float64(d.Milliseconds()))}))
-	return time.Since(began)
+	check(p.t, expect.Locator(what).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: playwright.Float(float64(3 * patience.Milliseconds()))}))
 }
 
-// isLiveWithin is isLive with its own patience, for pages that connect again.
-func (p *person) isLiveWithin(d time.Duration) {
+// isLiveAgain waits until a page that lost its connection has another.
+func (p *person) isLiveAgain() {
 	p.t.Helper()
-	p.seesWithin(d, p.page.Locator(`body[data-live="live"]`))
+	p.seesLater(p.page.Locator(`body[data-live="live"]`))
 }
 
 // isOffline waits until the page says that it hears of no changes.
@@ -99,16 +96,16 @@ func (p *person) isOffline() {
 	p.sees(p.page.Locator(`body:not([data-live="live"])`))
 }
 
-// seesTakenWithin waits until a seat cannot be had: somebody else has it.
-func (p *person) seesTakenWithin(d time.Duration, label string) time.Duration {
+// seesTaken waits until a seat cannot be had: somebody else has it.
+func (p *person) seesTaken(label string) {
 	p.t.Helper()
-	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:is(:disabled, [aria-disabled="true"])`, label)))
+	p.sees(p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:is(:disabled, [aria-disabled="true"])`, label)))
 }
 
-// seesFreeWithin waits until a seat can be had, and is not this person's.
-func (p *person) seesFreeWithin(d time.Duration, label string) time.Duration {
+// seesFree waits until a seat can be had, and is not this person's; it may have to lapse before.
+func (p *person) seesFree(label string) {
 	p.t.Helper()
-	return p.seesWithin(d, p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked):not([aria-disabled="true"])`, label)))
+	p.seesLater(p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked):not([aria-disabled="true"])`, label)))
 }
 
 // holdsSeats waits until the tray has so many seats.
@@ -127,7 +124,7 @@ func (p *person) giveBack(label string) {
 // seesLapsed waits until the page says that the time of the hold is up.
 func (p *person) seesLapsed() {
 	p.t.Helper()
-	check(p.t, expect.Locator(p.tray()).ToHaveAttribute("data-state", "lapsed"))
+	p.seesLater(p.page.Locator(`#tray[data-state="lapsed"]`))
 }
 
 // holdButton sends the form of a section, where there is no script that claims at a tap.

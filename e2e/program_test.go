@@ -43,7 +43,7 @@ func someProgram(t *testing.T, o *office) *program {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	check(t, err)
-	return &program{t: t, url: o.url, client: http.Client{Jar: jar, Timeout: 10 * time.Second}}
+	return &program{t: t, url: o.url, client: http.Client{Jar: jar, Timeout: patience}}
 }
 
 func (p *program) ask(method, path string, body any) (int, answer) {

