@@ -33,7 +33,7 @@ func place(t *testing.T, name string) string {
 
 func stopped(t *testing.T, p *Private) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := p.Stop(ctx); err != nil {
 		t.Error(err)
@@ -156,7 +156,7 @@ func TestAServerThatOutlivedItsUsherIsReplaced(t *testing.T) {
 	defer stopped(t, p)
 	select {
 	case <-server.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the old server still runs")
 	}
 }

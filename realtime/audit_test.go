@@ -101,7 +101,7 @@ func TestPeopleMayReadTheMapAndTheSocketAsJSON(t *testing.T) {
 	}
 	defer func() { _ = conn.CloseNow() }()
 	for {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		kind, text, err := conn.Read(ctx)
 		cancel()
 		var m message

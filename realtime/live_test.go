@@ -24,14 +24,20 @@ func TestAClaimOnOneNodeReachesAPageOnAnother(t *testing.T) {
 	for p.states == nil {
 		p.next(t)
 	}
-	began := time.Now()
 	take(t, a, seats.NewID(), 2)
 	p.until(t, 1)
 	if p.states[0] != 1 || p.states[1] != 1 || p.states[2] != 0 {
 		t.Errorf("the page shows %v, want the first two held", p.states)
 	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v, want less than a second", took)
+	least := time.Hour // of several: a busy machine is late with some; who only looks each second is late with all
+	for version := int64(2); version < 7; version++ {
+		began := time.Now()
+		take(t, a, seats.NewID(), 1)
+		p.until(t, version)
+		least = min(least, time.Since(began))
+	}
+	if least > time.Second/2 {
+		t.Errorf("it took %v at the least, want less than half a second", least)
 	}
 }
 
@@ -113,7 +119,7 @@ func TestWhatAPageSaysBeforeItIsAnsweredIsHeard(t *testing.T) {
 	if _, err := conn.Write(append([]byte(knock), bytes.Repeat(ping, 20)...)); err != nil { // more than the buffer of a socket
 		t.Fatal(err)
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	r := bufio.NewReader(conn)
 	if answer, err := http.ReadResponse(r, nil); err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatal(answer, err)

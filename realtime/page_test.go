@@ -42,7 +42,7 @@ func open(t *testing.T, n *node, query string) *page {
 // next reads one message and applies it, or says why it cannot be applied.
 func (p *page) next(t *testing.T) message {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	_, frame, err := p.conn.Read(ctx)
 	if err != nil {

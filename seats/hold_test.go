@@ -18,7 +18,7 @@ func changes(b *bench) <-chan struct{} {
 
 func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
 	t.Parallel()
-	db := newBench(t, seats.NewEvent{HoldLength: time.Second}, hall(2, 1))
+	db := newBench(t, seats.NewEvent{HoldLength: 5 * time.Second}, hall(2, 1))
 	who := seats.NewID()
 	moved := changes(db)
 	db.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})

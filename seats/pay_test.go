@@ -64,7 +64,7 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 
 // lapsedWhilePaying is somebody whose time for paying is over.
 func lapsedWhilePaying(t *testing.T, e seats.NewEvent) (*bench, seats.ID, seats.Deal) {
-	e.HoldLength, e.PaymentLength = time.Second, time.Second
+	e.HoldLength, e.PaymentLength = 3*time.Second, time.Second
 	b := newBench(t, e, hall(1, 1))
 	who := seats.NewID()
 	moved := changes(b)
