@@ -55,8 +55,9 @@ func TestAPageThatComesBackIsToldOnlyWhatItMissed(t *testing.T) {
 	n := startNode(t, event(t, 10), false)
 	take(t, n, seats.NewID(), 1)
 	take(t, n, seats.NewID(), 1)
-	p := open(t, n, fmt.Sprintf("epoch=%d&v=1", n.office.Epoch()))
-	p.epoch, p.version, p.states = n.office.Epoch(), 1, make([]byte, 10)
+	epoch, _ := n.sale.At()
+	p := open(t, n, fmt.Sprintf("epoch=%d&v=1", epoch))
+	p.epoch, p.version, p.states = epoch, 1, make([]byte, 10)
 	p.until(t, 2)
 	if p.frames["snap"] != 0 || p.frames["delta"] != 1 {
 		t.Errorf("it was sent %v, want one delta", p.frames)

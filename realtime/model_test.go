@@ -176,12 +176,13 @@ func TestAnEpochIsThereOnlyAfterAllItsMaps(t *testing.T) {
 	if _, err := db.Exec(t.Context(), `UPDATE lifetime SET began = began + interval '1 hour'`); err != nil {
 		t.Fatal(err)
 	}
-	before, told := reader.Epoch(), 0
+	before, _ := reader.Open()[0].At()
+	told := 0
 	reader.Changed = func(*seats.Sale) {
 		told++
 		for _, s := range reader.Open() {
-			if reader.Epoch() == before || s.Version() != 1 {
-				t.Errorf("pages of %s are told of epoch %d (before: %d) with version %d, want 1", s.Event.Slug, reader.Epoch(), before, s.Version())
+			if epoch, version := s.At(); epoch == before || version != 1 {
+				t.Errorf("pages of %s are told of epoch %d (before: %d) with version %d, want 1", s.Event.Slug, epoch, before, version)
 			}
 		}
 	}

@@ -181,7 +181,8 @@ func (w *world) remember() moment {
 	if err := row.Scan(&s.Version, &s.Counts.Free, &s.Counts.Held, &s.Counts.Sold, &s.Counts.Blocked, &s.States); err != nil {
 		w.t.Error(err)
 	}
-	now := moment{w.nodes[0].office.Epoch(), s.Version}
+	epoch, _ := w.nodes[0].sale.At()
+	now := moment{epoch, s.Version}
 	w.truth[now] = s
 	return now
 }

@@ -23,7 +23,7 @@ func sum(counts []int) (total int) {
 
 // Snapshot is the whole map at one version, each state as everybody sees it.
 type Snapshot struct {
-	Epoch   uint32 // of the database's run that the version belongs to; see Office.Epoch
+	Epoch   uint32 // of the database's run that the version belongs to
 	Version int64
 	States  []State
 	Counts  Counts

@@ -136,15 +136,13 @@ func (o *Office) Reload(ctx context.Context) error {
 
 func (o *Office) changed(s *Sale) { o.Changed(s) }
 
-// Epoch names the run of the database server that versions belong to. It changes with a restart, a failover and a
-// restore; a page that knows another epoch starts over from a snapshot.
-func (o *Office) Epoch() uint32 { return o.epoch.Load() }
-
 // The three functions may be executed by every role (PostgreSQL 15).
 const epochSQL = `
 SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
   FROM pg_control_system() s, pg_control_checkpoint() c`
 
+// readEpoch reads the name of the run of the database server that versions belong to. It changes with a restart, a
+// failover and a restore; a page that knows another epoch starts over from a snapshot.
 func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
 	var hash int32
 	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
