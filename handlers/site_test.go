@@ -30,13 +30,15 @@ type site struct {
 	db     *pgxpool.Pool
 	office *seats.Office
 	sale   *seats.Sale
+	sold   *orders.Orders
 	url    string
 	h      *Handlers
 }
 
 func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
 
-func newSiteFor(t *testing.T, e seats.NewEvent) *site {
+// newSiteFor opens a box office for one event. with may set it up further before it opens.
+func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	db := seatstest.DB(t)
@@ -58,16 +60,20 @@ func newSiteFor(t *testing.T, e seats.NewEvent) *site {
 	sold.Accept(orders.Demo, card)
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
+	config := Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}
+	for _, set := range with {
+		set(&config)
+	}
 	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run} {
 		go func() { done <- run(ctx) }()
 	}
-	server := httptest.NewServer(New(Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}))
+	server := httptest.NewServer(New(config))
 	t.Cleanup(func() { server.Close(); cancel(); <-done; <-done; <-done })
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{db: db, office: office, sale: sale, url: server.URL, h: &Handlers{}}
+	return &site{db: db, office: office, sale: sale, sold: sold, url: server.URL, h: &Handlers{}}
 }
 
 // person is one browser or program with its cookies.

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,7 +10,7 @@ import (
 )
 
 // Webhook reads what a provider sends by itself and tells whether it is really from there.
-type Webhook func(body []byte, signature string) (orders.News, error)
+type Webhook func(ctx context.Context, body []byte, signature string) (orders.News, error)
 
 var (
 	errForged  = &problem{400, "invalid", "This is not signed by the provider, or is too old.", nothingChanged, "Check the secret of the webhook."}
@@ -25,12 +26,14 @@ func (h *Handlers) stripeWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asJSON(r, err)
 	}
-	news, err := h.stripe(body, r.Header.Get("Stripe-Signature"))
+	news, err := h.stripe(r.Context(), body, r.Header.Get("Stripe-Signature"))
 	switch {
 	case errors.Is(err, orders.ErrNotOurs):
-	case err != nil:
+	case errors.Is(err, orders.ErrForged):
 		h.log.Warn("a webhook was refused", "error", err)
 		return asJSON(r, errForged)
+	case err != nil:
+		return asJSON(r, err) // it is told again
 	default:
 		if err := h.orders.Hear(r.Context(), news); err != nil {
 			return asJSON(r, err)

@@ -66,7 +66,7 @@ WITH refunded AS (UPDATE refund SET done_at = clock_timestamp() WHERE id = $2 AN
    , done AS (UPDATE intention SET done_at = clock_timestamp() WHERE refund_id = $2)
 UPDATE payment
    SET state = 'closed', page = ''
- WHERE id = $1 AND state = 'lost' AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1 AND done_at IS NULL AND id <> $2)`
+ WHERE id = $1 AND state = 'lost' AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1 AND done_at IS NULL AND NOT by_hand AND id <> $2)`
 
 const refundStuckSQL = `UPDATE payment SET attention = $2 WHERE id = $1`
 
@@ -78,7 +78,10 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 		return false, err
 	}
 	reached(PointRefunding)
-	if standing.Stand == Declined || standing.Refunded < i.before+i.amount {
+	if standing.Stand == Declined || standing.Refunded-standing.Elsewhere < i.before+i.amount {
+		if settled, err := o.refusedRefund(ctx, p, i, standing); settled || err != nil {
+			return settled, err
+		}
 		err := fmt.Errorf("orders: a refund of %d %s was refused: it stands %s. %s", i.amount, p.Currency, standing.Stand, standing.Reason)
 		_, e := o.db.Exec(ctx, refundStuckSQL, p.ID, strings.TrimPrefix(err.Error(), "orders: "))
 		return false, errors.Join(&downError{err}, e)

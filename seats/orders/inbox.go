@@ -14,6 +14,9 @@ import (
 // ErrNotOurs is what a provider told rightly and about no payment of ours.
 var ErrNotOurs = errors.New("this is about no payment of ours")
 
+// ErrForged is what did not come from the provider, or too late to be believed.
+var ErrForged = errors.New("this is not signed by the provider, or is too old")
+
 // News is what a provider tells by itself. What it says is not believed: it makes us ask.
 type News struct {
 	Method  string
@@ -89,6 +92,7 @@ func (o *Orders) ask(ctx context.Context, payment seats.ID, method string, event
 		var q pgx.Batch
 		q.Queue(askAgainSQL, payment)
 		q.Queue(voidAgainSQL, payment)
+		q.Queue(lookAgainSQL, payment)
 		q.Queue(readSQL, method, events)
 		return tx.SendBatch(ctx, &q).Close()
 	})

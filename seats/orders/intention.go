@@ -18,6 +18,7 @@ const (
 	stepCapture   = "capture"
 	stepVoid      = "void"
 	stepRefund    = "refund"
+	stepLook      = "look"
 )
 
 // callTime is the most one call to a provider may take. It is less than the first pause before another node tries, so
@@ -30,7 +31,7 @@ type intention struct {
 	step     string
 	refundID seats.ID // only of a refund
 	amount   int64    // of the refund
-	before   int64    // what went back of the payment by refunds before this one
+	before   int64    // what we had the provider give back of the payment before this one
 	tries    int      // this one included
 }
 
@@ -46,7 +47,7 @@ UPDATE intention i
  WHERE i.id = (SELECT id FROM intention WHERE payment_id = $1 AND done_at IS NULL ORDER BY id LIMIT 1)
    AND done_at IS NULL AND (tried_at IS NULL OR tried_at < clock_timestamp() - interval '15 seconds')
 RETURNING i.id, i.step, i.refund_id, coalesce((SELECT amount FROM refund WHERE id = i.refund_id), 0),
-          coalesce((SELECT sum(amount) FROM refund WHERE payment_id = i.payment_id AND done_at IS NOT NULL AND id <> i.refund_id), 0)::bigint, i.tries`
+          coalesce((SELECT sum(amount) FROM refund WHERE payment_id = i.payment_id AND done_at IS NOT NULL AND NOT by_hand AND NOT elsewhere AND id <> i.refund_id), 0)::bigint, i.tries`
 
 // take notes one more try of the first open intention of a payment; the zero intention if there is none.
 func (o *Orders) take(ctx context.Context, payment seats.ID) (i intention, err error) {
@@ -116,6 +117,8 @@ func (o *Orders) carryOut(ctx context.Context, id seats.ID, i intention) (again 
 		return o.capture(ctx, p, i)
 	case stepVoid:
 		return o.void(ctx, p, i)
+	case stepLook:
+		return o.lookAt(ctx, p, i)
 	}
 	return o.refund(ctx, p, i)
 }

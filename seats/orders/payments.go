@@ -67,6 +67,15 @@ type Standing struct {
 	Captured  int64  // minor units, refunds not taken off
 	Refunded  int64  // minor units
 	Reason    string // for the attendee: why it was declined
+
+	Elsewhere int64     // minor units of Refunded that were not asked for here
+	Failed    []Failure // refunds that were asked for here and came back; they are not in Refunded
+}
+
+// Failure is a refund that a provider could not make after all.
+type Failure struct {
+	Key    string // of the call that asked for it
+	Reason string
 }
 
 // ErrNoPayments is the answer to a method nothing is set up for.

@@ -49,7 +49,7 @@ SELECT 'M3', format('payment %s was never meant', id)
   FROM p WHERE NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.step = 'authorize')
  UNION ALL
 SELECT 'M3', format('a refund of %s for order %s was never meant', r.amount, r.order_id)
-  FROM refund r WHERE NOT r.by_hand AND NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
+  FROM refund r WHERE NOT r.by_hand AND NOT r.elsewhere AND NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
  UNION ALL
 SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
   FROM payment WHERE state IN ('open', 'authorized') GROUP BY hold_id HAVING count(*) > 1

@@ -54,8 +54,7 @@ func (s *Stripe) Refund(ctx context.Context, c orders.Charge) (orders.Standing, 
 		if session.PaymentIntent == nil {
 			return nil
 		}
-		list := &api.RefundListParams{PaymentIntent: api.String(session.PaymentIntent.ID)}
-		for refund, err := range s.client.V1Refunds.List(ctx, list).All(ctx) {
+		for refund, err := range s.refunds(ctx, session) {
 			if err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ func (s *Stripe) Refund(ctx context.Context, c orders.Charge) (orders.Standing, 
 			}
 		}
 		amount, _ := toStripe(c.Refund, c.Currency)
-		params := &api.RefundCreateParams{PaymentIntent: api.String(session.PaymentIntent.ID), Amount: api.Int64(amount), Metadata: map[string]string{"key": c.Key}}
+		params := &api.RefundCreateParams{PaymentIntent: api.String(session.PaymentIntent.ID), Amount: api.Int64(amount), Metadata: map[string]string{"key": c.Key, "payment": c.Payment.String()}}
 		params.SetIdempotencyKey(c.Key)
 		_, err := s.client.V1Refunds.Create(ctx, params)
 		return err

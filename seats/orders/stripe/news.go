@@ -1,9 +1,11 @@
 package stripe
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -11,10 +13,12 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-// News reads a webhook. Its signature, of the body as it came, has to be right and at most five minutes old.
-func (s *Stripe) News(body []byte, signature string) (orders.News, error) {
+// News reads a webhook. Its signature, of the body as it came, has to be right and at most five minutes old: else it is
+// orders.ErrForged. What it is about says which payment of ours it is of; a refund made at Stripe itself only says of which
+// payment there, and that is looked up.
+func (s *Stripe) News(ctx context.Context, body []byte, signature string) (orders.News, error) {
 	var event api.Event
-	err := errors.New("stripe: there is no secret for webhooks")
+	err := errors.New("there is no secret for webhooks")
 	for _, secret := range s.secrets {
 		if secret == "" {
 			continue
@@ -24,19 +28,39 @@ func (s *Stripe) News(body []byte, signature string) (orders.News, error) {
 		}
 	}
 	if err != nil {
-		return orders.News{}, fmt.Errorf("stripe: a webhook: %w", err)
+		return orders.News{}, fmt.Errorf("stripe: a webhook: %w: %w", orders.ErrForged, err)
 	}
 	var about struct {
 		Metadata struct {
 			Payment string `json:"payment"`
 		} `json:"metadata"`
+		Intent json.RawMessage `json:"payment_intent"`
 	}
 	if event.Data == nil || json.Unmarshal(event.Data.Raw, &about) != nil {
 		return orders.News{}, orders.ErrNotOurs
 	}
-	payment, err := seats.ParseID(about.Metadata.Payment)
+	of := about.Metadata.Payment
+	if intent := ""; of == "" && json.Unmarshal(about.Intent, &intent) == nil && intent != "" {
+		if of, err = s.paymentOf(ctx, intent); err != nil {
+			return orders.News{}, err
+		}
+	}
+	payment, err := seats.ParseID(of)
 	if err != nil {
 		return orders.News{}, orders.ErrNotOurs
 	}
 	return orders.News{Method: orders.Card, Event: event.ID, Payment: payment, Kind: string(event.Type)}, nil
+}
+
+// paymentOf is the payment of ours that a payment intent was made for; orders.ErrNotOurs if Stripe knows of none.
+func (s *Stripe) paymentOf(ctx context.Context, intent string) (string, error) {
+	found, err := s.client.V1PaymentIntents.Retrieve(ctx, intent, nil)
+	var e *api.Error
+	switch {
+	case errors.As(err, &e) && (e.HTTPStatusCode == http.StatusNotFound || e.HTTPStatusCode == http.StatusBadRequest):
+		return "", orders.ErrNotOurs
+	case err != nil:
+		return "", fmt.Errorf("stripe: whose payment it is: %w", err)
+	}
+	return found.Metadata["payment"], nil
 }

@@ -78,13 +78,33 @@ func refused(err error) (orders.Standing, error) {
 	return orders.Standing{}, err
 }
 
-// Lookup is part of orders.Payments.
+// Lookup is part of orders.Payments. Of money that was taken it also tells what became of refunds, ours and others.
 func (s *Stripe) Lookup(ctx context.Context, c orders.Charge) (orders.Standing, error) {
 	session, err := s.session(ctx, c)
 	if err != nil {
 		return orders.Standing{}, err
 	}
-	return standing(session), nil
+	st := standing(session)
+	if st.Stand != orders.Captured {
+		return st, nil
+	}
+	for refund, err := range s.refunds(ctx, session) {
+		if err != nil {
+			return orders.Standing{}, err
+		}
+		failed := refund.Status == api.RefundStatusFailed || refund.Status == api.RefundStatusCanceled
+		switch key := refund.Metadata["key"]; {
+		case failed && key != "":
+			st.Failed = append(st.Failed, orders.Failure{Key: key, Reason: string(refund.Status) + " " + string(refund.FailureReason)})
+		case !failed && key == "":
+			st.Elsewhere += fromStripe(refund.Amount, st.Currency)
+		}
+	}
+	return st, nil
+}
+
+func (s *Stripe) refunds(ctx context.Context, session *api.CheckoutSession) api.Seq2[*api.Refund, error] {
+	return s.client.V1Refunds.List(ctx, &api.RefundListParams{PaymentIntent: api.String(session.PaymentIntent.ID)}).All(ctx)
 }
 
 func (s *Stripe) session(ctx context.Context, c orders.Charge) (*api.CheckoutSession, error) {

@@ -4,10 +4,14 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,17 +64,33 @@ func mock(t *testing.T) string {
 
 func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 	t.Parallel()
-	at := mock(t)
+	real, err := url.Parse(mock(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked sync.Map // method and path of each request
+	proxy := httputil.NewSingleHostReverseProxy(real)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.Method+" "+r.URL.Path, true)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	at := server.URL
 	s := stripe.New("sk_test_123", stripetest.Secret, at)
 	c := charge(5000, "EUR")
 	st, err := s.Authorize(t.Context(), c)
 	if err != nil || st.Reference == "" || st.Stand == orders.Declined {
 		t.Fatalf("a page to pay on: %+v, %v", st, err)
 	}
-	c.Reference = st.Reference
-	for name, call := range map[string]func(context.Context, orders.Charge) (orders.Standing, error){"lookup": s.Lookup, "capture": s.Capture, "void": s.Void} {
+	c.Reference, c.Refund = st.Reference, 100
+	for name, call := range map[string]func(context.Context, orders.Charge) (orders.Standing, error){"lookup": s.Lookup, "capture": s.Capture, "void": s.Void, "refund": s.Refund} {
 		if _, err := call(t.Context(), c); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, want := range []string{"GET /v1/refunds", "POST /v1/refunds"} {
+		if _, was := asked.Load(want); !was {
+			t.Errorf("%s was not asked for", want)
 		}
 	}
 	wrong, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+"/v1/checkout/sessions", strings.NewReader("mode=barter"))
@@ -156,10 +176,10 @@ func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
 	}
 	body := fake.Event(st.Reference, "checkout.session.completed")
 	now := time.Now()
-	if news, err := s.News(body, stripetest.Sign(body, stripetest.Secret, now)); err != nil || news.Payment != c.Payment || news.Event == "" || news.Method != orders.Card {
+	if news, err := s.News(t.Context(), body, stripetest.Sign(body, stripetest.Secret, now)); err != nil || news.Payment != c.Payment || news.Event == "" || news.Method != orders.Card {
 		t.Errorf("a right one is %+v, %v", news, err)
 	}
-	if _, err := s.News(body, stripetest.Sign(body, "whsec_old", now)); err != nil {
+	if _, err := s.News(t.Context(), body, stripetest.Sign(body, "whsec_old", now)); err != nil {
 		t.Errorf("the secret before: %v", err)
 	}
 	changed := append([]byte(nil), body...)
@@ -174,7 +194,7 @@ func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
 		"another body":   {changed, stripetest.Sign(body, stripetest.Secret, now)},
 		"nothing":        {nil, stripetest.Sign(nil, stripetest.Secret, now)},
 	} {
-		if news, err := s.News(forged.body, forged.signature); err == nil {
+		if news, err := s.News(t.Context(), forged.body, forged.signature); err == nil {
 			t.Errorf("%s: %+v was believed", what, news)
 		}
 	}

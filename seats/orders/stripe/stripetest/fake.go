@@ -67,6 +67,14 @@ func New(t testing.TB) *Fake {
 		}
 		return was == "requires_capture"
 	}))
+	mux.HandleFunc("GET /v1/payment_intents/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s := f.find(r.PathValue("id"))
+		if s == nil {
+			http.Error(w, `{"error":{"type":"invalid_request_error","message":"no such payment intent"}}`, http.StatusNotFound)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": "pi_" + s.ID, "object": "payment_intent", "metadata": map[string]string{"payment": s.Payment}})
+	})
 	mux.HandleFunc("GET /v1/refunds", f.refunds)
 	mux.HandleFunc("POST /v1/refunds", f.refund)
 	f.Server = httptest.NewServer(f.once(mux))
@@ -164,8 +172,14 @@ func (f *Fake) refund(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"type":"invalid_request_error","message":"too much"}}`, http.StatusBadRequest)
 		return
 	}
+	_ = json.NewEncoder(w).Encode(s.refund(amount, map[string]string{"key": r.FormValue("metadata[key]"), "payment": r.FormValue("metadata[payment]")}))
+}
+
+func (s *Session) refund(amount int64, metadata map[string]string) map[string]any {
 	s.Refunded += amount
-	refund := map[string]any{"id": fmt.Sprint("re_", len(s.Refunds)), "object": "refund", "amount": amount, "metadata": map[string]string{"key": r.FormValue("metadata[key]")}}
+	refund := map[string]any{
+		"id": fmt.Sprint("re_", len(s.Refunds)), "object": "refund", "amount": amount, "status": "succeeded", "payment_intent": "pi_" + s.ID, "metadata": metadata,
+	}
 	s.Refunds = append(s.Refunds, refund)
-	_ = json.NewEncoder(w).Encode(refund)
+	return refund
 }

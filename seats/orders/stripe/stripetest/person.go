@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,23 @@ func (f *Fake) Down(down bool) {
 	f.down = down
 }
 
+// GivesBack is somebody at Stripe's own page who gives money back that nobody here asked for.
+func (f *Fake) GivesBack(id string, amount int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.find(id).refund(amount, map[string]string{})
+}
+
+// Fails is a bank that does not take the latest refund of a session after all.
+func (f *Fake) Fails(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(id)
+	latest := s.Refunds[len(s.Refunds)-1]
+	latest["status"], latest["failure_reason"] = "failed", "expired_or_canceled_card"
+	s.Refunded -= latest["amount"].(int64)
+}
+
 // Sessions are the books, as they stand.
 func (f *Fake) Sessions() (list []Session) {
 	f.mu.Lock()
@@ -48,13 +66,24 @@ func (f *Fake) Sessions() (list []Session) {
 	return list
 }
 
+// about is what a webhook of a kind is about: a session, its charge, or its latest refund.
+func (f *Fake) about(s *Session, kind string) map[string]any {
+	switch {
+	case strings.HasPrefix(kind, "charge."):
+		return map[string]any{"id": "ch_1", "object": "charge", "payment_intent": "pi_" + s.ID, "amount_refunded": s.Refunded, "metadata": map[string]string{"payment": s.Payment}}
+	case strings.HasPrefix(kind, "refund."):
+		return s.Refunds[len(s.Refunds)-1]
+	}
+	return f.object(s)
+}
+
 // Event is the body of a webhook about a session, with a name of its own.
 func (f *Fake) Event(id, kind string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events++
 	body, _ := json.Marshal(map[string]any{ // maps of texts and numbers always marshal
-		"id": fmt.Sprint("evt_", f.events), "object": "event", "type": kind, "data": map[string]any{"object": f.object(f.find(id))},
+		"id": fmt.Sprint("evt_", f.events), "object": "event", "type": kind, "data": map[string]any{"object": f.about(f.find(id), kind)},
 	})
 	return body
 }
