@@ -136,7 +136,7 @@ func (b *batch) wanted() (holders []ID, seats []int32) {
 			seats = append(seats, int32(idx))
 		}
 	}
-	slices.SortFunc(holders, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(holders, ID.compare)
 	holders = slices.Compact(holders)
 	slices.Sort(seats)
 	return holders, slices.Compact(seats)

@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -35,6 +36,9 @@ func ParseID(s string) (ID, error) {
 	}
 	return id, nil
 }
+
+// compare orders IDs as PostgreSQL does: rows are made and locked in this order.
+func (id ID) compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // String returns the ID as 36 characters of UUID text.
 func (id ID) String() string {

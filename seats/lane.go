@@ -37,7 +37,8 @@ type answer struct {
 //
 // Two batches are under way at most: while one is written, the next one takes its locks and is decided. It starts only
 // after the other has all its locks, so first come stays first served, and is written only after the other has ended, so
-// versions come in the same order.
+// versions come in the same order. Two swift batches (see swift.go) have no seat and no holder in common: both are
+// written at once, and the counter row puts them in an order.
 type lane struct {
 	waiting []*command
 	running bool
@@ -83,17 +84,35 @@ func (s *Sale) run() {
 			before = nil // it has ended
 			continue
 		}
-		t := s.swift(commands, before)
+		before = s.start(commands, before)
+	}
+}
+
+// start sends commands on their way as one turn, beside the one that is under way. It returns when that has ended.
+func (s *Sale) start(commands []*command, before *turn) *turn {
+	t := s.swift(commands, before)
+	switch {
+	case before == nil:
+		if t == nil {
+			t = s.begin(commands, nil)
+		}
+		go s.end(t)
+	case t != nil && before.swift:
+		t.beside = before
+		go s.end(t)
+		<-before.ended
+	default:
+		if before.swift {
+			<-before.ended // it may have its locks yet to take
+		}
 		if t == nil {
 			t = s.begin(commands, before)
 		}
-		if before != nil {
-			<-before.ended
-			t.unsure = before.err != nil
-		}
+		<-before.ended
+		t.unsure = before.err != nil
 		go s.end(t)
-		before = t
 	}
+	return t
 }
 
 // take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are half as
@@ -102,11 +121,7 @@ func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.lane
-	if before != nil && before.swift {
-		s.mu.Unlock()
-		<-before.ended // the next one has no locks to take meanwhile either
-		s.mu.Lock()
-	} else if before != nil && len(l.waiting)*2 < len(before.batch.commands) || before != nil && len(l.waiting) == 0 {
+	if before != nil && len(l.waiting)*2 < len(before.batch.commands) || before != nil && len(l.waiting) == 0 {
 		l.want = max(1, len(before.batch.commands)/2)
 		s.mu.Unlock()
 		select {

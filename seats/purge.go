@@ -19,7 +19,9 @@ DELETE FROM hold
        SELECT h.event_id, h.holder
          FROM hold h
         WHERE h.lapsed AND h.expires_at < clock_timestamp() - interval '1 day'
-          AND NOT EXISTS (SELECT FROM seat_state s WHERE s.event_id = h.event_id AND s.idx = ANY(h.seats) AND s.holder = h.holder)
+          AND NOT EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
+                                 LATERAL (SELECT holder FROM seat_state WHERE event_id = h.event_id AND idx = n.idx OFFSET 0) s
+                           WHERE s.holder = h.holder)
           FOR UPDATE SKIP LOCKED)`
 
 // purge deletes sessions that are over and holds that ended long ago, until ctx is done. Safe on all nodes at once.

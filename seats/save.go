@@ -2,6 +2,7 @@ package seats
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -24,10 +25,10 @@ WITH passed AS (
 ), bump AS (
     UPDATE counter
        SET version = version + 1,
-           free    = (SELECT array_agg(a + d ORDER BY i) FROM unnest(free,    $7::integer[])  WITH ORDINALITY u(a, d, i)),
-           held    = (SELECT array_agg(a + d ORDER BY i) FROM unnest(held,    $8::integer[])  WITH ORDINALITY u(a, d, i)),
-           sold    = (SELECT array_agg(a + d ORDER BY i) FROM unnest(sold,    $9::integer[])  WITH ORDINALITY u(a, d, i)),
-           blocked = (SELECT array_agg(a + d ORDER BY i) FROM unnest(blocked, $10::integer[]) WITH ORDINALITY u(a, d, i))
+           free    = ARRAY(SELECT a + d FROM unnest(free, $7::integer[]) u(a, d)),
+           held    = ARRAY(SELECT a + d FROM unnest(held, $8::integer[]) u(a, d)),
+           sold    = ARRAY(SELECT a + d FROM unnest(sold, $9::integer[]) u(a, d)),
+           blocked = ARRAY(SELECT a + d FROM unnest(blocked, $10::integer[]) u(a, d))
      WHERE event_id = $1 AND (SELECT count(*) FROM passed) >= 0  -- the seats first
     RETURNING version, free, held, sold, blocked
 )
@@ -42,9 +43,9 @@ const commitSQL = `COMMIT`
 func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	b.queueSales(&q)
-	b.queueChange(&q)
-	b.queueHolds(&q)
+	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
 	b.queueExtended(&q)
+	b.queueChange(&q)
 	b.queueSessions(&q)
 	q.Queue(commitSQL)
 	return conn.SendBatch(ctx, &q).Close()
@@ -170,8 +171,8 @@ func arrayText(numbers []int32) string {
 
 func (b *batch) queueHolds(q *pgx.Batch) {
 	var inserted, updated holdRows
-	for _, h := range b.holds {
-		switch {
+	for _, holder := range slices.SortedFunc(maps.Keys(b.holds), ID.compare) {
+		switch h := b.holds[holder]; {
 		case !h.touched:
 		case h.stored:
 			updated.add(h)

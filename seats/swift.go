@@ -15,30 +15,32 @@ import (
 // Claims of people who hold nothing yet, for seats that look free and are asked for once: everything a batch does, in one
 // statement and one round trip. The seats are met in the order of idx, as by any batch.
 //
+// The seats are looked up by their idx alone, without a join: the planner, who knows nothing of an event that was put on
+// sale a minute ago, would rather read the whole house (seen 3 ms instead of 0.25 for one of 10,000 seats).
+//
 // It grants every claim, or does nothing at all: if one seat is not free, or one holder has a row, the constraint "every
 // seat of a change passed the guard" undoes it. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
     SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder
 ), passed AS (
-    UPDATE seat_state s
-       SET state = 1 /* held */, holder = n.holder, expires_at = terms.ends
-      FROM terms, unnest($3::integer[], $4::uuid[]) AS n(idx, holder)
-     WHERE s.event_id = $1 AND s.idx = n.idx
-       AND (s.holder IS NULL OR s.state = 2 /* lapsed */ AND s.expires_at <= clock_timestamp())
-    RETURNING s.idx
+    UPDATE seat_state
+       SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
+     WHERE event_id = $1 AND idx = ANY($3) AND EXISTS (SELECT FROM terms)
+       AND (holder IS NULL OR state = 2 /* lapsed */ AND expires_at <= clock_timestamp())
+    RETURNING idx
 ), granted AS (
     INSERT INTO hold (event_id, holder, id, seats, expires_at, answers)
     SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, (h.answers || to_json(terms.ends) || '}]')::json
       FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[]) AS h(holder, id, seats, answers)
-     WHERE (SELECT count(*) FROM passed) = cardinality($3::integer[])
+     WHERE (SELECT count(*) FROM passed) = cardinality($3)
         ON CONFLICT DO NOTHING
     RETURNING holder
 ), bump AS (
     UPDATE counter
        SET version = version + 1,
-           free    = (SELECT array_agg(a - d ORDER BY i) FROM unnest(free, $9::integer[]) WITH ORDINALITY u(a, d, i)),
-           held    = (SELECT array_agg(a + d ORDER BY i) FROM unnest(held, $9::integer[]) WITH ORDINALITY u(a, d, i))
+           free    = ARRAY(SELECT a - d FROM unnest(free, $9::integer[]) u(a, d)),
+           held    = ARRAY(SELECT a + d FROM unnest(held, $9::integer[]) u(a, d))
      WHERE event_id = $1 AND EXISTS (SELECT FROM passed) AND (SELECT count(*) FROM granted) >= 0  -- the seats and the holds first
     RETURNING version, free, held, sold, blocked
 )
@@ -53,7 +55,7 @@ var errNotSwift = errors.New("a swift claim met a seat that is not free, or a ho
 
 // swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
 func (s *Sale) swift(commands []*command, before *turn) *turn {
-	if slices.ContainsFunc(commands, (*command).needsLocks) {
+	if slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
 	b := newBatch(s, commands, before)
@@ -98,7 +100,7 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	var c Change
 	holds := holdRows{}
 	delta := make([]int32, len(s.Plan.Categories))
-	for i, command := range b.commands {
+	for i, command := range b.byHolder() {
 		h := b.holds[command.holder]
 		most = max(most, len(h.seats))
 		holds.add(h)
@@ -118,7 +120,7 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	err := s.office.db.SendBatch(ctx, &q).Close()
 	b.change = c
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) || isConstraint(err, "every seat of a change passed the guard"):
+	case errors.Is(err, pgx.ErrNoRows) || refused(err):
 		return errNotSwift
 	case connectionLost(err):
 		return s.recover(ctx, t, err)
@@ -127,6 +129,16 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	}
 	t.granted(end, now)
 	return nil
+}
+
+// byHolder lists the commands in the order in which every writer makes holds.
+func (b *batch) byHolder() []*command {
+	return slices.SortedFunc(slices.Values(b.commands), func(a, b *command) int { return a.holder.compare(b.holder) })
+}
+
+// refused tells whether the walls in the schema stood up to a swift statement: seats it did not get are not to be counted.
+func refused(err error) bool {
+	return isConstraint(err, "every seat of a change passed the guard") || isConstraint(err, "remaining is never negative")
 }
 
 // granted completes the answers by what only the database knows.

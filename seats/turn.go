@@ -21,6 +21,7 @@ const (
 type turn struct {
 	batch   *batch
 	swift   bool          // it takes no locks beforehand: see swift.go
+	beside  *turn         // the swift turn that was under way when this one was sent; it ends first
 	unsure  bool          // the batch before failed: what was refused because of it may be had after all
 	conn    *pgxpool.Conn // nil if it could not begin
 	err     error         // why
@@ -75,6 +76,10 @@ func (s *Sale) end(t *turn) {
 	if t.err == nil {
 		t.err = s.write(ctx, t)
 		s.office.count(t.err)
+	}
+	if t.beside != nil {
+		<-t.beside.ended
+		t.beside = nil
 	}
 	if t.err != nil {
 		s.failed(t)

@@ -1,0 +1,84 @@
+package seats_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// wholeEvent are the statements that are to read all seats of an event.
+var wholeEvent = map[string]bool{"mapSQL": true}
+
+// TestNoStatementReadsAWholeEventForSomeOfItsSeats looks at the plans for an event of which the planner knows nothing yet:
+// it was put on sale a minute ago, and the people are there.
+func TestNoStatementReadsAWholeEventForSomeOfItsSeats(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening"}, hall(2, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	seen := 0
+	for name, sql := range constants(t, ".") {
+		if !strings.Contains(sql, "seat_state") || strings.HasPrefix(sql, "INSERT INTO seat_state") || wholeEvent[name] {
+			continue
+		}
+		seen++
+		plan := planOf(t, conn.Conn(), name, sql)
+		if broad := broadScans(plan); len(broad) > 0 {
+			t.Errorf("%s reads more than its seats:\n%s\n\n%s", name, strings.Join(broad, "\n"), plan)
+		}
+	}
+	if seen < 5 {
+		t.Errorf("only %d statements were looked at", seen)
+	}
+	planted := planOf(t, conn.Conn(), "planted", `UPDATE seat_state SET state = state FROM unnest($2::integer[]) AS n(idx) WHERE event_id = $1 AND abs(seat_state.idx) = n.idx`)
+	if len(broadScans(planted)) == 0 {
+		t.Errorf("a statement that reads the whole event was not noticed:\n%s", planted)
+	}
+}
+
+// planOf is how a statement will be carried out, whatever its parameters are.
+func planOf(t *testing.T, conn *pgx.Conn, name, sql string) string {
+	t.Helper()
+	described, err := conn.Prepare(t.Context(), name, sql)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	nulls := ""
+	if n := len(described.ParamOIDs); n > 0 {
+		nulls = "(NULL" + strings.Repeat(", NULL", n-1) + ")"
+	}
+	rows, err := conn.Query(t.Context(), `EXPLAIN (COSTS OFF) EXECUTE "`+name+`" `+nulls, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// broadScans are the scans of seat_state that know neither the seat nor the place of its row.
+func broadScans(plan string) (broad []string) {
+	lines := strings.Split(plan, "\n")
+	for i, line := range lines {
+		if !strings.Contains(line, " on seat_state") || !strings.Contains(line, "Scan") {
+			continue
+		}
+		next := lines[min(i+1, len(lines)-1)]
+		if !strings.Contains(next, "idx") && !strings.Contains(next, "TID Cond") {
+			broad = append(broad, strings.TrimSpace(line)+" / "+strings.TrimSpace(next))
+		}
+	}
+	return broad
+}
