@@ -18,7 +18,38 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if wantsJSON(r) {
 		return h.hold(w, r, s)
 	}
-	return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{})
+	p, err := h.lostBefore(r, s)
+	if err != nil {
+		return err
+	}
+	return h.showCheckout(w, r, s, http.StatusOK, p)
+}
+
+// lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them.
+func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale) (p views.CheckoutPage, err error) {
+	holder, known := h.holder(r)
+	if !known {
+		return p, nil
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return p, err
+	}
+	id, had, err := s.Had(r.Context(), holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return p, err
+	}
+	gone := without(had, hold.Seats)
+	if len(gone) == 0 {
+		return p, nil
+	}
+	p.Message, p.Nearest = lost(s, gone)
+	if p.Loaded = true; len(hold.Seats) == 0 {
+		p.Form.Hold, p.Form.Seats = id, had
+	} else {
+		p.Nearest = nearest(s, gone, hold.Seats)
+	}
+	return p, nil
 }
 
 // showCheckout writes the page of a checkout with what p knows besides the sale and the hold.

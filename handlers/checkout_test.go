@@ -132,3 +132,37 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 		t.Errorf("the good one after all: %d %s", a.StatusCode, body)
 	}
 }
+
+func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	_, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"best":2,"category":"A"}`)
+	hold := holdOf(t, body)
+	comesBack := func(want int, says ...string) {
+		t.Helper()
+		a, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
+		for _, part := range says {
+			if a.StatusCode != want || !strings.Contains(page, part) {
+				t.Errorf("status %d, want %d, and %q on the page", a.StatusCode, want, part)
+			}
+		}
+		if strings.Contains(page, "data-typed") {
+			t.Error("what was typed before is not put back")
+		}
+	}
+	takes := func(label string) {
+		t.Helper()
+		s.exec(t, `UPDATE hold SET expires_at = now() - interval '1 second'`)
+		s.exec(t, `UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 2)`)
+		if a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"seats":["`+label+`"]}`); a.StatusCode != 201 {
+			t.Fatal(a.StatusCode, body)
+		}
+	}
+	takes(hold.Seats[0])
+	comesBack(200, "was taken by somebody else", `name="instead"`, "What you get", hold.Seats[1])
+	takes(hold.Seats[1])
+	comesBack(200, "were taken by somebody else", `name="instead"`, `name="hold" value="`+hold.ID, `name="name"`)
+	if a, _ := send(t, person(t), "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 404 {
+		t.Errorf("somebody who never held a seat: %d", a.StatusCode)
+	}
+}

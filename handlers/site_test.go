@@ -242,3 +242,10 @@ func TestARefusedClaimLeavesNoSession(t *testing.T) {
 		t.Errorf("got %d %s with cookie %q and %d session rows, %v", a.StatusCode, body, a.Header.Get("Set-Cookie"), rows, err)
 	}
 }
+
+func (s *site) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := s.db.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -104,6 +104,22 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	return h, nil
 }
 
+// A hold row names its seats until its holder gives them back or they are sold to them, whoever has them by now.
+const hadSQL = `SELECT id, seats FROM hold WHERE event_id = $1 AND holder = $2 AND cardinality(seats) > 0`
+
+// Had returns what the holder chose and neither gave back nor bought, whether or not others took it since. ErrNoHold if
+// that is nothing.
+func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err error) {
+	err = s.office.db.QueryRow(ctx, hadSQL, s.Event.ID, holder).Scan(&id, &seats)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return id, nil, ErrNoHold
+	}
+	if err != nil {
+		return id, nil, fmt.Errorf("seats: what was held in event %d: %w", s.Event.ID, err)
+	}
+	return id, seats, nil
+}
+
 // Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used up,
 // and while nothing else is free: then somebody waits for these seats.
 func (s *Sale) Extend(ctx context.Context, holder ID) (Hold, error) {

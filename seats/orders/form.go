@@ -113,7 +113,7 @@ func (f Form) check(e seats.Event, methods []string, today time.Time) (born *tim
 
 func wrongName(name string) string {
 	switch {
-	case name == "":
+	case !strings.ContainsFunc(name, visible):
 		return "Say your name."
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return "The name has characters that cannot be printed."
@@ -122,6 +122,9 @@ func wrongName(name string) string {
 	}
 	return ""
 }
+
+// visible tells whether a character can be seen by itself: not a space, not one that only joins or turns others.
+func visible(r rune) bool { return unicode.IsPrint(r) && r != ' ' || r == utf8.RuneError }
 
 func wrongEmail(address string) string {
 	if address == "" {
