@@ -38,13 +38,17 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
+	status := http.StatusConflict
+	if refusal.Code == seats.CodeWaitingRoom {
+		status = http.StatusForbidden
+	}
 	if wantsJSON(r) {
-		return writeJSON(w, http.StatusConflict, errorAnswer{errorBody{
+		return writeJSON(w, status, errorAnswer{errorBody{
 			Code: refusal.Code, Message: refusal.Message, Seats: labels(s, refusal.Seats), Nearest: labels(s, refusal.Nearest),
 		}})
 	}
 	message := &views.Message{Text: refusal.Message, Nearest: refusal.Nearest}
-	return h.showFrom(w, r, s, http.StatusConflict, message)
+	return h.showFrom(w, r, s, status, message)
 }
 
 func labels(s *seats.Sale, idxs []int) []string {

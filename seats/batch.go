@@ -14,6 +14,7 @@ import (
 type batch struct {
 	sale     *Sale
 	before   *turn // the one being written while this one is decided; nil if none
+	room     int64 // the waiting room of the event, as far as this node knew when the batch began; 0 for none
 	commands []*command
 	answers  []answer // one per command
 
@@ -21,7 +22,9 @@ type batch struct {
 	now     time.Time // the database's clock, read after the last lock was granted
 	terms   terms
 	rows    map[int]row
-	was     map[int]row // rows as they were read, of those that change
+	slots   map[ID]time.Time // when the slot of a holder in the event's room ends; see slot.go
+	through bool             // the room lets everybody claim
+	was     map[int]row      // rows as they were read, of those that change
 	holds   map[ID]*heldBy
 	visits  map[string]bool // tokens of sessions that are there
 	picked  map[int]bool    // seats chosen or named by claims of this batch
@@ -46,7 +49,8 @@ type terms struct {
 	payLength  time.Duration
 	limit      int
 	extensions int
-	strict     bool // time running out takes seats away
+	strict     bool  // time running out takes seats away
+	room       int64 // the waiting room of the event; 0 if it has none
 }
 
 // row is a seat_state row.
@@ -65,7 +69,7 @@ func (r row) open(now time.Time) bool {
 func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	b := &batch{
 		sale: s, before: before, commands: commands, answers: make([]answer, len(commands)), id: NewID(),
-		rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
+		room: s.room.Load(), slots: map[ID]time.Time{}, rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
 		overdue: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, dirty: map[int]ID{}, extended: map[int]bool{},
 	}
 	b.choose()
@@ -87,7 +91,7 @@ const beginSQL = `BEGIN`
 // What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A row's
 // place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
-SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, clock_timestamp(), h.*
+SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), clock_timestamp(), h.*
   FROM event e
   LEFT JOIN LATERAL (
        SELECT h.*
@@ -119,10 +123,14 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	q.Queue(beginSQL)
 	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
+	b.queueSlots(&q, holders)
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
 	b.queueVisits(&q)
 	b.queueLeft(&q)
-	return conn.SendBatch(ctx, &q).Close()
+	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
+		return err
+	}
+	return b.knowRoom()
 }
 
 // wanted gathers what to lock, each once.

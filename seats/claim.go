@@ -124,6 +124,9 @@ func (b *batch) claim(c *command) (Hold, error) {
 			return b.repeat(first, c, err)
 		}
 	}
+	if refusal := b.outside(c); refusal != nil {
+		return Hold{}, refusal
+	}
 	if c.choice != nil && c.seats == nil {
 		return b.chooseLate(c)
 	}

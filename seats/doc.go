@@ -33,7 +33,8 @@
 // # How a command travels
 //
 // Commands on one event wait in its lane (lane.go) while a batch is written; the next batch takes them all. A batch is
-// one transaction of two round trips: lock holds, then seats by idx (batch.go); decide each command in the order it came,
+// one transaction of two round trips: lock holds, the slots of an event with a waiting room (slot.go), then seats by idx
+// (batch.go); decide each command in the order it came,
 // in plain Go over rows that cannot change meanwhile; write through the guard, counter row last (save.go). All writers
 // take their locks in that order, so no two wait for each other.
 //

@@ -20,6 +20,8 @@ const (
 	CodePaying   = "paying"   // a payment for them is under way
 	CodeChanged  = "changed"  // what is held is not what was to be sold
 	CodePressure = "pressure" // others want what is held, or the extensions are used up
+
+	CodeWaitingRoom = "waiting_room" // the event has one, and it did not let this attendee in
 )
 
 // Refusal is a claim or an extension that was understood and not granted. Nothing changed: what the attendee held

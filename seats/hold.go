@@ -45,7 +45,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var lapsed *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone

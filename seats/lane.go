@@ -17,6 +17,7 @@ type command struct {
 	decide func(*batch) (Hold, error)
 
 	claim  bool    // it claims seats: see swift.go
+	sells  bool    // it sells what its holder has: see slot.go
 	choice *choice // for claims that leave the choice of seats to us; see best.go
 	key    string  // idempotency key, empty if none
 	wish   string  // hash of what was asked for, kept beside the key

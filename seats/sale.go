@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Sale is one event as this node runs it: its plan, its map, and the lane in which its commands travel.
@@ -12,6 +13,7 @@ type Sale struct {
 	Plan  *Plan
 
 	office    *Office
+	room      atomic.Int64   // the waiting room of the event, as a batch saw it last; 0 for none
 	labels    map[string]int // idx by label; never changes
 	seats     seatMap
 	stretches *stretches

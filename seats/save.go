@@ -44,6 +44,7 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	b.queueSales(&q)
 	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
+	b.queueStays(&q)
 	b.queueExtended(&q)
 	b.queueChange(&q)
 	b.queueSessions(&q)

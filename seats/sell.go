@@ -28,7 +28,7 @@ type Deal struct {
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Refusal if
 // what is there is not what the deal says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
-	c := &command{holder: d.Holder}
+	c := &command{holder: d.Holder, sells: true}
 	if d.Late {
 		return s.sellLate(ctx, c, d)
 	}

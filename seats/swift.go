@@ -22,7 +22,7 @@ import (
 // seat of a change passed the guard" undoes it. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
-    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder
+    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL
 ), passed AS (
     UPDATE seat_state
        SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
@@ -55,7 +55,7 @@ var errNotSwift = errors.New("a swift claim met a seat that is not free, or a ho
 
 // swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
 func (s *Sale) swift(commands []*command, before *turn) *turn {
-	if slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
+	if s.room.Load() != 0 || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
 	b := newBatch(s, commands, before)

@@ -97,19 +97,23 @@ WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
     INSERT INTO entrant (room_id, epoch, person, kind, index)
     SELECT $1, epoch, person, to_kind, to_index FROM came WHERE index IS NULL
     RETURNING kind
-), given AS (
+), n AS MATERIALIZED (
+    SELECT now, (SELECT count(*) FROM entered) AS came FROM t
+), ` + withSpace + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
-           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN 'drawing' ELSE r.phase END,
-           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN t.now ELSE r.closed_at END,
+           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
+                            WHEN r.phase = 'through' AND ` + calledOf + ` < n.came THEN 'open' ELSE r.phase END,
+           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
            lobby     = r.lobby + (SELECT count(*) FROM entered WHERE kind = 1),
            line      = r.line + (SELECT count(*) FROM entered WHERE kind = 2),
-           serving   = CASE WHEN r.phase = 'through' THEN r.lobby + r.line + (SELECT count(*) FROM entered) ELSE r.serving END
-      FROM t
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledOf + ` ELSE 0 END
+      FROM n
      WHERE r.id = $1 AND EXISTS (SELECT FROM entered)
     RETURNING r.id, r.phase, r.epoch, r.serving
 ), call AS (
-    INSERT INTO called (room_id, epoch, serving) SELECT id, epoch, serving FROM given WHERE phase = 'through'
+    INSERT INTO called (room_id, epoch, serving)
+    SELECT id, epoch, serving FROM given WHERE serving > 0 AND EXISTS (SELECT FROM space) ON CONFLICT DO NOTHING
 )
 SELECT epoch, coalesce(kind, to_kind), coalesce(index, to_index) FROM came ORDER BY rank`
 

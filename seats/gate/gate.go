@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,6 +18,8 @@ import (
 type Gate struct {
 	// Changed is told after what a room shows to everybody changed on this node. It must return at once.
 	Changed func(*Room)
+	// Claims tells how fast claims were answered of late, and which share of them failed; nil: nobody measures it.
+	Claims func() (slow time.Duration, failed float64)
 	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
 

@@ -152,22 +152,39 @@ func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
 	return places, nil
 }
 
+// In through, numbers are called as far as slots are free and not about to be taken by those called in the last seconds;
+// when there are fewer than people who come, the others wait.
+const withSpace = `
+space AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.slot <= r.slots AND s.expires_at > clock_timestamp()) AS live,
+           coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < clock_timestamp() - interval '10 seconds'
+                      ORDER BY c.serving DESC LIMIT 1), 0)
+             + (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.admitted_at >= clock_timestamp() - interval '10 seconds') AS settled
+      FROM room r
+     WHERE r.id = $1 AND r.phase = 'through'
+)`
+
+// calledOf is how many of n who come in through are called.
+const calledOf = `least(n.came, greatest(0, r.slots - coalesce((SELECT live + greatest(0, r.serving - settled) FROM space), r.slots)))`
+
 // The phase and the counters are one row: what the phase is decides where people come to, and the moment the lobby closes
 // is the same for all nodes. The first statement after that time closes it, whoever sends it.
 const joinSQL = `
-WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), given AS (
+WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` + withSpace + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
-           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN 'drawing' ELSE r.phase END,
-           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= t.now THEN t.now ELSE r.closed_at END,
-           lobby     = r.lobby + CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN $2::bigint ELSE 0 END,
-           line      = r.line + CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN 0 ELSE $2::bigint END,
-           serving   = CASE WHEN r.phase = 'through' THEN r.lobby + r.line + $2::bigint ELSE r.serving END
-      FROM t
-     WHERE r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= t.now)
+           phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
+                            WHEN r.phase = 'through' AND ` + calledOf + ` < n.came THEN 'open' ELSE r.phase END,
+           closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
+           lobby     = r.lobby + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN n.came ELSE 0 END,
+           line      = r.line + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN 0 ELSE n.came END,
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledOf + ` ELSE 0 END
+      FROM n
+     WHERE r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= n.now)
     RETURNING r.id, r.phase, r.epoch, r.lobby, r.line, r.serving
 ), call AS (
-    INSERT INTO called (room_id, epoch, serving) SELECT id, epoch, serving FROM given WHERE phase = 'through'
+    INSERT INTO called (room_id, epoch, serving)
+    SELECT id, epoch, serving FROM given WHERE serving > 0 AND EXISTS (SELECT FROM space) ON CONFLICT DO NOTHING
 )
 SELECT phase, epoch, CASE WHEN phase = 'lobby' THEN 1 ELSE 2 END, CASE WHEN phase = 'lobby' THEN lobby ELSE line END FROM given`
 

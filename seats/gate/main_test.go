@@ -2,7 +2,6 @@ package gate_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -54,39 +53,28 @@ func (h *house) pool(t testing.TB) *pgxpool.Pool {
 	return db
 }
 
-// node is one running node of the house.
+// node is one node of the house.
 type node struct {
-	gate *gate.Gate
-	room *gate.Room
-	sale *seats.Sale
-	stop func()
+	db    *pgxpool.Pool
+	gate  *gate.Gate
+	room  *gate.Room
+	sale  *seats.Sale
+	ends  []func()
+	ended bool
 }
 
-// node starts one more node. Its loops run only if it is told so: without them it does what it is asked and no more.
+// node starts one more node. The loops of its gate run only if it is told so: without them it does what it is asked, and
+// no more.
 func (h *house) node(t testing.TB, run bool) *node {
 	t.Helper()
-	db, log := h.pool(t), slog.New(slog.NewTextHandler(io.Discard, nil))
+	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
 	office := seats.NewOffice(db, log)
-	n := &node{gate: gate.New(db, h.dsn, log)}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 2)
-	runs := 1
-	go func() { done <- office.Run(ctx) }()
-	if run {
-		runs++
-		go func() { done <- n.gate.Run(ctx) }()
-	}
-	stopped := false
-	n.stop = func() {
-		if !stopped {
-			stopped = true
-			cancel()
-			for range runs {
-				<-done
-			}
-		}
-	}
+	n := &node{db: db, gate: gate.New(db, h.dsn, log)}
 	t.Cleanup(n.stop)
+	n.start(office.Run)
+	if run {
+		n.run(t)
+	}
 	var err error
 	if n.room, err = n.gate.Room(t.Context(), "evening"); err != nil {
 		t.Fatal(err)
@@ -97,12 +85,49 @@ func (h *house) node(t testing.TB, run bool) *node {
 	return n
 }
 
+// run starts the loops of the gate.
+func (n *node) run(t testing.TB) {
+	t.Helper()
+	n.start(n.gate.Run)
+}
+
+func (n *node) start(run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	n.ends = append(n.ends, func() { cancel(); <-done })
+}
+
+func (n *node) stop() {
+	if !n.ended {
+		n.ended = true
+		for _, end := range n.ends {
+			end()
+		}
+	}
+}
+
+func (h *house) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
 func (h *house) one(t testing.TB, sql string, args ...any) (n int64) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return n
+}
+
+// read has a node without loops look at the room.
+func (n *node) read(t testing.TB) {
+	t.Helper()
+	if err := n.room.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // eventually waits for a condition with a generous limit.

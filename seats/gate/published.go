@@ -9,6 +9,10 @@ type Published struct {
 	Epoch   int32 `json:"epoch"`
 	Phase   Phase `json:"phase"`
 
+	Room  int64  `json:"room"`
+	Name  string `json:"name"`
+	Entry string `json:"entry"` // EntryBrowser or EntryEmail
+
 	LobbyOpensAt *time.Time `json:"lobby_opens_at,omitempty"`
 	OpensAt      *time.Time `json:"opens_at,omitempty"`
 	Lobby        int64      `json:"lobby"`              // places in the lobby, or in the draw once that is closed
@@ -23,6 +27,11 @@ type Published struct {
 	Returning float64    `json:"returning"`           // share of held seats that came back so far, 0 to 1
 
 	Outlook
+
+	Commitment Hex     `json:"commitment,omitempty"` // to the secret of the draw
+	Beacon     string  `json:"beacon,omitempty"`     // the kind it waits for
+	Round      uint64  `json:"round,omitempty"`      // while it waits for drand
+	Draw       *Record `json:"draw,omitempty"`       // once it was made: with it every page finds its number
 
 	Note string    `json:"note,omitempty"` // from the organizer, such as why the room is paused
 	Beat float64   `json:"beat"`           // share of pages that shall say they are there, each 30 s

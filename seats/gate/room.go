@@ -44,7 +44,10 @@ type State struct {
 	Rate         float64       // numbers a second, at most; 0: no limit
 	Valid        time.Duration // how long a called number may be used
 	Idle         time.Duration // how long a slot waits for its person to do something
+	Stay         time.Duration // how long a slot may be had without holding a seat
 	Note         string
+	Pace         Pace       // of the controller
+	Outlook      Outlook    // for those who wait
 	TickedAt     *time.Time // nil: never
 
 	Commitment  []byte
@@ -64,17 +67,18 @@ type State struct {
 
 const stateColumns = `r.id, r.slug, r.name, r.epoch, r.mode, r.entry, r.phase, r.version, r.lobby_opens_at, r.opens_at,
        r.lobby, r.line, r.serving, r.slots, coalesce(r.rate, 0)::float8,
-       extract(epoch FROM r.valid)::float8, extract(epoch FROM r.idle)::float8, r.note, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
+       extract(epoch FROM r.valid)::float8, extract(epoch FROM r.idle)::float8, extract(epoch FROM r.stay)::float8,
+       r.note, r.pace, r.outlook, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
        r.commitment, r.committed_at, r.closed_at, r.beacon, coalesce(r.beacon_url, ''), extract(epoch FROM r.beacon_wait)::float8,
        coalesce(r.beacon_round, 0), r.beacon_sign, r.beacon_value, r.drawn_at, r.secret, clock_timestamp()`
 
 func (s *State) scan(row pgx.Row) error {
-	var valid, idle, wait float64
+	var valid, idle, stay, wait float64
 	err := row.Scan(&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
-		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &valid, &idle, &s.Note, &s.TickedAt,
+		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.TickedAt,
 		&s.Commitment, &s.CommittedAt, &s.ClosedAt, &s.Beacon, &s.BeaconURL, &wait,
 		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now)
-	s.Valid, s.Idle, s.BeaconWait = seconds(valid), seconds(idle), seconds(wait)
+	s.Valid, s.Idle, s.Stay, s.BeaconWait = seconds(valid), seconds(idle), seconds(stay), seconds(wait)
 	return err
 }
 
@@ -116,7 +120,10 @@ type Room struct {
 
 	gate   *Gate
 	state  atomic.Pointer[State]
+	status atomic.Pointer[Status]
 	draw   atomic.Pointer[table]
+	record atomic.Pointer[Record]
+	counts counts        // of those who are still there
 	enter  chan struct{} // room for those whose admission is being written
 	asking atomic.Bool   // the beacon is being asked
 	moved  atomic.Int64  // when a change was seen last, in nanoseconds of this machine's clock
@@ -139,16 +146,18 @@ func newRoom(g *Gate, s State) *Room {
 // State is what this node knows of the room. It may be behind by a second, and more while the database is gone.
 func (r *Room) State() State { return *r.state.Load() }
 
-// learn takes a state on, unless a later one is known. It tells whether it did.
-func (r *Room) learn(s State) bool {
+// learn takes a state on, unless a later one is known.
+func (r *Room) learn(s State) {
 	for {
 		known := r.state.Load()
-		if s.Epoch < known.Epoch || s.Epoch == known.Epoch && s.Version <= known.Version {
-			return false
+		if s.Epoch < known.Epoch || s.Epoch == known.Epoch && s.Version < known.Version || s.Now.Before(known.Now) {
+			return
 		}
 		if r.state.CompareAndSwap(known, &s) {
-			r.moved.Store(time.Now().UnixNano())
-			return true
+			if s.Version != known.Version {
+				r.moved.Store(time.Now().UnixNano())
+			}
+			return
 		}
 	}
 }

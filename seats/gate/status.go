@@ -1,13 +1,97 @@
 package gate
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
 
-// Status is what everybody is shown of a room.
+// Status is what everybody is shown of a room: the same bytes for all, so that anything may cache them.
 type Status struct {
-	Version int64
+	Version int64  // of the room: a page that knows a later one of the same epoch leaves this one alone
+	ETag    string // with its quotes
 	JSON    []byte
 }
 
-func (r *Room) show(ctx context.Context) error { return nil }
+// Status is what is shown to everybody now. It asks nobody, and is answered while the database is gone.
+func (r *Room) Status() Status {
+	if s := r.status.Load(); s != nil {
+		return *s
+	}
+	s := r.state.Load()
+	status, err := r.statusOf(s, Published{})
+	if err != nil {
+		r.gate.log.Error("a status could not be made", "room", r.Slug, "error", err)
+	}
+	return status
+}
 
-func (r *Room) tick(ctx context.Context) error { return nil }
+const shownSQL = `
+SELECT coalesce(sum((SELECT sum(n) FROM unnest(c.free) n)), 0), coalesce(sum((SELECT sum(n) FROM unnest(c.held) n)), 0),
+       coalesce(sum((SELECT sum(n) FROM unnest(c.sold) n)), 0),
+       min((SELECT min(h.expires_at) FROM hold h WHERE h.event_id = e.id AND NOT h.lapsed)),
+       (SELECT at FROM called WHERE room_id = $1 AND epoch = $2 ORDER BY serving DESC LIMIT 1)
+  FROM event e JOIN counter c ON c.event_id = e.id
+ WHERE e.room_id = $1`
+
+// show makes the status anew, once for each look of this node, and tells if it changed.
+func (r *Room) show(ctx context.Context) error {
+	s := r.state.Load()
+	if err := r.count(ctx, s); err != nil {
+		return err
+	}
+	var p Published
+	err := r.gate.db.QueryRow(ctx, shownSQL, r.ID, s.Epoch).Scan(&p.Free, &p.Held, &p.Sold, &p.NextEnds, &p.MovedAt)
+	if err != nil {
+		return fmt.Errorf("gate: room %d: count its seats: %w", r.ID, err)
+	}
+	next, err := r.statusOf(s, p)
+	if err != nil {
+		return err
+	}
+	if before := r.status.Load(); before != nil && (before.Version > next.Version || before.ETag == next.ETag) {
+		return nil
+	}
+	r.status.Store(&next)
+	r.gate.Changed(r)
+	return nil
+}
+
+// statusOf completes a status by what the row of the room says. The tag is of all but the time, so that a room where
+// nothing happens has one.
+func (r *Room) statusOf(s *State, p Published) (Status, error) {
+	p.Version, p.Epoch, p.Room, p.Name, p.Phase, p.Entry = s.Version, s.Epoch, s.ID, s.Name, s.Phase, s.Entry
+	p.LobbyOpensAt, p.OpensAt, p.Lobby, p.Line, p.Serving = s.LobbyOpensAt, s.OpensAt, s.Lobby, s.Line, s.Serving
+	p.Outlook, p.Note, p.Returning, p.Beat = s.Outlook, s.Note, UsualHabits.Returning, s.share()
+	p.Commitment = s.Commitment
+	if s.Mode == ModeScheduled {
+		p.Beacon = s.Beacon
+	}
+	if s.Phase == PhaseDrawing && s.Beacon == BeaconDrand {
+		p.Round = RoundAfter(*s.ClosedAt)
+	}
+	p.Draw = r.published(s)
+	text, err := json.Marshal(p)
+	if err != nil {
+		return Status{}, fmt.Errorf("gate: room %d: write its status: %w", s.ID, err)
+	}
+	sum := sha256.Sum256(text)
+	p.At = s.Now
+	text, err = json.Marshal(p)
+	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text}, err
+}
+
+// published is the record of the draw, made once; nil before the draw.
+func (r *Room) published(s *State) *Record {
+	if known := r.record.Load(); known != nil && known.Epoch == s.Epoch {
+		return known
+	}
+	record, ok := s.Record()
+	if !ok {
+		return nil
+	}
+	r.record.Store(&record)
+	return &record
+}
