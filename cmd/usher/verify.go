@@ -117,7 +117,7 @@ func lookedAt(r *verify.Report, promise string) []string {
 		return []string{counted(r.Versions, "version"), counted(r.Events, "event")}
 	case "P8":
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}
-	case "M1", "M2", "M3", "M4":
+	case "M1", "M2", "M3", "M4", "M5":
 		return []string{counted(r.Payments, "payment")}
 	case "C1", "C2", "C3", "C4", "C5":
 		return []string{counted(r.Transfers, "transfer")}

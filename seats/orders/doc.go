@@ -22,6 +22,8 @@
 //	O4  An order costs what its tickets cost.
 //	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
 //	O6  Every order's mail goes out once at least, whatever node dies.
+//	O7  A ticket lets one person in, and nobody once it was cancelled.
+//	O8  What is cancelled is so by one row, which says what it cost.
 //
 // And of money, which package verify holds against the database:
 //
@@ -29,6 +31,7 @@
 //	M2  What is paid ahead has an order once its seats are sold, and not before.
 //	M3  Each call to a provider was meant before, and nothing under way is forgotten.
 //	M4  One hold has one payment under way.
+//	M5  What was taken and given back as credit is what the books of credit say.
 //
 // # How money travels
 //

@@ -66,6 +66,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"holds", b.readHolds},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
+		{"doors and cancellations", b.checkDoor},
 		{"change log", b.replayLog},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
 		{"labels", b.label},

@@ -16,6 +16,8 @@ const (
 	p9
 	o1
 	o4
+	o7
+	o8
 	c1
 	c2
 	c3
@@ -25,6 +27,7 @@ const (
 	m2
 	m3
 	m4
+	m5
 )
 
 var words = [...]string{
@@ -39,6 +42,8 @@ var words = [...]string{
 	p9: `What the map shows was committed.`,
 	o1: `A sold seat has an order and one live ticket, and both came with it.`,
 	o4: `An order costs what its tickets cost.`,
+	o7: `A ticket lets one person in, and nobody once it was cancelled.`,
+	o8: `What is cancelled is so by one row, which says what it cost.`,
 	c1: `Entries sum to zero, in every currency, always.`,
 	c2: `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3: `A hold ends once; no more is captured than held, nor refunded than captured.`,
@@ -48,6 +53,7 @@ var words = [...]string{
 	m2: `What is paid ahead has an order once its seats are sold, and not before.`,
 	m3: `Each call to a provider was meant before, and nothing under way is forgotten.`,
 	m4: `One hold has one payment under way.`,
+	m5: `What was taken and given back as credit is what the books of credit say.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -95,10 +101,8 @@ func newReport(slug string) *Report {
 			name = fmt.Sprint("M", i-m1+1)
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
-		case i == o4:
-			name = "O4"
-		case i == o1:
-			name = "O1"
+		case i >= o1:
+			name = [...]string{"O1", "O4", "O7", "O8"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

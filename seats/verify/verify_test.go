@@ -85,7 +85,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 	t.Parallel()
 	var given []string
 	for _, of := range []struct{ file, letter string }{
-		{"../doc.go", "P"}, {"../orders/doc.go", "O1"}, {"../orders/doc.go", "O4"}, {"../orders/credit/doc.go", "C"}, {"../orders/doc.go", "M"},
+		{"../doc.go", "P"}, {"../orders/doc.go", "O1"}, {"../orders/doc.go", "O4"}, {"../orders/doc.go", "O7"}, {"../orders/doc.go", "O8"}, {"../orders/credit/doc.go", "C"}, {"../orders/doc.go", "M"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

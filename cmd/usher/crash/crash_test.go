@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
 )
 
@@ -57,8 +59,35 @@ func (b *buyer) post(path string, body any, answer any) {
 	b.t.Fatalf("%s was never answered:\n%s", path, b.log.String())
 }
 
-// pays takes a seat and begins to pay for it.
-func (b *buyer) pays() {
+// pays takes two seats and begins to pay for them by card.
+func (b *buyer) pays() { b.paysBy("card") }
+
+// spends takes two seats and pays for them with credit, until the order is there.
+func (b *buyer) spends() {
+	b.t.Helper()
+	b.signsIn()
+	b.paysBy("credit")
+	b.until(b.bug, func() bool { return b.count(`orders`) > 0 })
+}
+
+// signsIn opens a purse with credit in it.
+func (b *buyer) signsIn() {
+	b.t.Helper()
+	ledger := credit.New(b.db)
+	if err := ledger.Grant(b.t.Context(), "first", "ann@example.org", credit.Amount{Minor: purse, Currency: "EUR"}, seats.ID{}); err != nil {
+		b.t.Fatal(err)
+	}
+	var answer map[string]any
+	b.post("/credit/links", map[string]any{"email": "ann@example.org"}, &answer)
+	b.until(b.bug, func() bool { return b.count(`mail WHERE kind = 'link' AND sent_at IS NOT NULL`) > 0 })
+	token, err := ledger.Link(b.t.Context(), "ann@example.org")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.post("/credit/session", map[string]any{"token": token}, &answer)
+}
+
+func (b *buyer) paysBy(method string) {
 	b.t.Helper()
 	var held struct {
 		Hold struct {
@@ -67,7 +96,7 @@ func (b *buyer) pays() {
 		}
 	}
 	b.post("/events/evening/claims", map[string]any{"best": 2, "category": "A"}, &held)
-	b.order = map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Ann", "email": "ann@example.org", "method": "card"}
+	b.order = map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Ann", "email": "ann@example.org", "method": method}
 	var begun struct{ Payment struct{ Code string } }
 	b.post("/events/evening/orders", b.order, &begun)
 	b.payment = begun.Payment.Code
@@ -112,10 +141,12 @@ func (b *buyer) cancels() {
 
 // stories are what may happen between a hold and its ticket.
 var stories = map[string]func(*buyer){
-	"buys":         func(b *buyer) { b.pays(); b.confirms(false) },
-	"cancels":      func(b *buyer) { b.pays(); b.confirms(false); b.cancels() },
-	"is too late":  func(b *buyer) { b.pays(); b.lapses(); b.confirms(false) },
-	"paid at once": func(b *buyer) { b.pays(); b.lapses(); b.confirms(true) },
+	"buys":                      func(b *buyer) { b.pays(); b.confirms(false) },
+	"cancels":                   func(b *buyer) { b.pays(); b.confirms(false); b.cancels() },
+	"spends credit":             func(b *buyer) { b.spends() },
+	"spends credit and cancels": func(b *buyer) { b.spends(); b.cancels() },
+	"is too late":               func(b *buyer) { b.pays(); b.lapses(); b.confirms(false) },
+	"paid at once":              func(b *buyer) { b.pays(); b.lapses(); b.confirms(true) },
 	"gives up, and the money comes": func(b *buyer) {
 		b.pays()
 		var stopped struct{ Payment struct{ State string } }
@@ -133,6 +164,10 @@ var met = map[string][]orders.Point{
 		orders.PointPay, orders.PointIntended, orders.PointAuthorizing, orders.PointHeard, orders.PointTold, orders.PointAuthorized,
 		orders.PointSold, orders.PointCapturing, orders.PointCaptured,
 	},
+	"spends credit": {
+		orders.PointPay, orders.PointIntended, orders.PointAuthorizing, orders.PointAuthorized, orders.PointSold, orders.PointCapturing, orders.PointCaptured,
+	},
+	"spends credit and cancels":     {orders.PointSold, orders.PointCapturing, orders.PointRefunding, orders.PointClosed},
 	"cancels":                       {orders.PointSold, orders.PointCapturing, orders.PointRefunding, orders.PointClosed},
 	"is too late":                   {orders.PointLost, orders.PointVoiding, orders.PointClosed},
 	"paid at once":                  {orders.PointLost, orders.PointRefunding, orders.PointClosed},
@@ -159,10 +194,10 @@ func TestEveryCapturedCentIsInAnOrderOrARefundWhereverTheProgramDies(t *testing.
 				for _, wrong := range p.wrong() {
 					t.Error(wrong)
 				}
-				if n := p.count(`orders WHERE paid = total AND total > 0`); (n == 1) != (story == "buys") {
+				if n := p.count(`orders WHERE paid = total AND total > 0`); (n == 1) != (story == "buys" || story == "spends credit") {
 					t.Errorf("there are %d paid orders", n)
 				}
-				if n := p.count(`orders WHERE paid * 2 = total AND total > 0`); (n == 1) != (story == "cancels") {
+				if n := p.count(`orders WHERE paid * 2 = total AND total > 0`); (n == 1) != (story == "cancels" || story == "spends credit and cancels") {
 					t.Errorf("there are %d orders of which half went back", n)
 				}
 			})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/usherbox/usher/seats/verify"
 )
 
 // rest waits until nothing is under way.
@@ -26,6 +28,7 @@ func (p *program) wrong() (found []string) {
 	if !p.rest("") {
 		found = append(found, "it does not come to rest")
 	}
+	found = append(found, p.wrongBooks()...)
 	for _, s := range p.bank.Sessions() {
 		var paid, back, done int64
 		var ordered bool
@@ -42,6 +45,30 @@ func (p *program) wrong() (found []string) {
 		if s.Captures > 1 || s.Captures > 0 && !ordered && s.Captured == s.Amount && !s.ByItself {
 			found = append(found, fmt.Sprintf("%d was taken %d times, and an order is there: %t", s.Amount, s.Captures, ordered))
 		}
+	}
+	return found
+}
+
+// purse is what whoever pays with credit has to begin with, in cents.
+const purse = 100000
+
+// wrongBooks holds our books against themselves and those of credit: what was granted is in a purse or an order.
+func (p *program) wrongBooks() (found []string) {
+	report, err := verify.Look(context.Background(), p.db, "")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, promise := range report.Promises {
+		for _, f := range promise.Findings {
+			found = append(found, promise.Name+": "+f.String())
+		}
+	}
+	var granted, left, spent int64
+	err = p.db.QueryRow(context.Background(), `
+		SELECT (SELECT count(*) FROM credit_transfer WHERE kind = 'grant') * $1, (SELECT coalesce(sum(balance), 0)::bigint FROM credit_account WHERE kind = 'attendee'),
+		       (SELECT coalesce(sum(paid), 0)::bigint FROM orders WHERE method = 'credit')`, purse).Scan(&granted, &left, &spent)
+	if err != nil || granted != left+spent {
+		found = append(found, fmt.Sprintf("of credit of %d cents %d are left and orders have %d, %v", granted, left, spent, err))
 	}
 	return found
 }
