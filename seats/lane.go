@@ -10,6 +10,10 @@ import (
 // batchCommands is the most commands one batch carries.
 const batchCommands = 512
 
+// besideSwift is the fewest commands that are sent beside a swift batch. Most of a small batch is what any batch costs:
+// it is cheaper to let it grow until the other has ended, and that is soon.
+const besideSwift = 16
+
 // command is one try to change seats. It is decided as a whole, under the lock, by decide.
 type command struct {
 	holder ID    // in whose name
@@ -122,8 +126,8 @@ func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.lane
-	if before != nil && len(l.waiting)*2 < len(before.batch.commands) || before != nil && len(l.waiting) == 0 {
-		l.want = max(1, len(before.batch.commands)/2)
+	if want := before.enough(); len(l.waiting) < want {
+		l.want = want
 		s.mu.Unlock()
 		select {
 		case <-before.ended:
@@ -144,6 +148,18 @@ func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 	commands = l.waiting[:n:n]
 	l.waiting = l.waiting[n:]
 	return commands, false
+}
+
+// enough is how many commands are worth a batch of their own while this one is under way; 0 if there is none.
+func (t *turn) enough() int {
+	switch {
+	case t == nil:
+		return 0
+	case t.swift:
+		return max(besideSwift, len(t.batch.commands)/2)
+	default:
+		return max(1, len(t.batch.commands)/2)
+	}
 }
 
 // comeAgain puts commands at the head of the lane. The lane is running: their batch has not ended yet.
