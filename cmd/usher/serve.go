@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -63,6 +64,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	feed := realtime.NewFeed(db.dsn, office, hub, log)
 	office.Changed = hub.Changed
 	office.Committed = bell.Ring
+	rooms := gate.New(db.pool, db.dsn, log)
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	pages := handlers.New(handlers.Config{
@@ -77,6 +79,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "bell", bell.Run)
 	crew.start(ctx, "feed", feed.Run)
 	crew.start(ctx, "hub", hub.Run)
+	crew.start(ctx, "waiting rooms", rooms.Run)
 	crew.start(ctx, "payments", sold.Reckon)
 	crew.start(ctx, "demo card", till.card.Run)
 	counts := newMetrics()

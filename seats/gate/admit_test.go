@@ -78,7 +78,7 @@ func (h *house) watchCap(t testing.TB, stop <-chan struct{}) func() int64 {
 }
 
 // books says what in the tables is against the promises, whatever happened before.
-func (h *house) books(t testing.TB) (problems []string) {
+func (h *house) books(t failer) (problems []string) {
 	t.Helper()
 	for what, sql := range map[string]string{
 		"somebody was let in before their number was called": `SELECT count(*) FROM admission a WHERE entered > 0 AND NOT EXISTS (

@@ -18,15 +18,22 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 
 // house is one event with a room, in a database of its own.
 type house struct {
+	ctx context.Context // of the test
 	dsn string
 	db  *pgxpool.Pool
 	c   gate.Control
 }
 
+// failer is a test, or one try of a machine.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // build makes a house: an event "evening" of places without labels, covered by the room "evening".
 func build(t testing.TB, n gate.NewRoom) *house {
 	t.Helper()
-	h := &house{dsn: seatstest.DSN(t)}
+	h := &house{ctx: t.Context(), dsn: seatstest.DSN(t)}
 	h.db = h.pool(t)
 	h.c = gate.Control{DB: h.db, Who: "test"}
 	p, ok := plan.Named("conference")
@@ -107,16 +114,16 @@ func (n *node) stop() {
 	}
 }
 
-func (h *house) exec(t testing.TB, sql string, args ...any) {
+func (h *house) exec(t failer, sql string, args ...any) {
 	t.Helper()
-	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
+	if _, err := h.db.Exec(h.ctx, sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) one(t testing.TB, sql string, args ...any) (n int64) {
+func (h *house) one(t failer, sql string, args ...any) (n int64) {
 	t.Helper()
-	if err := h.db.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
+	if err := h.db.QueryRow(h.ctx, sql, args...).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return n

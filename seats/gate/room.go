@@ -72,12 +72,14 @@ const stateColumns = `r.id, r.slug, r.name, r.epoch, r.mode, r.entry, r.phase, r
        r.commitment, r.committed_at, r.closed_at, r.beacon, coalesce(r.beacon_url, ''), extract(epoch FROM r.beacon_wait)::float8,
        coalesce(r.beacon_round, 0), r.beacon_sign, r.beacon_value, r.drawn_at, r.secret, clock_timestamp()`
 
-func (s *State) scan(row pgx.Row) error {
+func (s *State) scan(row pgx.Row, more ...any) error {
 	var valid, idle, stay, wait float64
-	err := row.Scan(&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
+	err := row.Scan(append([]any{
+		&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
 		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.TickedAt,
 		&s.Commitment, &s.CommittedAt, &s.ClosedAt, &s.Beacon, &s.BeaconURL, &wait,
-		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now)
+		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now,
+	}, more...)...)
 	s.Valid, s.Idle, s.Stay, s.BeaconWait = seconds(valid), seconds(idle), seconds(stay), seconds(wait)
 	return err
 }
