@@ -22,7 +22,13 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	holder, known := h.holder(r)
 	welcome := func(http.ResponseWriter) {}
 	if !known {
-		holder, welcome = h.newcomer(r)
+		holder, welcome = h.newcomer(w, r, s)
+	}
+	room := h.gate.Of(s.Event.ID)
+	if room != nil { // the claim itself refuses who was not let in
+		if _, err := h.enter(w, r, room, holder); err != nil {
+			return err
+		}
 	}
 	hold, err := s.Claim(r.Context(), holder, key, wish)
 	var refusal *seats.Refusal
@@ -39,8 +45,12 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
 	status := http.StatusConflict
-	if refusal.Code == seats.CodeWaitingRoom {
+	if room := h.gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status = http.StatusForbidden
+		if !wantsJSON(r) {
+			http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+			return nil
+		}
 	}
 	if wantsJSON(r) {
 		return writeJSON(w, status, errorAnswer{errorBody{

@@ -78,7 +78,7 @@ func known(err error) *problem {
 	case errors.Is(err, seats.ErrSessionEnded):
 		return errEnded
 	}
-	return nil
+	return roomError(err)
 }
 
 // answer runs a handler and says what went wrong.

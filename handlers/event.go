@@ -145,6 +145,12 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	if err != nil {
 		return err
 	}
+	if room, err := h.barred(w, r, s.Event.ID); err != nil {
+		return err
+	} else if room != nil {
+		http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+		return nil
+	}
 	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
 	if holder, known := h.holder(r); known {
 		hold, err := s.Hold(r.Context(), holder)

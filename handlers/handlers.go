@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
@@ -24,6 +25,7 @@ import (
 // Config is what the handlers lean on.
 type Config struct {
 	Office    *seats.Office
+	Gate      *gate.Gate
 	Hub       *realtime.Hub
 	Sessions  *seats.Sessions
 	Orders    *orders.Orders
@@ -37,6 +39,7 @@ type Config struct {
 // Handlers answers every address of the box office.
 type Handlers struct {
 	office     *seats.Office
+	gate       *gate.Gate
 	hub        *realtime.Hub
 	store      *seats.Sessions
 	orders     *orders.Orders
@@ -47,12 +50,13 @@ type Handlers struct {
 	sessions   *scs.SessionManager
 	log        *slog.Logger
 	geometries sync.Map // by plan hash
+	rooms      sync.Map // which events they cover, by id
 	warnOnce   sync.Once
 }
 
 // New returns the whole site.
 func New(c Config) http.Handler {
-	h := &Handlers{office: c.Office, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h.wrap(h.routes())
 }

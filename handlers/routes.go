@@ -55,6 +55,15 @@ func (h *Handlers) table() []route {
 		{"DELETE /credit/session", h.visit(h.signOut)},
 		{"POST /credit/session/end", h.visit(h.signOut)},
 
+		{"GET /rooms/{slug}", h.in(h.room)},
+		{"GET /rooms/{slug}/status", h.in(h.roomStatus)},
+		{"GET /rooms/{slug}/draw", h.in(h.roomDraw)},
+		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord)},
+		{"POST /rooms/{slug}/places", h.in(h.join)},
+		{"POST /rooms/{slug}/presence", h.in(h.present)},
+		{"POST /rooms/{slug}/admissions", h.in(h.admit)},
+		{"POST /rooms/{slug}/departure", h.in(h.depart)},
+
 		{"GET /openapi.yaml", h.openapi},
 		{"GET /healthz", h.healthz},
 		{"GET /readyz", h.readyz},

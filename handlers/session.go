@@ -60,15 +60,19 @@ func (h *Handlers) visited(r *http.Request) (*http.Request, error) {
 			h.log.Warn("people come over plain HTTP: their cookies can be read on the way. Put TLS in front and set USHER_URL=https://…", "host", r.Host)
 		})
 	}
-	token := ""
-	if cookie, err := r.Cookie(h.sessions.Cookie.Name); err == nil {
-		token = cookie.Value
-	}
-	ctx, err := h.sessions.Load(r.Context(), token)
+	ctx, err := h.sessions.Load(r.Context(), h.sessionToken(r))
 	if err != nil {
 		return nil, fmt.Errorf("load session: %w", err)
 	}
 	return r.WithContext(ctx), nil
+}
+
+// sessionToken is what the cookie of a session says; empty if there is none.
+func (h *Handlers) sessionToken(r *http.Request) string {
+	if cookie, err := r.Cookie(h.sessions.Cookie.Name); err == nil {
+		return cookie.Value
+	}
+	return ""
 }
 
 func loopback(hostport string) bool {
@@ -90,8 +94,15 @@ func (h *Handlers) holder(r *http.Request) (seats.ID, bool) {
 
 // newcomer gives somebody without a session a holder, and a session if their claim may win. It is written together with
 // the claim; welcome tells the browser then.
-func (h *Handlers) newcomer(r *http.Request) (holder seats.ID, welcome func(http.ResponseWriter)) {
-	holder = seats.NewID()
+func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sale) (holder seats.ID, welcome func(http.ResponseWriter)) {
+	holder, known := h.visitor(r)
+	switch {
+	case known: // they waited, and are inside as this holder
+	case h.gate.Of(s.Event.ID) != nil: // their slot outlives a claim that is refused
+		holder = h.greet(w)
+	default:
+		holder = seats.NewID()
+	}
 	var token string
 	var end time.Time
 	h.store.Newcomer(r.Context(), func() (err error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
@@ -51,24 +52,32 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(db, log)
+	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 3)
+	done := make(chan error, 4)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
 	sold.Accept(orders.Demo, card)
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
-	config := Config{Office: office, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}
+	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}
 	for _, set := range with {
 		set(&config)
 	}
-	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run} {
+	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))
-	t.Cleanup(func() { server.Close(); cancel(); <-done; <-done; <-done })
+	t.Cleanup(func() {
+		server.Close()
+		cancel()
+		<-done
+		<-done
+		<-done
+		<-done
+	})
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)

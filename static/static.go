@@ -4,6 +4,7 @@
 package static
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -88,12 +89,15 @@ func styleSheet() string {
 	return content
 }
 
-// importMap tells browsers where each module is. Modules are found by bare names such as "wire".
+// importMap tells browsers where each module is that another one imports, by bare names such as "usher/wire".
 func importMap() string {
 	modules := map[string]string{}
 	for name := range byName {
-		if module, ok := strings.CutSuffix(name, ".js"); ok {
-			modules["usher/"+module] = URL(name)
+		module, ok := strings.CutSuffix(name, ".js")
+		for _, hashed := range byName {
+			if ok && bytes.Contains(byHash[hashed].content, []byte(`"usher/`+module+`"`)) {
+				modules["usher/"+module] = URL(name)
+			}
 		}
 	}
 	text, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal

@@ -70,7 +70,7 @@ func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
 	t.Parallel()
 	for name := range byName {
 		content := string(byHash[byName[name]].content)
-		for _, m := range regexp.MustCompile(`from '([^']+)'`).FindAllStringSubmatch(content, -1) {
+		for _, m := range regexp.MustCompile(`(?:from|import\()["']([^"']+)["']`).FindAllStringSubmatch(content, -1) {
 			if !strings.Contains(ImportMap(), `"`+m[1]+`":"/static/`) {
 				t.Errorf("%s imports %s, which is not in the import map", name, m[1])
 			}
@@ -89,7 +89,7 @@ const (
 	mostStyle  = 8_000  // bytes
 )
 
-var ofRooms = map[string]bool{"draw.js": true, "room.js": true}
+var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true}
 
 func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ func TestAMissingFieldCannotPanic(t *testing.T) {
 	}
 	for what, c := range map[string]templ.Component{
 		"event": Event(EventPage{}), "section": Section(SectionPage{Section: 3}), "rows": Rows(RowsModel{Section: -1}), "tray": Tray(TrayModel{}),
-		"events": Events(EventsPage{Events: make([]seats.Listing, 1)}), "error": Error(ErrorPage{}), "checkout": Checkout(CheckoutPage{}), "order": Order(OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
+		"events": Events(EventsPage{Events: make([]seats.Listing, 1)}), "waiting room": Room(RoomPage{}), "draw": RoomDraw(DrawPage{}), "error": Error(ErrorPage{}), "checkout": Checkout(CheckoutPage{}), "order": Order(OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
 	} {
 		if err := survives(c); err != nil {
 			t.Errorf("%s without anything: %v", what, err)

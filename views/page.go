@@ -11,6 +11,8 @@ type Page struct {
 	Notice string // one line for the status region: what the last action did; may be empty
 	Script string // the page's module; empty: event.js, if it is about an event
 	Style  string // a style sheet besides the one of every page; may be empty
+
+	Refresh string // when a browser without scripts loads which page again: "20;url=/…"; may be empty
 }
 
 func (p Page) script() string {

@@ -54,6 +54,10 @@ func all(t *testing.T) (list []shown) {
 		{"no events", true, Events(EventsPage{Page: page})},
 		{"an error", true, Error(ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
 	}
+	for _, state := range roomStates {
+		list = append(list, shown{"a waiting room: " + state, true, Room(waiting(page, sale(t, "theatre", nil), state))})
+	}
+	list = append(list, shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))})
 	for name, hold := range holds {
 		for _, p := range []string{"theatre", "club", "conference"} {
 			s := sale(t, p, hold)

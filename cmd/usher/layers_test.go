@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/crash":                {"seats"},
-	"cmd/usher/bench":                {"seats", "seats/orders", "realtime", "handlers", "migrations"},
+	"cmd/usher/bench":                {"seats", "seats/gate", "seats/orders", "realtime", "handlers", "migrations"},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
 	"cmd/usher":                      {"cmd/usher/rush", "seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},

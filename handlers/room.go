@@ -1,0 +1,251 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/views"
+)
+
+// in makes a handler of one that wants the waiting room of the address.
+func (h *Handlers) in(next func(http.ResponseWriter, *http.Request, *gate.Room) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		room, err := h.gate.Room(r.Context(), r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return next(w, r, room)
+	}
+}
+
+// GET /rooms/{slug}/status
+//
+// It reads no cookie and sets none, so that anything on the way may answer it for two seconds.
+func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+	s := room.Status()
+	w.Header().Set("Cache-Control", "public, max-age=2, stale-while-revalidate=10, stale-if-error=600")
+	w.Header().Set("ETag", s.ETag)
+	if r.Header.Get("If-None-Match") == s.ETag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(s.JSON) // a caller who is gone needs no answer
+	return nil
+}
+
+// standing is where somebody is in a room, for programs.
+type standing struct {
+	State  string     `json:"state"`
+	Kind   string     `json:"kind,omitempty"`
+	Index  int64      `json:"index,omitempty"`
+	Number int64      `json:"number,omitempty"`
+	Inside bool       `json:"inside"`
+	Why    string     `json:"why,omitempty"`
+	Until  *time.Time `json:"until,omitempty"`
+	To     string     `json:"to,omitempty"` // inside: where to
+}
+
+// GET /rooms/{slug}
+func (h *Handlers) room(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+	r, away := h.softly(r)
+	v := gate.Visit{}
+	if holder, known := h.visitor(r); known {
+		v = room.Look(r.Context(), holder, h.token(r, room))
+	}
+	return h.showRoom(w, r, room, http.StatusOK, v, views.RoomPage{Away: away})
+}
+
+// softly loads the session where it can be read. The page of a room is there without the database, too.
+func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
+	with, err := h.visited(r)
+	if err != nil {
+		return r, true
+	}
+	return with, false
+}
+
+// showRoom writes where somebody stands, with what p knows besides.
+func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.Room, status int, v gate.Visit, p views.RoomPage) error {
+	if err := json.Unmarshal(room.Status().JSON, &p.Shown); err != nil {
+		return err
+	}
+	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
+	p.State = stands(&p.Shown, &v)
+	w.Header().Set("Cache-Control", "no-store")
+	if wantsJSON(r) {
+		return writeJSON(w, status, describeVisit(&p, &v))
+	}
+	p.Wait = p.Shown.Of(p.Number)
+	before := int64(-1)
+	if told, err := strconv.ParseInt(r.URL.Query().Get("ahead"), 10, 64); err == nil && told >= 0 {
+		before = told
+	}
+	p.Ahead = gate.NeverMore(before, p.Wait.Ahead)
+	p.Page = views.Page{Title: roomTitle(&p), Nonce: nonce(w), Script: "room.js", Style: "room.css"}
+	return writePage(w, r, status, views.Room(p))
+}
+
+func roomTitle(p *views.RoomPage) string {
+	switch p.State {
+	case views.RoomCalled:
+		return "Your turn · " + p.Shown.Name
+	case views.RoomNext:
+		return "You are next · " + p.Shown.Name
+	}
+	return "Waiting room · " + p.Shown.Name
+}
+
+func describeVisit(p *views.RoomPage, v *gate.Visit) standing {
+	s := standing{State: p.State, Index: v.Place.Index, Number: v.Number, Inside: v.Inside, Why: v.Why}
+	switch v.Place.Kind {
+	case gate.Lobby:
+		s.Kind = "lobby"
+	case gate.Line:
+		s.Kind = "line"
+	}
+	if !v.Until.IsZero() {
+		s.Until = &v.Until
+	}
+	if v.Inside && len(p.Events) > 0 {
+		s.To = "/events/" + p.Events[0].Slug
+	}
+	return s
+}
+
+// stands says where somebody is, of what everybody is told and what is theirs. static/js/room.js says the same.
+func stands(s *gate.Published, v *gate.Visit) string {
+	early := s.Phase == gate.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
+	switch {
+	case v.Inside || s.Phase == gate.PhaseThrough:
+		return views.RoomInside
+	case s.Phase == gate.PhaseEnded:
+		return views.RoomEnded
+	case early:
+		return views.RoomEarly
+	case s.Phase == gate.PhasePaused:
+		return views.RoomPaused
+	case s.Phase == gate.PhaseOpen && s.Free == 0 && s.Held == 0 && s.Sold > 0:
+		return views.RoomSoldOut
+	case v.Place.Index == 0:
+		return views.RoomJoin
+	case s.Phase == gate.PhaseLobby:
+		return views.RoomLobby
+	case v.Number == 0:
+		return views.RoomDrawing
+	case v.Number > s.Serving:
+		return views.RoomWaiting
+	}
+	return called(v.Why)
+}
+
+// called says where somebody is whose number was called.
+func called(why string) string {
+	switch why {
+	case gate.WhyFull:
+		return views.RoomNext
+	case gate.WhyLate:
+		return views.RoomLate
+	case gate.WhyLeft, gate.WhyUsed:
+		return views.RoomLeft
+	}
+	return views.RoomCalled
+}
+
+// coveredFor is how long nobody asks again which events a room covers.
+const coveredFor = 10 * time.Second
+
+type covered struct {
+	events []seats.Event
+	at     time.Time
+}
+
+// covered lists the events of a room, as they were known last if the database is gone.
+func (h *Handlers) covered(r *http.Request, room *gate.Room) []seats.Event {
+	known, _ := h.rooms.Load(room.ID)
+	last, _ := known.(covered)
+	if time.Since(last.at) < coveredFor {
+		return last.events
+	}
+	list, err := h.office.Events(r.Context())
+	if err != nil {
+		return last.events
+	}
+	now := covered{at: time.Now()}
+	for _, e := range list {
+		if h.gate.Of(e.ID) == room {
+			now.events = append(now.events, e.Event)
+		}
+	}
+	h.rooms.Store(room.ID, now)
+	return now.events
+}
+
+// GET /rooms/{slug}/draw
+func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+	s := room.State()
+	record, drawn := s.Record()
+	if s.Commitment == nil {
+		return errNoDraw
+	}
+	r, _ = h.softly(r)
+	p := views.DrawPage{Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
+	if drawn {
+		p.Record = &record
+	}
+	if err := json.Unmarshal(room.Status().JSON, &p.Shown); err != nil {
+		return err
+	}
+	if holder, known := h.visitor(r); known {
+		v := room.Look(r.Context(), holder, h.token(r, room))
+		p.Place, p.Number = v.Place, v.Number
+	}
+	p.Slug, p.Events = room.Slug, h.covered(r, room)
+	p.Page = views.Page{Title: "The draw · " + p.Shown.Name, Nonce: nonce(w), Script: "proof.js", Style: "room.css"}
+	return writePage(w, r, http.StatusOK, views.RoomDraw(p))
+}
+
+// GET /rooms/{slug}/draw.json
+func (h *Handlers) roomRecord(w http.ResponseWriter, _ *http.Request, room *gate.Room) error {
+	s := room.State()
+	record, drawn := s.Record()
+	if !drawn {
+		return errNoDraw
+	}
+	w.Header().Set("Cache-Control", "public, max-age=60")
+	return writeJSON(w, http.StatusOK, record)
+}
+
+// roomError is what a room says of an error of package gate; nil for others.
+func roomError(err error) *problem {
+	switch {
+	case errors.Is(err, gate.ErrNoRoom):
+		return errNoRoom
+	case errors.Is(err, gate.ErrNotYet):
+		return errNotYet
+	case errors.Is(err, gate.ErrEnded):
+		return errRoomEnded
+	case errors.Is(err, gate.ErrEmail):
+		return errInvited
+	case errors.Is(err, gate.ErrNoPlace):
+		return errNoPlace
+	}
+	return nil
+}
+
+const placeHolds = "A place you have is still yours."
+
+var (
+	errNoRoom    = &problem{404, "unknown", "There is no such waiting room.", nothingChanged, "Start from the list of events."}
+	errNoDraw    = &problem{404, "unknown", "No numbers were drawn in this waiting room.", placeHolds, "Look again after its lobby has closed."}
+	errNotYet    = &problem{409, "not_yet", "The lobby of this waiting room is not open yet.", "Nothing was changed.", "Come back when it opens; being the first gives no better number."}
+	errRoomEnded = &problem{409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events."}
+	errInvited   = &problem{403, "email", "This waiting room is for people who were invited by mail.", placeHolds, "Open the link of your invitation."}
+	errNoPlace   = &problem{403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first."}
+	errNoCookie  = &problem{403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again."}
+)

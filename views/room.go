@@ -1,0 +1,182 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+)
+
+// Where somebody stands in a waiting room. static/js/room.js has the same words.
+const (
+	RoomEarly   = "early"   // the lobby is not open yet
+	RoomJoin    = "join"    // they have no place
+	RoomLobby   = "lobby"   // they are in the draw
+	RoomDrawing = "drawing" // the lobby is closed, the numbers are not known
+	RoomWaiting = "waiting" // their number is not called
+	RoomCalled  = "called"  // it is, and they may come in
+	RoomNext    = "next"    // it is, and nobody has left for them
+	RoomInside  = "inside"
+	RoomLate    = "late" // it was called too long ago
+	RoomLeft    = "left" // they were inside, and bought or gave up
+	RoomPaused  = "paused"
+	RoomSoldOut = "soldout"
+	RoomEnded   = "ended"
+)
+
+// RoomPage is the waiting room as one person sees it.
+type RoomPage struct {
+	Page
+	Slug   string
+	Shown  gate.Published
+	State  string
+	Place  gate.Place // the zero place if they have none
+	Number int64      // 0 while it is not known
+	Ahead  int64      // people before them, never more than they were told before
+	Wait   gate.Estimate
+	Until  time.Time // called: until when the number may be used
+	Events []seats.Event
+	Away   bool // the database is gone: what is shown is what was known last
+	Failed string
+}
+
+// RoomPath is the address of a waiting room.
+func RoomPath(slug string) string { return "/rooms/" + slug }
+
+func (p RoomPage) path() string { return RoomPath(p.Slug) }
+
+// event is the one whose clock and name the page has.
+func (p RoomPage) event() seats.Event {
+	if len(p.Events) == 0 {
+		return seats.Event{Name: p.Shown.Name}
+	}
+	return p.Events[0]
+}
+
+// facts are what the script of the page needs.
+func (p RoomPage) facts() templ.Attributes {
+	zone := p.event().TimeZone
+	if zone == "" {
+		zone = "UTC"
+	}
+	status, _ := json.Marshal(p.Shown) // times and numbers always marshal
+	return templ.Attributes{
+		"data-room": p.path(), "data-id": strconv.FormatInt(p.Place.Room, 10), "data-epoch": strconv.Itoa(int(p.Shown.Epoch)),
+		"data-kind": strconv.Itoa(int(p.Place.Kind)), "data-index": strconv.FormatInt(p.Place.Index, 10), "data-zone": zone,
+		"data-number": strconv.FormatInt(p.Number, 10), "data-status": string(status),
+	}
+}
+
+// refresh is after how many seconds a browser without scripts looks again; 0 for never.
+func (p RoomPage) refresh() int {
+	switch p.State {
+	case RoomEarly, RoomLobby:
+		return 30
+	case RoomDrawing, RoomNext:
+		return 10
+	case RoomWaiting, RoomPaused:
+		return int(min(max(p.Wait.Wait.Seconds()/20, 10), 60))
+	}
+	return 0
+}
+
+// again is the address that a browser without scripts looks at; it keeps the people ahead from going up.
+func (p RoomPage) again() string {
+	if p.State == RoomWaiting {
+		return fmt.Sprintf("%s?ahead=%d", p.path(), p.Ahead)
+	}
+	return p.path()
+}
+
+// withRefresh is the page that a browser without scripts loads again.
+func (p RoomPage) withRefresh() Page {
+	if seconds := p.refresh(); seconds > 0 {
+		p.Page.Refresh = fmt.Sprintf("%d;url=%s", seconds, p.again())
+	}
+	return p.Page
+}
+
+// clock is a time of day on the clock of the event's place.
+func (p RoomPage) clock(t time.Time) string { return clock(p.event(), t) }
+
+func (p RoomPage) moment(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return local(p.event(), *t).Format("Monday 2 January, 15:04:05 MST")
+}
+
+func number64(n int64) string { return number(int(n)) }
+
+// wait is how long it takes in words, and when that is. static/js/room.js says the same.
+func (p RoomPage) wait() string {
+	switch {
+	case p.Wait.IsUnknown:
+		return "not known yet"
+	case p.Wait.To < time.Minute:
+		return "less than a minute"
+	}
+	from, to := int(p.Wait.From/time.Minute), int((p.Wait.To+time.Minute-1)/time.Minute)
+	at := func(d time.Duration) string { return local(p.event(), p.Shown.At.Add(d)).Format("15:04") }
+	if from < 1 {
+		return fmt.Sprintf("up to %d min", to)
+	}
+	return fmt.Sprintf("%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
+}
+
+// seatsLeft says what is left for those who wait. static/js/room.js says the same.
+func (p RoomPage) seatsLeft() string {
+	s := p.Shown
+	switch {
+	case s.Free > 0:
+		return number(s.Free) + " seats are free, " + number(s.Held) + " held"
+	case s.Held > 0 && s.NextEnds != nil:
+		return "No seat is free. " + number(s.Held) + " are held; the next hold ends at " + local(p.event(), *s.NextEnds).Format("15:04:05") + ". If its seats come back, the next in line is let in."
+	case s.Held > 0:
+		return "No seat is free. " + number(s.Held) + " are held; if one comes back, the next in line is let in."
+	}
+	return "No seat is free or held"
+}
+
+// when tells whether a part of the page is hidden: it is shown in the states that it names.
+func (p RoomPage) hides(states ...string) bool {
+	for _, s := range states {
+		if s == p.State {
+			return false
+		}
+	}
+	return true
+}
+
+// has tells of somebody with a place that is still worth something.
+func (p RoomPage) has() bool { return p.Place.Index > 0 && p.State != RoomLeft && p.State != RoomEnded }
+
+// DrawPage is what there is to know of the draw of a room.
+type DrawPage struct {
+	RoomPage
+	Commitment  gate.Hex
+	CommittedAt *time.Time
+	ClosedAt    *time.Time
+	Record      *gate.Record // nil before the draw
+}
+
+func (p DrawPage) record() string {
+	text, _ := json.MarshalIndent(p.Record, "", "  ") // it is texts and numbers
+	return string(text)
+}
+
+// beacon says where the random number came from.
+func (p DrawPage) beacon() string {
+	switch {
+	case p.Record == nil || p.Record.Beacon.Kind == gate.BeaconNone:
+		return "none; only the secret decided"
+	case p.Record.Beacon.Kind == gate.BeaconDrand:
+		return fmt.Sprintf("drand, round %d of %s: %s", p.Record.Beacon.Round, gate.RoundTime(p.Record.Beacon.Round).UTC().Format("2 January 2006, 15:04:05 UTC"), p.Record.Beacon.Value)
+	}
+	return "“" + p.Record.Beacon.Words + "”"
+}

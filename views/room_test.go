@@ -1,0 +1,98 @@
+package views
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+)
+
+var roomStates = []string{
+	RoomEarly, RoomJoin, RoomLobby, RoomDrawing, RoomWaiting, RoomCalled, RoomNext, RoomInside, RoomLate, RoomLeft, RoomPaused, RoomSoldOut, RoomEnded,
+}
+
+// waiting is the page of a room in one state.
+func waiting(page Page, s Sale, state string) RoomPage {
+	at := time.Unix(2e9-3600, 0)
+	opens := at.Add(time.Hour)
+	p := RoomPage{
+		Page: page, Slug: "evening", State: state, Place: gate.Place{Room: 1, Epoch: 1, Kind: gate.Lobby, Index: 88_123}, Number: 31_870,
+		Shown: gate.Published{
+			Version: 7, Epoch: 1, Phase: gate.PhaseOpen, Room: 1, Name: s.Event.Name, LobbyOpensAt: &at, OpensAt: &opens, Lobby: 48_120, Line: 20, Serving: 12_004,
+			Free: 1203, Held: 371, NextEnds: &opens, Note: "The hall is being aired.", At: at, Commitment: gate.Hex("0123456789abcdef0123456789abcdef"),
+			Outlook: gate.Outlook{Ahead: [][2]int64{{12_004, 0}, {48_140, 17_000}}, Rate: 6, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
+		},
+		Until: opens, Events: []seats.Event{s.Event},
+	}
+	switch state {
+	case RoomEarly, RoomLobby:
+		p.Shown.Phase = gate.PhaseLobby
+	case RoomDrawing:
+		p.Shown.Phase, p.Number = gate.PhaseDrawing, 0
+	case RoomJoin:
+		p.Shown.Phase, p.Place, p.Number = gate.PhaseLobby, gate.Place{}, 0
+	}
+	p.Wait = p.Shown.Of(p.Number)
+	p.Ahead = p.Wait.Ahead
+	return p
+}
+
+// proof is the page of a draw that was made.
+func proof(page Page, s Sale) DrawPage {
+	r := gate.RecordOf(gate.Draw{Room: 1, Epoch: 1, Secret: sha256.Sum256([]byte("s")), People: 10, Beacon: []byte("3 17 21")})
+	closed := time.Unix(2e9, 0)
+	return DrawPage{RoomPage: waiting(page, s, RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
+}
+
+func TestEachStateOfARoomShowsItsPartAndNoOther(t *testing.T) {
+	t.Parallel()
+	s := sale(t, "theatre", nil)
+	for _, state := range roomStates {
+		text := render(t, Room(waiting(Page{Title: "Evening"}, s, state)))
+		stand, _, _ := strings.Cut(text[strings.Index(text, `id="stand"`):], `id="left-title"`)
+		for _, other := range roomStates {
+			shown := strings.Contains(stand, `<section data-when="`+other+`">`)
+			if shown != (other == state) {
+				t.Errorf("in %s the part of %s is shown: %v", state, other, shown)
+			}
+		}
+	}
+}
+
+func TestWhatAPersonWhoWaitsReads(t *testing.T) {
+	t.Parallel()
+	text := render(t, Room(waiting(Page{Title: "Evening"}, sale(t, "theatre", nil), RoomWaiting)))
+	for _, want := range []string{
+		`<strong data-number>31,870</strong>`, `<dd data-serving>12,004</dd>`, `<dd data-ahead>9,345</dd>`, `<dd data-seat>uncertain</dd>`,
+		`min (`, `1,203 seats are free, 371 held`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
+	t.Parallel()
+	p := waiting(Page{}, sale(t, "theatre", nil), RoomWaiting)
+	for _, c := range []struct {
+		wait time.Duration
+		want string
+	}{
+		{10 * time.Second, "less than a minute"},
+		{55 * time.Second, "up to 2 min"},
+		{26 * time.Minute, "20–32 min (04:54–05:04)"},
+	} {
+		p.Wait = gate.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
+		if got := p.wait(); got != c.want {
+			t.Errorf("%s is %q, want %q", c.wait, got, c.want)
+		}
+	}
+	p.Wait = gate.Estimate{IsUnknown: true}
+	if got := p.wait(); got != "not known yet" {
+		t.Errorf("what nobody knows is %q", got)
+	}
+}
