@@ -165,11 +165,6 @@ type DrawPage struct {
 	Record      *gate.Record // nil before the draw
 }
 
-func (p DrawPage) record() string {
-	text, _ := json.MarshalIndent(p.Record, "", "  ") // it is texts and numbers
-	return string(text)
-}
-
 // beacon says where the random number came from.
 func (p DrawPage) beacon() string {
 	switch {
