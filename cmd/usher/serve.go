@@ -67,7 +67,6 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	rooms := gate.New(db.pool, db.dsn, log)
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
-	rooms := gate.New(db.pool, db.dsn, log)
 	pages := handlers.New(handlers.Config{
 		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL,
