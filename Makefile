@@ -54,10 +54,9 @@ screenshots: postgres browser ## a picture of every page and state, into PICTURE
 	@ls $(PICTURES) | wc -l | xargs printf '%s pictures in $(PICTURES)\n'
 
 fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
-	@for package in $$(go list ./...); do \
-	  for target in $$(go test -list '^Fuzz' $$package | grep ^Fuzz); do \
-	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 10x $$package || exit 1; \
-	  done; \
+	@for found in $$(git grep --untracked -oE '^func Fuzz\w+' -- '*_test.go' | tr -d ' '); do \
+	  package=./$$(dirname $$found) target=$${found##*:func}; echo "$$package $$target"; \
+	  go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 10x $$package || exit 1; \
 	done
 
 test: unit e2e ## every test, end to end included
