@@ -24,15 +24,20 @@ type figure struct {
 	Delta float64 // ms from a message of 500 seats to their pixels, the median
 	Pan   float64 // ms between two frames while the map is dragged, 95 of 100
 	Heap  float64 // MB of scripts and documents
+	Whole float64 // MB that the page's process has to itself, the map on its canvas; 0 if not known
+	Grown float64 // MB of it that came with the map: before, it showed the list of events
 }
 
 func (f figure) within(most figure) bool {
-	return f.Paint <= gross*most.Paint && f.Delta <= gross*most.Delta && f.Pan <= gross*most.Pan && f.Heap <= most.Heap
+	return f.Paint <= gross*most.Paint && f.Delta <= gross*most.Delta && f.Pan <= gross*most.Pan && f.Whole <= most.Whole
 }
 
 // What the design allows at 50,000 seats, on a desktop and with a processor four times as slow. The test fails where
-// a figure is many times as much: it runs beside others.
-var allowed = map[int]figure{1: {400, 20, 17, 60}, 4: {1100, 33, 33, 60}}
+// a time is many times as much: it runs beside others. Memory is as it is on any machine.
+var allowed = map[int]figure{
+	1: {Paint: 400, Delta: 20, Pan: 17, Whole: 60},
+	4: {Paint: 1100, Delta: 33, Pan: 33, Whole: 60},
+}
 
 // This test is not parallel: it measures.
 func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
@@ -44,7 +49,7 @@ func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
 			check(t, err)
 			sizes = append(sizes, n)
 		}
-		fmt.Println("| seats | slowed | first paint, ms | 500 seats, ms | frame while panning, ms | memory, MB |\n|---|---|---|---|---|---|")
+		fmt.Println("| seats | slowed | first paint, ms | 500 seats, ms | frame while panning, ms | scripts, MB | renderer, MB | of it the map, MB |\n|---|---|---|---|---|---|---|---|")
 	}
 	for _, seats := range sizes {
 		slug := house.named(t, fmt.Sprint(seats), gridPlan(t, seats))
@@ -55,7 +60,7 @@ func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
 				f = measured(t, slug, slower)
 			}
 			if *figures != "" {
-				fmt.Printf("| %d | %d× | %.0f | %.1f | %.1f | %.1f |\n", seats, slower, f.Paint, f.Delta, f.Pan, f.Heap)
+				fmt.Printf("| %d | %d× | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", seats, slower, f.Paint, f.Delta, f.Pan, f.Heap, f.Whole, f.Grown)
 			}
 			if !f.within(most) {
 				t.Errorf("%d seats, %d× slower: %+v, allowed are %+v", seats, slower, f, most)
@@ -160,6 +165,7 @@ func measured(t *testing.T, slug string, slower int) (f figure) {
 		return answer
 	}
 	p.visit("/events") // the browser is warm, its cache of this house is not
+	before := renderers(t)
 	send("Emulation.setCPUThrottlingRate", map[string]any{"rate": slower})
 	p.openEvent(slug)
 	p.seesMap()
@@ -167,6 +173,7 @@ func measured(t *testing.T, slug string, slower int) (f figure) {
 	f.Delta = p.evaluates(deltaTime)
 	f.Pan = p.pans()
 	send("HeapProfiler.collectGarbage", map[string]any{})
+	f.Whole, f.Grown = grew(t, before)
 	usage, ok := send("Runtime.getHeapUsage", map[string]any{}).(map[string]any)
 	if !ok {
 		t.Fatal("no heap")

@@ -162,9 +162,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		}
 	}
 	page := views.Page{Title: s.Event.Name, Nonce: nonce(w)}
-	if ahead := sale.Ahead(); ahead != "" {
-		w.Header().Set("Link", ahead)
-	}
+	w.Header().Set("Link", sale.Ahead(page.Nonce))
 	sale.From = sale.Path()
 	if section < 0 {
 		return writePage(w, r, status, views.Event(views.EventPage{Page: page, Sale: sale, Message: m}))

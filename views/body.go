@@ -1,9 +1,13 @@
 package views
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/static"
 )
 
 // body is what the scripts need to know of the event.
@@ -20,12 +24,17 @@ func (s Sale) body() templ.Attributes {
 	}
 }
 
+// scripts are those of the page of an event, as a Link header asks for them. Not as modules: browsers that know one
+// import map would take none after the first module.
+var scripts = "<" + strings.Join(static.Modules("event.js"), ">; %[1]s, <") + ">; %[1]s"
+
 // Ahead is what a browser should fetch before it has read the scripts that ask for it, as a Link header (RFC 8288).
-func (s Sale) Ahead() string {
+func (s Sale) Ahead(nonce string) string {
+	ahead := fmt.Sprintf(scripts, "rel=preload; as=script; crossorigin=anonymous; nonce="+nonce)
 	if s.geometry() == "" {
-		return ""
+		return ahead
 	}
-	return "<" + s.geometry() + ">; rel=preload; as=fetch; crossorigin=anonymous"
+	return "<" + s.geometry() + ">; rel=preload; as=fetch; crossorigin=anonymous, " + ahead
 }
 
 // geometry is the address of the drawing for the canvas; empty if there is nothing to draw.

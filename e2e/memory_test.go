@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// renderers are how many MB each process that shows pages has to itself, by its id: what would be free again without it.
+// Empty where the system does not tell (it is Linux that does).
+func renderers(t *testing.T) map[int]float64 {
+	t.Helper()
+	cdp, err := browser.NewBrowserCDPSession()
+	check(t, err)
+	defer func() { check(t, cdp.Detach()) }()
+	answer, err := cdp.Send("SystemInfo.getProcessInfo", nil)
+	check(t, err)
+	processes, ok := answer.(map[string]any)["processInfo"].([]any)
+	if !ok {
+		t.Fatalf("no processes: %v", answer)
+	}
+	all := map[int]float64{}
+	for _, p := range processes {
+		if p, ok := p.(map[string]any); ok && p["type"] == "renderer" {
+			pid := int(asFloat(p["id"]))
+			if own := ownMemory(pid); own > 0 {
+				all[pid] = own
+			}
+		}
+	}
+	return all
+}
+
+// ownMemory is how many MB of a process no other has; 0 if that is not known.
+func ownMemory(pid int) (own float64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		var name string
+		var kB float64
+		if _, err := fmt.Sscanf(line, "%s %f", &name, &kB); err == nil && (name == "Private_Clean:" || name == "Private_Dirty:") {
+			own += kB * 1024 / 1e6
+		}
+	}
+	return own
+}
+
+// grew is the memory of the process that grew most since before, and by how much: that of the page that was opened.
+func grew(t *testing.T, before map[int]float64) (whole, by float64) {
+	t.Helper()
+	for pid, own := range renderers(t) {
+		if own-before[pid] > by {
+			whole, by = own, own-before[pid]
+		}
+	}
+	return whole, by
+}
