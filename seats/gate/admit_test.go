@@ -180,6 +180,9 @@ func TestOneNumberLetsOneHolderInHoweverOftenAndWhereverTheyTry(t *testing.T) {
 			if v, err := nodes[i%2].room.Enter(t.Context(), seats.NewID(), p.token); err != nil || v.Inside {
 				t.Errorf("a copied place let somebody in: %+v, %v", v, err)
 			}
+			if v := nodes[i%2].room.Look(t.Context(), seats.NewID(), p.token); v.Place != (gate.Place{}) {
+				t.Errorf("a copied place is read as %+v", v)
+			}
 		})
 	}
 	all.Wait()
@@ -339,5 +342,27 @@ func wantRefusal(t testing.TB, err error) {
 	var refusal *seats.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != seats.CodeWaitingRoom {
 		t.Errorf("who is not inside got %v", err)
+	}
+}
+
+func TestWithFewerSlotsNobodyIsLetInUntilEnoughLeft(t *testing.T) {
+	t.Parallel()
+	h := build(t, gate.NewRoom{Slots: 3})
+	n := h.node(t, false)
+	h.exec(t, `UPDATE room SET phase = 'paused'`)
+	crowd := joinAll(t, n.room, 4)
+	h.calls(t, 4)
+	n.read(t)
+	for _, p := range crowd[:3] {
+		if v := p.enter(t, n.room); !v.Inside {
+			t.Fatalf("a called holder got %+v", v)
+		}
+	}
+	if err := h.c.Slots(t.Context(), "evening", 1); err != nil {
+		t.Fatal(err)
+	}
+	h.exec(t, `UPDATE slot SET epoch = NULL, number = NULL, holder = NULL, expires_at = '-infinity' WHERE slot > 1`)
+	if v := crowd[3].enter(t, n.room); v.Inside || v.Why != gate.WhyFull {
+		t.Errorf("with the one slot taken, the next got %+v", v)
 	}
 }
