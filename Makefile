@@ -7,7 +7,7 @@ PICTURES ?= pictures
 PEOPLE ?= 4
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
-.PHONY: help run demo build generate fmt lint drift unit e2e bench screenshots fuzz test check postgres redis browser
+.PHONY: help run demo build generate qr fmt lint drift unit e2e bench screenshots fuzz test check postgres redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,10 @@ build: ## compile bin/usher
 
 generate: ## write the Go of the templates
 	@go tool templ generate -path views >/dev/null 2>&1 || go tool templ generate -path views
+
+qr: ## build static/js/qr.js of the packages in static/vendor/package.json
+	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
+	@{ printf '/*! qr 0.7.0, (c) Paul Miller, MIT or Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild qr.js --bundle --minify --format=esm --log-level=error; } > static/js/qr.js
 
 fmt: ## format everything
 	@$(TOOL) gofumpt -w $(GO_FILES)

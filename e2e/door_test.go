@@ -142,3 +142,63 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	north.sees(north.page.GetByText("4 tickets known here"))
 	south.scans(codes[2], "again", " at North gate.")
 }
+
+func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "conference", "--limit", "4")
+	ann, usher := someone(t, o, "ann", desktop), someone(t, o, "usher", phone)
+	codes := ann.buysPlaces(slug, 2)
+	usher.door(slug, "North gate")
+	check(t, expect.Locator(usher.page.Locator("body[data-lasts]")).ToBeAttached())
+	usher.scans(codes[0], "in", "Let them in.")
+
+	usher.expect("Failed to load resource", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET")
+	ann.expect("Failed to load resource", "ERR_CONNECTION_REFUSED", "WebSocket connection to")
+	o.kill()
+	_, err := usher.page.Reload()
+	check(t, err)
+	usher.sees(usher.page.GetByText("2 tickets known here"))
+	usher.scans(codes[1], "in", "Let them in.")
+	usher.doorSays("in", "checked on this phone")
+	_, err = usher.page.Reload()
+	check(t, err)
+	usher.scans(codes[1], "again", "Somebody went in with this ticket on ")
+	usher.sees(usher.page.GetByText("1 scan waits until somebody can be asked."))
+
+	check(t, o.open())
+	_, err = usher.page.Reload()
+	check(t, err)
+	usher.sees(usher.page.GetByText("2 tickets known here"))
+	usher.scans(codes[1], "again", " at North gate.")
+}
+
+// Browsers without a reader of their own (all but a few) read codes with ours.
+func TestADoorReadsTheCodesOfOurTicketsInAnyBrowser(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", "--limit", "4")
+	ann, usher := someone(t, house, "ann", desktop), someone(t, house, "usher", phone)
+	codes := ann.buysPlaces(slug, 1)
+	mark, err := ann.page.Locator(".qr[data-code]").First().Evaluate(`e => new XMLSerializer().serializeToString(e)`, nil)
+	check(t, err)
+	usher.door(slug, "")
+	read, err := usher.page.Evaluate(`async mark => {
+		const {BarcodeDetector} = await import('usher/qr')
+		const picture = new Image(400, 400)
+		picture.src = 'data:image/svg+xml,' + encodeURIComponent(mark.replace('<svg', '<svg width="400" height="400"'))
+		await picture.decode()
+		const canvas = Object.assign(document.createElement('canvas'), {width: 640, height: 480}), pen = canvas.getContext('2d')
+		pen.fillStyle = '#ddd'
+		pen.fillRect(0, 0, 640, 480)
+		pen.setTransform(.9, .2, -.2, .9, 130, 30) // held as people hold it
+		pen.fillStyle = '#fff'
+		pen.fillRect(-20, -20, 440, 440)
+		pen.drawImage(picture, 0, 0, 400, 400)
+		const [found] = await new BarcodeDetector({formats: ['qr_code']}).detect(canvas)
+		return found?.rawValue
+	}`, mark)
+	check(t, err)
+	if read != codes[0] {
+		t.Errorf("the code was read as %q, want %q", read, codes[0])
+	}
+}

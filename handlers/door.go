@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 )
 
@@ -41,6 +42,14 @@ func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doo
 	p.Address = "/door/" + r.PathValue("secret")
 	p.EventID = d.EventID
 	return writePage(w, r, http.StatusOK, views.Door(p))
+}
+
+// GET /door/worker.js keeps the pages of doors in the browser; its address is its scope.
+func (h *Handlers) doorWorker(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(static.Script("worker.js")) // a reader who is gone needs none
+	return nil
 }
 
 type expectedBody struct {

@@ -36,6 +36,7 @@ func (h *Handlers) table() []route {
 		{"GET /orders/{code}", h.order},
 		{"GET /orders/{code}/calendar.ics", h.calendar},
 		{"GET /orders/{code}/tickets.pdf", h.paper},
+		{"GET /door/worker.js", h.doorWorker},
 		{"GET /door/{secret}", h.door},
 		{"GET /door/{secret}/tickets", h.expected},
 		{"POST /door/{secret}/scans", h.scan},

@@ -113,6 +113,9 @@ func URL(name string) string {
 	return "/static/" + hashed
 }
 
+// Script is a script by its name, for an address of its own: a service worker has to be in its scope.
+func Script(name string) []byte { return byHash[byName[name]].content }
+
 // CSS is the style sheet, to stand in a style element of each page.
 func CSS() string { return css }
 

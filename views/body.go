@@ -7,12 +7,13 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/static"
 )
 
 // body is what the scripts need to know of the event.
 func (s Sale) body() templ.Attributes {
-	return templ.Attributes{
+	facts := templ.Attributes{
 		"data-slug":        s.Event.Slug,
 		"data-geometry":    s.geometry(),
 		"data-epoch":       strconv.FormatUint(uint64(s.Map.Epoch), 10),
@@ -22,6 +23,10 @@ func (s Sale) body() templ.Attributes {
 		"data-limit":       strconv.Itoa(s.Event.SeatsPerHolder),
 		"data-from":        s.From,
 	}
+	if decimals := seats.Decimals(s.Event.Currency); decimals != 2 {
+		facts["data-decimals"] = strconv.Itoa(decimals)
+	}
+	return facts
 }
 
 // scripts are those of the page of an event, as a Link header asks for them. Not as modules: browsers that know one

@@ -24,7 +24,7 @@ function show(state, ...lines) {
 
 function tell() {
   const n = waiting.length
-  if (n) line.textContent = `${n} ${n === 1 ? 'scan waits' : 'scans wait'} until somebody can be asked. Keep this page open.`
+  if (n) line.textContent = `${n} ${n === 1 ? 'scan waits' : 'scans wait'} until somebody can be asked. They are kept on this phone.`
   else line.textContent = known.size ? `${counted(known.size, 'ticket')} known here: this page goes on without a network.` : ''
   localStorage.setItem(store, JSON.stringify(waiting))
 }
@@ -152,8 +152,10 @@ form.onsubmit = event => {
 
 const camera = $('[data-camera]')
 let last = ''
+const own = 'BarcodeDetector' in window && (await BarcodeDetector.getSupportedFormats()).includes('qr_code') // else ours is loaded
 async function look() {
-  const reader = new BarcodeDetector({formats: ['qr_code']})
+  const Reader = own ? BarcodeDetector : (await import('usher/qr')).BarcodeDetector
+  const reader = new Reader({formats: ['qr_code']})
   video.srcObject = await navigator.mediaDevices.getUserMedia({video: {facingMode: 'environment'}})
   video.hidden = !(camera.hidden = true)
   await video.play()
@@ -163,7 +165,7 @@ async function look() {
     await new Promise(next => setTimeout(next, 200))
   }
 }
-if ('BarcodeDetector' in window && navigator.mediaDevices) {
+if (navigator.mediaDevices) {
   camera.hidden = false
   $('button', camera).onclick = () => look().catch(() => { line.textContent = 'The camera cannot be used. Type the code, or allow the camera in the browser.' })
 }
@@ -172,6 +174,17 @@ for (const scan of waiting) {
   const b = bytes(scan.code)
   if (b) here.set(idOf(b), since(scan.at, scan.place))
 }
+// lasting keeps this page for a reload while nobody can be asked.
+async function lasting() {
+  await navigator.serviceWorker.register('/door/worker.js')
+  const loaded = performance.getEntriesByType('resource').map(e => e.name).filter(name => name.includes('/static/'))
+  if (!own) loaded.push(import.meta.resolve('usher/qr'))
+  const cache = await caches.open('usher-door')
+  await cache.addAll([data.door, `${data.door}/tickets`, ...new Set(loaded)])
+  document.body.dataset.lasts = ''
+}
+if (navigator.serviceWorker) lasting().catch(() => {}) // without it, the page has to stay open
+
 addEventListener('online', catchUp)
 setInterval(catchUp, 15000)
 tell()

@@ -10,9 +10,9 @@ const numbers = new Intl.NumberFormat('en')
 export const number = n => numbers.format(n)
 export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
 
-const coin = new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol'})
-const digits = coin.resolvedOptions().maximumFractionDigits
-const round = new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 0, maximumFractionDigits: 0})
+const digits = Number(data.decimals ?? 2) // of ISO 4217: browsers have their own idea of some
+const writes = n => new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol', minimumFractionDigits: n, maximumFractionDigits: n})
+const coin = writes(digits), round = writes(0)
 
 // money writes minor units of the event's currency, as the server does.
 export const money = minor => (minor % 10 ** digits ? coin : round).format(minor / 10 ** digits)
