@@ -152,8 +152,8 @@ func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
 	}
 	takes := func(label string) {
 		t.Helper()
-		s.exec(t, `UPDATE hold SET expires_at = now() - interval '1 second'`)
-		s.exec(t, `UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 2)`)
+		s.exec(t, `WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second' WHERE id = $1 RETURNING holder)
+			UPDATE seat_state s SET expires_at = now() - interval '1 second' FROM h WHERE s.holder = h.holder AND state IN (1, 2)`, hold.ID)
 		if a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"seats":["`+label+`"]}`); a.StatusCode != 201 {
 			t.Fatal(a.StatusCode, body)
 		}
