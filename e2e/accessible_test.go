@@ -14,7 +14,7 @@ import (
 var pictures = flag.String("pictures", "", "`folder` to put a picture of each page into")
 
 // sales are the events whose pages are looked at: their words in addresses.
-type sales struct{ theatre, short, places, stadium, demo, asking string }
+type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, none string }
 
 func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
@@ -26,6 +26,10 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 		demo:    house.named(t, "demo", "theatre", "--demo-card"),
 		asking:  house.named(t, "asking", "conference", append([]string{"--limit", "4"}, asking...)...),
 	}
+	s.full = house.named(t, "full", tinyPlan(t))
+	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--invoices")
+	s.none = ownOffice(t).url
+	someProgram(t, house).claim(s.full, "Box/1/1", "Box/1/2")
 	someProgram(t, house).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
@@ -44,6 +48,22 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tinyPlan is the file of a plan of two seats.
+func tinyPlan(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.json")
+	check(t, os.WriteFile(path, []byte(`{"format": "usher-plan/1", "name": "Box", "categories": [{"key": "A", "name": "Box", "price": 2500}],
+		"sections": [{"name": "Box", "category": "A", "rows": [{"row": "1", "seats": [{"number": "1", "x": 0, "y": 0}, {"number": "2", "x": 20, "y": 0}]}]}]}`), 0o600))
+	return path
+}
+
+// online takes the network away, or gives it back.
+func (p *person) online(yes bool) {
+	p.t.Helper()
+	p.expect("ERR_INTERNET_DISCONNECTED", "WebSocket connection to")
+	check(p.t, p.context.SetOffline(!yes))
 }
 
 // box is a seat nobody else of this test takes, in an odd row of boxes or an even one.

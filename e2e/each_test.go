@@ -12,8 +12,36 @@ var each = []struct {
 	name string
 	open func(p *person, s sales)
 }{
+	{"events-none", func(p *person, s sales) {
+		_, err := p.page.Goto(s.none + "/events")
+		check(p.t, err)
+	}},
 	{"events", func(p *person, _ sales) { p.visit("/events") }},
-	{"event", func(p *person, s sales) { p.openEvent(s.theatre) }},
+	{"event-full", func(p *person, s sales) { p.openEvent(s.full) }},
+	{"rows-full", func(p *person, s sales) { p.openSection(s.full, 0) }},
+	{"event", func(p *person, s sales) { p.openEvent(s.theatre); p.seesMap() }},
+	{"event-near", func(p *person, _ sales) {
+		for range 3 {
+			p.press(p.button("Zoom in"))
+		}
+	}},
+	{"event-rows", func(p *person, _ sales) {
+		p.press(p.page.Locator(".sections a").Nth(2))
+		p.sees(p.page.Locator("#rows input[name=seat]").First())
+	}},
+	{"paused", func(p *person, _ sales) { p.press(p.button("Pause updates")); p.sees(p.page.GetByText("Paused.")) }},
+	{"away", func(p *person, _ sales) {
+		p.press(p.button("Resume updates"))
+		p.isLive()
+		p.online(false)
+		p.sees(p.page.GetByText("Reconnecting."))
+	}},
+	{"checkout-none", func(p *person, s sales) {
+		p.online(true)
+		p.expect("404")
+		p.visit("/events/" + s.theatre + "/checkout")
+		p.sees(p.page.GetByText("You hold no seats of this event."))
+	}},
 	{"rows", func(p *person, s sales) { p.openSection(s.theatre, 0) }},
 	{"hold", func(p *person, s sales) { p.openSection(s.theatre, 1); p.take(p.box(1)) }},
 	{"event-hold", func(p *person, s sales) { p.openEvent(s.theatre) }},
@@ -67,7 +95,7 @@ var each = []struct {
 		check(p.t, p.page.GetByLabel("Company").Fill("Ørsted & Daughters"))
 		p.press(p.page.Locator("form .primary"))
 		p.hasTickets(3)
-		p.tickets = p.codes(3)
+		p.order, p.tickets = p.page.URL(), p.codes(3)
 		p.press(p.page.GetByText("Cancel tickets"))
 		check(p.t, p.page.Locator(`.actions input[name="ticket"]`).First().Check())
 		check(p.t, p.button("Cancel the tickets marked").ScrollIntoViewIfNeeded())
@@ -76,8 +104,8 @@ var each = []struct {
 		p.press(p.button("Cancel the tickets marked"))
 		p.hasTickets(2)
 	}},
+	{"order-mailed", func(p *person, _ sales) { p.press(p.button("Send the mail again")); p.hasTickets(2) }},
 	{"door", func(p *person, s sales) {
-		p.order = p.page.URL()
 		p.door(s.asking, "North gate")
 		p.sees(p.page.GetByText("known here"))
 	}},
@@ -85,9 +113,20 @@ var each = []struct {
 	{"door-twice", func(p *person, _ sales) { p.scans(p.tickets[1], "again", "Somebody went in") }},
 	{"door-revoked", func(p *person, _ sales) { p.scans(p.tickets[0], "revoked", "This ticket was cancelled.") }},
 	{"door-which", func(p *person, _ sales) { p.scans(path.Base(p.order), "which", "Which of its tickets?") }},
+	{"door-away", func(p *person, _ sales) {
+		p.online(false)
+		p.scans(p.tickets[2], "in", "checked on this phone")
+	}},
+	{"door-none", func(p *person, _ sales) {
+		p.online(true)
+		p.sees(p.page.GetByText("known here"))
+		p.expect("404")
+		p.visit("/door/nowhere")
+		p.sees(p.page.GetByText("This link opens no door."))
+	}},
 	{"order-checked-in", func(p *person, _ sales) {
 		p.visit(strings.TrimPrefix(p.order, p.office.url))
-		p.sees(p.page.GetByText("Checked in"))
+		p.sees(p.page.GetByText("Checked in").First())
 	}},
 	{"order-cancelled", func(p *person, s sales) {
 		p.buysPlaces(s.asking, 1)
@@ -155,6 +194,32 @@ var each = []struct {
 	{"payment", func(p *person, _ sales) {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on with that payment"}))
 		p.sees(p.page.GetByText("Waiting for the payment"))
+	}},
+	{"payment-stopped", func(p *person, _ sales) {
+		p.press(p.button("Stop this payment"))
+		p.sees(p.page.Locator("h1"))
+	}},
+	{"order-paid", func(p *person, s sales) {
+		p.visit("/events/" + s.demo + "/checkout")
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.card("Pay")
+		p.hasTickets(1)
+	}},
+	{"order-refunded", func(p *person, _ sales) {
+		p.cancelsOne()
+		p.sees(p.page.GetByText(" back to the demo card."))
+	}},
+	{"checkout-ways", func(p *person, s sales) {
+		p.openEvent(s.ways)
+		p.asksForBest(1, "A")
+		p.holdsSeats(1)
+		p.visit("/events/" + s.ways + "/checkout")
+		p.sees(p.page.GetByLabel("Invoice"))
+	}},
+	{"order-invoice", func(p *person, _ sales) {
+		check(p.t, p.page.GetByLabel("Invoice").Check())
+		p.orders("Ann Ørsted", "ann@example.org", "")
+		p.hasTickets(1)
 	}},
 	{"stadium", func(p *person, s sales) { p.openEvent(s.stadium) }},
 	{"stadium-rows", func(p *person, s sales) { p.openSection(s.stadium, 3) }},
