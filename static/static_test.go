@@ -71,7 +71,7 @@ func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
 	found := 0
 	for name := range byName {
 		content := string(byHash[byName[name]].content)
-		for _, m := range regexp.MustCompile(`(?:from ?|import\()["'](usher/[^"']+)["']`).FindAllStringSubmatch(content, -1) {
+		for _, m := range regexp.MustCompile(`(?:\bfrom|\bimport) ?\(?["']([a-z./@][^"']*)["']`).FindAllStringSubmatch(content, -1) {
 			found++
 			if !strings.Contains(ImportMap(), `"`+m[1]+`":"/static/`) {
 				t.Errorf("%s imports %s, which is not in the import map", name, m[1])
