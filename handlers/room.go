@@ -48,7 +48,7 @@ type standing struct {
 	Inside bool       `json:"inside"`
 	Why    string     `json:"why,omitempty"`
 	Until  *time.Time `json:"until,omitempty"`
-	To     string     `json:"to,omitempty"` // inside: where to
+	To     string     `json:"to,omitempty"` // inside: where to, if there is one event
 }
 
 // GET /rooms/{slug}
@@ -76,6 +76,10 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.R
 		return err
 	}
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
+	if now := room.State().Now; now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
+		p.Shown.At = now
+	}
+	p.Away = p.Away || p.Shown.Away
 	p.State = stands(&p.Shown, &v)
 	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
@@ -112,13 +116,13 @@ func describeVisit(p *views.RoomPage, v *gate.Visit) standing {
 	if !v.Until.IsZero() {
 		s.Until = &v.Until
 	}
-	if v.Inside && len(p.Events) > 0 {
+	if v.Inside && len(p.Events) == 1 {
 		s.To = "/events/" + p.Events[0].Slug
 	}
 	return s
 }
 
-// stands says where somebody is, of what everybody is told and what is theirs. static/js/room.js says the same.
+// stands says where somebody is, of what everybody is told and what is theirs. static/js/stand.js says the same.
 func stands(s *gate.Published, v *gate.Visit) string {
 	early := s.Phase == gate.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
 	switch {

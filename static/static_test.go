@@ -95,7 +95,7 @@ const (
 	mostStyle  = 8_000  // bytes
 )
 
-var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true}
+var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "stand.js": true}
 
 var ofDoors = map[string]bool{"door.js": true, "worker.js": true, "qr.js": true}
 

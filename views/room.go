@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/gate"
 )
 
-// Where somebody stands in a waiting room. static/js/room.js has the same words.
+// Where somebody stands in a waiting room. static/js/stand.js has the same words.
 const (
 	RoomEarly   = "early"   // the lobby is not open yet
 	RoomJoin    = "join"    // they have no place
@@ -65,10 +65,15 @@ func (p RoomPage) facts() templ.Attributes {
 		zone = "UTC"
 	}
 	status, _ := json.Marshal(p.Shown) // times and numbers always marshal
+	called := ""                       // what became of their number, if it was called
+	switch p.State {
+	case RoomNext, RoomLate, RoomLeft, RoomInside:
+		called = p.State
+	}
 	return templ.Attributes{
 		"data-room": p.path(), "data-id": strconv.FormatInt(p.Place.Room, 10), "data-epoch": strconv.Itoa(int(p.Shown.Epoch)),
 		"data-kind": strconv.Itoa(int(p.Place.Kind)), "data-index": strconv.FormatInt(p.Place.Index, 10), "data-zone": zone,
-		"data-number": strconv.FormatInt(p.Number, 10), "data-status": string(status),
+		"data-number": strconv.FormatInt(p.Number, 10), "data-status": string(status), "data-called": called,
 	}
 }
 
@@ -113,7 +118,7 @@ func (p RoomPage) moment(t *time.Time) string {
 
 func number64(n int64) string { return number(int(n)) }
 
-// wait is how long it takes in words, and when that is. static/js/room.js says the same.
+// wait is how long it takes in words, and when that is. static/js/stand.js says the same, and the next three, too.
 func (p RoomPage) wait() string {
 	switch {
 	case p.Wait.IsUnknown:
@@ -129,21 +134,43 @@ func (p RoomPage) wait() string {
 	return fmt.Sprintf("%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
 }
 
-// seatsLeft says what is left for those who wait. static/js/room.js says the same.
-func (p RoomPage) seatsLeft() string {
+// advice is what a chance means for somebody.
+func (p RoomPage) advice() string {
+	switch p.Wait.Seat {
+	case gate.Uncertain:
+		return "It depends on how many seats the people before you take."
+	case gate.Unlikely:
+		return "The people before you will probably take what is left. You may stay: held seats can come back."
+	}
+	return ""
+}
+
+// moved says when numbers were called last.
+func (p RoomPage) moved() string {
+	if p.Shown.MovedAt == nil {
+		return ""
+	}
+	return "since " + p.exact(*p.Shown.MovedAt)
+}
+
+// left says what there is to hope for while no seat is free.
+func (p RoomPage) left() string {
 	s := p.Shown
 	switch {
 	case s.Free > 0:
-		return number(s.Free) + " seats are free, " + number(s.Held) + " held"
+		return ""
 	case s.Held > 0 && s.NextEnds != nil:
-		return "No seat is free. " + number(s.Held) + " are held; the next hold ends at " + local(p.event(), *s.NextEnds).Format("15:04:05") + ". If its seats come back, the next in line is let in."
+		return "No seat is free. The next hold ends at " + p.exact(*s.NextEnds) + "; if its seats come back, the next in line is let in."
 	case s.Held > 0:
-		return "No seat is free. " + number(s.Held) + " are held; if one comes back, the next in line is let in."
+		return "No seat is free. If a held one comes back, the next in line is let in."
 	}
-	return "No seat is free or held"
+	return "No seat is free or held."
 }
 
-// when tells whether a part of the page is hidden: it is shown in the states that it names.
+// exact is a time of day to the second on the clock of the event's place.
+func (p RoomPage) exact(t time.Time) string { return local(p.event(), t).Format("15:04:05") }
+
+// hides tells whether a part of the page is hidden: it is shown in the states that it names.
 func (p RoomPage) hides(states ...string) bool {
 	for _, s := range states {
 		if s == p.State {

@@ -109,6 +109,7 @@ const (
 	Likely    = "likely"
 	Uncertain = "uncertain"
 	Unlikely  = "unlikely"
+	Unknown   = "not known yet"
 )
 
 // Estimate is what one person can expect.
@@ -116,17 +117,19 @@ type Estimate struct {
 	Ahead     int64         // people before them who are still there
 	Wait      time.Duration // most likely
 	From, To  time.Duration // what they are told
-	Seat      string        // Likely, Uncertain or Unlikely
+	Seat      string        // Likely, Uncertain, Unlikely or Unknown
 	IsUnknown bool          // nobody can tell how long it takes, such as when nobody comes in
 }
 
 // longestWait is as far as anybody can see ahead.
 const longestWait = 24 * time.Hour
 
-// Of is the estimate of one number. static/js/room.js comes to the same.
+// Of is the estimate of one number. static/js/stand.js comes to the same.
 func (o *Outlook) Of(number int64) Estimate {
 	e := Estimate{Ahead: o.before(number), Seat: Unlikely}
 	switch {
+	case len(o.Ahead) == 0: // nobody looked yet
+		e.Seat = Unknown
 	case number <= o.Likely:
 		e.Seat = Likely
 	case number <= o.Maybe:
@@ -154,10 +157,11 @@ func (o *Outlook) before(number int64) int64 {
 			return a[1] + max(0, number-a[0]-1)*(b[1]-a[1])/(b[0]-a[0])
 		}
 	}
-	if last := len(o.Ahead) - 1; last >= 0 { // joined after this was published
-		return o.Ahead[last][1] + max(0, number-o.Ahead[last][0]-1)
+	last := [2]int64{}
+	if n := len(o.Ahead); n > 0 {
+		last = o.Ahead[n-1]
 	}
-	return 0
+	return last[1] + max(0, number-last[0]-1) // joined after this was published, or nothing was yet
 }
 
 // NeverMore keeps what one person is told from going up: nobody who comes later is put before them, so a count that rises

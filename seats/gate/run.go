@@ -22,10 +22,19 @@ const (
 // called or let in then, and what everybody is shown stays.
 func (g *Gate) Run(ctx context.Context) error {
 	defer g.lanes.Wait()
-	for {
+	for failures := 1; ; failures++ {
+		began := time.Now()
 		err := g.follow(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if time.Since(began) > busyFor {
+			failures = 1
+		}
+		if failures > 1 { // one connection that broke is not worth a word to those who wait
+			for _, r := range g.all() {
+				r.away()
+			}
 		}
 		g.log.Warn("the waiting rooms lost the database; nobody is let in until it is back", "error", err)
 		if err := sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Status is what everybody is shown of a room: the same bytes for all, so that anything may cache them.
@@ -81,6 +82,22 @@ func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	p.At = s.Now
 	text, err = json.Marshal(p)
 	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text}, err
+}
+
+// away says in the status that the database is gone. The first look after it is back takes that away again.
+func (r *Room) away() {
+	s := r.Status()
+	var p Published
+	if err := json.Unmarshal(s.JSON, &p); err != nil || p.Away {
+		return
+	}
+	p.Away = true
+	text, err := json.Marshal(p)
+	if err != nil {
+		return
+	}
+	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text})
+	r.gate.Changed(r)
 }
 
 // published is the record of the draw, made once; nil before the draw.

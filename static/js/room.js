@@ -1,117 +1,62 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
-// own follows from their number. seats/gate/estimate.go and views/room.go say the same in Go.
+// own follows from their number.
+
+import {advice, before, chance, every, left, moved, number, sampled, seconds, stands, words} from 'usher/stand'
 
 const data = document.body.dataset
+const $ = selector => document.querySelector(selector)
 const $$ = selector => [...document.querySelectorAll(selector)]
 const write = (name, text) => $$(`main [data-${name}]`).forEach(e => { if (e.textContent !== text) e.textContent = text })
-const numbers = new Intl.NumberFormat('en')
+const name = document.title.split(' · ').at(-1)
 
-// before is how many people are before a number.
-export function before(ahead, number) {
-  for (let i = 1; i < ahead.length; i++) {
-    const [a, n] = ahead[i - 1], [b, m] = ahead[i]
-    if (number <= b) return n + Math.floor(Math.max(0, number - a - 1) * (m - n) / (b - a))
-  }
-  const [a, n] = ahead.at(-1) ?? [0, 0]
-  return n + Math.max(0, number - a - 1)
-}
+let shown, me, least = Infinity
+let early // of this browser's clock, how much the server's is ahead, in ms
+let arrived = '' // where to go, once let in
+let beaten = 0 // the last window in which this page said that it is there
+let asking // the timer of the next question
+let told = least, heard = Date.now(), turned = false
 
-// seconds is how long so many people take to come in; nothing if nobody can tell.
-export function seconds({rate, leave}, people) {
-  if (!(rate > 0)) return undefined
-  const s = people / rate
-  const wait = leave > 0 ? Math.log1p(leave * s) / leave : s
-  return wait > 86400 ? undefined : wait
-}
-
-// words are a wait, and when it is over.
-export function words(wait, now, zone) {
-  if (wait === undefined) return 'not known yet'
-  const from = wait * 0.8, to = wait * 1.2
-  if (to < 60) return 'less than a minute'
-  const low = Math.floor(from / 60), high = Math.ceil(to / 60)
-  if (low < 1) return `up to ${high} min`
-  const at = s => new Date(now + s * 1000).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit', timeZone: zone})
-  return `${low}–${high} min (${at(from)}–${at(to)})`
-}
-
-export const chance = (s, number) => number <= s.likely ? 'likely' : number <= s.maybe ? 'uncertain' : 'unlikely'
-
-// stands is where somebody stands in the room, of what everybody is told and what is theirs.
-export function stands(s, {kind, number, called}) {
-  const early = s.phase === 'lobby' && s.lobby_opens_at && new Date(s.lobby_opens_at) > Date.now()
-  if (s.phase === 'ended') return 'ended'
-  if (early) return 'early'
-  if (s.phase === 'paused') return 'paused'
-  if (s.phase === 'open' && s.free === 0 && s.held === 0 && s.sold > 0) return 'soldout'
-  if (!kind) return 'join'
-  if (s.phase === 'lobby') return 'lobby'
-  if (!number) return 'drawing'
-  return number <= s.serving ? called || 'called' : 'waiting'
-}
-
-// every is when to ask again, in seconds: the more often, the nearer.
-export function every(s, state, wait) {
-  const some = (least, more) => least + Math.random() * more
-  if (state === 'lobby' || state === 'early') {
-    const next = new Date(state === 'early' ? s.lobby_opens_at : s.opens_at) - Date.now()
-    return next > 0 && next < 30e3 ? next / 1000 + some(1, 9) : some(24, 12)
-  }
-  if (state === 'waiting') return Math.min(60, Math.max(5, (wait ?? 600) / 20)) * some(0.8, 0.4)
-  return some(4, 2)
-}
-
-// sampled tells whether this page is one of those that say they are there in a window.
-export async function sampled(s, {kind, index}, window) {
-  const view = new DataView(new ArrayBuffer(29))
-  view.setBigUint64(0, BigInt(s.room))
-  view.setUint32(8, s.epoch)
-  view.setUint8(12, kind)
-  view.setBigUint64(13, BigInt(index))
-  view.setBigUint64(21, BigInt(window))
-  const sum = new DataView(await crypto.subtle.digest('SHA-256', view))
-  return sum.getUint32(0) / 4294967296 < s.beat
-}
-
-let shown, me, least = Infinity, window_ = 0, heard = 0
+const now = () => Date.now() + early
 
 function show(state, wait) {
-  const main = document.querySelector('main')
-  const changed = main.dataset.state !== state
+  const main = $('main'), changed = main.dataset.state !== state
   main.dataset.state = state
   $$('[data-when]').forEach(e => { e.hidden = !e.dataset.when.split(' ').includes(state) })
-  write('people', numbers.format(shown.lobby))
-  write('serving', numbers.format(shown.serving))
+  write('people', number(shown.lobby))
   write('note', shown.note ?? '')
+  for (const count of ['serving', 'free', 'held', 'sold']) write(count, number(shown[count]))
+  write('moved', moved(shown, data.zone))
   if (me.number) {
-    least = Math.min(least, before(shown.ahead ?? [], me.number)) // nobody is ever put before somebody
-    write('number', numbers.format(me.number))
-    write('ahead', numbers.format(least))
-    write('wait', words(wait, Date.now(), data.zone))
-    write('seat', chance(shown, me.number))
+    const seat = chance(shown, me.number)
+    write('number', number(me.number))
+    write('ahead', number(least))
+    write('wait', words(wait, now(), data.zone))
+    write('seat', seat)
+    write('advice', advice(seat))
   }
-  write('left-seats', left(shown))
-  document.title = {waiting: `${numbers.format(least)} ahead`, called: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'
-  // The turn is said at once; how the line moves is said every half minute at most.
-  if (changed && (state === 'called' || state === 'inside')) say("It is your turn.")
-  else if (changed || state === 'waiting' && Date.now() - heard > 30e3) say(state === 'waiting' ? `${numbers.format(least)} people are ahead of you.` : document.querySelector(`#stand [data-when="${state}"] h2`)?.textContent ?? '')
+  write('left-seats', left(shown, data.zone))
+  document.title = `${{waiting: `${number(least)} ahead`, called: 'Your turn', inside: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'} · ${name}`
+  announce(state, changed)
+}
+
+// announce says the turn at once, and once; other states as they come, and how the line moves each half minute at most.
+function announce(state, changed) {
+  const called = ['called', 'next', 'inside'].includes(state)
+  if (called && !turned) {
+    turned = true
+    if (changed || state !== 'inside') $('#turn').textContent = 'Your number is called. It is your turn.'
+  } else if (changed) say($(`#stand [data-when="${state}"] h2`)?.textContent ?? '')
+  else if (state === 'waiting' && least !== told && Date.now() - heard > 30e3) say(`${number(least)} people are ahead of you.`)
 }
 
 function say(text) {
   heard = Date.now()
-  document.querySelector('#status').classList.add('heard')
-  document.querySelector('#status').textContent = text
+  told = least
+  $('#status').classList.add('heard')
+  $('#status').textContent = text
 }
 
-function left(s) {
-  const held = numbers.format(s.held)
-  if (s.free > 0) return `${numbers.format(s.free)} seats are free, ${held} held`
-  if (s.held > 0 && s.next_ends) return `No seat is free. ${held} are held; the next hold ends at ${new Date(s.next_ends).toLocaleTimeString('en-GB', {timeZone: data.zone})}. If its seats come back, the next in line is let in.`
-  if (s.held > 0) return `No seat is free. ${held} are held; if one comes back, the next in line is let in.`
-  return 'No seat is free or held'
-}
-
-// number draws this page's number: everybody draws for themselves, so nobody has to ask.
+// draw draws this page's number: everybody draws for themselves, so nobody has to ask.
 async function draw() {
   if (!crypto.subtle) return setTimeout(() => location.reload(), Math.random() * 10e3) // the server says it, then
   const {numbers, seed} = await import('usher/draw')
@@ -124,8 +69,14 @@ async function come() {
   const answer = await fetch(`${data.room}/admissions`, {method: 'POST', headers: {Accept: 'application/json'}})
   if (!answer.ok) throw new Error(answer.status)
   const {inside, why, to} = await answer.json()
-  if (inside) return location.assign(to)
-  me.called = {full: 'next', late: 'late', left: 'left', used: 'left'}[why]
+  me.called = inside ? 'inside' : {full: 'next', late: 'late', left: 'left', used: 'left'}[why]
+  arrived = inside && to || ''
+  enter()
+}
+
+// enter goes to the seats while somebody looks; a page behind others says in its title that it is their turn.
+function enter() {
+  if (arrived && !document.hidden) location.assign(arrived)
 }
 
 async function look() {
@@ -137,32 +88,40 @@ async function look() {
 }
 
 async function beat() {
-  const now = Math.floor(Date.now() / 30e3)
-  if (!crypto.subtle || now === window_ || !me.number || me.number <= shown.serving) return
-  window_ = now
-  if (await sampled(shown, me, now)) await fetch(`${data.room}/presence`, {method: 'POST'})
+  const window = Math.floor(Date.now() / 30e3)
+  if (!crypto.subtle || window === beaten || !me.number || me.number <= shown.serving) return
+  beaten = window
+  if (await sampled(shown, me, window)) await fetch(`${data.room}/presence`, {method: 'POST'})
 }
 
 async function step(first) {
-  let wait, state
   try {
     if (!first) await look()
     if (me.kind === 1 && !me.number && shown.draw) await draw()
-    if (me.number && me.number <= shown.serving && stands(shown, {...me, called: ''}) === 'called' && !['late', 'left'].includes(me.called)) await come()
+    if (['called', 'next'].includes(stands(shown, me, now()))) await come()
     await beat()
-    document.querySelector('[data-away]').hidden = true
+    $('[data-away]').hidden = !shown.away
   } catch {
-    if (!first) document.querySelector('[data-away]').hidden = false
+    $('[data-away]').hidden = false
   }
-  state = stands(shown, me)
-  if (me.number) wait = seconds(shown, Math.min(least, before(shown.ahead ?? [], me.number)))
+  const state = stands(shown, me, now())
+  let wait
+  if (me.number) {
+    least = Math.min(least, before(shown.ahead ?? [], me.number)) // nobody is ever put before somebody
+    wait = seconds(shown, least)
+  }
   show(state, wait)
-  if (!['ended', 'late', 'left', 'soldout', 'inside'].includes(state)) setTimeout(step, every(shown, state, wait) * 1000)
+  clearTimeout(asking) // of a question that was asked meanwhile
+  if (!['ended', 'late', 'left', 'inside'].includes(state)) asking = setTimeout(step, every(shown, state, wait) * 1000)
 }
 
 if (data.status) {
   shown = JSON.parse(data.status)
-  me = {kind: +data.kind, index: +data.index, number: +data.number, called: ''}
+  early = Date.parse(shown.at) - Date.now()
+  me = {kind: +data.kind, index: +data.index, number: +data.number, called: data.called}
   document.body.classList.add('scripted')
+  document.addEventListener('visibilitychange', enter)
+  addEventListener('online', () => { step() }) // their connection is back
+  addEventListener('pageshow', event => { if (event.persisted) location.reload() })
   step(true)
 }

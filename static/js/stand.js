@@ -1,0 +1,93 @@
+// Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/room.go, views/room.go
+// and seats/gate/estimate.go say the same in Go; handlers/testdata/room.json holds both to it.
+
+const numbers = new Intl.NumberFormat('en')
+export const number = n => numbers.format(n)
+
+// before is how many people are before a number.
+export function before(ahead, number) {
+  for (let i = 1; i < ahead.length; i++) {
+    const [a, n] = ahead[i - 1], [b, m] = ahead[i]
+    if (number <= b) return n + Math.floor(Math.max(0, number - a - 1) * (m - n) / (b - a))
+  }
+  const [a, n] = ahead.at(-1) ?? [0, 0] // joined after this was published, or nothing was yet
+  return n + Math.max(0, number - a - 1)
+}
+
+// seconds is how long so many people take to come in; nothing if nobody can tell.
+export function seconds({rate, leave}, people) {
+  if (!(rate > 0)) return undefined
+  const s = people / rate
+  const wait = leave > 0 ? Math.log1p(leave * s) / leave : s
+  return wait > 86400 ? undefined : wait
+}
+
+// time is a time of day on the clock of the event's place.
+export const time = (at, zone, more) => new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit', timeZone: zone, ...more})
+const exact = {second: '2-digit'}
+
+// words are a wait from now on, and when it is over.
+export function words(wait, now, zone) {
+  if (wait === undefined) return 'not known yet'
+  const from = wait * 0.8, to = wait * 1.2
+  if (to < 60) return 'less than a minute'
+  const low = Math.floor(from / 60), high = Math.ceil(to / 60)
+  if (low < 1) return `up to ${high} min`
+  return `${low}–${high} min (${time(now + from * 1000, zone)}–${time(now + to * 1000, zone)})`
+}
+
+export const chance = (s, number) => !s.ahead?.length ? 'not known yet' : number <= s.likely ? 'likely' : number <= s.maybe ? 'uncertain' : 'unlikely'
+
+// advice is what a chance means for somebody.
+export const advice = seat => ({
+  uncertain: 'It depends on how many seats the people before you take.',
+  unlikely: 'The people before you will probably take what is left. You may stay: held seats can come back.',
+}[seat] ?? '')
+
+// moved says when numbers were called last.
+export const moved = (s, zone) => s.moved_at ? `since ${time(s.moved_at, zone, exact)}` : ''
+
+// left says what there is to hope for while no seat is free.
+export function left(s, zone) {
+  if (s.free > 0) return ''
+  if (s.held > 0 && s.next_ends) return `No seat is free. The next hold ends at ${time(s.next_ends, zone, exact)}; if its seats come back, the next in line is let in.`
+  if (s.held > 0) return 'No seat is free. If a held one comes back, the next in line is let in.'
+  return 'No seat is free or held.'
+}
+
+// stands is where somebody stands at a time of the server's clock. called is what became of their try to come in.
+export function stands(s, {kind, number, called}, now) {
+  const early = s.phase === 'lobby' && s.lobby_opens_at && Date.parse(s.lobby_opens_at) > now
+  if (called === 'inside' || s.phase === 'through') return 'inside'
+  if (s.phase === 'ended') return 'ended'
+  if (early) return 'early'
+  if (s.phase === 'paused') return 'paused'
+  if (s.phase === 'open' && s.free === 0 && s.held === 0 && s.sold > 0) return 'soldout'
+  if (!kind) return 'join'
+  if (s.phase === 'lobby') return 'lobby'
+  if (!number) return 'drawing'
+  return number <= s.serving ? called || 'called' : 'waiting'
+}
+
+// every is when to ask again, in seconds. Who is about to be called asks each 5 s. All others keep one pace before, at and
+// after the opening, so that it brings no wave: a thousand questions a second, and one each 30 s at least. random is
+// between 0 and 1.
+export function every(s, state, wait, random = Math.random()) {
+  const some = seconds => seconds * (0.8 + 0.4 * random)
+  const pace = Math.min(30, Math.max(5, (s.lobby + s.line - s.serving) / 1000))
+  if (state === 'called' || state === 'next' || state === 'waiting' && wait < 30) return some(5)
+  if (state === 'waiting' && wait !== undefined) return some(Math.min(60, Math.max(pace, wait / 10)))
+  return some(pace)
+}
+
+// sampled tells whether this page is one of those that say they are there in a window.
+export async function sampled(s, {kind, index}, window) {
+  const view = new DataView(new ArrayBuffer(29))
+  view.setBigUint64(0, BigInt(s.room))
+  view.setUint32(8, s.epoch)
+  view.setUint8(12, kind)
+  view.setBigUint64(13, BigInt(index))
+  view.setBigUint64(21, BigInt(window))
+  const sum = new DataView(await crypto.subtle.digest('SHA-256', view))
+  return sum.getUint32(0) / 4294967296 < s.beat
+}

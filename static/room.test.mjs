@@ -1,0 +1,116 @@
+// What the page of a waiting room computes, on the cases that the server's tests write; and that nobody asks more often
+// because a sale opens.
+
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import test from 'node:test'
+
+const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
+const source = read('js/stand.js')
+const load = source => import('data:text/javascript,' + encodeURIComponent(source))
+const stand = await load(source)
+const zone = 'Europe/Berlin'
+const called = {full: 'next', late: 'late', left: 'left', used: 'left'}
+
+// told is what a page says to somebody.
+function told({before, seconds, stands, words, chance, advice, moved, left}, {status, kind, number, called: why}) {
+  const at = Date.parse(status.at), ahead = before(status.ahead ?? [], number)
+  const seat = chance(status, number)
+  return {
+    state: stands(status, {kind, number, called: called[why] ?? why}, at), ahead, wait: words(seconds(status, ahead), at, zone),
+    seat, advice: advice(seat), moved: moved(status, zone), left: left(status, zone),
+  }
+}
+
+const golden = JSON.parse(read('../handlers/testdata/room.json'))
+
+for (const g of golden) {
+  test(`the page says what the server says: ${g.name}`, () => {
+    const {state, ahead, wait, seat, advice, moved, left} = g
+    assert.deepEqual(told(stand, g), {state, ahead, wait, seat, advice, moved, left})
+  })
+}
+
+const faults = {
+  'one ahead too many': ['number - a - 1) * (m', 'number - a) * (m'],
+  'nobody leaves': ['leave > 0', 'leave > 1'],
+  'a range that is too narrow': ['wait * 1.2', 'wait * 1.1'],
+  'likely is uncertain': ['number <= s.likely', 'number < 0'],
+  'another zone': ['timeZone: zone', "timeZone: 'UTC'"],
+  'called too early': ['number <= s.serving', 'number <= s.serving + 1'],
+  'sold out while seats are held': ['s.held === 0 && ', ''],
+  'paused and waiting': ["s.phase === 'paused'", 'false'],
+  'a lobby that is open too early': ['> now', '> now + 1e9'],
+  'not in, though inside': ["called === 'inside' || ", ''],
+}
+for (const [name, [from, to]] of Object.entries(faults)) {
+  test(`a planted fault is noticed: ${name}`, async () => {
+    assert.ok(source.includes(from), `the script has no ${from} any more`)
+    const wrong = await load(source.replace(from, to))
+    assert.ok(golden.some(g => {
+      const said = told(wrong, g)
+      return Object.keys(said).some(key => said[key] !== g[key])
+    }))
+  })
+}
+
+// random is the same in each run.
+function random(seed) {
+  return () => {
+    seed = seed + 0x6d2b79f5 | 0
+    let t = Math.imul(seed ^ seed >>> 15, 1 | seed)
+    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t
+    return ((t ^ t >>> 14) >>> 0) / 4294967296
+  }
+}
+
+const OPENS = 600, DRAWN = 608, WINDOW = 5
+
+// crowd lets pages ask from ten minutes before the opening to five minutes after it, and counts how many ask in each window
+// of five seconds: most is the busiest one of the lobby, and of the time from the opening on.
+function crowd({every, stands, before, seconds}, people, rate, seed = 1) {
+  const next = random(seed), counts = []
+  const status = t => {
+    const in_ = Math.max(0, t - DRAWN), open = t >= DRAWN, served = Math.min(people, Math.floor(in_ * rate / 0.65))
+    return {
+      phase: t < OPENS ? 'lobby' : open ? 'open' : 'drawing', opens_at: new Date(OPENS * 1000).toISOString(), lobby: people, line: 0, serving: served,
+      free: 5000, held: 0, sold: 0, ahead: [[served, 0], [people, Math.round((people - served) * 0.65)]], rate: rate * Math.min(60, in_) / 60, leave: 0.0001,
+    }
+  }
+  for (let i = 1; i <= people; i++) {
+    let t = next() * 60, inside = false
+    while (t < OPENS + 300 && !inside) {
+      const w = Math.floor(t / WINDOW)
+      counts[w] = (counts[w] ?? 0) + 1
+      const s = status(t), me = {kind: 1, number: t < DRAWN ? 0 : i}
+      const state = stands(s, me, t * 1000)
+      const now = Date.now
+      Date.now = () => t * 1000 // for whoever asks the clock
+      t += every(s, state, me.number ? seconds(s, before(s.ahead, i)) : undefined, next())
+      Date.now = now
+      inside = state === 'called'
+    }
+  }
+  const most = list => Math.max(...Array.from(list, n => n ?? 0))
+  return {lobby: most(counts.slice(120 / WINDOW, OPENS / WINDOW)), after: most(counts.slice(OPENS / WINDOW))}
+}
+
+for (const [people, rate] of [[300, 1], [10_000, 6], [10_000, 40], [40_000, 40]]) {
+  test(`when a room of ${people} opens at ${rate} a second, no more pages ask than before`, () => {
+    const {lobby, after} = crowd(stand, people, rate)
+    assert.ok(after <= lobby * 1.1, `${after} asked in the busiest ${WINDOW} s from the opening on, ${lobby} in the lobby`)
+  })
+}
+
+const waves = {
+  'everybody asks at the opening': ['return some(pace)', "return s.phase === 'lobby' ? Math.min(some(pace), Math.max(0.1, Date.parse(s.opens_at) / 1000 - Date.now() / 1000)) : some(pace)"],
+  'everybody asks within nine seconds of it': ['return some(pace)', "const left = (Date.parse(s.opens_at) - Date.now()) / 1000; return left > 0 && left < 30 ? left + 1 + 8 * random : some(pace)"],
+  'everybody is impatient during the draw': ['return some(pace)', "return state === 'drawing' ? some(4) : some(pace)"],
+}
+for (const [name, [from, to]] of Object.entries(waves)) {
+  test(`a planted wave is noticed: ${name}`, async () => {
+    assert.ok(source.includes(from), `the script has no ${from} any more`)
+    const {lobby, after} = crowd(await load(source.replace(from, to)), 40_000, 6)
+    assert.ok(after > lobby * 1.1, `${after} asked from the opening on, ${lobby} in the lobby`)
+  })
+}
