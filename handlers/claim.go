@@ -44,17 +44,17 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
-	status := http.StatusConflict
+	status, to := http.StatusConflict, ""
 	if room := h.gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
-		status = http.StatusForbidden
+		status, to = http.StatusForbidden, views.RoomPath(room.Slug)
 		if !wantsJSON(r) {
-			http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+			http.Redirect(w, r, to, http.StatusSeeOther)
 			return nil
 		}
 	}
 	if wantsJSON(r) {
 		return writeJSON(w, status, errorAnswer{errorBody{
-			Code: refusal.Code, Message: refusal.Message, Seats: labels(s, refusal.Seats), Nearest: labels(s, refusal.Nearest),
+			Code: refusal.Code, Message: refusal.Message, Seats: labels(s, refusal.Seats), Nearest: labels(s, refusal.Nearest), To: to,
 		}})
 	}
 	message := &views.Message{Text: refusal.Message, Nearest: refusal.Nearest}

@@ -126,6 +126,7 @@ type errorBody struct {
 	Nearest []string `json:"nearest"`
 
 	Fields map[string]string `json:"fields,omitempty"` // what is wrong, by field
+	To     string            `json:"to,omitempty"`     // where to go instead: the waiting room
 }
 
 // fields says which fields an error is about, if it is about some.

@@ -64,10 +64,16 @@ func (h *Handlers) room(w http.ResponseWriter, r *http.Request, room *gate.Room)
 // softly loads the session where it can be read. The page of a room is there without the database, too.
 func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 	with, err := h.visited(r)
+	if err == nil {
+		return with, false
+	}
+	// Nobody's session needs no database. Who has a place is known by what their browser keeps, too.
+	ctx, err := h.sessions.Load(r.Context(), "")
 	if err != nil {
+		h.log.Error("an empty session could not be made", "error", err)
 		return r, true
 	}
-	return with, false
+	return r.WithContext(ctx), true
 }
 
 // showRoom writes where somebody stands, with what p knows besides.

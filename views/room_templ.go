@@ -652,7 +652,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "><h2>You left</h2><p>Your number was used, or given up. What you bought is yours. You can join again, at the end of the line.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "><h2>Your time inside is over</h2><p>A number lets somebody in once: until they bought, gave it up, or were inside as long as one can be. What you bought is yours, and seats you hold are yours until their time ends. You can join again, at the end of the line.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

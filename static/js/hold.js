@@ -89,6 +89,11 @@ function show(error) {
     Object.assign(button, {name: 'seat', value: label, textContent: `Take ${words(label)} instead`})
     return button
   }))
+  if (error.to) { // to the waiting room
+    const link = document.createElement('a')
+    Object.assign(link, {href: error.to, className: 'primary', textContent: 'Go to the waiting room'})
+    $('.nearest', box).append(link)
+  }
   box.hidden = false
   box.scrollIntoView({block: 'nearest'})
   say(error.message, false)
