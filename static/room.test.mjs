@@ -54,6 +54,17 @@ for (const [name, [from, to]] of Object.entries(faults)) {
   })
 }
 
+const answers = [[1, 5], [1, 4], [1, 5], [0, 9], [1, 7], [1, 6]].map(([epoch, v]) => ({epoch, v}))
+const versions = newer => answers.reduce((list, next) => [...list, newer(next, list.at(-1))], [{epoch: 1, v: 3}]).map(s => s.v).join()
+
+test('a lower version, or one of an earlier epoch, takes nobody back', async () => {
+  assert.equal(versions(stand.newer), '3,5,5,5,5,7,7')
+  for (const [from, to] of [['next.v >= shown.v', 'true'], ['next.epoch === shown.epoch &&', '']]) {
+    assert.ok(source.includes(from), `the script has no ${from} any more`)
+    assert.notEqual(versions((await load(source.replace(from, to))).newer), '3,5,5,5,5,7,7')
+  }
+})
+
 // random is the same in each run.
 function random(seed) {
   return () => {

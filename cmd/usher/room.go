@@ -172,6 +172,10 @@ func roomShow(ctx context.Context, c *call) error {
 		fmt.Fprintf(t, "in the lobby\t%s\n", thousands(int(r.Lobby)))
 		fmt.Fprintf(t, "in line\t%s\n", thousands(int(r.Line)))
 		fmt.Fprintf(t, "called\t%s\n", thousands(int(r.Serving)))
+		fmt.Fprintf(t, "not called yet\t%s\n", thousands(int(r.Lobby+r.Line-r.Serving)))
+		if r.Serving > 0 {
+			fmt.Fprintf(t, "came, of those called\t%.0f %%\n", 100*float64(r.Admitted)/float64(r.Serving))
+		}
 		fmt.Fprintf(t, "inside\t%s of %s slots\n", thousands(r.Inside), thousands(r.Slots))
 		fmt.Fprintf(t, "let in so far\t%s, of whom %s bought\n", thousands(r.Admitted), thousands(r.Bought))
 		fmt.Fprintf(t, "people let in per second\t%.2f (limit: %g; 0 is none)\n", r.Outlook.Rate, r.Rate)

@@ -22,6 +22,7 @@ func TestAWaitingRoomIsSteeredFromTheShellAndEveryActIsWrittenDown(t *testing.T)
 		{"room|beacon|the-evening|1 2 3", "Only a draw that waits for a manual beacon"},
 		{"room|end|the-evening|--reason|It rains.", "has ended"},
 		{"room|show|the-evening", "It rains."},
+		{"room|show|the-evening", "not called yet"},
 		{"room|show|the-morning", `no waiting room "the-morning"`},
 	} {
 		out, err := try(t, append(strings.Split(step.args, "|"), "--data", folder)...)

@@ -1,7 +1,7 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
 // own follows from their number.
 
-import {advice, before, chance, every, left, moved, number, sampled, seconds, stands, words} from 'usher/stand'
+import {advice, before, chance, every, left, moved, newer, number, sampled, seconds, stands, words} from 'usher/stand'
 
 const data = document.body.dataset
 const $ = selector => document.querySelector(selector)
@@ -84,7 +84,7 @@ async function look() {
   if (!answer.ok) throw new Error(answer.status)
   const next = await answer.json()
   if (next.epoch > shown.epoch) return location.reload() // everything begins anew
-  if (next.epoch === shown.epoch && next.v >= shown.v) shown = next
+  shown = newer(next, shown)
 }
 
 async function beat() {

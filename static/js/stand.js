@@ -69,6 +69,9 @@ export function stands(s, {kind, number, called}, now) {
   return number <= s.serving ? called || 'called' : 'waiting'
 }
 
+// newer is the later one of two answers: one that somebody on the way had kept too long takes nobody back.
+export const newer = (next, shown) => next.epoch === shown.epoch && next.v >= shown.v ? next : shown
+
 // every is when to ask again, in seconds. Who is about to be called asks each 5 s. All others keep one pace before, at and
 // after the opening, so that it brings no wave: a thousand questions a second, and one each 30 s at least. random is
 // between 0 and 1.
