@@ -26,9 +26,10 @@ const planted = `async () => {
 	const {unpack} = await import('usher/geometry')
 	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
 	const seat = [...house.x.keys()].find(i => house.sections[house.section[i]].pitch)
-	const text = document.querySelector('#map a text:not(.gone)')
-	text.setAttribute('x', house.x[seat])
-	text.setAttribute('y', house.y[seat])
+	const svg = document.querySelector('#map > svg'), text = svg.querySelector('a text:not(.gone)')
+	const spot = new DOMPoint(house.x[seat], house.y[seat]).matrixTransform(text.getScreenCTM().inverse().multiply(svg.getScreenCTM()))
+	text.setAttribute('x', spot.x)
+	text.setAttribute('y', spot.y)
 }`
 
 func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/klauspost/compress/gzhttp"
+	"github.com/usherbox/usher/static"
 )
 
 const bodyLimit = 64 << 10
@@ -16,7 +16,7 @@ const bodyLimit = 64 << 10
 func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
-	pages := gzhttp.GzipHandler(guard.Handler(limitBody(routes)))
+	pages := static.Pack(guard.Handler(limitBody(routes)))
 	return h.recovering(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/live") { // a socket is neither compressed nor anybody's
 			routes.ServeHTTP(w, r)

@@ -122,7 +122,10 @@ func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
 func compressed(t *testing.T, content []byte) int {
 	t.Helper()
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w, err := gzip.NewWriterLevel(&b, level)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := w.Write(content); err != nil {
 		t.Fatal(err)
 	}

@@ -23,20 +23,35 @@ func (s Sale) fine() float64 {
 	return max(s.Plan.Width, s.Plan.Height) * fineness
 }
 
-// step is the length the drawing's outlines and names are written in.
+// step is the length the outlines and names of sections are written in: short numbers in large houses, where every byte
+// counts two hundred times.
 func (s Sale) step() float64 {
-	return max(math.Floor(s.fine()), 0.1)
+	return max(math.Floor(2*s.fine()), 0.1)
 }
 
-// rough writes a coordinate in steps.
-func (s Sale) rough(f float64) string { return tenth(math.Round(f/s.step()) * s.step()) }
+// scaled draws what is written in steps.
+func (s Sale) scaled() string { return "scale(" + tenth(s.step()) + ")" }
+
+// placed puts the drawing of a section where its name stands, or would.
+func (s Sale) placed(t title) string {
+	x, y := s.origin(t)
+	return "translate(" + strconv.Itoa(x) + " " + strconv.Itoa(y) + ")"
+}
+
+// origin is the point the drawing of a section is written from: its name's, in steps.
+func (s Sale) origin(t title) (x, y int) {
+	return int(math.Round(t.X / s.step())), int(math.Round(t.Y / s.step()))
+}
+
+// size is how large a name is, in steps.
+func (s Sale) size(t title) string { return tenth(t.Size / s.step()) }
 
 // outline is the path around a section, without the points nobody would miss. Curved sections have fifty points, of
-// which a dozen can be seen; each is written as the way from the one before.
-func (s Sale) outline(section int) string {
+// which a dozen can be seen; each is written as the way from the one before, the first from the origin.
+func (s Sale) outline(section int, t title) string {
 	points, step := simpler(s.Plan.Sections[section].Outline, s.fine()), s.step()
 	var b []byte
-	var x, y int // in steps, as written so far
+	x, y := s.origin(t) // and then as written so far
 	for i, p := range points {
 		toX, toY := int(math.Round(p.X/step)), int(math.Round(p.Y/step))
 		switch i {
@@ -45,19 +60,19 @@ func (s Sale) outline(section int) string {
 		case 1:
 			b = append(b, 'l')
 		}
-		b = steps(b, toX-x, step)
-		b = steps(b, toY-y, step)
+		b = steps(b, toX-x)
+		b = steps(b, toY-y)
 		x, y = toX, toY
 	}
 	return string(append(b, 'z'))
 }
 
-// steps appends a length, with a space before it unless a sign or a letter stands between it and the last.
-func steps(b []byte, n int, step float64) []byte {
+// steps appends a whole number, with a space before it unless a sign or a letter stands between it and the last.
+func steps(b []byte, n int) []byte {
 	if last := len(b) - 1; n >= 0 && last >= 0 && b[last] != 'M' && b[last] != 'l' {
 		b = append(b, ' ')
 	}
-	return strconv.AppendFloat(b, math.Round(float64(n)*step*10)/10, 'f', -1, 64)
+	return strconv.AppendInt(b, int64(n), 10)
 }
 
 // simpler leaves out points of a closed outline that are no further than this from the line without them

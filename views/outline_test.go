@@ -39,12 +39,12 @@ func TestASimplerOutlineIsNowhereFurtherOffThanAllowed(t *testing.T) {
 func TestAnOutlineIsWrittenAsThePathBack(t *testing.T) {
 	t.Parallel()
 	s := Sale{Plan: &seats.Plan{Width: 400, Height: 300, Sections: []seats.Section{{Outline: []seats.Point{{X: 10, Y: 20}, {X: 110.54, Y: 20}, {X: 110.54, Y: 80}, {X: -5, Y: 80}}}}}}
-	if got, want := s.outline(0), "M10 20l100.5 0 0 60-115.5 0z"; got != want {
+	if got, want := s.outline(0, title{}), "M100 200l1005 0 0 600-1155 0z"; got != want {
 		t.Errorf("the path is %q, want %q", got, want)
 	}
 	for _, few := range [][]seats.Point{nil, {{X: 1, Y: 1}}, {{X: 1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: 1}}} {
 		s.Plan.Sections[0].Outline = few
-		if got := s.outline(0); strings.Contains(got, "NaN") || !strings.HasSuffix(got, "z") {
+		if got := s.outline(0, title{X: 7, Y: 3}); strings.Contains(got, "NaN") || !strings.HasSuffix(got, "z") {
 			t.Errorf("%v becomes %q", few, got)
 		}
 	}

@@ -51,6 +51,14 @@ func (s Sale) drawn() bool {
 	return false
 }
 
+// style is the style sheet that its pages need besides the one of every page.
+func (s Sale) style() string {
+	if s.drawn() {
+		return ""
+	}
+	return "plain.css"
+}
+
 // areas lists the positions of the sections without rows.
 func (s Sale) areas() (list []int) {
 	for i, section := range s.Plan.Sections {

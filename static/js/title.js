@@ -15,7 +15,7 @@ export class Titles {
     const taken = $$('.shape:not(.open), .word', drawing).map(shape => grown(shape.getBBox(), 4))
     this.all = $$('a', drawing).flatMap((link, section) => {
       const text = $('text', link)
-      return text ? [{text, section, shown: true, grow: 1, ...place(text)}] : []
+      return text ? [{text, section, shown: true, grow: 1, ...place(text, link)}] : []
     })
     const set = (t, spot) => {
       Object.assign(t, spot, {beside: true})
@@ -26,8 +26,8 @@ export class Titles {
       const spot = !t.beside && house.n <= FEW && this.#beside(t, taken)
       if (!spot) continue
       set(t, spot)
-      t.text.setAttribute('x', t.x)
-      t.text.setAttribute('y', t.y)
+      t.text.setAttribute('x', (t.x - t.from.x) / t.from.step)
+      t.text.setAttribute('y', (t.y - t.from.y) / t.from.step)
     }
   }
 
@@ -82,14 +82,15 @@ export class Titles {
       if (shown && !t.beside) large.push(b)
       s.title = shown && !t.beside ? b : undefined
       if (shown !== t.shown) t.text.classList.toggle('gone', !(t.shown = shown))
-      if (grow !== t.grow) t.text.setAttribute('font-size', t.size * (t.grow = grow))
+      if (grow !== t.grow) t.text.setAttribute('font-size', t.size * (t.grow = grow) / t.from.step)
     }
   }
 }
 
-function place(text) {
-  const get = name => Number(text.getAttribute(name)), size = get('font-size')
-  return {x: get('x'), y: get('y'), size, w: text.getBBox().width}
+// place is where and how large a name is in the house. A section is drawn from the place of its name, and in steps.
+function place(text, link) {
+  const matrix = of => of.transform.baseVal.consolidate().matrix, {a} = matrix(link.parentNode), {e, f} = matrix(link), x = e * a, y = f * a
+  return {from: {x, y, step: a}, x, y, size: text.getAttribute('font-size') * a, w: text.getBBox().width * a}
 }
 
 const box = (t, x, y) => ({left: x - t.w / 2, right: x + t.w / 2, top: y - t.size * .5, bottom: y + t.size * .5})
