@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
@@ -20,10 +21,11 @@ const (
 )
 
 var (
-	errNotSignedIn = &problem{401, "not_signed_in", "You are not signed in.", nothingChanged, "Open your credit and have a link sent to your address."}
-	errNoLink      = &problem{404, "link", "This link opens nothing: it was used, it is older than half an hour, or a newer one was sent.", nothingChanged, "Open your credit and have a new one sent."}
-	errOften       = &problem{429, "too_often", "Three mails went to this address within the hour.", nothingChanged, "Take the newest of them, or try again in an hour."}
-	errAddress     = &problem{422, "invalid", "This is not an e-mail address such as ann@example.org.", nothingChanged, "Change it and send it again."}
+	errNotSignedIn  = &problem{401, "not_signed_in", "You are not signed in.", nothingChanged, "Open your credit and have a link sent to your address."}
+	errNoLink       = &problem{404, "link", "This link opens nothing: it was used, it is older than half an hour, or a newer one was sent.", nothingChanged, "Open your credit and have a new one sent."}
+	errOften        = &problem{429, "too_often", "Three mails went to this address within the hour.", nothingChanged, "Take the newest of them, or try again in an hour."}
+	errOtherAddress = &problem{409, "key", "This form was sent before with another address. The mail to that one is on its way.", nothingChanged, "Send it once more for this one."}
+	errAddress      = &problem{422, "invalid", "This is not an e-mail address such as ann@example.org.", nothingChanged, "Change it and send it again."}
 )
 
 // visit makes a handler of one that wants to know who reads, and is about no event.
@@ -76,8 +78,8 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	email, err := h.credit.Ask(r.Context(), asked.Email)
-	wrong := map[bool]*problem{errors.Is(err, credit.ErrOften): errOften, errors.Is(err, credit.ErrAddress): errAddress}[true]
+	email, err := h.credit.Ask(r.Context(), asked.Email, asked.Key)
+	wrong := map[bool]*problem{errors.Is(err, credit.ErrOften): errOften, errors.Is(err, credit.ErrAddress): errAddress, errors.Is(err, credit.ErrKey): errOtherAddress}[true]
 	switch {
 	case wrong != nil && !wantsJSON(r):
 		return h.showCredit(w, r, wrong.status, views.CreditPage{Typed: asked.Email, WrongEmail: wrong.what + " " + wrong.next})
@@ -115,7 +117,7 @@ func (h *Handlers) link(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, linkAnswer{email})
 	}
-	page := views.CreditPage{Page: views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css"}, Token: token, Typed: email}
+	page := views.CreditPage{Page: views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
 	return writePage(w, r, http.StatusOK, views.Credit(page))
 }
 
@@ -125,7 +127,7 @@ func (h *Handlers) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	email, err := h.credit.Open(r.Context(), asked.Token)
+	email, err := h.credit.Open(r.Context(), asked.Token, asked.Key)
 	if errors.Is(err, credit.ErrNoLink) {
 		return errNoLink
 	}

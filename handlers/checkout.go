@@ -60,7 +60,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	}
 	hold, err := s.Hold(r.Context(), holder)
 	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: nonce(w), Script: "checkout.js", Style: "order.css"}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold}
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
 		if p.Hold = nil; p.Message == "" {
@@ -161,7 +161,7 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 // extendCheckout gives the hold more time and shows the page again with everything that was typed.
 func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
 	page := views.CheckoutPage{Form: form}
-	if _, err := s.Extend(r.Context(), holder); err != nil {
+	if _, err := s.Extend(r.Context(), holder, r.PostForm.Get("extend")); err != nil {
 		return h.refuseOrder(w, r, s, form, err)
 	}
 	return h.showCheckout(w, r, s, http.StatusOK, page)

@@ -71,16 +71,12 @@ func labels(s *seats.Sale, idxs []int) []string {
 
 // decodeClaim reads a wish and its key from JSON or a form, strictly: what is not understood is refused.
 func decodeClaim(r *http.Request) (seats.Wish, string, error) {
-	key := r.Header.Get("Idempotency-Key")
 	var wish seats.Wish
 	var err error
 	switch {
 	case isForm(r):
 		if wish, err = decodeForm(r); err != nil {
 			return seats.Wish{}, "", err
-		}
-		if key == "" {
-			key = r.PostForm.Get("key")
 		}
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
 		body, err := io.ReadAll(r.Body)
@@ -93,10 +89,27 @@ func decodeClaim(r *http.Request) (seats.Wish, string, error) {
 	default:
 		return seats.Wish{}, "", errMedia
 	}
-	if len(key) > 200 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return seats.Wish{}, "", errKey
+	key, err := keyOf(r)
+	return wish, key, err
+}
+
+// keyOf is what a repeat is known by: of programs a header, of forms a field; empty if there is none.
+func keyOf(r *http.Request) (string, error) {
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" && isForm(r) {
+		if err := parseForm(r); err != nil {
+			return "", err
+		}
+		key = r.PostForm.Get("key")
 	}
-	return wish, key, nil
+	return key, wrongKey(key)
+}
+
+func wrongKey(key string) error {
+	if len(key) > 200 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return errKey
+	}
+	return nil
 }
 
 // decodeWish reads the JSON of a claim.

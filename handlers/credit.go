@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"time"
@@ -61,7 +62,7 @@ func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int
 		return writeJSON(w, status, describeCredit(p.Account, p.Statements))
 	}
 	p.Page = views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css", Notice: p.Notice}
-	p.Back = h.backTo(r)
+	p.Back, p.Key = h.backTo(r), rand.Text()
 	return writePage(w, r, status, views.Credit(p))
 }
 
@@ -119,13 +120,18 @@ type creditWanted struct {
 	Token string `json:"token"`
 	Code  string `json:"code"`
 	Back  string `json:"back"`
+	Key   string `json:"key"`
 }
 
 func decodeCredit(r *http.Request) (asked creditWanted, err error) {
 	if isForm(r) {
-		err = parseForm(r)
+		if err := parseForm(r); err != nil {
+			return asked, err
+		}
 		f := r.PostForm
-		return creditWanted{f.Get("email"), f.Get("token"), f.Get("code"), f.Get("back")}, err
+		asked = creditWanted{f.Get("email"), f.Get("token"), f.Get("code"), f.Get("back"), f.Get("key")}
+	} else if err := decodeBody(r, &asked); err != nil {
+		return asked, err
 	}
-	return asked, decodeBody(r, &asked)
+	return asked, wrongKey(asked.Key)
 }

@@ -74,7 +74,11 @@ func (h *Handlers) extend(w http.ResponseWriter, r *http.Request, s *seats.Sale)
 	if !known {
 		return errNoHold
 	}
-	hold, err := s.Extend(r.Context(), holder)
+	key, err := keyOf(r)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Extend(r.Context(), holder, key)
 	var refusal *seats.Refusal
 	if errors.As(err, &refusal) {
 		return h.refuse(w, r, s, refusal)

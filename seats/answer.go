@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// granted is the answer to a claim that won. It is kept in its holder's row until that is purged, so that a repeat of
+// granted is the answer to a claim that won, or to an extension. It is kept in its holder's row until that is purged, so that a repeat of
 // the claim gets the same answer.
 type granted struct {
 	Key       string    `json:"key"`
-	Wish      string    `json:"wish"` // hash of what was asked for
+	Wish      string    `json:"wish"` // what was asked for: of a claim its hash
 	Hold      ID        `json:"hold"`
 	Seats     []int32   `json:"seats"` // all seats of the hold, as the answer named them
 	ExpiresAt time.Time `json:"expires_at"`
@@ -21,6 +21,15 @@ type granted struct {
 type answers struct {
 	text *string // as stored; nil if none
 	list []granted
+}
+
+// seatsOf are seats as an answer keeps them.
+func seatsOf(idxs []int) []int32 {
+	seats := make([]int32, len(idxs))
+	for i, idx := range idxs {
+		seats[i] = int32(idx)
+	}
+	return seats
 }
 
 // answersKept is how many answers a row keeps. A repeat comes within seconds.

@@ -199,7 +199,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 		return Hold{}, err
 	}
 	if first.Wish != c.wish {
-		return Hold{}, &Nonsense{Message: "This key came before with another claim. Use a new key for a new claim. What you hold is unchanged."}
+		return Hold{}, &Nonsense{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
 	}
 	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Lapsed: !first.ExpiresAt.After(b.now)}
 	for _, idx := range first.Seats {

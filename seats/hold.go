@@ -121,31 +121,44 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 }
 
 // Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used up,
-// and while nothing else is free: then somebody waits for these seats.
-func (s *Sale) Extend(ctx context.Context, holder ID) (Hold, error) {
-	return s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
-		h, live := b.live(holder)
-		switch {
-		case h == nil || len(b.still(h)) == 0:
-			return Hold{}, ErrNoHold
-		case !live:
-			return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
-		case h.extensions >= b.terms.extensions:
-			return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
-		case s.Remaining() == 0:
-			return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
+// and while nothing else is free: then somebody waits for these seats. A repeat with the same key, if there is one, gets
+// the first answer and uses nothing up; *Nonsense if the key came before with a claim.
+func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
+	c := &command{holder: holder, key: key, wish: "extension"}
+	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
+	return s.do(ctx, c)
+}
+
+func (b *batch) extend(c *command) (Hold, error) {
+	h, live := b.live(c.holder)
+	if h != nil && c.key != "" {
+		if first, err := h.answers.to(c.key); err != nil || first != nil {
+			return b.repeat(first, c, err)
 		}
-		h.expiresAt = b.now.Add(b.terms.holdLength)
-		h.extensions++
-		h.touched = true
-		for _, idx := range b.still(h) {
-			if r := b.rows[idx]; r.state == Held || r.state == Paying {
-				r.expiresAt = &h.expiresAt
-				b.rows[idx], b.extended[idx] = r, true
-			}
+	}
+	switch {
+	case h == nil || len(b.still(h)) == 0:
+		return Hold{}, ErrNoHold
+	case !live:
+		return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
+	case h.extensions >= b.terms.extensions:
+		return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
+	case b.sale.Remaining() == 0:
+		return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
+	}
+	h.expiresAt = b.now.Add(b.terms.holdLength)
+	h.extensions++
+	h.touched = true
+	for _, idx := range b.still(h) {
+		if r := b.rows[idx]; r.state == Held || r.state == Paying {
+			r.expiresAt = &h.expiresAt
+			b.rows[idx], b.extended[idx] = r, true
 		}
+	}
+	if c.key == "" {
 		return b.answerHold(h), nil
-	}})
+	}
+	return b.answerHold(h), h.answers.keep(granted{c.key, c.wish, h.id, seatsOf(b.still(h)), h.expiresAt})
 }
 
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder

@@ -30,7 +30,7 @@ func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
 	if s := db.sale.Snapshot(); s.States[0] != seats.Free || s.Counts.Free[0] != 20 {
 		t.Errorf("a lapsed seat shows as %v and %d are free, want free and 20", s.States[0], s.Counts.Free[0])
 	}
-	_, err := db.sale.Extend(t.Context(), who)
+	_, err := db.sale.Extend(t.Context(), who, "")
 	wantRefusal(t, err, seats.CodeLapsed)
 	db.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
 	if h, err := db.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
@@ -86,18 +86,48 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 	who := seats.NewID()
 	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	for range 2 {
-		h, err := b.sale.Extend(t.Context(), who)
+		h, err := b.sale.Extend(t.Context(), who, "")
 		if err != nil || !h.ExpiresAt.After(first.ExpiresAt) {
 			t.Fatalf("an extension gave %+v, %v", h, err)
 		}
 	}
-	_, err := b.sale.Extend(t.Context(), who)
+	_, err := b.sale.Extend(t.Context(), who, "")
 	wantRefusal(t, err, seats.CodePressure)
 	other := seats.NewID()
 	b.claim(t, other, seats.Wish{Best: 9, Category: "A"})
 	b.claim(t, other, seats.Wish{Area: "Floor", Quantity: 1})
-	_, err = b.sale.Extend(t.Context(), other)
+	_, err = b.sale.Extend(t.Context(), other, "")
 	wantRefusal(t, err, seats.CodePressure)
+	wantBooks(t, b)
+}
+
+func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
+	who, wish := seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}}
+	if _, err := b.sale.Claim(t.Context(), who, "claim", wish); err != nil {
+		t.Fatal(err)
+	}
+	first, err := b.sale.Extend(t.Context(), who, "k")
+	if err != nil || first.ExtensionsLeft != 1 {
+		t.Fatalf("an extension gave %+v, %v", first, err)
+	}
+	for range 3 {
+		h, err := b.sale.Extend(t.Context(), who, "k")
+		if err != nil || h.ExtensionsLeft != 1 || !h.ExpiresAt.Equal(first.ExpiresAt) || len(h.Seats) != 1 {
+			t.Errorf("a repeat gave %+v, %v; want the first answer, %+v", h, err, first)
+		}
+	}
+	var nonsense *seats.Nonsense
+	if _, err := b.sale.Extend(t.Context(), who, "claim"); !errors.As(err, &nonsense) {
+		t.Errorf("an extension with the key of a claim got %v", err)
+	}
+	if _, err := b.sale.Claim(t.Context(), who, "k", wish); !errors.As(err, &nonsense) {
+		t.Errorf("a claim with the key of an extension got %v", err)
+	}
+	if h, err := b.sale.Extend(t.Context(), who, "another"); err != nil || h.ExtensionsLeft != 0 {
+		t.Errorf("another extension gave %+v, %v", h, err)
+	}
 	wantBooks(t, b)
 }
 

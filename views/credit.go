@@ -21,6 +21,7 @@ type CreditPage struct {
 	WrongEmail string             // why no link was sent
 	Asked      string             // where a link is on its way to
 	Token      string             // of the link that was opened
+	Key        string             // of the form: a repeat of it is known by it
 	Back       string             // the checkout somebody came from
 }
 

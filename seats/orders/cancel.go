@@ -64,6 +64,7 @@ func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bo
 
 // cancelling is a cancellation about to be written.
 type cancelling struct {
+	id      seats.ID
 	order   seats.ID
 	code    string // of the order
 	tickets []seats.ID
@@ -72,17 +73,21 @@ type cancelling struct {
 	reason  string
 }
 
-// While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries.
+// While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries. The mark is of the
+// cancellation that set it; that of two at once is nobody's to take back, and stays until its time is over.
 const leaveSQL = `
-UPDATE ticket SET leaving_until = clock_timestamp() + interval '2 minutes'
+UPDATE ticket
+   SET leaving_by = CASE WHEN leaving_until > clock_timestamp() THEN NULL ELSE $3::uuid END,
+       leaving_until = clock_timestamp() + interval '2 minutes'
  WHERE id = ANY($1::uuid[]) AND ($2 OR NOT EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))`
 
-const stayedSQL = `UPDATE ticket SET leaving_until = NULL WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL`
+const stayedSQL = `UPDATE ticket SET leaving_until = NULL, leaving_by = NULL WHERE id = ANY($1::uuid[]) AND leaving_by = $2 AND revoked_at IS NULL`
 
 // cancel writes a cancellation in the transaction that frees its seats. That one carries other people's commands as well,
 // which fail with it: what can go wrong is found before, and kept from going wrong.
 func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error {
 	ctx = context.WithoutCancel(ctx) // whoever asked may leave; what was begun is ended
+	c.id = seats.NewID()
 	left, err := o.leave(ctx, c)
 	if err != nil {
 		return err
@@ -102,10 +107,16 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 	default:
 		err = fmt.Errorf("orders: cancel: %w", err)
 	}
-	if _, e := o.db.Exec(ctx, stayedSQL, c.tickets); e != nil { // else they are let in again when the time is over
-		return errors.Join(err, e)
+	return errors.Join(err, o.stay(ctx, c))
+}
+
+// stay takes the mark of a cancellation back that came to nothing. If that fails, doors let the tickets in when its time
+// is over.
+func (o *Orders) stay(ctx context.Context, c cancelling) error {
+	if _, err := o.db.Exec(ctx, stayedSQL, c.tickets, c.id); err != nil {
+		return fmt.Errorf("orders: stay: %w", err)
 	}
-	return err
+	return nil
 }
 
 // leave keeps doors from letting the tickets in from now on, all of them or none. A door that looks at one of them in this
@@ -115,7 +126,7 @@ func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error)
 		if _, err := tx.Exec(ctx, theseTicketsSQL, c.tickets); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, leaveSQL, c.tickets, c.used)
+		tag, err := tx.Exec(ctx, leaveSQL, c.tickets, c.used, c.id)
 		if left = int(tag.RowsAffected()) == len(c.tickets); err == nil && !left {
 			err = pgx.ErrTxCommitRollback
 		}
@@ -185,11 +196,10 @@ const (
 )
 
 func (c cancelling) queue(q *pgx.Batch, event int64) {
-	id := seats.NewID()
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
-	q.Queue(cancelSQL, c.order, c.tickets, id, event, c.used)
-	queueBack(q, c.order, c.reason, &id)
+	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used)
+	queueBack(q, c.order, c.reason, &c.id)
 }
 
 // What the order keeps of its money is what the live tickets cost: money that is taken later knows of it (capturedSQL).

@@ -22,7 +22,7 @@ func (p *purse) mailed(t testing.TB, email string) string {
 
 func (p *purse) asks(t testing.TB, email string) {
 	t.Helper()
-	if _, err := p.Ask(t.Context(), email); err != nil {
+	if _, err := p.Ask(t.Context(), email, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,10 +41,10 @@ func TestALinkByMailOpensOnceAndOnlyForItsAddress(t *testing.T) {
 			t.Errorf("the link is of %q, %v", who, err)
 		}
 	}
-	if who, err := p.Open(t.Context(), token); err != nil || who != ann {
+	if who, err := p.Open(t.Context(), token, ""); err != nil || who != ann {
 		t.Errorf("the link opened for %q, %v", who, err)
 	}
-	if _, err := p.Open(t.Context(), token); !errors.Is(err, credit.ErrNoLink) {
+	if _, err := p.Open(t.Context(), token, ""); !errors.Is(err, credit.ErrNoLink) {
 		t.Errorf("a second time it got %v", err)
 	}
 	if n := p.number(t, `SELECT count(*) FROM link, mail WHERE position('`+p.mailed(t, bob)+`' IN (link.*)::text || (mail.*)::text) > 0`); n != 0 {
@@ -70,12 +70,12 @@ func TestALinkThatIsOldReplacedOrForgedOpensNothing(t *testing.T) {
 		bad["forged at "+string(rune('a'+i))] = second[:i] + other + second[i+1:]
 	}
 	for name, token := range bad {
-		if _, err := p.Open(t.Context(), token); !errors.Is(err, credit.ErrNoLink) {
+		if _, err := p.Open(t.Context(), token, ""); !errors.Is(err, credit.ErrNoLink) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	p.exec(t, `UPDATE link SET expires_at = now()`)
-	if _, err := p.Open(t.Context(), second); !errors.Is(err, credit.ErrNoLink) {
+	if _, err := p.Open(t.Context(), second, ""); !errors.Is(err, credit.ErrNoLink) {
 		t.Errorf("an old one got %v", err)
 	}
 	if _, err := p.Link(t.Context(), bob); !errors.Is(err, credit.ErrNoLink) {
@@ -90,7 +90,7 @@ func TestAnAddressGetsThreeMailsWithinAnHourHoweverManyAskAtOnce(t *testing.T) {
 	var refused atomic.Int32
 	for range 24 {
 		all.Go(func() {
-			if _, err := p.Ask(t.Context(), ann); errors.Is(err, credit.ErrOften) {
+			if _, err := p.Ask(t.Context(), ann, ""); errors.Is(err, credit.ErrOften) {
 				refused.Add(1)
 			} else if err != nil {
 				t.Error(err)
@@ -104,7 +104,7 @@ func TestAnAddressGetsThreeMailsWithinAnHourHoweverManyAskAtOnce(t *testing.T) {
 	p.asks(t, bob)
 	p.exec(t, `UPDATE link SET since = since - interval '1 hour'`)
 	p.asks(t, ann)
-	if _, err := p.Ask(t.Context(), "ann"); !errors.Is(err, credit.ErrAddress) {
+	if _, err := p.Ask(t.Context(), "ann", ""); !errors.Is(err, credit.ErrAddress) {
 		t.Errorf("no address got %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestOfManyWhoOpenOneLinkExactlyOneComesIn(t *testing.T) {
 	var in atomic.Int32
 	for range 16 {
 		all.Go(func() {
-			if _, err := p.Open(t.Context(), token); err == nil {
+			if _, err := p.Open(t.Context(), token, ""); err == nil {
 				in.Add(1)
 			} else if !errors.Is(err, credit.ErrNoLink) {
 				t.Error(err)
@@ -128,5 +128,40 @@ func TestOfManyWhoOpenOneLinkExactlyOneComesIn(t *testing.T) {
 	all.Wait()
 	if in.Load() != 1 {
 		t.Errorf("%d came in", in.Load())
+	}
+}
+
+func TestAFormSentTwiceAsksForOneMailAndOpensOneLink(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	var crowd sync.WaitGroup
+	for range 20 {
+		crowd.Go(func() {
+			if who, err := p.Ask(t.Context(), ann, "k"); err != nil || who != ann {
+				t.Errorf("a repeat got %q, %v", who, err)
+			}
+		})
+	}
+	crowd.Wait()
+	if n := p.number(t, `SELECT count(*) FROM mail`); n != 1 {
+		t.Errorf("%d mails are on their way, want 1", n)
+	}
+	if _, err := p.Ask(t.Context(), bob, "k"); !errors.Is(err, credit.ErrKey) {
+		t.Errorf("the same form with another address got %v", err)
+	}
+	token := p.mailed(t, ann)
+	for range 2 {
+		if who, err := p.Open(t.Context(), token, "k"); err != nil || who != ann {
+			t.Errorf("the button opened for %q, %v", who, err)
+		}
+	}
+	for _, key := range []string{"", "other"} {
+		if _, err := p.Open(t.Context(), token, key); !errors.Is(err, credit.ErrNoLink) {
+			t.Errorf("another form with the key %q got %v", key, err)
+		}
+	}
+	p.exec(t, `UPDATE link SET opened_at = now() - interval '2 minutes'`)
+	if _, err := p.Open(t.Context(), token, "k"); !errors.Is(err, credit.ErrNoLink) {
+		t.Errorf("after two minutes a repeat got %v", err)
 	}
 }
