@@ -20,7 +20,8 @@ import (
 // office is a running usher with a data folder of its own.
 type office struct {
 	data  string
-	url   string // http://127.0.0.1:port, the same after a restart
+	flags []string // of usher serve, more than the usual ones
+	url   string   // http://127.0.0.1:port, the same after a restart
 	cmd   *exec.Cmd
 	exits chan error
 	log   *record
@@ -29,11 +30,12 @@ type office struct {
 func newOffice(data string) *office { return &office{data: data, log: &record{}} }
 
 // ownOffice opens a box office for one test, which may do to it what it likes.
-func ownOffice(t *testing.T) *office {
+func ownOffice(t *testing.T, flags ...string) *office {
 	t.Helper()
 	dir, err := openFolder()
 	check(t, err)
 	o := newOffice(dir + "/data")
+	o.flags = flags
 	t.Cleanup(func() {
 		o.close()
 		if t.Failed() {
@@ -53,7 +55,7 @@ func (o *office) open() error {
 	if o.url != "" {
 		addr = strings.TrimPrefix(o.url, "http://")
 	}
-	o.cmd = exec.Command(binary, "serve", "--addr", addr, "--data", o.data, "--demo=false")
+	o.cmd = exec.Command(binary, append([]string{"serve", "--addr", addr, "--data", o.data, "--demo=false"}, o.flags...)...)
 	o.cmd.Env = withoutSettings(os.Environ())
 	o.cmd.Stderr = o.log
 	out, err := o.cmd.StdoutPipe()

@@ -72,7 +72,7 @@ func (h *house) visit(t *testing.T, random *rand.Rand) {
 	case 0:
 		try(seatstest.Order(ctx, h.db, h.sale, who))
 	case 1, 2, 3:
-		try(h.sale.Extend(ctx, who, key))
+		try(h.sale.Extend(ctx, who, key+"-more"))
 	case 4, 5, 6, 7, 8, 9, 10, 11, 12:
 		try(h.sale.Release(ctx, who))
 	case 13:

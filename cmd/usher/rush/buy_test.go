@@ -1,6 +1,7 @@
 package rush
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -10,5 +11,14 @@ func TestACrowdThatBuysGetsAnOrderForEveryHold(t *testing.T) {
 	report := send(t, true, &Crowd{Event: hall(t, 60, true, time.Minute), Scenario: Places, People: 80, Over: time.Second, Repeat: 0.3, Buy: true})
 	if report.Orders != report.Got || report.taken != 60 || report.OrdersPerS <= 0 {
 		t.Errorf("%d people got places and %d orders were confirmed, %.0f a second; %d of 60 places are taken", report.Got, report.Orders, report.OrdersPerS, report.taken)
+	}
+	var text strings.Builder
+	if err := report.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"orders, from the hold", "over HTTP, durably, mail queued", "8.3 orders a second are the published limit"} {
+		if !strings.Contains(text.String(), says) {
+			t.Errorf("the report does not say %q:\n%s", says, text.String())
+		}
 	}
 }

@@ -2,14 +2,10 @@ package stripe_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -28,43 +24,9 @@ func charge(amount int64, currency string) orders.Charge {
 	}
 }
 
-// mock starts the real stripe-mock, which holds each request against Stripe's own description of its interface.
-func mock(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "stripe-mock")
-	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=../../../tools/go.mod", "-o", program, "github.com/stripe/stripe-mock")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("this test needs stripe-mock: %v\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	run := exec.CommandContext(ctx, program, "-http-addr", addr)
-	run.Stderr = os.Stderr
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = run.Wait() }) // it was told to end
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			_ = c.Close()
-			return "http://" + addr
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("stripe-mock did not open")
-		}
-	}
-}
-
 func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 	t.Parallel()
-	real, err := url.Parse(mock(t))
+	real, err := url.Parse(stripetest.Mock(t, "../../../tools/go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}

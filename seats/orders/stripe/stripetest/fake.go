@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -27,6 +28,7 @@ type Fake struct {
 	down     bool
 	atOnce   bool
 	events   int
+	judged   atomic.Int64
 }
 
 // Session is a payment in the stand-in's books.
@@ -37,6 +39,8 @@ type Session struct {
 	Captures                    int  // how often money was taken
 	ByItself                    bool // it was taken without being asked for
 	Refunds                     []map[string]any
+
+	back [2]string // where whoever paid goes on, and who did not
 }
 
 // New starts a stand-in.
@@ -75,6 +79,8 @@ func New(t testing.TB) *Fake {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"id": "pi_" + s.ID, "object": "payment_intent", "metadata": map[string]string{"payment": s.Payment}})
 	})
+	mux.HandleFunc("GET /pay/{id}", f.pay)
+	mux.HandleFunc("POST /pay/{id}", f.pay)
 	mux.HandleFunc("GET /v1/refunds", f.refunds)
 	mux.HandleFunc("POST /v1/refunds", f.refund)
 	f.Server = httptest.NewServer(f.once(mux))
@@ -87,6 +93,10 @@ func (f *Fake) once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if strings.HasPrefix(r.URL.Path, "/pay/") { // a browser
+			next.ServeHTTP(w, r)
+			return
+		}
 		f.calls[r.Method+" "+strings.TrimRight(r.URL.Path, "0123456789")]++
 		key := r.Header.Get("Idempotency-Key")
 		if f.down {
@@ -111,6 +121,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	amount, _ := strconv.ParseInt(r.FormValue("line_items[0][price_data][unit_amount]"), 10, 64)
 	s := &Session{
 		ID: fmt.Sprint("cs_test_", len(f.sessions)), Payment: r.FormValue("metadata[payment]"), Status: "open", Intent: "requires_payment_method",
+		back:   [2]string{r.FormValue("success_url"), r.FormValue("cancel_url")},
 		Amount: amount, Currency: r.FormValue("line_items[0][price_data][currency]"),
 	}
 	if f.atOnce {

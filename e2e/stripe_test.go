@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+
+	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+)
+
+// stripeOffice is a box office whose cards are paid at a stand-in for Stripe. stripe-mock holds every request to it against
+// Stripe's own description; what stripe-mock cannot do (it keeps no books) the stand-in does.
+func stripeOffice(t *testing.T) (*office, *stripetest.Fake) {
+	t.Helper()
+	bank := stripetest.New(t)
+	bank.JudgedBy(t, stripetest.Mock(t, "../tools/go.mod"))
+	return ownOffice(t, "--stripe-key", "sk_test_1", "--stripe-webhook-secret", stripetest.Secret, "--stripe-url", bank.URL), bank
+}
+
+// goesToPay takes a seat, orders it by card and stands on the bank's page.
+func (p *person) goesToPay(slug, label string) {
+	p.t.Helper()
+	p.openSection(slug, 0)
+	p.take(label)
+	p.visit("/events/" + slug + "/checkout")
+	p.orders("Ann Ørsted", "ann@example.org", "")
+	p.atTheBank()
+}
+
+func (p *person) atTheBank() {
+	p.t.Helper()
+	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "The bank"}))
+}
+
+// tells delivers webhooks about the latest session, each as Stripe signs it.
+func (o *office) tells(t *testing.T, bank *stripetest.Fake, kinds ...string) {
+	t.Helper()
+	all := bank.Sessions()
+	for _, kind := range kinds {
+		body := bank.Event(all[len(all)-1].ID, kind)
+		for range 2 { // each comes twice
+			if status := stripetest.Deliver(t, o.url+"/webhooks/stripe", body); status != http.StatusNoContent {
+				t.Errorf("the webhook %s got %d", kind, status)
+			}
+		}
+	}
+}
+
+func TestACardIsPaidAtStripeHoweverItsNewsCome(t *testing.T) {
+	t.Parallel()
+	o, bank := stripeOffice(t)
+	t.Run("comes back", func(t *testing.T) {
+		ann := someone(t, o, "ann", phone)
+		ann.goesToPay(o.event(t, "theatre", "--paid-ahead"), "Stalls/C/12")
+		ann.card("Pay")
+		ann.hasTickets(1)
+	})
+	t.Run("never comes back, news twice and out of order", func(t *testing.T) {
+		ann := someone(t, o, "ann", desktop)
+		ann.goesToPay(o.event(t, "theatre", "--paid-ahead"), "Stalls/C/12")
+		all := bank.Sessions()
+		o.tells(t, bank, "checkout.session.expired") // which is not so
+		bank.Pays(all[len(all)-1].ID, false)
+		o.tells(t, bank, "checkout.session.completed", "checkout.session.expired")
+		eventually(t, patience, "the money is taken", func() bool { all := bank.Sessions(); return all[len(all)-1].Captures == 1 })
+		o.tells(t, bank, "checkout.session.completed")
+	})
+	t.Run("declined, then paid", func(t *testing.T) {
+		ann := someone(t, o, "ann", phone)
+		ann.goesToPay(o.event(t, "theatre", "--paid-ahead"), "Stalls/C/12")
+		ann.card("Pay with a bad card")
+		ann.sees(ann.page.GetByText("Your card was declined."))
+		ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Back to the shop"}))
+		ann.press(ann.button("Stop this payment"))
+		ann.seesTyped("Ann Ørsted", "ann@example.org")
+		ann.press(ann.page.Locator("form .primary"))
+		ann.atTheBank()
+		ann.card("Pay")
+		ann.hasTickets(1)
+	})
+	t.Run("too late", func(t *testing.T) {
+		slug := o.event(t, "theatre", "--paid-ahead", "--hold", "10s", "--pay-within", "10s")
+		ann, bob := someone(t, o, "ann", phone), someProgram(t, o)
+		ann.goesToPay(slug, "Stalls/C/12")
+		eventually(t, patience, "the seat is free once the time for paying is over", func() bool {
+			status, _ := bob.ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/12"}})
+			return status == http.StatusCreated
+		})
+		all := bank.Sessions()
+		bank.Pays(all[len(all)-1].ID, false)
+		o.tells(t, bank, "checkout.session.completed")
+		eventually(t, patience, "what the bank kept is let go", func() bool { all := bank.Sessions(); return all[len(all)-1].Intent == "canceled" })
+	})
+	captured := 0
+	for _, s := range bank.Sessions() {
+		captured += s.Captures
+		if s.Intent == "requires_capture" {
+			t.Errorf("the bank keeps %d for nobody", s.Amount)
+		}
+	}
+	if captured != 3 {
+		t.Errorf("money was taken %d times, want 3", captured)
+	}
+	if bank.Judged() < 8 {
+		t.Errorf("stripe-mock looked at %d requests", bank.Judged())
+	}
+	if out := o.usher(t, "verify"); !strings.Contains(out, "ok") || strings.Contains(out, "BROKEN") {
+		t.Errorf("the books: %s", out)
+	}
+}

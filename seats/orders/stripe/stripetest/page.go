@@ -1,0 +1,31 @@
+package stripetest
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// page is where somebody in a browser pays, as at Stripe: a card may be declined, which is told there, and there is a way
+// back without paying.
+const page = `<!doctype html><html lang="en"><title>The bank</title><link rel="icon" href="data:,"><h1>The bank</h1>
+%s<form method="post"><button name="card" value="good">Pay</button> <button name="card" value="bad">Pay with a bad card</button></form>
+<a href="%s">Back to the shop</a></html>`
+
+func (f *Fake) pay(w http.ResponseWriter, r *http.Request) {
+	s := f.find(r.PathValue("id"))
+	if s == nil {
+		http.NotFound(w, r)
+		return
+	}
+	said := ""
+	switch {
+	case r.FormValue("card") == "good" && s.Status == "open":
+		s.Status, s.Intent = "complete", "requires_capture"
+		http.Redirect(w, r, s.back[0], http.StatusSeeOther)
+		return
+	case r.Method == http.MethodPost:
+		said = "<p>Your card was declined.</p>"
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = fmt.Fprintf(w, page, said, s.back[1]) // a reader who is gone needs none
+}
