@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
@@ -30,7 +31,9 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 			return err
 		}
 	}
+	began := time.Now()
 	hold, err := s.Claim(r.Context(), holder, key, wish)
+	h.gate.Answered(time.Since(began), err)
 	var refusal *seats.Refusal
 	if errors.As(err, &refusal) {
 		return h.refuse(w, r, s, refusal)

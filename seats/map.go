@@ -59,6 +59,8 @@ type seatMap struct {
 	of      []int32  // stretch of each seat
 	ring    []Change // the versions up to and including version, without gap
 	ringed  int      // seat changes in the ring
+
+	returned, sold int64 // held seats that came back free, and that were sold, since the map was read first
 }
 
 // reset replaces everything by what the database says.
@@ -83,6 +85,7 @@ func (m *seatMap) apply(c Change) bool {
 	}
 	for i, idx := range c.Idx {
 		was, is := m.states[idx].Shown() == Free, State(c.State[i]).Shown() == Free
+		m.end(m.states[idx].Shown(), State(c.State[i]).Shown())
 		switch m.states[idx] = State(c.State[i]); {
 		case is && !was:
 			m.open[m.of[idx]]++
@@ -97,6 +100,30 @@ func (m *seatMap) apply(c Change) bool {
 		m.ring = m.ring[1:]
 	}
 	return true
+}
+
+// end counts what becomes of a held seat.
+func (m *seatMap) end(was, is State) {
+	switch {
+	case was != Held:
+	case is == Free:
+		m.returned++
+	case is == Sold:
+		m.sold++
+	}
+}
+
+// Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand or by
+// time, and how many were sold. Both are 0 for an event that is not open here.
+func (o *Office) Ended(event int64) (returned, sold int64) {
+	for _, s := range o.Open() {
+		if s.Event.ID == event {
+			s.seats.mu.RLock()
+			defer s.seats.mu.RUnlock()
+			return s.seats.returned, s.seats.sold
+		}
+	}
+	return 0, 0
 }
 
 // Version is the version of the event's map on this node.

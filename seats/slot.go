@@ -61,14 +61,14 @@ UPDATE slot
 // Who bought, and holds nothing else in the room's events, has left.
 const leaveSlotsSQL = `
 WITH gone AS (
-    SELECT slot, epoch, number
-      FROM slot s
-     WHERE s.room_id = $1 AND s.holder = ANY($2)
-       AND NOT EXISTS (SELECT FROM event e JOIN hold h ON h.event_id = e.id
+    SELECT s.slot, s.epoch, s.number, by.seats
+      FROM unnest($2::uuid[], $4::integer[]) AS by(holder, seats)
+      JOIN slot s ON s.room_id = $1 AND s.holder = by.holder
+     WHERE NOT EXISTS (SELECT FROM event e JOIN hold h ON h.event_id = e.id
                         WHERE e.room_id = $1 AND e.id <> $3 AND h.holder = s.holder AND NOT h.lapsed)
 ), noted AS (
     UPDATE admission a
-       SET left_at = clock_timestamp(), outcome = 'bought'
+       SET left_at = clock_timestamp(), outcome = 'bought', seats = a.seats + gone.seats
       FROM gone
      WHERE a.room_id = $1 AND a.epoch = gone.epoch AND a.number = gone.number AND a.outcome IS NULL
 )
@@ -93,12 +93,13 @@ func (b *batch) queueStays(q *pgx.Batch) {
 		q.Queue(keepSlotsSQL, b.room, holders, ends)
 	}
 	var leaving []ID
+	var bought []int32
 	for i, c := range b.commands {
 		if _, inside := b.slots[c.holder]; c.sells && inside && b.answers[i].err == nil && len(b.holds[c.holder].seats) == 0 {
-			leaving = append(leaving, c.holder)
+			leaving, bought = append(leaving, c.holder), append(bought, int32(len(b.answers[i].hold.Seats)))
 		}
 	}
 	if len(leaving) > 0 {
-		q.Queue(leaveSlotsSQL, b.room, leaving, b.sale.Event.ID)
+		q.Queue(leaveSlotsSQL, b.room, leaving, b.sale.Event.ID, bought)
 	}
 }

@@ -65,6 +65,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	office.Changed = hub.Changed
 	office.Committed = bell.Ring
 	rooms := gate.New(db.pool, db.dsn, log)
+	rooms.Ended = office.Ended
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	pages := handlers.New(handlers.Config{

@@ -66,6 +66,8 @@ type Outlook struct {
 	Leave  float64    `json:"leave"`  // share of those waiting that gives up per second
 	Likely int64      `json:"likely"` // up to this number a seat is likely; 0: not even the next
 	Maybe  int64      `json:"maybe"`  // up to this one it is uncertain
+
+	Returning float64 `json:"returning"` // share of held seats that comes back, 0 to 1
 }
 
 // outlookPoints is how finely an outlook tells who is ahead.
@@ -73,7 +75,7 @@ const outlookPoints = 32
 
 // Foresee makes the outlook of a room. Presence may be nil while nobody was counted: then everybody counts as there.
 func Foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leave float64) Outlook {
-	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: rate, Leave: leave}
+	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: rate, Leave: leave, Returning: seen.Habits.Returning}
 	last := serving + seen.Waiting
 	points := min(int64(outlookPoints), seen.Waiting)
 	left := float64(seen.Free) + float64(seen.Held)*seen.Habits.Returning

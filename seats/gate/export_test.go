@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -21,3 +22,49 @@ func (r *Room) Forget() {
 	defer r.mu.Unlock()
 	r.recent = map[seats.ID]Place{}
 }
+
+// Tick has a node without loops call numbers, from what it knew of the room before.
+func (r *Room) Tick(ctx context.Context) error { return r.tick(ctx) }
+
+// Pace is how long the loop of a node would sleep now, if no bell rang.
+func (g *Gate) Pace() time.Duration { return g.pace() }
+
+// Still has the room have seen no change for so long that it is no longer in use.
+func (r *Room) Still() { r.moved.Store(0) }
+
+// HereAt is Here at another time.
+func (r *Room) HereAt(p Place, at time.Time) { r.here(p, at) }
+
+// CountAt has a node without loops do what it does when the window of signs of life at that time begins.
+func (r *Room) CountAt(ctx context.Context, at time.Time) error {
+	return r.count(ctx, r.state.Load(), at)
+}
+
+// ReadPresence has a node without loops read what all nodes counted.
+func (r *Room) ReadPresence(ctx context.Context) error { return r.readPresence(ctx) }
+
+// Present is who was there last; nil while nobody was counted.
+func (r *Room) Present() *Presence {
+	p, _ := r.present(r.state.Load())
+	return p
+}
+
+// DrawnFor tells whether a place is to give a sign of life in the window at a time.
+func DrawnFor(p Place, at time.Time, share float64) bool { return drawnFor(p, windowAt(at), share) }
+
+// Lately is within which time 95 % of the claims of the last seconds were answered, and which share of them failed.
+func (g *Gate) Lately(now time.Time) (time.Duration, float64) { return g.claims.lately(now) }
+
+// Habits is what a tick would think now of what people do.
+func (r *Room) Habits(ctx context.Context) (Habits, error) {
+	seen, _, err := r.see(ctx, r.state.Load())
+	return seen.Habits, err
+}
+
+// NoteGone has a node without loops note who went away.
+func (r *Room) NoteGone(ctx context.Context) error { return r.noteGone(ctx) }
+
+var (
+	BucketOf = bucketOf
+	EndOf    = endOf
+)

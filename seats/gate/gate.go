@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -18,8 +17,9 @@ import (
 type Gate struct {
 	// Changed is told after what a room shows to everybody changed on this node. It must return at once.
 	Changed func(*Room)
-	// Claims tells how fast claims were answered of late, and which share of them failed; nil: nobody measures it.
-	Claims func() (slow time.Duration, failed float64)
+	// Ended tells what became of the held seats of an event: how many came back free, and how many were sold. It must
+	// return at once; nil: nobody counts them.
+	Ended func(event int64) (returned, sold int64)
 	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
 
@@ -30,6 +30,8 @@ type Gate struct {
 	keys  *keys
 	wake  chan struct{}  // something happened that the loop need not sleep over
 	lanes sync.WaitGroup // running lanes
+
+	claims claims // answered on this node
 
 	mu    sync.RWMutex
 	rooms map[int64]*Room

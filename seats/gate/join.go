@@ -142,7 +142,10 @@ func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gate: room %d: %d join: %w", r.ID, n, err)
 	}
-	if phase != r.state.Load().Phase || phase == PhaseThrough {
+	switch {
+	case phase != r.state.Load().Phase:
+		r.gate.ring(ctx, r.ID, 0) // people wait from now on: all nodes look after them, also if this one ends
+	case phase == PhaseThrough:
 		r.gate.poke()
 	}
 	places := make([]Place, n)

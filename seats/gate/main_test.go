@@ -62,12 +62,13 @@ func (h *house) pool(t testing.TB) *pgxpool.Pool {
 
 // node is one node of the house.
 type node struct {
-	db    *pgxpool.Pool
-	gate  *gate.Gate
-	room  *gate.Room
-	sale  *seats.Sale
-	ends  []func()
-	ended bool
+	db     *pgxpool.Pool
+	office *seats.Office
+	gate   *gate.Gate
+	room   *gate.Room
+	sale   *seats.Sale
+	ends   []func()
+	ended  bool
 }
 
 // node starts one more node. The loops of its gate run only if it is told so: without them it does what it is asked, and
@@ -76,7 +77,8 @@ func (h *house) node(t testing.TB, run bool) *node {
 	t.Helper()
 	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
 	office := seats.NewOffice(db, log)
-	n := &node{db: db, gate: gate.New(db, h.dsn, log)}
+	n := &node{db: db, office: office, gate: gate.New(db, h.dsn, log)}
+	n.gate.Ended = office.Ended
 	t.Cleanup(n.stop)
 	n.start(office.Run)
 	if run {

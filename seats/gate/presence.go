@@ -45,11 +45,13 @@ func drawnFor(p Place, window int64, share float64) bool {
 func windowAt(at time.Time) int64 { return at.Unix() / int64(WindowLength/time.Second) }
 
 // Here is the sign of life of somebody who waits. It stores nothing but a place in memory, until the window is over.
-func (r *Room) Here(p Place) {
+func (r *Room) Here(p Place) { r.here(p, time.Now()) }
+
+func (r *Room) here(p Place, at time.Time) {
 	c := &r.counts
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.came != nil && windowAt(time.Now()) == c.window && r.Number(p) > 0 && drawnFor(p, c.window, c.share) && len(c.came) < 4*mostBeats {
+	if c.came != nil && windowAt(at) == c.window && r.Number(p) > 0 && drawnFor(p, c.window, c.share) && len(c.came) < 4*mostBeats {
 		c.came[p] = struct{}{}
 	}
 }
@@ -63,9 +65,10 @@ const countSQL = `
 INSERT INTO presence (room_id, node, width, people) VALUES ($1, $2, $3, $4)
     ON CONFLICT (room_id, node) DO UPDATE SET counted_at = clock_timestamp(), width = excluded.width, people = excluded.people`
 
-// count ends a window: it writes how many were here, and reads how many were anywhere. Where nobody was it writes nothing.
-func (r *Room) count(ctx context.Context, s *State) error {
-	now := windowAt(time.Now())
+// count ends a window that is over at this time: it writes how many were here, reads how many were anywhere, and notes
+// who went away. Where nobody was it writes nothing.
+func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
+	now := windowAt(at)
 	c := &r.counts
 	c.mu.Lock()
 	if c.window == now {
@@ -88,6 +91,9 @@ func (r *Room) count(ctx context.Context, s *State) error {
 		if _, err := r.gate.db.Exec(ctx, countSQL, r.ID, r.gate.node, width, people); err != nil {
 			return fmt.Errorf("gate: room %d: count who is here: %w", r.ID, err)
 		}
+	}
+	if err := r.noteGone(ctx); err != nil {
+		return err
 	}
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
 		return nil

@@ -20,11 +20,10 @@ type Published struct {
 	Serving      int64      `json:"serving"`            // numbers up to here were called
 	MovedAt      *time.Time `json:"moved_at,omitempty"` // when numbers were called last
 
-	Free      int        `json:"free"` // seats of all its events
-	Held      int        `json:"held"`
-	Sold      int        `json:"sold"`
-	NextEnds  *time.Time `json:"next_ends,omitempty"` // when the time of the next hold is up
-	Returning float64    `json:"returning"`           // share of held seats that came back so far, 0 to 1
+	Free     int        `json:"free"` // seats of all its events
+	Held     int        `json:"held"`
+	Sold     int        `json:"sold"`
+	NextEnds *time.Time `json:"next_ends,omitempty"` // when the time of the next hold is up
 
 	Outlook
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Status is what everybody is shown of a room: the same bytes for all, so that anything may cache them.
@@ -40,7 +41,7 @@ SELECT coalesce(sum((SELECT sum(n) FROM unnest(c.free) n)), 0), coalesce(sum((SE
 // show makes the status anew, once for each look of this node, and tells if it changed.
 func (r *Room) show(ctx context.Context) error {
 	s := r.state.Load()
-	if err := r.count(ctx, s); err != nil {
+	if err := r.count(ctx, s, time.Now()); err != nil {
 		return err
 	}
 	var p Published
@@ -65,7 +66,10 @@ func (r *Room) show(ctx context.Context) error {
 func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	p.Version, p.Epoch, p.Room, p.Name, p.Phase, p.Entry = s.Version, s.Epoch, s.ID, s.Name, s.Phase, s.Entry
 	p.LobbyOpensAt, p.OpensAt, p.Lobby, p.Line, p.Serving = s.LobbyOpensAt, s.OpensAt, s.Lobby, s.Line, s.Serving
-	p.Outlook, p.Note, p.Returning, p.Beat = s.Outlook, s.Note, UsualHabits.Returning, s.share()
+	p.Outlook, p.Note, p.Beat = s.Outlook, s.Note, s.share()
+	if s.TickedAt == nil {
+		p.Returning = UsualHabits.Returning // nobody looked yet
+	}
 	p.Commitment = s.Commitment
 	if s.Mode == ModeScheduled {
 		p.Beacon = s.Beacon

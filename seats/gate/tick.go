@@ -19,13 +19,8 @@ SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.expires_at > cl
            AND EXISTS (SELECT FROM event e JOIN hold h ON h.event_id = e.id WHERE e.room_id = r.id AND h.holder = s.holder AND NOT h.lapsed)),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.free) n WHERE e.room_id = r.id),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.held) n WHERE e.room_id = r.id),
-       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > clock_timestamp() - interval '1 minute'),
-       a.ended, a.bought
-  FROM room r,
-       LATERAL (SELECT count(*) FILTER (WHERE outcome = 'bought') AS bought,
-                       count(*) FILTER (WHERE outcome IS NOT NULL OR admitted_at < clock_timestamp() - r.stay) AS ended
-                  FROM admission
-                 WHERE room_id = r.id AND entered > 0 AND admitted_at > clock_timestamp() - interval '1 hour') a
+       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > clock_timestamp() - interval '1 minute')
+  FROM room r
  WHERE r.id = $1`
 
 // Numbers that were given up are called for nobody.
@@ -44,28 +39,25 @@ SELECT coalesce(max(c.serving), 0)
   FROM called c JOIN room r ON r.id = c.room_id AND r.epoch = c.epoch
  WHERE r.id = $1 AND c.at < clock_timestamp() - r.valid`
 
-const (
-	enoughEnded = 200 // admissions, before what people do is measured and not assumed
-)
-
 // see looks at everything the controller wants to know.
 func (r *Room) see(ctx context.Context, s *State) (seen Seen, in float64, err error) {
-	seen = Seen{Since: time.Second, Waiting: s.last() - s.Serving, Slots: s.Slots, Limit: s.Rate, Habits: UsualHabits}
+	seen = Seen{Since: time.Second, Waiting: s.last() - s.Serving, Slots: s.Slots, Limit: s.Rate}
 	if s.TickedAt != nil {
 		seen.Since = s.Now.Sub(*s.TickedAt)
 	}
-	var lately, ended, bought, over int64
+	var lately, over int64
+	var d done
 	var q pgx.Batch
 	q.Queue(seenSQL, r.ID).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&seen.Active, &seen.Holding, &seen.Free, &seen.Held, &lately, &ended, &bought)
+		return row.Scan(&seen.Active, &seen.Holding, &seen.Free, &seen.Held, &lately)
 	})
+	q.Queue(habitsSQL, r.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&d.ended, &d.bought, &d.seats) })
 	q.Queue(overSQL, r.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&over) })
 	if err := r.gate.db.SendBatch(ctx, &q).Close(); err != nil {
 		return seen, 0, fmt.Errorf("gate: room %d: look: %w", r.ID, err)
 	}
-	if ended >= enoughEnded {
-		seen.Habits.Buying = max(0.05, float64(bought)/float64(ended))
-	}
+	d.returned, d.sold = r.gate.ended(r)
+	seen.Habits = d.habits()
 	rows, err := r.gate.db.Query(ctx, cohortsSQL, r.ID, s.Epoch, over)
 	if err == nil {
 		var age float64
@@ -79,9 +71,7 @@ func (r *Room) see(ctx context.Context, s *State) (seen Seen, in float64, err er
 	if err != nil {
 		return seen, 0, fmt.Errorf("gate: room %d: look at who came: %w", r.ID, err)
 	}
-	if r.gate.Claims != nil {
-		seen.Claims, seen.Failed = r.gate.Claims()
-	}
+	seen.Claims, seen.Failed = r.gate.claims.lately(time.Now())
 	return seen, float64(lately) / 60, nil
 }
 
