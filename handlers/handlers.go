@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
@@ -34,6 +36,9 @@ type Config struct {
 	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
 	PublicURL string // how browsers reach us; https makes cookies secure
+
+	Joins         int    // the most people of one network that join waiting rooms within a minute; 0: no limit
+	AddressHeader string // the header in which a proxy that is trusted says whose request it is; empty: there is none
 }
 
 // Handlers answers every address of the box office.
@@ -52,11 +57,15 @@ type Handlers struct {
 	geometries sync.Map // by plan hash
 	rooms      sync.Map // which events they cover, by id
 	warnOnce   sync.Once
+	flood      flood
+
+	addressHeader string
 }
 
 // New returns the whole site.
 func New(c Config) http.Handler {
 	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h.wrap(h.routes())
 }

@@ -17,13 +17,13 @@ func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
 	pages := static.Pack(guard.Handler(limitBody(routes)))
-	return h.recovering(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/live") { // a socket is neither compressed nor anybody's
 			routes.ServeHTTP(w, r)
 			return
 		}
 		pages.ServeHTTP(w, r)
-	})))
+	}))))
 }
 
 func (h *Handlers) recovering(next http.Handler) http.Handler {

@@ -91,6 +91,10 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 		return nil
 	}
 	token := h.token(r, room)
+	if v := room.Look(r.Context(), holder, token); v.Place == (gate.Place{}) && h.hurried(w, r) {
+		room.Hurried()
+		return errHurried
+	}
 	place, next, err := room.Again(r.Context(), holder, token)
 	if token == "" {
 		place, next, err = room.Join(r.Context(), holder, "")

@@ -257,5 +257,6 @@ var (
 	errRoomEnded = &problem{409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events."}
 	errInvited   = &problem{403, "email", "This waiting room is for people who were invited by mail.", placeHolds, "Open the link of your invitation."}
 	errNoPlace   = &problem{403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first."}
+	errHurried   = &problem{429, "too_many", "Very many people join from your network at this moment.", placeHolds, "Wait a few seconds, then join again."}
 	errNoCookie  = &problem{403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again."}
 )

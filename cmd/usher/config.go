@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats/mail"
 )
@@ -22,6 +23,8 @@ type Config struct {
 	Demo        bool   // add demo events to an empty box office
 	Log         string // "text" or "json"
 	Sockets     int    // the most sockets of one address
+	Joins       int    // the most people of one network that join a waiting room within a minute
+	Header      string // in which a trusted proxy says whose request it is
 	Metrics     string // where to listen for Prometheus; empty: nowhere
 
 	StripeKey     string // of an account at Stripe; secret
@@ -53,6 +56,8 @@ func (cfg *Config) serveSettings() []setting {
 		{"demo", "USHER_DEMO", "add demo events when there are no events", truth(&cfg.Demo, true)},
 		{"log", "USHER_LOG", "`form` of the log: text or json", text(&cfg.Log, "text")},
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
+		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
+		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
 		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; empty: mail is kept in DATA/mail", text(&cfg.SMTP, "")},
 		{"mail-from", "USHER_MAIL_FROM", "`sender` of mail, such as \"Box office <tickets@example.org>\"", text(&cfg.MailFrom, "")},
@@ -103,6 +108,9 @@ func (cfg *Config) check() error {
 	}
 	if cfg.Sockets < 1 {
 		return usageError{fmt.Sprintf("--sockets-per-address is %d; one is the least", cfg.Sockets)}
+	}
+	if cfg.Joins < 0 {
+		return usageError{fmt.Sprintf("--joins-per-network is %d; 0 is no limit", cfg.Joins)}
 	}
 	if err := cfg.checkMail(); err != nil {
 		return err

@@ -70,7 +70,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	sold, purse := till.sold, till.purse
 	pages := handlers.New(handlers.Config{
 		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, DemoCard: till.card, Stripe: till.webhook,
-		Log: log, PublicURL: cfg.URL,
+		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
 	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, URL: address(cfg, listener)}
 	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}

@@ -35,6 +35,16 @@
 //	G11 Without the database nobody is let in, and what everybody is shown stays.
 //	G12 A slot does not end while its holder holds a seat; it ends in the transaction that sells the last one.
 //
+// # What is not promised
+//
+// A browser that sends its first two joins at the same moment, and has them answered by two nodes, has been given two places.
+// It keeps the one of the later answer; a program can keep both. One node gives one (it remembers whom it answered), and so
+// does every node from the second contact on. To have all nodes agree on the first, each place would have to be looked up and
+// written under its holder before it is given: a row for everybody who waits, in place of one update for all who join at that
+// moment. It would gain nothing: holders are made by keeping no cookie, so whoever wants two places of a room entered by
+// browsers uses two browsers, and needs no race. One slot is all that a holder has at a time, whatever their places. Where
+// that matters, people enter by address: there a person has a row, and one place, however they come.
+//
 // # How to use it
 //
 // A node has one Gate, and runs it: gate.New, then Run. For a request about an event, Gate.Of tells its room, or nil; that

@@ -71,3 +71,22 @@ func (r *Room) noteGone(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Hurried notes that somebody was told to join later, because too many of their network joined. Who it was is not kept.
+func (r *Room) Hurried() { r.hurry.Add(1) }
+
+const hurriedSQL = `INSERT INTO control (room_id, who, what, detail) VALUES ($1, 'usher', 'limit', $2)`
+
+// noteHurried writes down how many were told to join later, if any were.
+func (r *Room) noteHurried(ctx context.Context) error {
+	n := r.hurry.Swap(0)
+	if n == 0 {
+		return nil
+	}
+	detail := fmt.Sprintf("%d times somebody of a network from which very many join was told to do so later", n)
+	if _, err := r.gate.db.Exec(ctx, hurriedSQL, r.ID, detail); err != nil {
+		r.hurry.Add(n)
+		return fmt.Errorf("gate: room %d: note a limit: %w", r.ID, err)
+	}
+	return nil
+}

@@ -136,7 +136,9 @@ func TestWhoWentAwayIsInTheLedgerOnceTheyCanNotComeBack(t *testing.T) {
 	t.Parallel()
 	h := build(t, gate.NewRoom{Slots: 10})
 	n := h.node(t, false)
-	var people [4]*person // idle a moment ago, idle long ago, idle long ago but in a slot, holding a seat
+	// Idle a moment ago; idle long ago; idle long ago but in a slot; holding a seat; came back and was idle again; idle,
+	// and their slot is somebody else's.
+	var people [6]*person
 	for i := range people {
 		people[i] = &person{holder: seats.NewID()}
 		v := people[i].enter(t, n.room)
@@ -150,6 +152,9 @@ func TestWhoWentAwayIsInTheLedgerOnceTheyCanNotComeBack(t *testing.T) {
 	h.exec(t, `UPDATE slot SET expires_at = clock_timestamp() - interval '1 second' WHERE holder = ANY($1)`, []seats.ID{people[0].holder, people[1].holder})
 	h.exec(t, `UPDATE admission SET admitted_at = admitted_at - interval '31 minutes' WHERE holder <> $1`, people[0].holder)
 	h.exec(t, `UPDATE slot SET since = since - interval '31 minutes' WHERE holder <> $1`, people[0].holder)
+	h.exec(t, `UPDATE slot SET since = clock_timestamp() - interval '10 minutes', expires_at = clock_timestamp() - interval '1 second' WHERE holder = $1`, people[4].holder)
+	h.exec(t, `UPDATE admission SET admitted_at = clock_timestamp() - interval '10 minutes' WHERE holder = $1`, people[5].holder)
+	h.exec(t, `UPDATE slot SET epoch = NULL, number = NULL, holder = NULL, since = NULL, expires_at = '-infinity' WHERE holder = $1`, people[5].holder)
 	h.exec(t, `UPDATE called SET at = at - interval '32 minutes'`)
 	for range 2 {
 		if err := n.room.NoteGone(t.Context()); err != nil {
@@ -165,8 +170,10 @@ func TestWhoWentAwayIsInTheLedgerOnceTheyCanNotComeBack(t *testing.T) {
 	if v := people[1].enter(t, n.room); v.Inside || v.Why != gate.WhyLeft {
 		t.Errorf("who went away got %+v", v)
 	}
-	if v := people[0].enter(t, n.room); !v.Inside {
-		t.Errorf("who was idle for a moment got %+v", v)
+	for _, i := range []int{0, 4, 5} {
+		if v := people[i].enter(t, n.room); !v.Inside {
+			t.Errorf("person %d, who was idle for a moment, got %+v", i, v)
+		}
 	}
 	h.wantBooks(t)
 }

@@ -95,6 +95,9 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	if err := r.noteGone(ctx); err != nil {
 		return err
 	}
+	if err := r.noteHurried(ctx); err != nil {
+		return err
+	}
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
 		return nil
 	}

@@ -128,6 +128,7 @@ type Room struct {
 	counts counts        // of those who are still there
 	enter  chan struct{} // room for those whose admission is being written
 	asking atomic.Bool   // the beacon is being asked
+	hurry  atomic.Int64  // people who were told to join later, and of whom nothing is written down yet
 	moved  atomic.Int64  // when a change was seen last, in nanoseconds of this machine's clock
 
 	mu      sync.Mutex

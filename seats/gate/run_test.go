@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,12 +73,15 @@ func TestTheLoopOfANodeKnowsWhenItMustLookNext(t *testing.T) {
 func TestWhoJoinsWhenTheSlotsAreFullIsKnownToAllNodesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, gate.NewRoom{Slots: 1})
-	first, other := h.node(t, false), h.node(t, true)
+	first, other := h.node(t, false), h.node(t, false)
+	var looked atomic.Bool
+	other.gate.Changed = func(*gate.Room) { looked.Store(true) }
+	other.run(t)
 	p := &person{holder: seats.NewID()}
 	if v := p.enter(t, first.room); !v.Inside {
 		t.Fatalf("the first got %+v", v)
 	}
-	eventually(t, "the other node sleeps", func() bool { return other.room.Status().Version > 0 && other.gate.Pace() == 30*time.Second })
+	eventually(t, "the other node sleeps", func() bool { return looked.Load() && other.gate.Pace() == 30*time.Second })
 	began := time.Now()
 	if _, _, err := first.room.Join(t.Context(), seats.NewID(), ""); err != nil {
 		t.Fatal(err)
