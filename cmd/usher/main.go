@@ -55,6 +55,7 @@ func commands() []command {
 		{"room rate", "SLUG PEOPLE [flags]", "limit how many are let in per second; 0 takes the limit away", roomRate},
 		{"room slots", "SLUG PEOPLE [flags]", "change how many are inside at once", roomSlots},
 		{"room beacon", "SLUG WORDS [flags]", "give its draw the public words it waits for", roomBeacon},
+		{"room export", "SLUG [--csv] [--holders] [flags]", "write what it did, as evidence: calls, admissions, controls, limits, its draw", roomExport},
 		{"room end", "SLUG [--reason TEXT] [flags]", "let nobody in any more", roomEnd},
 		{"verify", "[--event SLUG] [--json] [flags]", "hold every promise against the database, also while serve runs", verifyBooks},
 		{"draw verify", "FILE [--commitment HEX] [--people N] [--index N]", "do the draw of a waiting room again and say what does not hold", drawVerify},

@@ -23,6 +23,8 @@ func TestAWaitingRoomIsSteeredFromTheShellAndEveryActIsWrittenDown(t *testing.T)
 		{"room|end|the-evening|--reason|It rains.", "has ended"},
 		{"room|show|the-evening", "It rains."},
 		{"room|show|the-evening", "not called yet"},
+		{"room|export|the-evening", `"who":"shell`},
+		{"room|export|the-morning", `no waiting room "the-morning"`},
 		{"room|show|the-morning", `no waiting room "the-morning"`},
 	} {
 		out, err := try(t, append(strings.Split(step.args, "|"), "--data", folder)...)
