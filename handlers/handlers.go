@@ -56,6 +56,7 @@ type Handlers struct {
 	log        *slog.Logger
 	geometries sync.Map // by plan hash
 	rooms      sync.Map // which events they cover, by id
+	statuses   sync.Map // of rooms as they are sent, by id
 	warnOnce   sync.Once
 	flood      flood
 

@@ -18,7 +18,7 @@ func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
 	pages := static.Pack(guard.Handler(limitBody(routes)))
 	return h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/live") { // a socket is neither compressed nor anybody's
+		if strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r) { // neither compressed here nor anybody's
 			routes.ServeHTTP(w, r)
 			return
 		}

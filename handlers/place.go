@@ -95,10 +95,11 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 		room.Hurried()
 		return errHurried
 	}
-	place, next, err := room.Again(r.Context(), holder, token)
+	again := room.Again
 	if token == "" {
-		place, next, err = room.Join(r.Context(), holder, "")
+		again = room.Join // it costs no look at who is inside
 	}
+	place, next, err := again(r.Context(), holder, token)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -21,22 +20,6 @@ func (h *Handlers) in(next func(http.ResponseWriter, *http.Request, *gate.Room) 
 		}
 		return next(w, r, room)
 	}
-}
-
-// GET /rooms/{slug}/status
-//
-// It reads no cookie and sets none, so that anything on the way may answer it for two seconds.
-func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
-	s := room.Status()
-	w.Header().Set("Cache-Control", "public, max-age=2, stale-while-revalidate=10, stale-if-error=600")
-	w.Header().Set("ETag", s.ETag)
-	if r.Header.Get("If-None-Match") == s.ETag {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(s.JSON) // a caller who is gone needs no answer
-	return nil
 }
 
 // standing is where somebody is in a room, for programs.
@@ -78,9 +61,7 @@ func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 
 // showRoom writes where somebody stands, with what p knows besides.
 func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.Room, status int, v gate.Visit, p views.RoomPage) error {
-	if err := json.Unmarshal(room.Status().JSON, &p.Shown); err != nil {
-		return err
-	}
+	p.Shown = *room.Status().Shown
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
 	if now := room.State().Now; now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
 		p.Shown.At = now
@@ -208,9 +189,7 @@ func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *gate.R
 	if drawn {
 		p.Record = &record
 	}
-	if err := json.Unmarshal(room.Status().JSON, &p.Shown); err != nil {
-		return err
-	}
+	p.Shown = *room.Status().Shown
 	if holder, known := h.visitor(r); known {
 		v := room.Look(r.Context(), holder, h.token(r, room))
 		p.Place, p.Number = v.Place, v.Number

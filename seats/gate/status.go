@@ -15,6 +15,7 @@ type Status struct {
 	Version int64  // of the room: a page that knows a later one of the same epoch leaves this one alone
 	ETag    string // with its quotes
 	JSON    []byte
+	Shown   *Published // what JSON says
 }
 
 // Status is what is shown to everybody now. It asks nobody, and is answered while the database is gone.
@@ -80,12 +81,12 @@ func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	p.Draw = r.published(s)
 	text, err := json.Marshal(p)
 	if err != nil {
-		return Status{}, fmt.Errorf("gate: room %d: write its status: %w", s.ID, err)
+		return Status{Shown: &p}, fmt.Errorf("gate: room %d: write its status: %w", s.ID, err)
 	}
 	sum := sha256.Sum256(text)
 	p.At = s.Now
 	text, err = json.Marshal(p)
-	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text}, err
+	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text, Shown: &p}, err
 }
 
 // away says in the status that the database is gone. The first look after it is back takes that away again.
@@ -100,7 +101,7 @@ func (r *Room) away() {
 	if err != nil {
 		return
 	}
-	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text})
+	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text, Shown: &p})
 	r.gate.Changed(r)
 }
 

@@ -1,0 +1,78 @@
+package handlers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats/gate"
+)
+
+// readyStatus is a status of a room as it is sent, made once for all who ask until it changes.
+type readyStatus struct {
+	of             string // the tag of the status it was made of
+	tag            []string
+	plain, zipped  []byte
+	length, zipLen []string
+}
+
+// What every status says of itself: anything on the way may answer it for two seconds.
+var (
+	statusAge  = []string{"public, max-age=2, stale-while-revalidate=10, stale-if-error=600"}
+	statusType = []string{"application/json; charset=utf-8"}
+	statusVary = []string{"Accept-Encoding"}
+	zipped     = []string{"gzip"}
+)
+
+func isRoomStatus(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/rooms/") && strings.HasSuffix(r.URL.Path, "/status") && r.Method == http.MethodGet
+}
+
+// GET /rooms/{slug}/status
+//
+// It reads no cookie and sets none. Nobody is asked more often, so its bytes and headers are ready beforehand.
+func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+	s, err := h.ready(room)
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header["Cache-Control"], header["Etag"], header["Vary"] = statusAge, s.tag, statusVary
+	if r.Header.Get("If-None-Match") == s.tag[0] {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	header["Content-Type"], header["Content-Length"] = statusType, s.length
+	body := s.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header["Content-Encoding"], header["Content-Length"] = zipped, s.zipLen
+		body = s.zipped
+	}
+	_, _ = w.Write(body) // a caller who is gone needs no answer
+	return nil
+}
+
+// ready is the status of a room as it is sent.
+func (h *Handlers) ready(room *gate.Room) (*readyStatus, error) {
+	now := room.Status()
+	if known, there := h.statuses.Load(room.ID); there && known.(*readyStatus).of == now.ETag {
+		return known.(*readyStatus), nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(now.JSON); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	// The tag is a weak one: what is compressed has the same.
+	s := &readyStatus{
+		of: now.ETag, tag: []string{"W/" + now.ETag}, plain: now.JSON, zipped: b.Bytes(),
+		length: []string{strconv.Itoa(len(now.JSON))}, zipLen: []string{strconv.Itoa(b.Len())},
+	}
+	h.statuses.Store(room.ID, s)
+	return s, nil
+}
