@@ -33,7 +33,8 @@ var (
 	byName  = map[string]string{} // "event.js" → "event.<hash>.js"
 	byHash  = map[string]file{}
 	css     string
-	imports string
+	imports string // of all pages but the editor's
+	edits   string // of the editor's page: all of them
 )
 
 var kinds = map[string]string{
@@ -60,7 +61,7 @@ func init() {
 	if err != nil {
 		panic("static: " + err.Error()) // embedded files are always readable, and every test reads them
 	}
-	css, imports = styleSheet(), importMap()
+	css, imports, edits = styleSheet(), importMap(false), importMap(true)
 }
 
 // small leaves out what only people need to read a script or a style sheet.
@@ -89,13 +90,17 @@ func styleSheet() string {
 	return content
 }
 
-// importMap tells browsers where each module is that another one imports, by bare names such as "usher/wire".
-func importMap() string {
+// ofEditor tells whether a script or style sheet is of the plan editor, which nobody loads who buys.
+func ofEditor(name string) bool { return strings.HasPrefix(name, "editor") }
+
+// importMap tells browsers where each module is that another one imports, by bare names such as "usher/wire"; those of the
+// editor only where they are asked for.
+func importMap(editor bool) string {
 	modules := map[string]string{}
 	for name := range byName {
 		module, ok := strings.CutSuffix(name, ".js")
 		for _, hashed := range byName {
-			if ok && bytes.Contains(byHash[hashed].content, []byte(`"usher/`+module+`"`)) {
+			if ok && (editor || !ofEditor(module)) && bytes.Contains(byHash[hashed].content, []byte(`"usher/`+module+`"`)) {
 				modules["usher/"+module] = URL(name)
 			}
 		}
@@ -122,8 +127,13 @@ func CSS() string { return css }
 // Style is one more style sheet for the pages that need it, by its name; empty for none.
 func Style(name string) string { return string(byHash[byName[name]].content) }
 
-// ImportMap is the content of the import map script of each page.
-func ImportMap() string { return imports }
+// ImportMap is the content of the import map of a page with this script.
+func ImportMap(script string) string {
+	if ofEditor(script) {
+		return edits
+	}
+	return imports
+}
 
 // Handler answers for /static/: an address is good for ever, so browsers may keep what they got.
 func Handler() http.Handler {

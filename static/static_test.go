@@ -73,7 +73,7 @@ func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
 		content := string(byHash[byName[name]].content)
 		for _, m := range regexp.MustCompile(`(?:\bfrom|\bimport) ?\(?["']([a-z./@][^"']*)["']`).FindAllStringSubmatch(content, -1) {
 			found++
-			if !strings.Contains(ImportMap(), `"`+m[1]+`":"/static/`) {
+			if !strings.Contains(ImportMap(name), `"`+m[1]+`":"/static/`) {
 				t.Errorf("%s imports %s, which is not in the import map", name, m[1])
 			}
 		}
@@ -92,6 +92,7 @@ const (
 	mostScript = 20_000 // bytes, all modules of the map, the checkout and the orders together
 	mostRoom   = 6_000  // bytes, all modules of a waiting room
 	mostDoor   = 22_000 // bytes, the page of the door; most of it is the reader for browsers that have none, and only they load it
+	mostEditor = 40_000 // bytes, the plan editor of those who organize
 	mostStyle  = 8_000  // bytes
 )
 
@@ -101,11 +102,13 @@ var ofDoors = map[string]bool{"door.js": true, "worker.js": true, "qr.js": true}
 
 func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
 	t.Parallel()
-	script, room, door := 0, 0, 0
+	script, room, door, editor := 0, 0, 0, 0
 	for name := range byName {
 		switch size := compressed(t, byHash[byName[name]].content); {
 		case ofRooms[name]:
 			room += size
+		case ofEditor(name):
+			editor += size
 		case ofDoors[name]: // those who let people in are no buyers
 			door += size
 		case strings.HasSuffix(name, ".js"):
@@ -113,6 +116,10 @@ func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
 		}
 	}
 	style := compressed(t, []byte(CSS()))
+	t.Logf("editor %d of %d bytes", editor, mostEditor)
+	if editor > mostEditor {
+		t.Errorf("the editor has %d bytes, at most %d", editor, mostEditor)
+	}
 	t.Logf("scripts %d of %d bytes, of rooms %d of %d, of doors %d of %d, styles %d of %d", script, mostScript, room, mostRoom, door, mostDoor, style, mostStyle)
 	if script > mostScript || room > mostRoom || door > mostDoor || style > mostStyle {
 		t.Errorf("scripts have %d bytes, at most %d; of rooms %d, at most %d; of doors %d, at most %d; styles %d, at most %d", script, mostScript, room, mostRoom, door, mostDoor, style, mostStyle)

@@ -73,7 +73,7 @@ func layout(p Page, body templ.Attributes) templ.Component {
 			}
 		}
 		if body != nil {
-			templ_7745c5c3_Err = templ.Raw(`<script type="importmap" nonce="`+templ.EscapeString(p.Nonce)+`">`+static.ImportMap()+`</script>`).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = templ.Raw(`<script type="importmap" nonce="`+templ.EscapeString(p.Nonce)+`">`+static.ImportMap(p.script())+`</script>`).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

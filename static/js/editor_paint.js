@@ -1,0 +1,321 @@
+// The picture of the plan on a canvas: shapes, outlines, tables and seats; what is selected above, then handles, guides and
+// what is being drawn.
+
+import {KEY, categoryOf, labelOf, partsOf} from 'usher/editor_model'
+import {boxOf, corners, hull, middle, pointsOf} from 'usher/editor_shape'
+
+const NUMBERS = 1.1, LABELS = .35 // px per unit from which numbers of seats and names of rows are written
+const RADIUS = 7.5 // of a seat, units
+
+export class Painter {
+  #g; #canvas; #base; #hulls = new WeakMap()
+
+  constructor(canvas) {
+    this.#canvas = canvas
+    this.#g = canvas.getContext('2d')
+    this.recolour()
+  }
+
+  // recolour reads the colours of the page again.
+  recolour() {
+    const style = getComputedStyle(document.documentElement), of = name => style.getPropertyValue(`--${name}`).trim()
+    this.theme = {bg: of('bg'), panel: of('panel'), raised: of('raised'), line: of('line'), text: of('text'), muted: of('muted'), edge: of('edge'), focus: of('focus'), alarm: of('alarm'), prices: [0, 1, 2, 3, 4].map(i => of(`p${i}`))}
+    if (matchMedia('(forced-colors: active)').matches) Object.assign(this.theme, {bg: 'Canvas', panel: 'Canvas', raised: 'Canvas', line: 'GrayText', text: 'CanvasText', muted: 'GrayText', edge: 'CanvasText', focus: 'Highlight', prices: Array(5).fill('CanvasText')})
+  }
+
+  colours(plan) {
+    return new Map(plan.categories.map((c, i) => [c.key, c.color || this.theme.prices[i % 5]]))
+  }
+
+  // draw paints everything. Of what is being moved (ghost: {selection, f}) only the place it goes to is drawn.
+  draw({plan, selection, camera, ghost, marks}) {
+    const g = this.#g
+    g.setTransform(camera.ratio, 0, 0, camera.ratio, 0, 0)
+    if (ghost && this.#base?.plan === plan) {
+      g.clearRect(0, 0, camera.width, camera.height)
+      g.drawImage(this.#base.canvas, 0, 0, camera.width, camera.height)
+    } else {
+      this.#base = undefined
+      g.fillStyle = this.theme.bg
+      g.fillRect(0, 0, camera.width, camera.height)
+      this.#things(plan, camera, ghost ? key => !ghost.selection.has(key) : () => true)
+      if (ghost) this.#keep(plan)
+    }
+    if (ghost) this.#things(plan, camera, key => ghost.selection.has(key), ghost.f)
+    this.#selected(plan, selection, camera, ghost?.f)
+    if (marks) this.#marks(marks, camera)
+  }
+
+  // settle forgets what a move began with.
+  settle() { this.#base = undefined }
+
+  #keep(plan) {
+    const canvas = document.createElement('canvas')
+    canvas.width = this.#canvas.width
+    canvas.height = this.#canvas.height
+    canvas.getContext('2d').drawImage(this.#canvas, 0, 0)
+    this.#base = {plan, canvas}
+  }
+
+  #things(plan, camera, wanted, f = p => p) {
+    const colours = this.colours(plan)
+    for (const section of plan.sections) this.#outline(section, camera, colours, wanted, f)
+    for (const shape of plan.shapes ?? []) if (wanted(shape[KEY])) this.#shape(shape, camera, f)
+    const batches = new Map()
+    for (const section of plan.sections) {
+      const all = wanted(section[KEY])
+      for (const part of partsOf(section)) {
+        if (part.center && (wanted(part[KEY]) && part.seats.some(s => wanted(s[KEY])))) this.#top(part, camera, f)
+        this.#row(part, section, camera, batches, wanted, f, all)
+      }
+    }
+    this.#seats(batches, camera, colours)
+  }
+
+  #row(part, section, camera, batches, wanted, f) {
+    let first
+    for (const seat of part.seats) {
+      if (!wanted(seat[KEY])) continue
+      const [x, y] = camera.screen(f([seat.x, seat.y]))
+      first ??= [x, y]
+      if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue
+      const category = categoryOf(seat, section)
+      if (!batches.has(category)) batches.set(category, [])
+      batches.get(category).push({x, y, seat})
+    }
+    if (first && camera.scale >= LABELS && part.table === undefined) this.#text(labelOf(part), first[0] - 16 * camera.scale, first[1], Math.min(14, 11 * camera.scale + 4), this.theme.muted)
+  }
+
+  #seats(batches, camera, colours) {
+    const g = this.#g, r = Math.max(1, RADIUS * camera.scale), small = r < 2
+    for (const [category, list] of batches) {
+      g.fillStyle = colours.get(category) ?? this.theme.alarm
+      g.beginPath()
+      for (const {x, y, seat} of list) {
+        if (small) g.rect(x - r, y - r, 2 * r, 2 * r)
+        else if (seat.flags?.includes('accessible')) g.roundRect(x - r, y - r, 2 * r, 2 * r, r * .35)
+        else {
+          g.moveTo(x + r, y)
+          g.arc(x, y, r, 0, 7)
+        }
+      }
+      g.fill()
+    }
+    if (small) return
+    for (const [category, list] of batches) {
+      const colour = ink(colours.get(category) ?? '')
+      for (const {x, y, seat} of list) this.#signs(seat, x, y, r, camera, colour)
+    }
+  }
+
+  // #signs are what a seat says: its number, and marks for what is special about it.
+  #signs(seat, x, y, r, camera, colour) {
+    const g = this.#g, has = flag => seat.flags?.includes(flag)
+    if (camera.scale >= NUMBERS) this.#text(seat.number, x, y + .5, Math.min(15, r * (seat.number.length > 2 ? .72 : 1)), colour)
+    if (has('companion') || has('restricted-view')) {
+      g.strokeStyle = this.theme.text
+      g.lineWidth = Math.max(1, r * .18)
+      g.setLineDash(has('restricted-view') ? [r * .4, r * .4] : [])
+      g.beginPath()
+      g.arc(x, y, r * 1.15, 0, 7)
+      g.stroke()
+      g.setLineDash([])
+    }
+  }
+
+  #outline(section, camera, colours, wanted, f) {
+    const mine = wanted(section[KEY])
+    const points = section.outline ?? (section.area ? undefined : this.#hull(section))
+    if (!points || !mine) return
+    const g = this.#g, colour = colours.get(section.category) ?? this.theme.edge
+    this.#path(points.map(p => camera.screen(f(p))), true)
+    g.fillStyle = colour
+    g.globalAlpha = section.area ? .16 : .05
+    g.fill()
+    g.globalAlpha = .7
+    g.strokeStyle = colour
+    g.lineWidth = 1
+    g.setLineDash(section.outline ? [] : [4, 4])
+    g.stroke()
+    g.setLineDash([])
+    g.globalAlpha = 1
+    const [x, y] = camera.screen(f(middle(boxOf(points)))), size = Math.min(18, 13 * Math.sqrt(camera.scale) + 3)
+    if (section.area) this.#text(`${section.name} · ${section.area.capacity}`, x, y, size, this.theme.text)
+    else if (camera.scale < NUMBERS) {
+      const [, top] = camera.screen(f([0, boxOf(points).top]))
+      this.#text(section.name, x, top - size * .7, size, this.theme.text)
+    }
+  }
+
+  #hull(section) {
+    let points = this.#hulls.get(section)
+    if (points === undefined) {
+      const seats = partsOf(section).flatMap(p => p.seats.map(s => [s.x, s.y]))
+      this.#hulls.set(section, points = seats.length ? hull(seats) : null)
+    }
+    return points
+  }
+
+  #top(part, camera, f) {
+    const g = this.#g
+    if (part.size) this.#path(corners(part).map(p => camera.screen(f(p))), true)
+    else {
+      const [x, y] = camera.screen(f(part.center))
+      g.beginPath()
+      g.arc(x, y, (part.radius ?? 0) * camera.scale, 0, 7)
+    }
+    this.#fill()
+    const [x, y] = camera.screen(f(part.center))
+    if (camera.scale >= LABELS) this.#text(part.table, x, y, Math.min(14, 9 * camera.scale + 3), this.theme.muted)
+  }
+
+  #fill() {
+    const g = this.#g
+    g.fillStyle = this.theme.raised
+    g.fill()
+    g.strokeStyle = this.theme.edge
+    g.lineWidth = 1
+    g.stroke()
+  }
+
+  #shape(shape, camera, f) {
+    const g = this.#g
+    if (shape.kind === 'text') {
+      const [x, y] = camera.screen(f(shape.center ?? [0, 0]))
+      return this.#text(shape.text, x, y, shape.size * camera.scale, this.theme.muted, (shape.rotation ?? 0) + (f.degrees ?? 0))
+    }
+    if (shape.kind === 'ellipse') {
+      const [x, y] = camera.screen(f(shape.center ?? [0, 0]))
+      g.beginPath()
+      g.ellipse(x, y, shape.rx * camera.scale, shape.ry * camera.scale, ((shape.rotation ?? 0) + (f.degrees ?? 0)) * Math.PI / 180, 0, 7)
+      return this.#fill()
+    }
+    this.#path(shape.points.map(p => camera.screen(f(p))), shape.kind === 'polygon')
+    if (shape.kind === 'polygon') return this.#fill()
+    g.strokeStyle = this.theme.muted
+    g.lineWidth = 2
+    g.stroke()
+  }
+
+  #path(points, closed) {
+    const g = this.#g
+    g.beginPath()
+    points.forEach(([x, y], i) => i ? g.lineTo(x, y) : g.moveTo(x, y))
+    if (closed) g.closePath()
+  }
+
+  #text(text, x, y, size, colour, rotation = 0) {
+    const g = this.#g
+    if (size < 5 || x < -300 || y < -100 || x > g.canvas.width + 300) return
+    g.save()
+    g.translate(x, y)
+    g.rotate(rotation * Math.PI / 180)
+    g.font = `600 ${size}px Instrument, sans-serif`
+    g.textAlign = 'center'
+    g.textBaseline = 'middle'
+    g.fillStyle = colour
+    g.fillText(text, 0, 0)
+    g.restore()
+  }
+
+  #selected(plan, selection, camera, f = p => p) {
+    if (!selection.size) return
+    const g = this.#g, r = Math.max(2.5, RADIUS * camera.scale * 1.25)
+    g.strokeStyle = this.theme.focus
+    g.lineWidth = 2
+    g.beginPath()
+    for (const section of plan.sections) {
+      const all = selection.has(section[KEY])
+      for (const part of partsOf(section)) {
+        for (const seat of part.seats) {
+          if (!all && !selection.has(seat[KEY])) continue
+          const [x, y] = camera.screen(f([seat.x, seat.y]))
+          if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue
+          g.moveTo(x + r, y)
+          g.arc(x, y, r, 0, 7)
+        }
+      }
+    }
+    g.stroke()
+    for (const section of plan.sections) {
+      const points = selection.has(section[KEY]) && (section.outline ?? this.#hull(section))
+      if (points) this.#edge(points.map(p => camera.screen(f(p))))
+    }
+    for (const shape of plan.shapes ?? []) if (selection.has(shape[KEY])) this.#edge(outlineOf(shape).map(p => camera.screen(f(p))), shape.kind !== 'line')
+  }
+
+  #edge(points, closed = true) {
+    this.#g.lineWidth = 2
+    this.#path(points, closed)
+    this.#g.stroke()
+  }
+
+  // #marks are what the hand is at: handles, guides, a lasso, what is about to be made.
+  #marks({handles = [], guides = [], lasso, points = [], path, label, turner}, camera) {
+    const g = this.#g
+    g.strokeStyle = g.fillStyle = this.theme.focus
+    g.lineWidth = 1
+    for (const [axis, at] of guides) {
+      const [x, y] = camera.screen([at, at])
+      this.#path(axis === 'x' ? [[x, 0], [x, camera.height]] : [[0, y], [camera.width, y]])
+      g.stroke()
+    }
+    if (lasso) {
+      g.setLineDash([5, 4])
+      this.#path(lasso.map(p => camera.screen(p)), true)
+      g.stroke()
+      g.globalAlpha = .1
+      g.fill()
+      g.globalAlpha = 1
+      g.setLineDash([])
+    }
+    if (points.length) {
+      const r = Math.max(1.5, RADIUS * camera.scale * .8)
+      g.globalAlpha = .6
+      g.beginPath()
+      for (const [x, y] of points.map(p => camera.screen(p))) {
+        g.moveTo(x + r, y)
+        g.arc(x, y, r, 0, 7)
+      }
+      g.fill()
+      g.globalAlpha = 1
+    }
+    if (path?.length) {
+      this.#path(path.map(p => camera.screen(p)))
+      g.lineWidth = 2
+      g.stroke()
+    }
+    for (const p of handles) {
+      const [x, y] = camera.screen(p)
+      g.fillStyle = this.theme.panel
+      g.beginPath()
+      g.rect(x - 5, y - 5, 10, 10)
+      g.fill()
+      g.stroke()
+    }
+    if (turner) {
+      const [x, y] = camera.screen(turner)
+      g.fillStyle = this.theme.focus
+      g.beginPath()
+      g.arc(x, y, 7, 0, 7)
+      g.fill()
+    }
+    if (label) {
+      const [x, y] = camera.screen(label.at)
+      this.#text(label.text, x, y - 14, 14, this.theme.text)
+    }
+  }
+}
+
+function outlineOf(shape) {
+  if (shape.points) return shape.points
+  const [[left, top], [right, bottom]] = pointsOf(shape)
+  return [[left, top], [right, top], [right, bottom], [left, bottom]]
+}
+
+// ink is black or white, whichever reads better on a colour.
+function ink(hex) {
+  if (!/^#[0-9a-f]{6}$/i.test(hex)) return 'Canvas'
+  const [r, g, b] = [1, 3, 5].map(i => (parseInt(hex.slice(i, i + 2), 16) / 255) ** 2.2)
+  return .2126 * r + .7152 * g + .0722 * b > .18 ? '#000' : '#fff'
+}

@@ -1,0 +1,107 @@
+// Sections: made, named, ordered, and given the seats that are selected.
+
+import {KEY, alive, assign, index, labelOf, mapParts, mapSections, mapped, partsOf, set} from 'usher/editor_model'
+import {freeName} from 'usher/editor_number'
+
+export function makeSection(plan, name, mint) {
+  const made = {name: freeName(name || 'Section', plan.sections.map(s => s.name)), category: plan.categories[0]?.key, rows: [], [KEY]: mint.key()}
+  return {plan: set(plan, 'sections', [...plan.sections, made]), selection: new Set([made[KEY]])}
+}
+
+// editSection changes a section's name, category or outline. Its seats keep what they cost.
+export function editSection(plan, key, fields) {
+  return mapSections(plan, section => {
+    if (section[KEY] !== key) return section
+    if (fields.category === undefined || fields.category === section.category) return assign(section, fields)
+    const keeps = seat => set(seat, 'category', (seat.category ?? section.category) === fields.category ? undefined : seat.category ?? section.category)
+    const kept = mapParts(section, part => set(part, 'seats', mapped(part.seats, keeps)))
+    const area = section.area && set(section.area, 'places', mapped(section.area.places, keeps))
+    return assign(kept, {...fields, ...area && {area}})
+  })
+}
+
+export const editPart = (plan, key, label) => mapSections(plan, section => {
+  const named = part => part[KEY] === key ? set(part, part.table !== undefined ? 'table' : 'row', label) : part
+  const rows = mapped(section.rows, named), tables = mapped(section.tables, named)
+  return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
+})
+
+// editSeat changes the number of one seat, or where it is.
+export const editSeat = (plan, key, fields) => mapSections(plan, section => mapParts(section, part => set(part, 'seats', mapped(part.seats, seat => seat[KEY] === key ? assign(seat, fields) : seat))))
+
+// assignTo puts the selected seats into a section, in rows of the same names. A row that is there gets them at its end. They
+// keep what they cost.
+export function assignTo(plan, selection, key, mint) {
+  const to = index(plan).get(key)?.section
+  if (!to || to.area) return {plan, selection}
+  const coming = []
+  let now = mapSections(plan, section => section === to ? section : mapParts(section, part => {
+    const chosen = part.seats.filter(s => selection.has(s[KEY]) || selection.has(part[KEY]))
+    if (!chosen.length) return part
+    const priced = chosen.map(s => set(s, 'category', (s.category ?? section.category) === to.category ? undefined : s.category ?? section.category))
+    coming.push({part: {...part, seats: priced}, whole: chosen.length === part.seats.length})
+    return chosen.length === part.seats.length ? undefined : set(part, 'seats', part.seats.filter(s => !chosen.includes(s)))
+  }))
+  if (!coming.length) return {plan, selection}
+  now = mapSections(now, section => section[KEY] === key ? coming.reduce((to, row) => received(to, row, mint), set(section, 'generate', undefined)) : section)
+  return {plan: now, selection: alive(now, selection)}
+}
+
+// received is a section with a row more, or with more seats in one.
+function received(section, {part, whole}, mint) {
+  const field = part.table !== undefined ? 'table' : 'row', list = field === 'table' ? 'tables' : 'rows'
+  const there = section[list]?.find(p => labelOf(p) === labelOf(part))
+  if (there) return set(section, list, section[list].map(p => p === there ? {...p, seats: [...p.seats, ...part.seats]} : p))
+  return set(section, list, [...section[list] ?? [], whole ? part : {...part, [KEY]: mint.key()}])
+}
+
+// shift moves a section, or a row within its section, earlier or later: seats are listed and numbered in that order.
+export function shift(plan, key, by) {
+  const at = index(plan).get(key)
+  if (!at?.section) return plan
+  if (!at.part) return set(plan, 'sections', shifted(plan.sections, at.section, by))
+  const list = at.part.table !== undefined ? 'tables' : 'rows'
+  return mapSections(plan, s => s === at.section ? assign(s, {[list]: shifted(s[list], at.part, by), generate: undefined}) : s)
+}
+
+function shifted(list, item, by) {
+  const from = list.indexOf(item), to = Math.max(0, Math.min(list.length - 1, from + by))
+  if (from === to) return list
+  const rest = list.filter(x => x !== item)
+  return [...rest.slice(0, to), item, ...rest.slice(to)]
+}
+
+// problems says what keeps a plan from being saved, a sentence each, with the keys of what it is about.
+export function problems(plan) {
+  const list = []
+  const add = (text, ...keys) => list.push({text, keys})
+  const named = (what, name, key) => {
+    if (!name?.trim()) add(`${what} has no name.`, key)
+    else if (name.includes('/')) add(`${what} is called “${name}”. A slash parts the names in a label, so it stands in none.`, key)
+  }
+  named('The plan', plan.name)
+  const seen = new Map()
+  for (const section of plan.sections) {
+    named('A section', section.name, section[KEY])
+    if (seen.has(section.name)) add(`Two sections are called ${section.name}.`, section[KEY], seen.get(section.name))
+    seen.set(section.name, section[KEY])
+    problemsOf(section, named, add)
+  }
+  if (!plan.sections.some(s => s.area || partsOf(s).some(p => p.seats.length))) add('The plan has no seats yet.')
+  return list
+}
+
+function problemsOf(section, named, add) {
+  const labels = new Map()
+  for (const part of partsOf(section)) {
+    named(`A row of ${section.name}`, labelOf(part), part[KEY])
+    if (labels.has(labelOf(part))) add(`Two rows of ${section.name} are called ${labelOf(part)}.`, part[KEY], labels.get(labelOf(part)))
+    labels.set(labelOf(part), part[KEY])
+    const numbers = new Map()
+    for (const seat of part.seats) {
+      named(`A seat of ${section.name}, row ${labelOf(part)},`, seat.number, seat[KEY])
+      if (numbers.has(seat.number)) add(`Two seats are called ${section.name}, row ${labelOf(part)}, seat ${seat.number}.`, seat[KEY], numbers.get(seat.number))
+      numbers.set(seat.number, seat[KEY])
+    }
+  }
+}
