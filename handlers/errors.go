@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
@@ -78,6 +79,9 @@ func known(err error) *problem {
 	case errors.Is(err, seats.ErrSessionEnded):
 		return errEnded
 	}
+	if p := deskError(err); p != nil {
+		return p
+	}
 	return roomError(err)
 }
 
@@ -107,7 +111,7 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err)}})
 	} else {
 		err = writePage(w, r, p.status, views.Error(views.ErrorPage{
-			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next,
+			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next, Desk: atDesk(r),
 		}))
 	}
 	if err != nil {
@@ -131,13 +135,18 @@ type errorBody struct {
 
 // fields says which fields an error is about, if it is about some.
 func fields(err error) map[string]string {
+	about := map[string]string{}
 	var mistakes orders.Mistakes
-	if !errors.As(err, &mistakes) {
-		return nil
+	if errors.As(err, &mistakes) {
+		for _, m := range mistakes {
+			about[m.Field] = m.Message
+		}
 	}
-	about := make(map[string]string, len(mistakes))
-	for _, m := range mistakes {
-		about[m.Field] = m.Message
+	var deskMistakes desk.Mistakes
+	if errors.As(err, &deskMistakes) {
+		for _, m := range deskMistakes {
+			about[m.Field] = m.Message
+		}
 	}
-	return about
+	return about // left out if it is empty
 }

@@ -36,13 +36,19 @@ func (h *Handlers) events(w http.ResponseWriter, r *http.Request) error {
 	if !wantsJSON(r) {
 		return writePage(w, r, http.StatusOK, views.Events(views.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(w)}, Events: list}))
 	}
-	answer := struct {
-		Events []listed `json:"events"`
-	}{[]listed{}}
+	return writeJSON(w, http.StatusOK, describeEvents(list))
+}
+
+type eventsAnswer struct {
+	Events []listed `json:"events"`
+}
+
+func describeEvents(list []seats.Listing) eventsAnswer {
+	answer := eventsAnswer{[]listed{}}
 	for _, e := range list {
 		answer.Events = append(answer.Events, listed{e.Slug, e.Name, e.StartsAt.UTC(), e.Seats, e.Free, e.Held, e.Sold})
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return answer
 }
 
 type sectionCounts struct {

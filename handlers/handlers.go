@@ -18,6 +18,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -32,6 +33,7 @@ type Config struct {
 	Sessions  *seats.Sessions
 	Orders    *orders.Orders
 	Credit    *credit.Ledger
+	Desk      *desk.Desk
 	DemoCard  *demo.Card
 	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
@@ -49,6 +51,7 @@ type Handlers struct {
 	store      *seats.Sessions
 	orders     *orders.Orders
 	credit     *credit.Ledger
+	organizers *desk.Desk
 	card       *demo.Card
 	stripe     Webhook
 	url        string // how browsers reach us; empty: as they say
@@ -65,7 +68,7 @@ type Handlers struct {
 
 // New returns the whole site.
 func New(c Config) http.Handler {
-	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h.wrap(h.routes())

@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/static"
 )
 
@@ -64,6 +65,15 @@ func (h *Handlers) table() []route {
 		{"POST /rooms/{slug}/presence", h.in(h.present)},
 		{"POST /rooms/{slug}/admissions", h.in(h.admit)},
 		{"POST /rooms/{slug}/departure", h.in(h.depart)},
+
+		{"GET /desk", h.member(desk.Enter, h.deskEvents)},
+		{"GET /desk/events/{slug}", h.desk(desk.Look, h.deskEvent)},
+		{"GET /desk/session", h.visit(h.deskDoor)},
+		{"POST /desk/session", h.visit(h.deskSignIn)},
+		{"DELETE /desk/session", h.visit(h.deskSignOut)},
+		{"POST /desk/session/end", h.visit(h.deskSignOut)},
+		{"GET /desk/setup/{token}", h.setup},
+		{"POST /desk/setup/{token}", h.visit(h.setUp)},
 
 		{"GET /openapi.yaml", h.openapi},
 		{"GET /healthz", h.healthz},

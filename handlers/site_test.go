@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -28,12 +29,13 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 
 // site is a running box office with one event in the club's plan.
 type site struct {
-	db     *pgxpool.Pool
-	office *seats.Office
-	sale   *seats.Sale
-	sold   *orders.Orders
-	url    string
-	h      *Handlers
+	db         *pgxpool.Pool
+	office     *seats.Office
+	sale       *seats.Sale
+	sold       *orders.Orders
+	organizers *desk.Desk
+	url        string
+	h          *Handlers
 }
 
 func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
@@ -62,7 +64,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	sold.Accept(orders.Demo, card)
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
-	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, DemoCard: card, Log: log}
+	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	for _, set := range with {
 		set(&config)
 	}
@@ -82,7 +84,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{db: db, office: office, sale: sale, sold: sold, url: server.URL, h: &Handlers{}}
+	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, h: &Handlers{}}
 }
 
 // person is one browser or program with its cookies.

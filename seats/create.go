@@ -30,6 +30,7 @@ type NewEvent struct {
 	Invoices       bool          // who has something to pay may get an invoice
 	Demo           bool          // paid with the demo card
 	PaymentLength  time.Duration // 15 minutes
+	Team           int64         // the first team
 }
 
 func (e NewEvent) withDefaults() NewEvent {
@@ -52,8 +53,8 @@ func or[T comparable](value, otherwise T) T {
 
 const createEventSQL = `
 INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats, strict, no_lone_seats, asks_birth, pay_at_door,
-                   invoices, demo, payment_length)
-VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18))
+                   invoices, demo, payment_length, team_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()))
 RETURNING id`
 
 // CreateEvent puts an event on sale with the seats of a plan that passed plan.Check. It is there whole or not at all.
@@ -71,7 +72,7 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 		var id int64
 		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
 			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats), n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead,
-			n.Invoices, n.Demo, n.PaymentLength.Seconds()).Scan(&id)
+			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team).Scan(&id)
 		if err != nil {
 			return err
 		}

@@ -35,6 +35,7 @@ type Event struct {
 	Seats          int
 	Questions      []Question // asked of everybody who orders
 	PlanHash       string     // names the drawing: two events with the same hash look the same
+	Team           int64      // whose event it is
 }
 
 // Listing is an event with its counts over all categories.
@@ -46,7 +47,7 @@ type Listing struct {
 
 const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.currency,
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
-       e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8, e.seats, p.hash,
+       e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8, e.seats, p.hash, e.team_id,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
 
 func (e *Event) scan(row pgx.Row, more ...any) error {
@@ -54,7 +55,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	err := row.Scan(append([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
-		&e.Invoices, &e.Demo, &payment, &e.Seats, &e.PlanHash, &e.Questions,
+		&e.Invoices, &e.Demo, &payment, &e.Seats, &e.PlanHash, &e.Team, &e.Questions,
 	}, more...)...)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
 	return err

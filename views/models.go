@@ -63,4 +63,5 @@ type ErrorPage struct {
 	What   string // what happened
 	Holds  string // what still holds; may be empty
 	Next   string // what to do next
+	Desk   bool   // it went wrong at the desk
 }

@@ -57,6 +57,7 @@ func commands() []command {
 		{"room beacon", "SLUG WORDS [flags]", "give its draw the public words it waits for", roomBeacon},
 		{"room export", "SLUG [--csv] [--holders] [flags]", "write what it did, as evidence: calls, admissions, controls, limits, its draw", roomExport},
 		{"room end", "SLUG [--reason TEXT] [flags]", "let nobody in any more", roomEnd},
+		{"organizer link", "[flags]", "print the link by which the first organizer comes to be", organizerLink},
 		{"verify", "[--event SLUG] [--json] [flags]", "hold every promise against the database, also while serve runs", verifyBooks},
 		{"draw verify", "FILE [--commitment HEX] [--people N] [--index N]", "do the draw of a waiting room again and say what does not hold", drawVerify},
 		{"rush", "[flags]", "send a crowd and judge what it was told", rushIn},

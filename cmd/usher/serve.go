@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/verify"
@@ -68,8 +69,9 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	rooms.Ended = office.Ended
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
+	organizers := desk.New(db.pool, sold.WroteMail)
 	pages := handlers.New(handlers.Config{
-		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, DemoCard: till.card, Stripe: till.webhook,
+		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
 	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, URL: address(cfg, listener)}
@@ -124,6 +126,9 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	advice := "Open an event in two windows, take a seat in one and look at the other."
 	if len(list) == 0 {
 		advice = "No event is on sale yet."
+	}
+	if err := welcomeOwner(ctx, w, db.pool, home); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(w, `
   %s

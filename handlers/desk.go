@@ -1,0 +1,125 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// deskKey is the key of a session: which organizer signed in with it.
+const deskKey = "desk"
+
+// The desk's words for what went wrong.
+var (
+	errDeskSignedOut = &problem{401, "not_signed_in", "You are not signed in at the desk.", "Nothing was changed.", "Sign in, then try again."}
+	errDeskRole      = &problem{403, "role", "Your role in this team does not allow that.", "Nothing was changed.", "Ask an owner of the team; they can give you another role."}
+	errDeskNothing   = &problem{404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk."}
+	errDeskKey       = &problem{409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again."}
+)
+
+// deskError knows the errors of package desk; nil if err is none.
+func deskError(err error) *problem {
+	var mistakes desk.Mistakes
+	switch {
+	case errors.Is(err, desk.ErrSignedOut):
+		return errDeskSignedOut
+	case errors.Is(err, desk.ErrNotYours):
+		return errDeskNothing
+	case errors.Is(err, desk.ErrNoKey):
+		return errNoKey
+	case errors.Is(err, desk.ErrOtherKey):
+		return errDeskKey
+	case errors.As(err, &mistakes):
+		return &problem{422, "invalid", mistakes.Error(), "Nothing was changed.", "Change it and send it again."}
+	}
+	return nil
+}
+
+// desk makes a handler of one about an event of the reader's team. It is the first wall: who is not signed in, who is no
+// member of the event's team, and whose role does not allow what it needs comes no further.
+func (h *Handlers) desk(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
+	return h.member(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+		sale, err := h.office.Sale(r.Context(), r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return next(w, r, m, sale)
+	})
+}
+
+// member makes a handler of one at the desk that is about no event. Where the address names one all the same, only
+// members of its team get in.
+func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Cache-Control", "no-store")
+		r, err := h.visited(r)
+		if err != nil {
+			return err
+		}
+		m, err := h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+		switch {
+		case errors.Is(err, desk.ErrSignedOut) && !wantsJSON(r):
+			http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
+			return nil
+		case err != nil:
+			return err
+		case !m.May(need):
+			return errDeskRole
+		}
+		return next(w, r, m)
+	}
+}
+
+// deskSession is what this browser's session knows of who signed in at the desk; the zero Session if nobody did.
+func (h *Handlers) deskSession(r *http.Request) (s desk.Session) {
+	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), deskKey), "%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team)
+	if err != nil {
+		return desk.Session{}
+	}
+	return s
+}
+
+// enterDesk lets the browser in as an organizer, with a new token: nobody who knew the one before gets in with it.
+func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s desk.Session) error {
+	h.sessions.Put(r.Context(), deskKey, fmt.Sprintf("%d.%d.%d", s.Organizer, s.Epoch, s.Team))
+	return h.keep(w, r)
+}
+
+var deskAddress = regexp.MustCompile(`^/desk([/?][^\\\x00-\x20]*)?$`)
+
+// deskPage is the page that somebody wanted who has to sign in first.
+func deskPage(r *http.Request) string {
+	if r.Method == http.MethodGet {
+		return r.URL.RequestURI()
+	}
+	from, err := url.Parse(r.Referer())
+	if err != nil || from.Host != r.Host {
+		return views.DeskPath
+	}
+	return deskBack(from.RequestURI())
+}
+
+// deskBack is an address to go on to, if it is one of the desk; otherwise the desk itself.
+func deskBack(to string) string {
+	if !deskAddress.MatchString(to) || strings.HasPrefix(to, views.SignInPath) {
+		return views.DeskPath
+	}
+	return to
+}
+
+// atDesk tells whether a request is about the desk.
+func atDesk(r *http.Request) bool {
+	return r.URL.Path == views.DeskPath || strings.HasPrefix(r.URL.Path, views.DeskPath+"/")
+}
+
+// deskView is what every page of the desk shows.
+func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m desk.Member, title string) views.Desk {
+	return views.Desk{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css"}, Member: m, Path: r.URL.Path}
+}

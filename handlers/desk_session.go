@@ -1,0 +1,155 @@
+package handlers
+
+import (
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+var (
+	errDeskSignIn = &problem{403, "sign_in", "This address and this password do not belong together.", "Nothing was changed.", "Look at both again, or choose another password by mail."}
+	errDeskOften  = &problem{429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or sign in with a passkey."}
+	errDeskLink   = &problem{404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask whoever gave it to you for a new one."}
+)
+
+// signingIn is what the page where organizers sign in sends.
+type signingIn struct {
+	Name     string `json:"name"`
+	Email    string `json:"email"`
+	Password string `json:"password"`
+	To       string `json:"to"`
+	Key      string `json:"key"`
+}
+
+func decodeSigningIn(r *http.Request) (asked signingIn, err error) {
+	if !isForm(r) {
+		return asked, decodeBody(r, &asked)
+	}
+	if err := parseForm(r); err != nil {
+		return asked, err
+	}
+	f := r.PostForm
+	return signingIn{f.Get("name"), f.Get("email"), f.Get("password"), f.Get("to"), f.Get("key")}, nil
+}
+
+// GET /desk/session
+func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
+	to := deskBack(r.URL.Query().Get("to"))
+	if _, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); err == nil {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	} else if !errors.Is(err, desk.ErrSignedOut) && !errors.Is(err, desk.ErrNotYours) {
+		return err
+	}
+	return h.showSignIn(w, r, http.StatusOK, views.SignInPage{To: to})
+}
+
+func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
+	w.Header().Set("Cache-Control", "no-store")
+	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css"}
+	return writePage(w, r, status, views.SignIn(p))
+}
+
+// POST /desk/session
+func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	asked, err := decodeSigningIn(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.organizers.SignIn(r.Context(), asked.Email, asked.Password, networkName(r))
+	wrong := map[bool]*problem{errors.Is(err, desk.ErrSignIn): errDeskSignIn, errors.Is(err, desk.ErrOften): errDeskOften}[true]
+	switch {
+	case wrong != nil && !wantsJSON(r):
+		return h.showSignIn(w, r, wrong.status, views.SignInPage{To: deskBack(asked.To), Email: asked.Email, Wrong: wrong.what + " " + wrong.next})
+	case wrong != nil:
+		return wrong
+	case err != nil:
+		return err
+	}
+	return h.welcomeToDesk(w, r, s, asked.To)
+}
+
+// welcomeToDesk signs a browser in and sends it on.
+func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s desk.Session, to string) error {
+	if err := h.enterDesk(w, r, s); err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, deskBack(to), http.StatusSeeOther)
+	return nil
+}
+
+// DELETE /desk/session and, for forms, POST /desk/session/end
+//
+// What the session holds of seats stays its own.
+func (h *Handlers) deskSignOut(w http.ResponseWriter, r *http.Request) error {
+	if h.sessions.Exists(r.Context(), deskKey) {
+		h.sessions.Remove(r.Context(), deskKey)
+		if err := h.keep(w, r); err != nil {
+			return err
+		}
+	}
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, views.SignInPath, http.StatusSeeOther)
+	return nil
+}
+
+// networkName names the network a request comes from; empty for one that may stand for anybody.
+func networkName(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	if network := networkOf(host); network.IsValid() {
+		return network.String()
+	}
+	return ""
+}
+
+// GET /desk/setup/{token}
+func (h *Handlers) setup(w http.ResponseWriter, r *http.Request) error {
+	ok, err := h.organizers.IsSetup(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errDeskLink
+	}
+	return h.showSetup(w, r, http.StatusOK, views.SetupPage{})
+}
+
+func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p views.SetupPage) error {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	return writePage(w, r, status, views.Setup(p))
+}
+
+// POST /desk/setup/{token}
+func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeSigningIn(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.organizers.Setup(r.Context(), r.PathValue("token"), desk.Newcomer{Name: asked.Name, Email: asked.Email, Password: asked.Password})
+	var mistakes desk.Mistakes
+	switch {
+	case errors.Is(err, desk.ErrNoLink):
+		return errDeskLink
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showSetup(w, r, http.StatusUnprocessableEntity, views.SetupPage{Name: asked.Name, Email: asked.Email, Mistakes: mistakes})
+	case err != nil:
+		return err
+	}
+	return h.welcomeToDesk(w, r, s, "")
+}

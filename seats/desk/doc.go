@@ -1,0 +1,25 @@
+// Package desk is for organizers: who they are, in which teams and roles, and what each of them did.
+//
+// # Who may do what
+//
+// An organizer is a person with an account; a member is an organizer in a team, with a role. An event belongs to one
+// team. What is another team's does not exist for a member.
+//
+//	          Enter  Sell  Look  Manage  Own
+//	owner       ✓     ✓     ✓      ✓      ✓    members, the team, the log of others
+//	manager     ✓     ✓     ✓      ✓           events, orders, prices, the sale
+//	viewer      ✓           ✓                  looks on
+//	door        ✓     ✓                        box office and check-in
+//
+// # Two walls
+//
+// The first is Desk.Member, which every request of the desk passes: it reads the session's organizer and their role anew
+// each time, so that who was removed is out at once, on all nodes. The second is the database: Desk.As works as a role
+// that sees only rows of the member's team (row-level security, migrations/0024_desk.sql), so that a query that forgets
+// whose events it is about finds nothing of others.
+//
+// # Deeds
+//
+// What a member changes is written down in the transaction that changes it (Note). Nothing of that is ever changed or
+// taken away; the database refuses it.
+package desk

@@ -1,0 +1,144 @@
+package desk_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/desk"
+)
+
+func TestTheFirstOrganizerComesByALinkThatWorksOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if h.ann.Role != desk.Owner || h.ann.TeamName != "Box office" || len(h.ann.Teams) != 1 {
+		t.Errorf("the first organizer is %+v", h.ann)
+	}
+	if _, err := h.desk.SetupLink(t.Context()); !errors.Is(err, desk.ErrHasOwner) {
+		t.Errorf("another link: %v", err)
+	}
+	h.exec(t, `INSERT INTO setup (token) VALUES (sha256('left over'))`)
+	if _, err := h.desk.Setup(t.Context(), "left over", desk.Newcomer{Name: "Eve", Email: "eve@example.org", Password: password}); !errors.Is(err, desk.ErrNoLink) {
+		t.Errorf("a link that was left over: %v", err)
+	}
+}
+
+func TestOfTwoWhoOpenSetUpLinksAtOnceOneBecomesTheOwner(t *testing.T) {
+	t.Parallel()
+	h := newEmptyHouse(t)
+	made, tokens := make(chan error, 2), map[string]string{"ann": "", "bob": ""}
+	for name := range tokens {
+		var err error
+		if tokens[name], err = h.desk.SetupLink(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, token := range tokens {
+		go func() {
+			_, err := h.desk.Setup(t.Context(), token, desk.Newcomer{Name: name, Email: name + "@example.org", Password: password})
+			made <- err
+		}()
+	}
+	first, second := <-made, <-made
+	if (first == nil) == (second == nil) || first != nil && !errors.Is(first, desk.ErrNoLink) || second != nil && !errors.Is(second, desk.ErrNoLink) {
+		t.Errorf("the two are told %v and %v", first, second)
+	}
+}
+
+func TestAnAddressAndItsPasswordSignInAndNothingElseDoes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s, err := h.desk.SignIn(t.Context(), " Ann@Example.org ", password, "")
+	if err != nil || s.Organizer != h.ann.Organizer {
+		t.Fatalf("Ann got %+v, %v", s, err)
+	}
+	for _, wrong := range [][2]string{{"ann@example.org", password + "x"}, {"ann@example.org", ""}, {"nobody@example.org", password}, {"bob@example.org", ""}, {"ann", password}, {"", ""}, {"ann@example.org", strings.Repeat("x", 2000)}} {
+		if _, err := h.desk.SignIn(t.Context(), wrong[0], wrong[1], ""); !errors.Is(err, desk.ErrSignIn) {
+			t.Errorf("%.40q got %v", wrong, err)
+		}
+	}
+	if _, err := h.desk.SignOutEverywhere(t.Context(), s.Organizer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.desk.Member(t.Context(), s, ""); !errors.Is(err, desk.ErrSignedOut) {
+		t.Errorf("after signing out everywhere: %v", err)
+	}
+}
+
+func TestTriesAreLimitedByAddressAndByNetwork(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.exec(t, `INSERT INTO attempt (who, tries) VALUES (sha256('email ann@example.org'), 10), (sha256('network 192.0.2.0/24'), 60)`)
+	if _, err := h.desk.SignIn(t.Context(), "ann@example.org", password, ""); !errors.Is(err, desk.ErrOften) {
+		t.Errorf("the eleventh try for an address: %v", err)
+	}
+	if _, err := h.desk.SignIn(t.Context(), "bob@example.org", password, "192.0.2.0/24"); !errors.Is(err, desk.ErrOften) {
+		t.Errorf("the sixty-first try from a network: %v", err)
+	}
+	h.exec(t, `UPDATE attempt SET since = since - interval '16 minutes'`)
+	if _, err := h.desk.SignIn(t.Context(), "ann@example.org", password, "192.0.2.0/24"); err != nil {
+		t.Errorf("a quarter of an hour later: %v", err)
+	}
+}
+
+func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ann := desk.Session{Organizer: h.ann.Organizer, Epoch: 1, Team: h.bob.Team}
+	if m := h.member(t, ann, ""); m.Team != h.ann.Team {
+		t.Errorf("a session that looks at a team of others is in team %d", m.Team)
+	}
+	for _, foreign := range []string{"theirs", "nothing"} {
+		if _, err := h.desk.Member(t.Context(), ann, foreign); !errors.Is(err, desk.ErrNotYours) {
+			t.Errorf("Ann at %s: %v", foreign, err)
+		}
+	}
+	h.add(t, "ann", desk.Viewer, h.bob.Team)
+	if m := h.member(t, ann, "theirs"); m.Role != desk.Viewer || m.TeamName != "Others" || len(m.Teams) != 2 {
+		t.Errorf("Ann at the event of their second team is %+v", m)
+	}
+	h.exec(t, `DELETE FROM member WHERE organizer_id = $1 AND team_id = $2`, ann.Organizer, h.bob.Team)
+	if _, err := h.desk.Member(t.Context(), ann, "theirs"); !errors.Is(err, desk.ErrNotYours) {
+		t.Errorf("Ann, removed: %v", err)
+	}
+	if _, err := h.desk.Member(t.Context(), desk.Session{}, ""); !errors.Is(err, desk.ErrSignedOut) {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func TestTheListHasTheEventsOfTheTeam(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for want, m := range map[string]desk.Member{"mine": h.ann, "theirs": h.bob} {
+		list, err := h.desk.Events(t.Context(), m)
+		if err != nil || len(list) != 1 || list[0].Slug != want || list[0].Free == 0 {
+			t.Errorf("%s sees %d events, %v", m.Name, len(list), err)
+		}
+	}
+}
+
+func TestAFormIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	once := func(key string, wish ...any) (first bool, err error) {
+		err = h.desk.As(t.Context(), h.ann, func(tx pgx.Tx) error {
+			first, err = desk.Once(t.Context(), tx, h.ann, key, wish...)
+			return err
+		})
+		return first, err
+	}
+	if first, err := once("k", "invite", "bob"); !first || err != nil {
+		t.Error(first, err)
+	}
+	if first, err := once("k", "invite", "bob"); first || err != nil {
+		t.Error("a repeat:", first, err)
+	}
+	if _, err := once("k", "invite", "eve"); !errors.Is(err, desk.ErrOtherKey) {
+		t.Error("other content:", err)
+	}
+	if _, err := once(""); !errors.Is(err, desk.ErrNoKey) {
+		t.Error("no key:", err)
+	}
+}

@@ -1,0 +1,115 @@
+package views
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// Addresses of the desk.
+const (
+	DeskPath   = "/desk"
+	SignInPath = "/desk/session"
+)
+
+// Desk is what every page of the desk has.
+type Desk struct {
+	Page
+	Member desk.Member
+	Path   string       // of this page
+	Event  *seats.Event // whose tabs are shown; nil on pages about no event
+}
+
+// DeskEventPath is the address of an event at the desk.
+func DeskEventPath(slug string) string { return DeskPath + "/events/" + slug }
+
+// deskTab is a link of the navigation.
+type deskTab struct {
+	name string
+	path string // below /desk, or below the event
+	need desk.Need
+}
+
+// deskTabs are the pages about no event.
+var deskTabs = []deskTab{
+	{"Events", "", desk.Enter},
+}
+
+// eventTabs are the pages about one event.
+var eventTabs = []deskTab{
+	{"Live", "", desk.Look},
+}
+
+// deskLink is a tab as a page shows it.
+type deskLink struct {
+	name, path string
+	here       bool
+}
+
+// main is the navigation for the reader of this page.
+func (d Desk) main() []deskLink { return d.links(deskTabs, DeskPath) }
+
+// tabs is the navigation of the event for the reader of this page.
+func (d Desk) tabs() []deskLink { return d.links(eventTabs, DeskEventPath(d.Event.Slug)) }
+
+func (d Desk) links(tabs []deskTab, base string) (links []deskLink) {
+	for _, t := range tabs {
+		if d.Member.May(t.need) {
+			links = append(links, deskLink{t.name, base + t.path, d.Path == base+t.path})
+		}
+	}
+	return links
+}
+
+// scripted is the attributes of the body of a page that has a script of its own; nil of one that has none.
+func (d Desk) scripted() templ.Attributes {
+	if d.Script == "" {
+		return nil
+	}
+	return templ.Attributes{"class": "desk-page"}
+}
+
+// wrongly marks a field that belongs to what is wrong with a form.
+func wrongly(wrong string) templ.Attributes {
+	if wrong == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": "wrong"}
+}
+
+// SignInPage is where organizers sign in.
+type SignInPage struct {
+	Page
+	To    string // the page they wanted
+	Email string // as it was typed
+	Wrong string // why nobody was signed in
+}
+
+// SetupPage is where the first organizer says who they are.
+type SetupPage struct {
+	Page
+	Action      string // where the form goes
+	Name, Email string // as they were typed
+	Mistakes    desk.Mistakes
+}
+
+// DeskEventsPage lists the events of a team.
+type DeskEventsPage struct {
+	Desk
+	Events []seats.Listing
+}
+
+// DeskEventPage is one event at the desk.
+type DeskEventPage struct {
+	Desk
+	Sale Sale
+}
+
+// share is how much of a whole something is, in hundredths.
+func share(part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	return part * 100 / whole
+}
