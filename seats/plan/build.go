@@ -15,7 +15,7 @@ func (d *draft) build() *seats.Plan {
 	}
 	for i := range d.sections {
 		if s := &d.sections[i]; len(s.outline) == 0 {
-			s.outline = around(s)
+			s.outline, s.drawn = around(s), true
 		}
 	}
 	if d.width == 0 && d.height == 0 {

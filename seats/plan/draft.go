@@ -19,9 +19,11 @@ type draft struct {
 	sections      []draftSection
 	shapes        []seats.Shape
 
-	idNames  [2]string // what the file calls the ids of its seats, best first
-	imported bool      // drawn in another program: to be scaled, and rid of what no seat uses
-	seats    int       // so far, to stop at the limit
+	idNames  [2]string   // what the file calls the ids of its seats, best first
+	doc      *document   // the file, if it is one of the open format
+	moved    seats.Point // how far the drawing was moved to begin at the margin
+	imported bool        // drawn in another program: to be scaled, and rid of what no seat uses
+	seats    int         // so far, to stop at the limit
 	repairs  []Repair
 	warnings []string
 }
@@ -30,6 +32,7 @@ type draftSection struct {
 	name    string
 	area    bool
 	outline []seats.Point
+	drawn   bool       // the outline was drawn around the seats, for want of one
 	rows    []draftRow // an area has one, without label
 }
 

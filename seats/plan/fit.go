@@ -71,6 +71,7 @@ func (d *draft) aisles() {
 // place moves the drawing so that it begins at the margin, sets its size, and rounds to tenths, as fine as maps draw.
 func (d *draft) place() {
 	low, high := d.bounds()
+	d.moved = seats.Point{X: margin - low.X, Y: margin - low.Y}
 	d.points(func(p *seats.Point) { p.X, p.Y = tenth(p.X-low.X+margin), tenth(p.Y-low.Y+margin) })
 	d.width = math.Ceil(high.X - low.X + 2*margin)
 	d.height = math.Ceil(high.Y - low.Y + 2*margin)

@@ -52,11 +52,13 @@ type documentRow struct {
 
 // documentTable is a row whose seats stand around a table.
 type documentTable struct {
-	Table  string         `json:"table"`
-	Center *pair          `json:"center,omitempty"`
-	Radius float64        `json:"radius,omitempty"`
-	Count  int            `json:"count,omitempty"` // of seats to make, if none are given
-	Seats  []documentSeat `json:"seats,omitempty"`
+	Table    string         `json:"table"`
+	Center   *pair          `json:"center,omitempty"`
+	Radius   float64        `json:"radius,omitempty"`   // of a round one
+	Size     *pair          `json:"size,omitempty"`     // of a rectangular one: width and height
+	Rotation float64        `json:"rotation,omitempty"` // of that, degrees clockwise
+	Count    int            `json:"count,omitempty"`    // of seats to make, if none are given
+	Seats    []documentSeat `json:"seats,omitempty"`
 }
 
 type documentSeat struct {
@@ -123,7 +125,7 @@ func unknownField(data []byte, err error) error {
 
 // draft is the document with everything made that its generators describe.
 func (doc *document) draft() (*draft, error) {
-	d := &draft{name: doc.Name, width: doc.Width, height: doc.Height, idNames: [2]string{"id", "id"}}
+	d := &draft{doc: doc, name: doc.Name, width: doc.Width, height: doc.Height, idNames: [2]string{"id", "id"}}
 	if doc.Focus != nil {
 		d.focus = &seats.Point{X: doc.Focus[0], Y: doc.Focus[1]}
 	}

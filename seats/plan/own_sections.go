@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 	"strconv"
 
@@ -157,28 +156,14 @@ func (in *documentReader) tables(sec *documentSection, s *draftSection, path []a
 			return err
 		}
 		r.table = true
-		if t.Center != nil && t.Radius > 0 {
-			top := seats.Shape{Kind: "ellipse", Role: "table", Center: seats.Point{X: t.Center[0], Y: t.Center[1]}, RX: t.Radius, RY: t.Radius}
+		if top, ok := t.top(); ok {
 			if err := checkShape(top); err != nil {
 				return fail(at, "%s", err)
 			}
 			in.shapes = append(in.shapes, top)
+			r.top = len(in.shapes)
 		}
 		s.rows = append(s.rows, r)
 	}
 	return nil
-}
-
-// generate sets seats around the table, the first at the top, clockwise.
-func (t *documentTable) generate(path []any) ([]documentSeat, error) {
-	if t.Center == nil || !(t.Radius > 0) || t.Count < 1 || t.Count > 1000 {
-		return nil, fail(path, "a table without seats needs a center, a radius, and a count of 1 to 1000 seats")
-	}
-	var list []documentSeat
-	for i := range t.Count {
-		sin, cos := math.Sincos(2*math.Pi*float64(i)/float64(t.Count) - math.Pi/2)
-		reach := t.Radius + 0.6*spacing
-		list = append(list, documentSeat{Number: strconv.Itoa(i + 1), X: tenth(t.Center[0] + reach*cos), Y: tenth(t.Center[1] + reach*sin)})
-	}
-	return list, nil
 }

@@ -50,28 +50,42 @@ func (r Repair) String() string {
 // Read reads a plan of any format it knows. It returns a whole plan that passes Check, or an error and no plan: an
 // *Error, if it is known where in the file the trouble is.
 func Read(r io.Reader) (*Result, error) {
+	result, _, err := readDraft(r)
+	return result, err
+}
+
+func readDraft(r io.Reader) (*Result, *draft, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("plan: read: %w", err)
+		return nil, nil, fmt.Errorf("plan: read: %w", err)
 	}
 	data, err = examine(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	format, err := detect(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, err := drafted(data, format)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	result, err := d.finish(format)
+	if err != nil {
+		return nil, nil, explain(data, err)
+	}
+	return result, d, nil
+}
+
+// finish repairs a draft and makes the plan of it.
+func (d *draft) finish(format string) (*Result, error) {
 	if err := d.repair(); err != nil {
-		return nil, explain(data, err)
+		return nil, err
 	}
 	p := d.build()
 	if err := Check(p); err != nil {
-		return nil, fmt.Errorf("plan: read: the plan breaks a rule: %w", err)
+		return nil, fmt.Errorf("the plan breaks a rule: %w", err)
 	}
 	return &Result{Plan: p, Format: format, Repairs: d.repairs, Warnings: append(d.warnings, overlaps(p)...)}, nil
 }

@@ -13,21 +13,12 @@ func Write(w io.Writer, p *seats.Plan) error {
 	if err := Check(p); err != nil {
 		return fmt.Errorf("plan: write: %w", err)
 	}
-	doc := document{Format: FormatOwn, Name: p.Name, Width: p.Width, Height: p.Height}
-	if p.Focus != nil {
-		doc.Focus = &pair{p.Focus.X, p.Focus.Y}
-	}
-	for _, c := range p.Categories {
-		doc.Categories = append(doc.Categories, documentCategory(c))
-	}
+	doc := header(p)
 	for i := range p.Sections {
 		doc.Sections = append(doc.Sections, writtenSection(p, &p.Sections[i]))
 	}
 	for _, s := range p.Shapes {
-		doc.Shapes = append(doc.Shapes, documentShape{s.Kind, s.Role, pairs(s.Points), nil, s.RX, s.RY, s.Rotation, s.Text, s.Size})
-		if s.Center != (seats.Point{}) {
-			doc.Shapes[len(doc.Shapes)-1].Center = &pair{s.Center.X, s.Center.Y}
-		}
+		doc.Shapes = append(doc.Shapes, writtenShape(s))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -44,8 +35,7 @@ func writtenSection(p *seats.Plan, s *seats.Section) documentSection {
 		sec.Area = &documentArea{Capacity: s.Count}
 	}
 	for idx := s.First; idx < s.First+s.Count; idx++ {
-		seat := &p.Seats[idx]
-		written := documentSeat{seat.ID, seat.Number, seat.X, seat.Y, p.Categories[seat.Category].Key, seat.Flags.Names()}
+		seat, written := &p.Seats[idx], written(p, idx)
 		if s.Area {
 			sec.Area.Places = append(sec.Area.Places, written)
 			continue
@@ -57,6 +47,31 @@ func writtenSection(p *seats.Plan, s *seats.Section) documentSection {
 		row.Seats = append(row.Seats, written)
 	}
 	return sec
+}
+
+// header is a document with all of a plan but its sections and shapes.
+func header(p *seats.Plan) document {
+	doc := document{Format: FormatOwn, Name: p.Name, Width: p.Width, Height: p.Height}
+	if p.Focus != nil {
+		doc.Focus = &pair{p.Focus.X, p.Focus.Y}
+	}
+	for _, c := range p.Categories {
+		doc.Categories = append(doc.Categories, documentCategory(c))
+	}
+	return doc
+}
+
+func written(p *seats.Plan, idx int) documentSeat {
+	s := &p.Seats[idx]
+	return documentSeat{s.ID, s.Number, s.X, s.Y, p.Categories[s.Category].Key, s.Flags.Names()}
+}
+
+func writtenShape(s seats.Shape) documentShape {
+	shape := documentShape{s.Kind, s.Role, pairs(s.Points), nil, s.RX, s.RY, s.Rotation, s.Text, s.Size}
+	if s.Center != (seats.Point{}) {
+		shape.Center = &pair{s.Center.X, s.Center.Y}
+	}
+	return shape
 }
 
 func pairs(points []seats.Point) []pair {

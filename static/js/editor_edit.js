@@ -228,3 +228,20 @@ export function setFlag(plan, selection, flag, on) {
   })
   return {plan: now, selection}
 }
+
+const MARGIN = 40
+
+// fitted is a plan whose drawing holds everything: it grows to the right and downwards, and where something is beyond its
+// left or upper edge, everything moves.
+export function fitted(plan) {
+  const box = boxOf([...plan.sections.flatMap(sectionPoints), ...(plan.shapes ?? []).flatMap(pointsOf)])
+  if (!box) return plan
+  const dx = box.left < 0 ? MARGIN - box.left : 0, dy = box.top < 0 ? MARGIN - box.top : 0
+  const room = (edge, size) => size && edge <= size ? size : Math.ceil(edge + MARGIN)
+  let now = plan
+  if (dx || dy) {
+    now = transform(plan, new Set(index(plan).keys()), mover(tenth(dx), tenth(dy))).plan
+    if (now.focus) now = set(now, 'focus', mover(tenth(dx), tenth(dy))(now.focus))
+  }
+  return assign(now, {width: room(box.right + dx, plan.width && plan.width + (dx ? dx : 0)), height: room(box.bottom + dy, plan.height && plan.height + (dy ? dy : 0))})
+}
