@@ -68,10 +68,15 @@ type Handlers struct {
 
 // New returns the whole site.
 func New(c Config) http.Handler {
+	h := newHandlers(c)
+	return h.wrap(h.routes(h.table()))
+}
+
+func newHandlers(c Config) *Handlers {
 	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
-	return h.wrap(h.routes())
+	return h
 }
 
 // handler parses, acts and answers; an error is answered by fail.

@@ -81,9 +81,10 @@ func (h *Handlers) table() []route {
 	}
 }
 
-func (h *Handlers) routes() http.Handler {
+// routes answers the addresses of a table, and for all others that they are none.
+func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
-	for _, r := range h.table() {
+	for _, r := range list {
 		mux.HandleFunc(r.pattern, h.answer(r.handler))
 		table.HandleFunc(r.pattern, http.NotFound)
 	}

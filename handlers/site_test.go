@@ -36,6 +36,7 @@ type site struct {
 	organizers *desk.Desk
 	url        string
 	h          *Handlers
+	config     Config
 }
 
 func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
@@ -84,7 +85,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, h: &Handlers{}}
+	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, h: &Handlers{}, config: config}
 }
 
 // person is one browser or program with its cookies.

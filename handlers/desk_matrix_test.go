@@ -1,0 +1,230 @@
+package handlers
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// wall is a box office with somebody in each role of the first team, and another team with things of its own.
+type wall struct {
+	*site
+	people map[string]*http.Client // by role, and nobody
+	team   int64                   // the other one
+}
+
+// roles are who knocks, those who may do least first: what they do changes least.
+var roles = []string{"nobody", string(desk.Door), string(desk.Viewer), string(desk.Manager), string(desk.Owner)}
+
+func newWall(t *testing.T) *wall {
+	t.Helper()
+	w := &wall{site: newSite(t), people: map[string]*http.Client{"nobody": person(t)}}
+	w.people[string(desk.Owner)] = w.owner(t)
+	for _, role := range []desk.Role{desk.Manager, desk.Viewer, desk.Door} {
+		w.people[string(role)] = w.memberOf(t, string(role), role, w.sale.Event.Team)
+	}
+	w.team = w.others(t, "theirs")
+	return w
+}
+
+// serve answers with a table of routes in place of the site's own.
+func (w *wall) serve(t *testing.T, table []route) {
+	t.Helper()
+	h := newHandlers(w.config)
+	server := httptest.NewServer(h.wrap(h.routes(table)))
+	t.Cleanup(server.Close)
+	at, _ := url.Parse(server.URL)
+	before, _ := url.Parse(w.url)
+	for _, who := range w.people {
+		who.Jar.SetCookies(at, who.Jar.Cookies(before))
+	}
+	w.url = server.URL
+}
+
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+// addresses are those that a route has for things of one's own, of others, not there, and, where an address names two
+// things, for something of others below one's own.
+func (w *wall) addresses(path string) (byWhose map[string]string, err error) {
+	byWhose = map[string]string{}
+	marks := placeholder.FindAllStringIndex(path, -1)
+	for _, whose := range []string{"own", "foreign", "none", "crossed"} {
+		filled, from := "", 0
+		for i, mark := range marks {
+			one, known := w.things()[path[:mark[1]]]
+			if !known {
+				return nil, fmt.Errorf("nothing is known to stand for %s: add a line to things", path[:mark[1]])
+			}
+			last := i == len(marks)-1
+			value := one.own
+			switch {
+			case whose == "foreign", whose == "crossed" && last:
+				value = one.foreign
+			case whose == "none" && last:
+				value = one.none
+			}
+			filled, from = filled+path[from:mark[0]]+value, mark[1]
+		}
+		if whose == "own" || len(marks) > 0 && whose != "crossed" || len(marks) > 1 {
+			byWhose[whose] = filled + path[from:]
+		}
+	}
+	return byWhose, nil
+}
+
+// knock is one request to a route, and the answer's status: as a form or page of a browser, or as a program.
+func (w *wall) knock(t *testing.T, role, method, address string, want access, program bool) int {
+	t.Helper()
+	if program {
+		a, _ := send(t, w.people[role], method, w.url+address, "")
+		return a.StatusCode
+	}
+	body, header := "", []string{"Accept", asPage}
+	if method != http.MethodGet {
+		body, header = "key="+rand.Text()+"&"+want.form, append(header, "Content-Type", asForm)
+	}
+	a, _ := send(t, w.people[role], method, w.url+address, body, header...)
+	if a.StatusCode == http.StatusSeeOther && strings.HasPrefix(a.Header.Get("Location"), "/desk/session?to=") {
+		return http.StatusUnauthorized
+	}
+	return a.StatusCode
+}
+
+// judge knocks at a route of the desk as everybody, and lists what was not as expected.
+func (w *wall) judge(t *testing.T, pattern string, want access) (wrong []string) {
+	t.Helper()
+	method, path, _ := strings.Cut(pattern, " ")
+	addresses, err := w.addresses(path)
+	if err != nil {
+		return []string{pattern + ": " + err.Error()}
+	}
+	for _, role := range roles {
+		for _, whose := range []string{"none", "foreign", "crossed", "own"} {
+			address, there := addresses[whose]
+			if !there {
+				continue
+			}
+			got := w.knock(t, role, method, address, want, false)
+			if !fits(got, role, whose, want.need, strings.Contains(path, "{slug}")) {
+				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as %s", pattern, whose, got, role))
+			}
+			if role != "nobody" {
+				continue
+			}
+			if got := w.knock(t, role, method, address, want, true); got != http.StatusUnauthorized {
+				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as a program that is nobody's", pattern, whose, got))
+			}
+		}
+	}
+	return wrong
+}
+
+// fits tells whether an answer is the right one for a role and somebody's thing.
+func fits(status int, role, whose string, need desk.Need, ofEvent bool) bool {
+	let := desk.Role(role).May(need)
+	switch {
+	case role == "nobody":
+		return status == http.StatusUnauthorized
+	case whose == "own" && let:
+		return status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound && status < 500
+	case whose == "own", whose == "crossed" && !let, !ofEvent && !let:
+		return status == http.StatusForbidden
+	case whose == "none" && ofEvent && !let: // which of the two walls it meets first says nothing of others
+		return status == http.StatusForbidden || status == http.StatusNotFound
+	}
+	return status == http.StatusNotFound
+}
+
+// open lists where an attendees' route answers otherwise to those with a role at the desk than to nobody.
+func (w *wall) open(t *testing.T, pattern string) (wrong []string) {
+	t.Helper()
+	method, path, _ := strings.Cut(pattern, " ")
+	path = strings.TrimSuffix(path, "{$}")
+	for _, slug := range []string{"evening", "theirs", "nothing"} {
+		address := placeholder.ReplaceAllString(strings.ReplaceAll(path, "{slug}", slug), "0")
+		status := map[int][]string{}
+		for _, role := range roles {
+			got := w.knock(t, role, method, address, access{}, true)
+			status[got] = append(status[got], role)
+		}
+		if len(status) != 1 {
+			wrong = append(wrong, fmt.Sprintf("%s for %s is answered %v", pattern, slug, status))
+		}
+	}
+	return wrong
+}
+
+// breaches holds a table of routes against the matrix and lists what is not as it says.
+func (w *wall) breaches(t *testing.T, table []route, matrix map[string]access) (wrong []string) {
+	t.Helper()
+	left := map[string]bool{}
+	for pattern := range matrix {
+		left[pattern] = true
+	}
+	for _, r := range table {
+		want, known := matrix[r.pattern]
+		delete(left, r.pattern)
+		_, path, _ := strings.Cut(r.pattern, " ")
+		switch {
+		case !known:
+			wrong = append(wrong, r.pattern+" has no line in the matrix: say who may")
+		case !want.anyone:
+			wrong = append(wrong, w.judge(t, r.pattern, want)...)
+		case !strings.HasPrefix(path, "/desk"):
+			wrong = append(wrong, w.open(t, r.pattern)...)
+		}
+	}
+	for pattern := range left {
+		wrong = append(wrong, pattern+" is in the matrix and no route")
+	}
+	return wrong
+}
+
+func TestEveryRouteLetsInWhoMayAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	table := newHandlers(w.config).table()
+	for _, problem := range w.breaches(t, table, matrix) {
+		t.Error(problem)
+	}
+}
+
+func TestTheMatrixNoticesWhatIsPlanted(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	h := newHandlers(w.config)
+	here := func(rw http.ResponseWriter, _ *http.Request) error { return writeJSON(rw, http.StatusOK, nil) }
+	asMember := func(rw http.ResponseWriter, r *http.Request, _ desk.Member) error { return here(rw, r) }
+	planted := []route{
+		{"GET /desk/events/{slug}/unguarded", h.visit(here)},
+		{"GET /desk/events/{slug}/generous", h.member(desk.Look, asMember)},
+		{"GET /desk/events/{slug}/stern", h.member(desk.Own, asMember)},
+		{"GET /desk/forgotten", h.member(desk.Own, asMember)},
+		{"GET /desk/strangers/{id}", h.member(desk.Own, asMember)},
+		{"GET /events/{slug}/partial", h.member(desk.Look, asMember)},
+		{"GET /desk/events/{slug}/right", h.member(desk.Manage, asMember)},
+	}
+	w.serve(t, planted)
+	found := strings.Join(w.breaches(t, planted, map[string]access{
+		"GET /desk/events/{slug}/unguarded": {need: desk.Look}, "GET /desk/events/{slug}/generous": {need: desk.Manage}, "GET /desk/events/{slug}/stern": {need: desk.Manage},
+		"GET /desk/strangers/{id}": {need: desk.Own}, "GET /events/{slug}/partial": anyone, "GET /desk/events/{slug}/right": {need: desk.Manage}, "GET /desk/gone": {need: desk.Own},
+	}), "\n")
+	for _, want := range []string{
+		"unguarded for something foreign gets 200 as viewer", "unguarded for something own gets 200 as nobody", "unguarded for something own gets 200 as a program", "generous for something own gets 200 as viewer",
+		"stern for something own gets 403 as manager", "GET /desk/forgotten has no line", "nothing is known to stand for /desk/strangers/{id}", "GET /events/{slug}/partial for evening is answered", "GET /desk/gone is in the matrix and no route",
+	} {
+		if !strings.Contains(found, want) {
+			t.Errorf("%q is not noticed", want)
+		}
+	}
+	if strings.Contains(found, "/right") {
+		t.Errorf("a right route is found wrong:\n%s", found)
+	}
+}
