@@ -24,7 +24,7 @@ var layers = map[string][]string{
 	"seats/orders":                   {"seats"},
 	"seats/gate":                     {"seats"},
 	"seats/mail":                     {"seats"},
-	"seats/desk":                     {"seats"},
+	"seats/desk":                     {"seats", "seats/plan"},
 	"seats/orders/credit":            {"seats", "seats/orders"},
 	"seats/orders/demo":              {"seats", "seats/orders"},
 	"seats/orders/stripe":            {"seats", "seats/orders"},

@@ -94,7 +94,6 @@ func TestAnOpenedPlanIsTheSameAndOpensAgainWithoutAChange(t *testing.T) {
 	}
 }
 
-
 // differ names the first field in which two plans differ.
 func differ(a, b seats.Plan) string {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
