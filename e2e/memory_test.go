@@ -32,7 +32,9 @@ func renderers(t *testing.T) map[int]float64 {
 	return all
 }
 
-// ownMemory is how many MB of a process no other has; 0 if that is not known.
+// ownMemory is how many MB are a process's own: what is anonymous, in memory or swapped out, with its share of what it has
+// together with others. That is what Chromium counts as private, too. 0 if that is not known. Pictures on their way to the
+// screen are shared memory: a page that was just dragged has up to 60 MB of them for a moment.
 func ownMemory(pid int) (own float64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -41,7 +43,7 @@ func ownMemory(pid int) (own float64) {
 	for line := range strings.Lines(string(text)) {
 		var name string
 		var kB float64
-		if _, err := fmt.Sscanf(line, "%s %f", &name, &kB); err == nil && (name == "Private_Clean:" || name == "Private_Dirty:") {
+		if _, err := fmt.Sscanf(line, "%s %f", &name, &kB); err == nil && (name == "Pss_Anon:" || name == "SwapPss:") {
 			own += kB * 1024 / 1e6
 		}
 	}
