@@ -25,7 +25,7 @@ func TestAPageWhoseMapDivergedIsToldGetsTheTruthAndIsCounted(t *testing.T) {
 	p.until(t, 1)
 	m := p.awaits(t, "audit")
 	epoch, _ := n.sale.At()
-	ours := audit(epoch, n.sale.Snapshot())
+	ours := audit(epoch, n.sale.Bitmap())
 	if *m.Version != 1 || *m.Sum != le.Uint32(ours[len(ours)-4:]) {
 		t.Errorf("the audit says %d of version %d", *m.Sum, *m.Version)
 	}

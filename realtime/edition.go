@@ -44,7 +44,7 @@ func newEdition(sale *seats.Sale, most int64, audited bool) *edition {
 		e.epoch, e.version = e.common.epoch, e.common.to
 	}
 	if audited {
-		if s := sale.Snapshot(); s.Epoch == e.epoch && s.Version == e.version {
+		if s := sale.Bitmap(); s.Epoch == e.epoch && s.Version == e.version {
 			e.audit = enframe(opBinary, audit(e.epoch, s))
 		}
 	}
@@ -75,6 +75,6 @@ func (e *edition) make(from int64) link {
 			return link{enframe(opBinary, delta(d.Epoch, d)), d.Epoch, d.To}
 		}
 	}
-	s := e.sale.Snapshot()
+	s := e.sale.Bitmap()
 	return link{enframe(opBinary, snap(s.Epoch, s)), s.Epoch, s.Version}
 }

@@ -126,7 +126,7 @@ func (s *sitting) listen(conn *websocket.Conn, end chan message) {
 			s.worst = max(s.worst, math.Abs(m.Now-milliseconds(databaseTime(s.began))))
 		case "audit":
 			s.audits++
-			ours := audit(m.Epoch, s.n.sale.Snapshot())
+			ours := audit(m.Epoch, s.n.sale.Bitmap())
 			if *m.Sum != le.Uint32(ours[len(ours)-4:]) {
 				s.t.Errorf("the audit of version %d is wrong", *m.Version)
 			}

@@ -67,7 +67,7 @@ func sequence(t *testing.T) (steps []step) {
 // word is a message about a version: the whole map, or a delta from one of the versions before.
 func word(dice *rand.Rand, i int, about moment, s seats.Snapshot) []byte {
 	if i == 0 || dice.IntN(8) == 0 {
-		return snap(about.epoch, s)
+		return snap(about.epoch, s.Bitmap())
 	}
 	d := seats.Delta{From: max(0, about.version-1-int64(dice.IntN(3))), To: about.version, Counts: s.Counts}
 	for idx, state := range s.States {

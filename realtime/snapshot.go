@@ -16,10 +16,11 @@ func (h *Hub) ServeMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
 	if !speaks(w, query.Get("format")) {
 		return
 	}
-	snapshot := s.Snapshot()
-	frame, kind, tag := snap(snapshot.Epoch, snapshot), "application/octet-stream", fmt.Sprintf("%d-%d", snapshot.Epoch, snapshot.Version)
-	if query.Get("as") == "json" {
-		frame, kind, tag = append(readable(frame), '\n'), "application/json", tag+"-json"
+	m, kind := s.Bitmap(), "application/octet-stream"
+	tag := fmt.Sprintf("%d-%d", m.Epoch, m.Version)
+	people := query.Get("as") == "json"
+	if people {
+		kind, tag = "application/json", tag+"-json"
 	}
 	header := w.Header()
 	header.Set("ETag", `"`+tag+`"`)
@@ -28,6 +29,10 @@ func (h *Hub) ServeMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
 	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return
+	}
+	frame := snap(m.Epoch, m)
+	if people {
+		frame = append(readable(frame), '\n')
 	}
 	header.Set("Content-Type", kind)
 	_, _ = w.Write(frame) // a page that is gone needs no map

@@ -40,24 +40,18 @@ func hello(epoch uint32, version int64, now time.Time, tick time.Duration) []byt
 }
 
 // snap is the whole map: two bits a seat.
-func snap(epoch uint32, s seats.Snapshot) []byte {
+func snap(epoch uint32, s seats.Bitmap) []byte {
 	return appendMap(binary.AppendUvarint(begin(typeSnap, epoch), uint64(s.Version)), s)
 }
 
 // audit lets a page find out whether its map is ours, by the checksum of what a SNAP of that version has after it.
-func audit(epoch uint32, s seats.Snapshot) []byte {
+func audit(epoch uint32, s seats.Bitmap) []byte {
 	b := binary.AppendUvarint(begin(typeAudit, epoch), uint64(s.Version))
 	return le.AppendUint32(b, crc32.ChecksumIEEE(appendMap(nil, s)))
 }
 
-func appendMap(b []byte, s seats.Snapshot) []byte {
-	b = appendCounts(binary.AppendUvarint(b, uint64(len(s.States))), s.Counts)
-	at := len(b)
-	b = append(b, make([]byte, (len(s.States)+3)/4)...)
-	for i, state := range s.States {
-		b[at+i/4] |= bits(state) << (2 * (i % 4))
-	}
-	return b
+func appendMap(b []byte, s seats.Bitmap) []byte {
+	return append(appendCounts(binary.AppendUvarint(b, uint64(s.Seats)), s.Counts), s.Bits...)
 }
 
 // delta is what changed between two versions: for each seat the gap to the one before and its state.
@@ -66,7 +60,7 @@ func delta(epoch uint32, d seats.Delta) []byte {
 	b = appendCounts(binary.AppendUvarint(b, uint64(d.To)), d.Counts)
 	last := 0
 	for _, c := range d.Changes {
-		b = binary.AppendUvarint(b, uint64(c.Idx-last)<<2|uint64(bits(c.State)))
+		b = binary.AppendUvarint(b, uint64(c.Idx-last)<<2|uint64(c.State.Bits()))
 		last = c.Idx
 	}
 	return b
@@ -89,19 +83,6 @@ func appendCounts(b []byte, c seats.Counts) []byte {
 		}
 	}
 	return b
-}
-
-func bits(s seats.State) byte {
-	switch s.Shown() {
-	case seats.Held:
-		return 1
-	case seats.Sold:
-		return 2
-	case seats.Blocked:
-		return 3
-	default:
-		return 0
-	}
 }
 
 func milliseconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }

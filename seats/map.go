@@ -29,6 +29,28 @@ type Snapshot struct {
 	Counts  Counts
 }
 
+// Bitmap is a snapshot as it travels: two bits a seat, see State.Bits. Seat 0 has the lowest bits of the first byte.
+type Bitmap struct {
+	Epoch   uint32
+	Version int64
+	Seats   int
+	Bits    []byte
+	Counts  Counts
+}
+
+// Bitmap returns the same map in bits.
+func (s Snapshot) Bitmap() Bitmap {
+	return Bitmap{Epoch: s.Epoch, Version: s.Version, Seats: len(s.States), Bits: pack(s.States), Counts: s.Counts}
+}
+
+func pack(states []State) []byte {
+	bits := make([]byte, (len(states)+3)/4)
+	for i, state := range states {
+		bits[i/4] |= state.Bits() << (2 * (i % 4))
+	}
+	return bits
+}
+
 // Delta is what changed on the map after version From and up to version To: the last state of each seat, as everybody
 // sees it, in the order of idx, and the counts as of To.
 type Delta struct {
@@ -54,6 +76,7 @@ type seatMap struct {
 	epoch   uint32
 	version int64
 	states  []State
+	bits    []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
 	counts  Counts
 	open    []int32  // free seats of each stretch
 	of      []int32  // stretch of each seat
@@ -68,6 +91,7 @@ func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Coun
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch, m.version, m.states, m.counts, m.ring, m.ringed = epoch, version, states, counts, nil, 0
+	m.bits = pack(states)
 	clear(m.open)
 	for idx, state := range states {
 		if state.Shown() == Free {
@@ -86,7 +110,8 @@ func (m *seatMap) apply(c Change) bool {
 	for i, idx := range c.Idx {
 		was, is := m.states[idx].Shown() == Free, State(c.State[i]).Shown() == Free
 		m.end(m.states[idx].Shown(), State(c.State[i]).Shown())
-		switch m.states[idx] = State(c.State[i]); {
+		m.put(int(idx), State(c.State[i]))
+		switch {
 		case is && !was:
 			m.open[m.of[idx]]++
 		case was && !is:
@@ -100,6 +125,13 @@ func (m *seatMap) apply(c Change) bool {
 		m.ring = m.ring[1:]
 	}
 	return true
+}
+
+// put sets the state of one seat.
+func (m *seatMap) put(idx int, s State) {
+	shift := 2 * (idx % 4)
+	m.states[idx] = s
+	m.bits[idx/4] = m.bits[idx/4]&^(3<<shift) | s.Bits()<<shift
 }
 
 // end counts what becomes of a held seat.
@@ -157,6 +189,14 @@ func (s *Sale) Snapshot() Snapshot {
 		shown[i] = state.Shown()
 	}
 	return Snapshot{Epoch: m.epoch, Version: m.version, States: shown, Counts: m.counts}
+}
+
+// Bitmap returns the map as it is on this node; it is the caller's to keep.
+func (s *Sale) Bitmap() Bitmap {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return Bitmap{Epoch: m.epoch, Version: m.version, Seats: len(m.states), Bits: slices.Clone(m.bits), Counts: m.counts}
 }
 
 // Since returns what changed after a version; false if the node does not remember that far back, or the version is

@@ -35,3 +35,17 @@ func (s State) Shown() State {
 		return s
 	}
 }
+
+// Bits is the state everybody sees as it travels: 0 free, 1 held, 2 sold, 3 blocked (docs/wire-format.md).
+func (s State) Bits() byte {
+	switch s.Shown() {
+	case Held:
+		return 1
+	case Sold:
+		return 2
+	case Blocked:
+		return 3
+	default:
+		return 0
+	}
+}
