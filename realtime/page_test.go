@@ -102,7 +102,7 @@ func (s *sheet) wrong(truth seats.Snapshot) string {
 		return fmt.Sprintf("it is at version %d, the truth at %d", s.version, truth.Version)
 	}
 	for idx, state := range truth.States {
-		if s.states[idx] != bits(state) {
+		if s.states[idx] != state.Bits() {
 			return fmt.Sprintf("at version %d it shows seat %d as %d, the truth is %v", s.version, idx, s.states[idx], state)
 		}
 	}
