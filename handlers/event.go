@@ -25,6 +25,20 @@ type listed struct {
 	Free     int       `json:"free"`
 	Held     int       `json:"held"`
 	Sold     int       `json:"sold"`
+
+	Status  seats.Status `json:"status"`
+	OpensAt *time.Time   `json:"opens_at,omitempty"` // while it is scheduled
+	Reason  string       `json:"reason,omitempty"`   // of its status
+}
+
+// listedOf is an event with its counts over all categories.
+func listedOf(e seats.Event, free, held, sold int) listed {
+	l := listed{e.Slug, e.Name, e.StartsAt.UTC(), e.Seats, free, held, sold, e.Status, nil, e.Reason}
+	if e.Status == seats.Scheduled {
+		opens := e.OpensAt.UTC()
+		l.OpensAt = &opens
+	}
+	return l
 }
 
 // GET /events
@@ -46,7 +60,7 @@ type eventsAnswer struct {
 func describeEvents(list []seats.Listing) eventsAnswer {
 	answer := eventsAnswer{[]listed{}}
 	for _, e := range list {
-		answer.Events = append(answer.Events, listed{e.Slug, e.Name, e.StartsAt.UTC(), e.Seats, e.Free, e.Held, e.Sold})
+		answer.Events = append(answer.Events, listedOf(e.Event, e.Free, e.Held, e.Sold))
 	}
 	return answer
 }
@@ -92,7 +106,7 @@ func (h *Handlers) event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 // describe counts everything from one snapshot, so that the numbers of an answer belong together.
 func describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
 	a := eventAnswer{
-		listed:  listed{Slug: s.Event.Slug, Name: s.Event.Name, StartsAt: s.Event.StartsAt.UTC(), Seats: s.Event.Seats},
+		listed:  listedOf(s.Event, 0, 0, 0),
 		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
 	}
 	for i, c := range s.Plan.Categories {
@@ -168,6 +182,9 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		}
 	}
 	page := views.Page{Title: s.Event.Name, Nonce: nonce(w)}
+	if fragment := r.Header.Get("Usher-Fragment") != ""; s.Event.Shut() != "" && !fragment {
+		return h.showShut(w, r, status, views.ShutPage{Page: page, Sale: sale, Message: m})
+	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))
 	sale.From = sale.Path()
 	if section < 0 {

@@ -89,6 +89,9 @@ func (h *Handlers) with(next func(http.ResponseWriter, *http.Request, *seats.Sal
 		if err != nil {
 			return err
 		}
+		if sale.Event.Status == seats.Draft {
+			return seats.ErrNoEvent
+		}
 		return next(w, r, sale)
 	}
 }

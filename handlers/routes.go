@@ -24,6 +24,7 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/map.bin", h.with(h.mapBin)},
 		{"GET /events/{slug}/geometry/{file}", h.with(h.geometry)},
 		{"GET /events/{slug}/live", h.with(h.live)},
+		{"GET /events/{slug}/on-sale.ics", h.with(h.onSaleCalendar)},
 
 		{"POST /events/{slug}/claims", h.act(h.claim)},
 		{"DELETE /events/{slug}/claims/{idx}", h.act(h.release)},

@@ -50,7 +50,7 @@ func TestAfterTheLastAuditAQuietHubHasNothingToDo(t *testing.T) {
 	p.awaits(t, "audit")
 	for quiet := false; !quiet; time.Sleep(time.Millisecond) {
 		n.hub.mu.Lock()
-		house := n.hub.houses[n.sale]
+		house := n.hub.houses[n.sale.Event.ID]
 		quiet = !house.turning && house.audit == nil && !house.auditDue
 		n.hub.mu.Unlock()
 	}

@@ -30,7 +30,7 @@ func fullNode(b *testing.B, sockets int) (*node, *people, []*watcher) {
 	}
 	n.hub.mu.Lock()
 	defer n.hub.mu.Unlock()
-	return n, p, n.hub.houses[n.sale].watchers
+	return n, p, n.hub.houses[n.sale.Event.ID].watchers
 }
 
 func BenchmarkMemoryOfAnIdleSocket(b *testing.B) {

@@ -134,7 +134,7 @@ func (f *Feed) poll(ctx context.Context, conn *pgx.Conn) error {
 // catchUp reads the change log of events that are open here and behind.
 func (f *Feed) catchUp(ctx context.Context, newest map[int64]int64) error {
 	for _, s := range f.office.Open() {
-		if version, ok := newest[s.Event.ID]; ok && version > s.Version() {
+		if version, ok := newest[s.Event.ID]; ok && s.Behind(version) {
 			if err := s.CatchUp(ctx); err != nil {
 				return err
 			}

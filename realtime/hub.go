@@ -25,7 +25,7 @@ type Hub struct {
 	diverged atomic.Int64
 
 	mu     sync.Mutex
-	houses map[*seats.Sale]*house
+	houses map[int64]*house // by event
 	census census
 	closed bool
 	within time.Duration // over which pages that are sent away should come back; set before they are
@@ -40,7 +40,7 @@ func NewHub() *Hub {
 	return &Hub{
 		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), Log: slog.New(slog.DiscardHandler),
 		audits: auditEvery, pace: pace{least: leastTick},
-		houses: map[*seats.Sale]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
+		houses: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
 		empty: make(chan struct{}),
 	}
 }
@@ -49,7 +49,7 @@ func NewHub() *Hub {
 func (h *Hub) Changed(s *seats.Sale) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if house := h.houses[s]; house != nil {
+	if house := h.houses[s.Event.ID]; house != nil {
 		h.wake(house)
 	}
 }
@@ -58,11 +58,14 @@ func (h *Hub) Changed(s *seats.Sale) {
 func (h *Hub) Watchers(s *seats.Sale) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if house := h.houses[s]; house != nil {
+	if house := h.houses[s.Event.ID]; house != nil {
 		return len(house.watchers)
 	}
 	return 0
 }
+
+// Now is the database's time, give or take half a round trip.
+func (h *Hub) Now() time.Time { return h.clock.Now() }
 
 // Diverged is how many pages found that their map was not the node's. There should be none.
 func (h *Hub) Diverged() int64 { return h.diverged.Load() }
@@ -73,11 +76,12 @@ func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	if h.closed || !h.census.admit(w.visitor, h.Sockets, h.SocketsPerAddress) {
 		return false
 	}
-	if h.houses[s] == nil {
-		h.houses[s] = &house{sale: s}
-		h.houses[s].edition.Store(newEdition(s, none, false))
+	event := s.Event.ID
+	if h.houses[event] == nil {
+		h.houses[event] = &house{sale: s}
+		h.houses[event].edition.Store(newEdition(s, none, false))
 	}
-	w.house = h.houses[s]
+	w.house = h.houses[event]
 	w.at = len(w.house.watchers)
 	w.house.watchers = append(w.house.watchers, w)
 	return true

@@ -64,7 +64,7 @@ func BenchmarkLagFromCommitToFrame(b *testing.B) {
 // stuck counts pages whose kernel takes no more.
 func stuck(n *node) (count int) {
 	n.hub.mu.Lock()
-	all := slices.Clone(n.hub.houses[n.sale].watchers)
+	all := slices.Clone(n.hub.houses[n.sale.Event.ID].watchers)
 	n.hub.mu.Unlock()
 	for _, w := range all {
 		w.mu.Lock()

@@ -112,7 +112,7 @@ func (h *Hub) planAudit(house *house, now *edition) {
 
 // forget lets go of an event that nobody watches any more. The caller holds h.mu.
 func (h *Hub) forget(house *house) {
-	delete(h.houses, house.sale)
+	delete(h.houses, house.sale.Event.ID)
 	if house.audit != nil {
 		house.audit.Stop()
 	}

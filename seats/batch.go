@@ -51,6 +51,9 @@ type terms struct {
 	extensions int
 	strict     bool  // time running out takes seats away
 	room       int64 // the waiting room of the event; 0 if it has none
+	status     Status
+	opensAt    *time.Time // from when on it is on sale; nil: from the beginning
+	reason     string     // of the status
 }
 
 // row is a seat_state row.
@@ -91,7 +94,8 @@ const beginSQL = `BEGIN`
 // What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A row's
 // place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
-SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), clock_timestamp(), h.*
+SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0),
+       CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, clock_timestamp(), h.*
   FROM event e
   LEFT JOIN LATERAL (
        SELECT h.*

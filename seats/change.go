@@ -9,7 +9,7 @@ import (
 )
 
 // Change is one version of an event: what one batch of commands did to its seats. Idx, State and Holder go together;
-// a seat that became free has the zero Holder.
+// a seat that became free has the zero Holder. A version without seats says that the event itself was changed.
 type Change struct {
 	Version int64
 	At      time.Time
@@ -46,7 +46,7 @@ const catchUpRows = 512
 
 // CatchUp brings this node's map to the newest committed version and tells Office.Changed if it moved.
 func (s *Sale) CatchUp(ctx context.Context) error {
-	moved := false
+	moved, changed := false, s.stale.Load()
 	for {
 		changes, err := Changes(ctx, s.office.db, s.Event.ID, s.Version(), catchUpRows)
 		if err != nil {
@@ -54,16 +54,27 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 		}
 		for _, c := range changes {
 			moved = s.seats.apply(c) || moved
+			changed = changed || len(c.Idx) == 0
 		}
 		if len(changes) < catchUpRows {
 			break
 		}
+	}
+	if changed {
+		s.stale.Store(true)
+		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+		s.office.wakeOpening()
 	}
 	if moved {
 		s.office.changed(s)
 	}
 	return nil
 }
+
+// Behind tells whether this node has to read something to be where the event is: its changes up to a version, or its row.
+func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.stale.Load() }
 
 // One statement, so that version, counts, states and array sizes are of one moment.
 const mapSQL = `

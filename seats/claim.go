@@ -34,14 +34,16 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, 
 	return hold, s.withNearest(err)
 }
 
-// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone is looked up,
-// and the rest goes through the lane.
+// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone or shut is looked
+// up, and the rest goes through the lane.
 func (s *Sale) try(ctx context.Context, c *command) (Hold, error) {
-	if refusal := s.gone(c); refusal != nil {
-		return Hold{}, refusal
-	}
-	if refusal := s.lone(c); refusal != nil {
-		return Hold{}, refusal
+	if s.onSale.Load() {
+		if refusal := s.gone(c); refusal != nil {
+			return Hold{}, refusal
+		}
+		if refusal := s.lone(c); refusal != nil {
+			return Hold{}, refusal
+		}
 	}
 	if err := s.look(ctx, c); err != nil {
 		return Hold{}, err
@@ -123,6 +125,9 @@ func (b *batch) claim(c *command) (Hold, error) {
 		if first, err := h.answers.to(c.key); err != nil || first != nil {
 			return b.repeat(first, c, err)
 		}
+	}
+	if refusal := b.shut(); refusal != nil {
+		return Hold{}, refusal
 	}
 	if refusal := b.outside(c); refusal != nil {
 		return Hold{}, refusal

@@ -31,6 +31,8 @@ type NewEvent struct {
 	Demo           bool          // paid with the demo card
 	PaymentLength  time.Duration // 15 minutes
 	Team           int64         // the first team
+	Status         Status        // OnSale; Draft is the other one it may begin with
+	OpensAt        time.Time     // on sale from then on; at once
 }
 
 func (e NewEvent) withDefaults() NewEvent {
@@ -41,6 +43,7 @@ func (e NewEvent) withDefaults() NewEvent {
 	e.SeatsPerHolder = or(e.SeatsPerHolder, 6)
 	e.Extensions = or(e.Extensions, 10)
 	e.PaymentLength = or(e.PaymentLength, 15*time.Minute)
+	e.Status = or(e.Status, OnSale)
 	return e
 }
 
@@ -53,16 +56,16 @@ func or[T comparable](value, otherwise T) T {
 
 const createEventSQL = `
 INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats, strict, no_lone_seats, asks_birth, pay_at_door,
-                   invoices, demo, payment_length, team_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()))
+                   invoices, demo, payment_length, team_id, status, opens_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()), $20, $21)
 RETURNING id`
 
-// CreateEvent puts an event on sale with the seats of a plan that passed plan.Check. It is there whole or not at all.
+// CreateEvent makes an event with the seats of a plan that passed plan.Check. It is there whole or not at all.
 // ErrSlugTaken if another event has its slug.
 func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error) {
 	n = n.withDefaults()
-	if _, err := time.LoadLocation(n.TimeZone); err != nil {
-		return Event{}, &Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", n.TimeZone)}
+	if err := n.check(); err != nil {
+		return Event{}, err
 	}
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		planID, err := savePlan(ctx, tx, p)
@@ -72,14 +75,18 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 		var id int64
 		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
 			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats), n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead,
-			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team).Scan(&id)
+			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team, n.Status, momentOf(n.OpensAt)).Scan(&id)
 		if err != nil {
 			return err
 		}
 		if err := saveQuestions(ctx, tx, id, n.Questions); err != nil {
 			return err
 		}
-		return saveSeats(ctx, tx, id, p)
+		if err := saveSeats(ctx, tx, id, p); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, saveTermsSQL, id, 0)
+		return err
 	})
 	if isConstraint(err, "event_slug_key") {
 		return Event{}, ErrSlugTaken
@@ -125,7 +132,8 @@ func savePlan(ctx context.Context, tx pgx.Tx, p *Plan) (id int64, err error) {
 const saveStatesSQL = `INSERT INTO seat_state (event_id, idx) SELECT $1, generate_series(0, $2::integer - 1)`
 
 const saveCounterSQL = `
-INSERT INTO counter (event_id, free, held, sold, blocked) VALUES ($1, $2, $3, $3, $3)`
+INSERT INTO counter (event_id, free, held, sold, blocked, claims_from, sells)
+SELECT $1::bigint, $2::integer[], $3::integer[], $3, $3, ` + claimsFrom + `, ` + sells + ` FROM event e WHERE e.id = $1`
 
 // saveSeats copies the plan's rows for one event; every seat starts free.
 func saveSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {

@@ -27,6 +27,8 @@
 //	P7  A won claim repeated with its key gets the first answer and no more seats.
 //	P8  Nobody holds more than the event allows, and more seats reset no clock.
 //	P9  What the map shows was committed.
+//	P10 Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.
+//	P11 Where holds are strict nobody keeps a seat whose time is up.
 //
 // Package verify holds them against the database.
 //

@@ -32,10 +32,15 @@ type Event struct {
 	Invoices       bool          // who has something to pay may get an invoice
 	Demo           bool          // paid with the demo card, which moves no money
 	PaymentLength  time.Duration // how long seats are kept while a payment runs
+	Status         Status
+	OpensAt        time.Time // from when on it is on sale; zero: from the beginning
+	Reason         string    // of its status, for attendees; may be empty
 	Seats          int
 	Questions      []Question // asked of everybody who orders
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // whose event it is
+
+	OpensIn time.Duration // until OpensAt, when the event was read
 }
 
 // Listing is an event with its counts over all categories.
@@ -47,17 +52,24 @@ type Listing struct {
 
 const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.currency,
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
-       e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8, e.seats, p.hash, e.team_id,
+       e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
+       CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
+       coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
 
 func (e *Event) scan(row pgx.Row, more ...any) error {
-	var hold, payment float64
+	var hold, payment, opensIn float64
+	var opensAt *time.Time
 	err := row.Scan(append([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
-		&e.Invoices, &e.Demo, &payment, &e.Seats, &e.PlanHash, &e.Team, &e.Questions,
+		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Questions,
 	}, more...)...)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
+	e.OpensAt, e.OpensIn = time.Time{}, time.Duration(opensIn*float64(time.Second))
+	if opensAt != nil {
+		e.OpensAt = *opensAt
+	}
 	return err
 }
 

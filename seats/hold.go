@@ -45,7 +45,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var lapsed *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
@@ -139,6 +139,8 @@ func (b *batch) extend(c *command) (Hold, error) {
 	switch {
 	case h == nil || len(b.still(h)) == 0:
 		return Hold{}, ErrNoHold
+	case b.terms.status == Cancelled:
+		return Hold{}, b.calledOff()
 	case !live:
 		return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
 	case h.extensions >= b.terms.extensions:

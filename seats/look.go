@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// looking is a second lane of an event, for claims of newcomers that this node's map would refuse. They are looked up
+// looking is a second lane of an event, for claims of newcomers that this node's map would refuse, or all of them while it
+// thinks that the event is not on sale. They are looked up
 // together in one statement that locks nothing and keeps no writer waiting; who may win after all goes on to the lane.
 type looking struct {
 	waiting []*command
@@ -15,7 +16,7 @@ type looking struct {
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
 func (s *Sale) look(ctx context.Context, c *command) error {
-	if c.visit == nil || !c.visit.newcomer || !s.doubtful(c) {
+	if c.visit == nil || !c.visit.newcomer || s.onSale.Load() && !s.doubtful(c) {
 		return nil
 	}
 	c.answer = make(chan answer, 1)
@@ -79,20 +80,23 @@ func (s *Sale) lookUp() {
 
 // seen is what the database says of some seats, at one moment.
 type seen struct {
+	terms terms // its status alone
+
 	free []int // seats by category, as counted
 	due  bool  // some hold's time is up and that was not announced: the counts may be too low
 	open map[int]bool
 }
 
 const lookSQL = `
-SELECT free,
+SELECT CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
+       c.free,
        EXISTS (SELECT FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp()),
        ARRAY(SELECT s.idx
                FROM unnest($2::integer[]) AS n(idx),
                     LATERAL (SELECT idx FROM seat_state
                               WHERE event_id = $1 AND idx = n.idx AND (holder IS NULL OR expires_at <= clock_timestamp()) OFFSET 0) s)
-  FROM counter
- WHERE event_id = $1`
+  FROM counter c JOIN event e ON e.id = c.event_id
+ WHERE c.event_id = $1`
 
 func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 	asked := map[int]bool{}
@@ -107,9 +111,13 @@ func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 	}
 	var got seen
 	var open []int
-	err := s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).Scan(&got.free, &got.due, &open)
+	read := func() error {
+		return s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).
+			Scan(&got.terms.status, &got.terms.opensAt, &got.terms.reason, &got.free, &got.due, &open)
+	}
+	err := read()
 	for tries := 1; connectionLost(err) && tries < batchTries && pause(ctx); tries++ {
-		err = s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).Scan(&got.free, &got.due, &open)
+		err = read()
 	}
 	got.open = make(map[int]bool, len(open))
 	for _, idx := range open {
@@ -123,6 +131,13 @@ func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 
 // refuse returns why a claim cannot win; nil if it may.
 func (seen seen) refuse(s *Sale, c *command) error {
+	if seen.terms.status != OnSale {
+		return refuseShut(s.Event.under(&seen.terms))
+	}
+	s.onSale.Store(true)
+	if !s.doubtful(c) {
+		return nil
+	}
 	if c.choice != nil {
 		if seen.due || seen.free == nil {
 			return nil

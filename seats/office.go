@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type Office struct {
 	wake      chan struct{}             // a new hold may end before the ones known
 	nextEnd   atomic.Pointer[time.Time] // the end lapseHolds sleeps for; nil if none is known
 	deadlocks atomic.Int64
+	opening   chan struct{}  // an event may be on sale before the ones known
 	lanes     sync.WaitGroup // running lanes
 
 	mu    sync.Mutex // held while an event is opened, so that it is read once
@@ -37,17 +39,18 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	return &Office{
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
-		db:        db, log: log, wake: make(chan struct{}, 1), sales: map[string]*Sale{},
+		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }
 
-// Run ends holds whose time is up and deletes what is long over, until ctx is done; then it waits for the commands that
+// Run ends holds whose time is up, notices events that are on sale from now on, and deletes what is long over, until ctx is done; then it waits for the commands that
 // are under way.
 func (o *Office) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.lapseHolds(ctx) })
 	g.Go(func() error { return o.purge(ctx) })
+	g.Go(func() error { return o.awaitOpenings(ctx) })
 	return g.Wait()
 }
 
@@ -78,6 +81,7 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 		return nil, err
 	}
 	o.sales[slug] = s
+	o.wakeOpening()
 	return s, nil
 }
 
@@ -92,8 +96,11 @@ func (o *Office) Open() []*Sale {
 	return open
 }
 
-// Events lists every event of the database with its counts.
-func (o *Office) Events(ctx context.Context) ([]Listing, error) { return Events(ctx, o.db) }
+// Events lists every event that attendees may see, with its counts.
+func (o *Office) Events(ctx context.Context) ([]Listing, error) {
+	all, err := Events(ctx, o.db)
+	return slices.DeleteFunc(all, func(l Listing) bool { return l.Status == Draft }), err
+}
 
 // Deadlocks is how many batches of this node the database undid because two waited for each other. There should be none.
 func (o *Office) Deadlocks() int64 { return o.deadlocks.Load() }
@@ -120,7 +127,11 @@ func (o *Office) Reload(ctx context.Context) error {
 	}
 	open := o.Open()
 	for _, s := range open {
+		s.stale.Store(true)
 		if err := bring(s, ctx); err != nil {
+			return err
+		}
+		if err := o.reread(ctx, s.Event.Slug); err != nil {
 			return err
 		}
 	}

@@ -67,6 +67,9 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) {
 	c.seats = d.Seats
 	c.decide = func(b *batch) (Hold, error) {
+		if refusal := b.calledOff(); refusal != nil {
+			return Hold{}, refusal
+		}
 		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool {
 			r := b.rows[idx]
 			return r.open(b.now) || r.holder == d.Holder && (r.state == Held || r.state == Lapsed || r.state == Paying)

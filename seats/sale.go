@@ -7,16 +7,24 @@ import (
 	"sync/atomic"
 )
 
-// Sale is one event as this node runs it: its plan, its map, and the lane in which its commands travel.
+// Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of which ever
+// changes in a Sale, and its works. When an event is changed, Office.Sale returns another Sale with the same works.
 type Sale struct {
 	Event Event
 	Plan  *Plan
 
-	office    *Office
-	room      atomic.Int64   // the waiting room of the event, as a batch saw it last; 0 for none
-	labels    map[string]int // idx by label; never changes
-	seats     seatMap
+	labels    map[string]int // idx by label
 	stretches *stretches
+	*works
+}
+
+// works is what runs of an event on this node: its map, and the lane in which its commands travel.
+type works struct {
+	office *Office
+	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
+	onSale atomic.Bool  // seats may be claimed, as this node read last
+	stale  atomic.Bool  // the event changed, and could not be read since
+	seats  seatMap
 
 	mu      sync.Mutex
 	lane    lane    // guarded by mu
@@ -24,13 +32,19 @@ type Sale struct {
 }
 
 func newSale(o *Office, e Event, p *Plan) *Sale {
-	s := &Sale{Event: e, Plan: p, office: o, labels: make(map[string]int, len(p.Seats)), lane: lane{arrived: make(chan struct{}, 1)}}
-	s.stretches = newStretches(p)
+	s := &Sale{Event: e, Plan: p, works: &works{office: o, lane: lane{arrived: make(chan struct{}, 1)}}}
+	s.onSale.Store(e.Status == OnSale)
+	s.know(p)
 	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
+	return s
+}
+
+// know prepares what is looked up in a plan.
+func (s *Sale) know(p *Plan) {
+	s.stretches, s.labels = newStretches(p), make(map[string]int, len(p.Seats))
 	for idx := range p.Seats {
 		s.labels[p.Label(idx)] = idx
 	}
-	return s
 }
 
 // Seat returns the idx of the seat with this label.

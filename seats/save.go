@@ -2,18 +2,21 @@ package seats
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // The guard: a seat changes hands when nobody holds it, when its time is up, or when its own holder acts. The row is
 // the judge and the database is the clock. The constraint "every seat of a change passed the guard" undoes the whole
-// batch if one row was refused. The counter row comes last and stays locked until commit, so versions have no gap.
+// batch if one row was refused, and so does a number of them that is null: the event is not what it was when the batch
+// read it. The counter row comes last and stays locked until commit, so versions have no gap.
 const changeSQL = `
 WITH passed AS (
     UPDATE seat_state s
@@ -30,10 +33,11 @@ WITH passed AS (
            sold    = ARRAY(SELECT a + d FROM unnest(sold, $9::integer[]) u(a, d)),
            blocked = ARRAY(SELECT a + d FROM unnest(blocked, $10::integer[]) u(a, d))
      WHERE event_id = $1 AND (SELECT count(*) FROM passed) >= 0  -- the seats first
-    RETURNING version, free, held, sold, blocked
+    RETURNING version, free, held, sold, blocked, claims_from, sells
 )
 INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, $2, $3, $4, free, held, sold, blocked, $11, (SELECT count(*) FROM passed)
+SELECT $1, version, $2, $3, $4, free, held, sold, blocked, $11,
+       CASE WHEN ($13 AND claims_from > clock_timestamp()) OR ($14 AND NOT sells) THEN NULL ELSE (SELECT count(*) FROM passed) END
   FROM bump
 RETURNING version, at, free, held, sold, blocked`
 
@@ -72,12 +76,29 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		delta[countOf(was.state)][category]--
 		delta[countOf(now.state)][category]++
 	}
-	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at).
+	claims, sells := b.done(func(c *command) bool { return c.claim }), b.done(func(c *command) bool { return c.sells })
+	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells).
 		QueryRow(func(r pgx.Row) error {
 			err := r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
 			b.change = c
 			return err
 		})
+}
+
+// done tells whether a command of some kind did what it was to do.
+func (b *batch) done(kind func(*command) bool) bool {
+	for i, c := range b.commands {
+		if kind(c) && b.answers[i].err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// shutMeanwhile tells whether a batch met an event of another status than it had read.
+func shutMeanwhile(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23502" && pg.TableName == "change" && pg.ColumnName == "passed"
 }
 
 // changed lists the seats that change, in the order of idx.

@@ -55,6 +55,9 @@ func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
 
 // agreed is what the holder has, if that is what the deal says.
 func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
+	if refusal := b.calledOff(); refusal != nil {
+		return nil, Hold{}, refusal
+	}
 	h, live := b.live(d.Holder)
 	if h == nil || len(b.still(h)) == 0 || b.terms.strict && !live {
 		return nil, Hold{}, ErrNoHold

@@ -18,7 +18,7 @@ import (
 // The seats are looked up by their idx alone, without a join: the planner, who knows nothing of an event that was put on
 // sale a minute ago, would rather read the whole house (seen 3 ms instead of 0.25 for one of 10,000 seats).
 //
-// It grants every claim, or does nothing at all: if one seat is not free the constraint "every seat of a change passed the
+// It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not free the constraint "every seat of a change passed the
 // guard" undoes it, and if one holder has a row that row's key. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
@@ -41,11 +41,11 @@ WITH terms AS MATERIALIZED (
            free    = ARRAY(SELECT a - d FROM unnest(free, $9::integer[]) u(a, d)),
            held    = ARRAY(SELECT a + d FROM unnest(held, $9::integer[]) u(a, d))
      WHERE event_id = $1 AND EXISTS (SELECT FROM passed) AND (SELECT count(*) FROM granted) >= 0  -- the seats and the holds first
-    RETURNING version, free, held, sold, blocked
+    RETURNING version, free, held, sold, blocked, claims_from
 )
 INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
 SELECT $1, version, $3, $10, $4, free, held, sold, blocked, $11,
-       (SELECT count(*) FROM passed)
+       CASE WHEN claims_from <= clock_timestamp() THEN (SELECT count(*) FROM passed) END
   FROM bump
 RETURNING version, at, free, held, sold, blocked, (SELECT ends FROM terms), clock_timestamp()`
 
@@ -54,7 +54,7 @@ var errNotSwift = errors.New("a swift claim met a seat that is not free, or a ho
 
 // swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
 func (s *Sale) swift(commands []*command, before *turn) *turn {
-	if s.room.Load() != 0 || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
+	if s.room.Load() != 0 || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
 	b := newBatch(s, commands, before)
@@ -136,9 +136,9 @@ func (b *batch) byHolder() []*command {
 }
 
 // refused tells whether the walls in the schema stood up to a swift statement: a seat was not to be had, is not to be
-// counted, or a holder has a hold already.
+// counted, or a holder has a hold already; or the event is not on sale.
 func refused(err error) bool {
-	return isConstraint(err, "every seat of a change passed the guard") || isConstraint(err, "remaining is never negative") ||
+	return shutMeanwhile(err) || isConstraint(err, "every seat of a change passed the guard") || isConstraint(err, "remaining is never negative") ||
 		isConstraint(err, "hold_pkey")
 }
 

@@ -86,8 +86,8 @@ func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
 	}
 }
 
-// What a buyer's browser loads, compressed as it is served. The budgets are those of the design. The pages of a waiting
-// room load only their own scripts, and nobody is on them and on the map at once.
+// What a buyer's browser loads, compressed as it is served. The budgets are those of the design. The pages on
+// which one waits, for a room or for a sale, load only their own scripts, and nobody is on them and on the map at once.
 const (
 	mostScript = 20_000 // bytes, all modules of the map, the checkout and the orders together
 	mostRoom   = 6_000  // bytes, all modules of a waiting room
@@ -97,7 +97,7 @@ const (
 	mostStyle  = 8_000  // bytes
 )
 
-var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "stand.js": true}
+var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "shut.js": true, "stand.js": true}
 
 var ofDoors = map[string]bool{"door.js": true, "worker.js": true, "qr.js": true}
 

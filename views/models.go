@@ -1,6 +1,10 @@
 package views
 
-import "github.com/usherbox/usher/seats"
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
 
 // EventsPage is the list of events.
 type EventsPage struct {
@@ -23,6 +27,14 @@ type EventPage struct {
 	Page
 	Sale
 	Message *Message // why the last claim was refused; nil for nothing
+}
+
+// ShutPage is an event that is not on sale.
+type ShutPage struct {
+	Page
+	Sale
+	Now     time.Time // by the database's clock
+	Message *Message  // why the last claim was refused; nil for nothing
 }
 
 // SectionPage is one section of an event with its rows as a form.

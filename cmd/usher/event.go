@@ -19,7 +19,8 @@ import (
 func eventCreate(ctx context.Context, c *call) error {
 	var cfg Config
 	var n seats.NewEvent
-	var from, starts string
+	var from, starts, opens string
+	var draft bool
 	prices := map[string]string{}
 	fs := c.flags()
 	fs.StringVar(&from, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
@@ -40,6 +41,8 @@ func eventCreate(ctx context.Context, c *call) error {
 		n.Questions = append(n.Questions, q)
 		return err
 	})
+	fs.BoolVar(&draft, "draft", false, "keep it to yourself for now; \"usher event status\" puts it on sale")
+	fs.StringVar(&opens, "opens", "", "`time` from which on it is on sale, as for --starts; empty: at once")
 	fs.BoolVar(&n.PaidAhead, "paid-ahead", false, "let nobody pay at the door")
 	fs.BoolVar(&n.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
 	fs.BoolVar(&n.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
@@ -52,6 +55,9 @@ func eventCreate(ctx context.Context, c *call) error {
 		return err
 	}
 	if err := checkNewEvent(&n, from, starts); err != nil {
+		return c.misuse(err)
+	}
+	if err := setOpening(&n, draft, opens); err != nil {
 		return c.misuse(err)
 	}
 	p, err := findPlan(from)
@@ -100,11 +106,37 @@ func checkNewEvent(n *seats.NewEvent, from, starts string) error {
 	return err
 }
 
+// setOpening says how far a new event is.
+func setOpening(n *seats.NewEvent, draft bool, opens string) (err error) {
+	if draft {
+		n.Status = seats.Draft
+	}
+	if opens == "" {
+		return nil
+	}
+	zone, err := time.LoadLocation(n.TimeZone)
+	if err != nil {
+		return err
+	}
+	if n.OpensAt, err = momentIn(opens, zone); err != nil {
+		return fmt.Errorf("--opens %w", err)
+	}
+	return nil
+}
+
 // startOf reads a time as people write it; without an offset it is what the clock in the venue shows.
 func startOf(text string, zone *time.Location) (time.Time, error) {
 	if text == "" {
 		return evening(time.Now().In(zone), 4*7), nil
 	}
+	t, err := momentIn(text, zone)
+	if err != nil {
+		return t, fmt.Errorf("--starts %w", err)
+	}
+	return t, nil
+}
+
+func momentIn(text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
@@ -113,7 +145,7 @@ func startOf(text string, zone *time.Location) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--starts %q is not a time such as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"", text)
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"", text)
 }
 
 // evening is eight o'clock, some days after now.
@@ -122,8 +154,8 @@ func evening(now time.Time, days int) time.Time {
 }
 
 func announce(w io.Writer, e seats.Event) error {
-	_, err := fmt.Fprintf(w, "%s is on sale: %s seats, held for %s, at most %d a person.\nIt is at /events/%s\n",
-		e.Name, thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, e.Slug)
+	_, err := fmt.Fprintf(w, "%s is %s: %s seats, held for %s, at most %d a person.\nIt is at /events/%s\n",
+		e.Name, statusOf(e), thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, e.Slug)
 	return err
 }
 
@@ -164,10 +196,10 @@ func table(w io.Writer, list []seats.Listing) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SLUG\tNAME\tSTARTS\tSEATS\tFREE\tHELD\tSOLD")
+	fmt.Fprintln(t, "SLUG\tNAME\tSTARTS\tSTATUS\tSEATS\tFREE\tHELD\tSOLD")
 	for _, l := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Slug, l.Name, local(l.Event).Format("2006-01-02 15:04"),
-			thousands(l.Seats), thousands(l.Free), thousands(l.Held), thousands(l.Sold))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Slug, l.Name, local(l.Event).Format("2006-01-02 15:04"),
+			l.Status, thousands(l.Seats), thousands(l.Free), thousands(l.Held), thousands(l.Sold))
 	}
 	return t.Flush()
 }

@@ -36,6 +36,7 @@ func commands() []command {
 		{"serve", "[flags]", "open the box office", serve},
 		{"event create", "--plan FILE|NAME --name NAME [flags]", "put an event on sale, also while serve runs", eventCreate},
 		{"event list", "[flags]", "show every event and what is left of it", eventList},
+		{"event status", "SLUG draft|sell|pause|close|cancel [--at TIME] [--reason TEXT] [flags]", "put an event on sale, pause it, close it or call it off", eventStatus},
 		{"event orders", "SLUG [--csv] [flags]", "list the tickets of an event and whose they are", eventOrders},
 		{"event door", "SLUG [--revoke] [flags]", "print a link for those who let people in", eventDoor},
 		{"order paid", "CODE [flags]", "note that an order was paid at the door or by invoice", orderPaid},

@@ -86,7 +86,7 @@ func printBooks(w io.Writer, r *verify.Report, took time.Duration, asJSON bool) 
 	}
 	var b strings.Builder
 	for _, p := range r.Promises {
-		fmt.Fprintf(&b, "%s  %-76s  %s\n", p.Name, p.Words, verdict(r, &p))
+		fmt.Fprintf(&b, "%-3s %-76s  %s\n", p.Name, p.Words, verdict(r, &p))
 	}
 	fmt.Fprintf(&b, "Looked at %s, %s, %s, %s and %s of claims in %s.\n", counted(r.Events, "event"), counted(r.Seats, "seat"),
 		counted(r.Versions, "version"), counted(r.Holds, "hold"), counted(r.Claims, "answer"), took.Round(time.Millisecond))
@@ -113,7 +113,7 @@ func lookedAt(r *verify.Report, promise string) []string {
 	switch promise {
 	case "P2", "P7":
 		return []string{counted(r.Holds, "hold"), counted(r.Claims, "answer")}
-	case "P5", "P6", "P9":
+	case "P5", "P6", "P9", "P10":
 		return []string{counted(r.Versions, "version"), counted(r.Events, "event")}
 	case "P8":
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}

@@ -24,6 +24,10 @@ type books struct {
 	counts                   counts    // of the counter row
 	now                      time.Time // the database's clock, read after the snapshot was taken
 
+	strict bool
+	terms  []term // by version
+	term   int    // the one that replayLog has come to; -1 before the first
+
 	rows      []row // by idx
 	holds     []*hold
 	holdOf    map[seats.ID]*hold // by holder
@@ -32,11 +36,21 @@ type books struct {
 	shown     *seats.Snapshot // nil if nobody shows the event
 }
 
+// A hold is within the limits of its time: those of the last days count, as far as they were changed by the program and
+// not by a hand in the tables. No hold lasts longer than a week.
 const booksSQL = `
-SELECT e.id, e.slug, e.seats, e.seats_per_holder, e.extensions, extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8,
+SELECT e.id, e.slug, e.seats, coalesce(t.seats_per_holder, e.seats_per_holder), coalesce(t.extensions, e.extensions),
+       extract(epoch FROM coalesce(t.hold_length, e.hold_length))::float8, extract(epoch FROM coalesce(t.payment_length, e.payment_length))::float8, e.strict,
        ARRAY(SELECT key FROM category WHERE event_id = e.id ORDER BY number),
        coalesce(c.version, -1), c.free, c.held, c.sold, c.blocked, clock_timestamp()
   FROM event e LEFT JOIN counter c ON c.event_id = e.id
+       LEFT JOIN LATERAL (
+           SELECT max(seats_per_holder) AS seats_per_holder, max(extensions) AS extensions, max(hold_length) AS hold_length, max(payment_length) AS payment_length
+             FROM (SELECT t.*, lead(at, 1, 'infinity') OVER (ORDER BY version) AS until FROM terms t WHERE event_id = e.id) t
+            WHERE until > clock_timestamp() - interval '8 days'
+              AND EXISTS (SELECT FROM terms l WHERE l.event_id = e.id AND l.version = (SELECT max(version) FROM terms WHERE event_id = e.id)
+                                 AND l.seats_per_holder = e.seats_per_holder AND l.extensions = e.extensions
+                                 AND l.hold_length = e.hold_length AND l.payment_length = e.payment_length)) t ON true
  WHERE $1 = '' OR e.slug = $1
  ORDER BY e.id`
 
@@ -46,9 +60,9 @@ func readBooks(ctx context.Context, tx pgx.Tx, slug string, r *Report) ([]*books
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*books, error) {
-		b := &books{report: r}
+		b := &books{report: r, term: -1}
 		var hold, payment float64
-		err := row.Scan(&b.id, &b.slug, &b.seats, &b.limit, &b.extensions, &hold, &payment, &b.categories,
+		err := row.Scan(&b.id, &b.slug, &b.seats, &b.limit, &b.extensions, &hold, &payment, &b.strict, &b.categories,
 			&b.version, &b.counts[0], &b.counts[1], &b.counts[2], &b.counts[3], &b.now)
 		b.holdLength, b.payLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		return b, err
@@ -67,6 +81,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
 		{"doors and cancellations", b.checkDoor},
+		{"terms", b.readTerms},
 		{"change log", b.replayLog},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
 		{"labels", b.label},

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,10 +32,11 @@ type change struct {
 	holder  []seats.ID
 	counts  counts
 	passed  int
+	at      time.Time
 }
 
 const changesSQL = `
-SELECT version, idx, state, holder, free, held, sold, blocked, passed FROM change WHERE event_id = $1 ORDER BY version`
+SELECT version, idx, state, holder, free, held, sold, blocked, passed, at FROM change WHERE event_id = $1 ORDER BY version`
 
 // replayLog plays the log from its first version to its last and holds every version against its promises, then what it
 // came to against the table.
@@ -50,7 +52,7 @@ func (b *books) replayLog(ctx context.Context, tx pgx.Tx) error {
 	}
 	var c change
 	_, err = pgx.ForEachRow(rows, []any{
-		&c.version, &c.idx, &c.state, &c.holder, &c.counts[0], &c.counts[1], &c.counts[2], &c.counts[3], &c.passed,
+		&c.version, &c.idx, &c.state, &c.holder, &c.counts[0], &c.counts[1], &c.counts[2], &c.counts[3], &c.passed, &c.at,
 	}, func() error {
 		b.report.Versions++
 		b.checkChange(&c)
@@ -88,7 +90,7 @@ func (b *books) apply(c *change) {
 		return
 	}
 	for i, idx := range c.idx {
-		b.applySeat(c.version, int(idx), seats.State(c.state[i]), c.holder[i])
+		b.applySeat(c, int(idx), seats.State(c.state[i]), c.holder[i])
 	}
 	if !c.counts.equal(&b.log.counts) {
 		b.compareCounts(p5, fmt.Sprintf("version %d: ", c.version), &c.counts, "rows say", &b.log.counts)
@@ -97,8 +99,9 @@ func (b *books) apply(c *change) {
 	b.checkShown(&c.counts)
 }
 
-// applySeat holds the change of one seat against P1, P6 and P9.
-func (b *books) applySeat(version int64, idx int, to seats.State, holder seats.ID) {
+// applySeat holds the change of one seat against P1, P6, P9 and P10.
+func (b *books) applySeat(c *change, idx int, to seats.State, holder seats.ID) {
+	version := c.version
 	if idx < 0 || idx >= len(b.log.seats) || to < seats.Free || to > seats.Blocked {
 		b.broken(p9, none, "version %d shows seat number %d in state %d: no map can", version, idx, to)
 		return
@@ -112,6 +115,7 @@ func (b *books) applySeat(version int64, idx int, to seats.State, holder seats.I
 	case s.state == seats.Sold && to != seats.Free:
 		b.broken(p1, idx, "was sold to %s in version %d and went to %s in version %d", short(s.holder), s.version, short(holder), version)
 	}
+	b.checkAllowed(c, idx, *s, to, holder)
 	b.log.counts.add(b.rows[idx].category, s.state, -1)
 	b.log.counts.add(b.rows[idx].category, to, 1)
 	*s = replayed{to, holder, version}

@@ -205,3 +205,23 @@ var plantedCorruptions = []struct {
 		`UPDATE change SET state = '{1}' WHERE version = 1`,
 	},
 }
+
+// plantedTerms are told in terms of plantedEvening, too.
+var plantedTerms = []struct{ name, promise, says, sql string }{
+	{
+		"seats were claimed while the event was paused", "P10", "when the event was paused",
+		`UPDATE terms SET status = 'paused'`,
+	},
+	{
+		"seats were claimed before the event was on sale", "P10", "before the event was on sale",
+		`UPDATE terms SET opens_at = now() + interval '1 hour'`,
+	},
+	{
+		"a seat of a cancelled event was sold", "P10", "was sold in version",
+		`INSERT INTO terms SELECT event_id, (SELECT version FROM change WHERE state = '{4}'), at, 'cancelled', NULL, '', hold_length, payment_length, seats_per_holder, extensions, strict FROM terms`,
+	},
+	{
+		"a seat lapsed where holds are strict", "P11", "holds of this event are strict",
+		`UPDATE event SET strict = true`,
+	},
+}

@@ -93,7 +93,11 @@ func TestVerifyFindsEachPlantedCorruption(t *testing.T) {
 	t.Parallel()
 	h := plantedEvening(t)
 	h.exec(t, dropWalls)
-	for _, planted := range plantedCorruptions {
+	all := plantedCorruptions
+	for _, planted := range plantedTerms {
+		all = append(all, planted)
+	}
+	for _, planted := range all {
 		t.Run(planted.name, func(t *testing.T) {
 			wantFine(t, h.look(t))
 			r, err := h.plant(t, planted.sql)

@@ -14,6 +14,8 @@ const (
 	p7
 	p8
 	p9
+	p10
+	p11
 	o1
 	o4
 	o7
@@ -40,6 +42,8 @@ var words = [...]string{
 	p7: `A won claim repeated with its key gets the first answer and no more seats.`,
 	p8: `Nobody holds more than the event allows, and more seats reset no clock.`,
 	p9: `What the map shows was committed.`,
+	p10: `Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.`,
+	p11: `Where holds are strict nobody keeps a seat whose time is up.`,
 	o1: `A sold seat has an order and one live ticket, and both came with it.`,
 	o4: `An order costs what its tickets cost.`,
 	o7: `A ticket lets one person in, and nobody once it was cancelled.`,

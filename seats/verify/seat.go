@@ -78,6 +78,7 @@ func (b *books) checkSeat(idx int) {
 		b.broken(p1, idx, "is %s without a holder: the guard gives it to anybody", r.state)
 	case r.state == seats.Held || r.state == seats.Lapsed || r.state == seats.Paying:
 		b.checkHeld(idx, r)
+		b.checkStrict(idx, r)
 	case r.end.InfinityModifier != pgtype.Infinity:
 		b.broken(p1, idx, "is %s and may end: the guard gives it to anybody then", r.state)
 	}

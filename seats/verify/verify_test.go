@@ -93,13 +93,13 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if words, ok := strings.CutPrefix(line, "//	"+of.letter); ok {
-				given = append(given, of.letter+strings.TrimRight(words, "\n"))
+				given = append(given, strings.Join(strings.Fields(of.letter+words), " "))
 			}
 		}
 	}
 	var looked []string
 	for _, p := range open(t, "theatre", seats.NewEvent{}).look(t).Promises {
-		looked = append(looked, p.Name+"  "+p.Words)
+		looked = append(looked, p.Name+" "+p.Words)
 	}
 	if strings.Join(given, "\n") != strings.Join(looked, "\n") {
 		t.Errorf("the packages give\n%s\nand verify looks at\n%s", strings.Join(given, "\n"), strings.Join(looked, "\n"))

@@ -1,0 +1,84 @@
+package seats
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
+// Who asks for its Sale from now on gets what it is now.
+func (o *Office) reread(ctx context.Context, slug string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before, open := o.sales[slug]
+	if !open {
+		return nil
+	}
+	event, err := EventBySlug(ctx, o.db, slug)
+	if err != nil {
+		return err
+	}
+	next := &Sale{Event: event, Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
+	if event.PlanHash != before.Event.PlanHash {
+		if next.Plan, err = LoadPlan(ctx, o.db, event.ID); err != nil {
+			return err
+		}
+		next.know(next.Plan)
+	}
+	next.stale.Store(false)
+	next.onSale.Store(event.Status == OnSale)
+	o.sales[slug] = next
+	return nil
+}
+
+// awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is scheduled.
+func (o *Office) awaitOpenings(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.opening:
+		case <-timer.C:
+		}
+		if err := o.openDue(ctx); err != nil && ctx.Err() == nil {
+			o.log.Warn("events whose sale begins could not be read; the next try is in a second", "error", err)
+			timer.Reset(time.Second)
+			continue
+		}
+		timer.Reset(o.nextOpening())
+	}
+}
+
+// openDue reads the scheduled events anew.
+func (o *Office) openDue(ctx context.Context) error {
+	for _, s := range o.Open() {
+		if s.Event.Status != Scheduled {
+			continue
+		}
+		if err := o.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextOpening is how long until the next event that is open here is on sale, by the clock of the database when it was read.
+func (o *Office) nextOpening() time.Duration {
+	next := time.Duration(math.MaxInt64)
+	for _, s := range o.Open() {
+		if s.Event.Status == Scheduled {
+			next = min(next, max(s.Event.OpensIn, 0)+time.Millisecond)
+		}
+	}
+	return next
+}
+
+func (o *Office) wakeOpening() {
+	select {
+	case o.opening <- struct{}{}:
+	default: // it is awake already
+	}
+}

@@ -1,0 +1,258 @@
+package seats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func (b *bench) set(t *testing.T, to seats.NewStatus) seats.Event {
+	t.Helper()
+	e, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+	if err != nil {
+		t.Fatalf("make it %s: %v", to.Status, err)
+	}
+	return e
+}
+
+func TestOnlyAnEventOnSaleIsClaimedOnWhateverNode(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(2, 10))
+	_, other := node(t, b.db)
+	ann := seats.NewID()
+	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	tomorrow := time.Now().Add(24 * time.Hour)
+	for _, to := range []seats.NewStatus{
+		{Status: seats.Paused, Reason: "Payments are slow"}, {Status: seats.Closed}, {Status: seats.Scheduled, OpensAt: tomorrow},
+	} {
+		if to.Status == seats.Scheduled {
+			b.set(t, seats.NewStatus{Status: seats.Closed})
+		}
+		b.set(t, to)
+		for i, sale := range []*seats.Sale{b.sale, other} {
+			for _, w := range []seats.Wish{{Seats: []string{"Stalls/A/2"}}, {Best: 2, Category: "A"}, {Area: "Floor", Quantity: 1}} {
+				_, err := sale.Claim(t.Context(), seats.NewID(), "", w)
+				r := wantRefusal(t, err, seats.CodeShut)
+				if to.Reason != "" && !strings.Contains(r.Message, to.Reason) {
+					t.Errorf("node %d does not say why: %s", i, r.Message)
+				}
+			}
+		}
+		if _, err := b.sale.Extend(t.Context(), ann, ""); err != nil {
+			t.Errorf("%s: who holds seats got no more time: %v", to.Status, err)
+		}
+		if to.Status != seats.Scheduled {
+			b.set(t, seats.NewStatus{Status: seats.OnSale})
+		}
+	}
+	b.set(t, seats.NewStatus{Status: seats.OnSale})
+	if _, err := other.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/2"}}); err != nil {
+		t.Errorf("it is on sale again, and another node refuses: %v", err)
+	}
+	wantBooks(t, b)
+}
+
+func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}, hall(2, 10))
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+	if r := wantRefusal(t, err, seats.CodeShut); !strings.Contains(r.Message, "Friday 1 March 2030, 10:00 CET") {
+		t.Errorf("it does not say when by the clock of the place: %s", r.Message)
+	}
+	b.set(t, seats.NewStatus{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
+	if e := b.current(t); e.Status != seats.Scheduled {
+		t.Fatalf("it is %s", e.Status)
+	}
+	for end := time.Now().Add(30 * time.Second); ; {
+		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+		if err == nil {
+			break
+		}
+		if wantRefusal(t, err, seats.CodeShut); time.Now().After(end) {
+			t.Fatal("its time came and nobody may claim")
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	for end := time.Now().Add(30 * time.Second); b.current(t).Status != seats.OnSale; <-time.After(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("its node still shows it as scheduled")
+		}
+	}
+	wantBooks(t, b)
+}
+
+// current is the event as its node shows it to pages.
+func (b *bench) current(t *testing.T) seats.Event {
+	t.Helper()
+	s, err := b.office.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Event
+}
+
+// While a crowd claims on two nodes, the event is paused and opened again and again. No version that granted a claim may
+// stand between a pause and the next opening: verify looks at each.
+func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(10, 900))
+	_, other := node(t, b.db)
+	stop := make(chan struct{})
+	var crowd sync.WaitGroup
+	for i := range 16 {
+		sale := []*seats.Sale{b.sale, other}[i%2]
+		crowd.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				w := seats.Wish{Area: "Floor", Quantity: 1}
+				if n%2 == 0 {
+					w = seats.Wish{Seats: []string{fmt.Sprintf("Floor/%d", 1+(i*57+n*13)%900)}}
+				}
+				_, err := sale.Claim(context.Background(), seats.NewID(), "", w)
+				var refusal *seats.Refusal
+				if err != nil && !errors.As(err, &refusal) {
+					t.Errorf("claim: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for range 12 {
+		b.set(t, seats.NewStatus{Status: seats.Paused, Reason: "A look at the doors"})
+		<-time.After(15 * time.Millisecond)
+		b.set(t, seats.NewStatus{Status: seats.OnSale})
+		<-time.After(25 * time.Millisecond)
+	}
+	close(stop)
+	crowd.Wait()
+	wantBooks(t, b)
+}
+
+func TestNothingOfACancelledEventIsSold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(2, 10))
+	ann := seats.NewID()
+	hold := b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.set(t, seats.NewStatus{Status: seats.Cancelled, Reason: "The hall is under water"})
+	_, err := b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Hold: hold.ID})
+	wantRefusal(t, err, seats.CodeShut)
+	_, err = b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Seats: hold.Seats, Late: true})
+	wantRefusal(t, err, seats.CodeShut)
+	_, err = b.sale.Pay(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID()})
+	wantRefusal(t, err, seats.CodeShut)
+	if _, err := b.sale.Release(t.Context(), ann); err != nil {
+		t.Errorf("nobody can let go of what will not be: %v", err)
+	}
+	if _, err := b.office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.OnSale}, nil); err == nil {
+		t.Error("it came back")
+	}
+	wantBooks(t, b)
+}
+
+func TestWhatAnEventCannotBecomeIsRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+	wantRefusal(t, err, seats.CodeShut)
+	for _, to := range []seats.NewStatus{{Status: seats.Paused, Reason: "x"}, {Status: seats.Closed}, {Status: seats.Cancelled}} {
+		_, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+		wantRefusal(t, err, seats.CodeChanged)
+	}
+	for _, to := range []seats.NewStatus{{Status: "sold"}, {Status: seats.Scheduled}, {Status: seats.Paused}, {Status: seats.Closed, Reason: "a\nb"}} {
+		_, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+		var nonsense *seats.Nonsense
+		if !errors.As(err, &nonsense) {
+			t.Errorf("%+v got %v", to, err)
+		}
+	}
+	if _, err := b.office.SetStatus(t.Context(), "nowhere", seats.NewStatus{Status: seats.OnSale}, nil); !errors.Is(err, seats.ErrNoEvent) {
+		t.Errorf("no event got %v", err)
+	}
+	before := b.sale.Version()
+	b.set(t, seats.NewStatus{Status: seats.Draft})
+	if b.sale.Version() != before {
+		t.Error("the same status was written once more")
+	}
+	if list, err := b.office.Events(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("attendees see the draft: %v, %v", list, err)
+	}
+	failing := func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }
+	if _, err := b.office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.OnSale}, failing); err == nil {
+		t.Error("what was to be committed with it failed, and it did not")
+	}
+	if e := b.current(t); e.Status != seats.Draft {
+		t.Errorf("half of it was committed: it is %s", e.Status)
+	}
+}
+
+func TestAnEditHoldsOnEveryNodeAndKeepsWhatPeopleAgreedTo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
+	far, there := node(t, b.db)
+	n := b.current(t).New()
+	n.Name, n.SeatsPerHolder, n.Strict = "Another evening", 2, true
+	n.Questions = []seats.Question{{Kind: seats.AskText, Label: "Company", Choices: []string{}}}
+	if _, err := b.office.EditEvent(t.Context(), "evening", n, []int64{700, 600, 500}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := far.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Event.Name != n.Name || s.Plan.Categories[0].Price != 700 || len(s.Event.Questions) != 1 || s.Event.PlanHash == there.Event.PlanHash {
+		t.Errorf("another node has %+v at %d", s.Event, s.Plan.Categories[0].Price)
+	}
+	b.set(t, seats.NewStatus{Status: seats.OnSale})
+	_, err = s.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 3, Category: "A"})
+	wantRefusal(t, err, seats.CodeLimit)
+	b.claim(t, seats.NewID(), seats.Wish{Best: 2, Category: "A"})
+	n = b.current(t).New()
+	n.SeatsPerHolder, n.HoldLength, n.Venue = 1, time.Minute, "Elsewhere"
+	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil {
+		t.Errorf("limits are for the organizer to lower: %v", err)
+	}
+	wantBooks(t, b) // though somebody holds two, and for longer
+	again := b.sale.Version()
+	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil || b.sale.Version() != again {
+		t.Errorf("the same edit was a change: %v", err)
+	}
+	for what, edit := range map[string]func(*seats.NewEvent) []int64{
+		"prices":         func(*seats.NewEvent) []int64 { return []int64{1, 2, 3} },
+		"the currency":   func(n *seats.NewEvent) []int64 { n.Currency = "CHF"; return nil },
+		"the questions":  func(n *seats.NewEvent) []int64 { n.Questions = nil; return nil },
+		"time is up can": func(n *seats.NewEvent) []int64 { n.Strict = false; return nil },
+	} {
+		n := b.current(t).New()
+		prices := edit(&n)
+		_, err := b.office.EditEvent(t.Context(), "evening", n, prices, nil)
+		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
+			t.Errorf("%s: %s", what, r.Message)
+		}
+	}
+	for _, edit := range []func(*seats.NewEvent){
+		func(n *seats.NewEvent) { n.Name = "" }, func(n *seats.NewEvent) { n.TimeZone = "Mars" }, func(n *seats.NewEvent) { n.Currency = "euro" },
+		func(n *seats.NewEvent) { n.Venue = "a\nb" }, func(n *seats.NewEvent) { n.HoldLength = time.Millisecond }, func(n *seats.NewEvent) { n.StartsAt = time.Time{} },
+	} {
+		n := b.current(t).New()
+		edit(&n)
+		var nonsense *seats.Nonsense
+		if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); !errors.As(err, &nonsense) {
+			t.Errorf("%+v got %v", n, err)
+		}
+	}
+}

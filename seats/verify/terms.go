@@ -1,0 +1,65 @@
+package verify
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// term is what an event allowed from a version on.
+type term struct {
+	version int64
+	status  string
+	opensAt *time.Time
+}
+
+const termsSQL = `SELECT version, status, opens_at FROM terms WHERE event_id = $1 ORDER BY version`
+
+func (b *books) readTerms(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, termsSQL, b.id)
+	if err != nil {
+		return err
+	}
+	b.terms, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t term, err error) {
+		return t, row.Scan(&t.version, &t.status, &t.opensAt)
+	})
+	return err
+}
+
+// at is what the event allowed at a version; nil before anybody wrote it down.
+func (b *books) at(version int64) *term {
+	for b.term+1 < len(b.terms) && b.terms[b.term+1].version <= version {
+		b.term++
+	}
+	if b.term < 0 {
+		return nil
+	}
+	return &b.terms[b.term]
+}
+
+// checkAllowed holds P10 against one seat of a version: what it was, and what it became.
+func (b *books) checkAllowed(c *change, idx int, was replayed, to seats.State, holder seats.ID) {
+	t := b.at(c.version)
+	if t == nil {
+		return
+	}
+	claimed := to == seats.Held && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
+	switch {
+	case claimed && t.status != "on sale":
+		b.broken(p10, idx, "was claimed in version %d, when the event was %s", c.version, t.status)
+	case claimed && t.opensAt != nil && c.at.Before(*t.opensAt):
+		b.broken(p10, idx, "was claimed in version %d, before the event was on sale", c.version)
+	case to == seats.Sold && (t.status == "cancelled" || t.status == "draft"):
+		b.broken(p10, idx, "was sold in version %d, when the event was %s", c.version, t.status)
+	}
+}
+
+// checkStrict holds P11 against one seat: where time running out takes seats away, none has lapsed.
+func (b *books) checkStrict(idx int, r *row) {
+	if b.strict && r.state == seats.Lapsed {
+		b.broken(p11, idx, "has lapsed in the hands of %s, and holds of this event are strict", short(r.holder))
+	}
+}
