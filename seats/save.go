@@ -131,12 +131,14 @@ SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers
   FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[])
     AS h(holder, id, seats, expires_at, lapsed, answers, extensions)`
 
+// Their rows are locked since they were read, so their places are theirs. Naming the event, too, would have the planner read
+// all of its holds while it knows of few.
 const updateHoldsSQL = `
 UPDATE hold
    SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers::json, extensions = h.extensions
-  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[], $9::tid[])
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::integer[], $8::tid[])
     AS h(holder, id, seats, expires_at, lapsed, answers, extensions, at)
- WHERE hold.ctid = h.at AND hold.event_id = $1 AND hold.holder = h.holder`
+ WHERE hold.ctid = h.at AND hold.holder = h.holder`
 
 // More time moves the end of the seats; what the map shows stays, so it is no version.
 const extendSeatsSQL = `
@@ -207,6 +209,6 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions)
 	}
 	if r := &updated; len(r.ids) > 0 {
-		q.Queue(updateHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.at)
+		q.Queue(updateHoldsSQL, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.at)
 	}
 }
