@@ -1,11 +1,14 @@
 package handlers
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
@@ -21,6 +24,8 @@ var (
 	errDeskSignedOut = &problem{401, "not_signed_in", "You are not signed in at the desk.", "Nothing was changed.", "Sign in, then try again."}
 	errDeskRole      = &problem{403, "role", "Your role in this team does not allow that.", "Nothing was changed.", "Ask an owner of the team; they can give you another role."}
 	errDeskNothing   = &problem{404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk."}
+	errDeskNoTeam    = &problem{403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you."}
+	errDeskOwner     = &problem{409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make somebody else an owner first."}
 	errDeskKey       = &problem{409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again."}
 )
 
@@ -32,6 +37,20 @@ func deskError(err error) *problem {
 		return errDeskSignedOut
 	case errors.Is(err, desk.ErrNotYours):
 		return errDeskNothing
+	case errors.Is(err, desk.ErrNoTeam):
+		return errDeskNoTeam
+	case errors.Is(err, desk.ErrLastOwner):
+		return errDeskOwner
+	case errors.Is(err, desk.ErrNoLink):
+		return errDeskLink
+	case errors.Is(err, desk.ErrOften):
+		return errDeskOften
+	case errors.Is(err, desk.ErrSignIn):
+		return errDeskSignIn
+	case errors.Is(err, desk.ErrPasskey):
+		return errDeskPasskey
+	case errors.Is(err, desk.ErrNoPasskeys):
+		return errDeskNoPasskeys
 	case errors.Is(err, desk.ErrNoKey):
 		return errNoKey
 	case errors.Is(err, desk.ErrOtherKey):
@@ -119,7 +138,55 @@ func atDesk(r *http.Request) bool {
 	return r.URL.Path == views.DeskPath || strings.HasPrefix(r.URL.Path, views.DeskPath+"/")
 }
 
-// deskView is what every page of the desk shows.
+// deskView is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
 func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m desk.Member, title string) views.Desk {
-	return views.Desk{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css"}, Member: m, Path: r.URL.Path}
+	notice := views.DeskNotice(r.URL.Query().Get("done"))
+	return views.Desk{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
+}
+
+// deskDone leads on to a page after a form did its work, which says so there; a program is told that it did.
+func deskDone(w http.ResponseWriter, r *http.Request, path, done string) error {
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, path+"?done="+done, http.StatusSeeOther)
+	return nil
+}
+
+// deskAsked is what the forms of accounts and teams send.
+type deskAsked struct {
+	Key      string          `json:"key"`
+	Name     string          `json:"name"`
+	Email    string          `json:"email"`
+	Role     desk.Role       `json:"role"`
+	Password string          `json:"password"`
+	Before   string          `json:"before"` // the password until now
+	To       string          `json:"to"`
+	Team     int64           `json:"team"`
+	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
+}
+
+func decodeDesk(r *http.Request) (asked deskAsked, err error) {
+	if !isForm(r) {
+		return asked, decodeBody(r, &asked)
+	}
+	if err := parseForm(r); err != nil {
+		return asked, err
+	}
+	f := r.PostForm
+	team, _ := strconv.ParseInt(f.Get("team"), 10, 64) // 0 is no team
+	return deskAsked{
+		Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
+		Password: f.Get("password"), Before: f.Get("before"), To: f.Get("to"), Team: team,
+	}, nil
+}
+
+// deskID is the number in an address; of what is none there is nothing.
+func deskID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, desk.ErrNotYours
+	}
+	return id, nil
 }

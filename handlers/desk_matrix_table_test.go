@@ -1,12 +1,19 @@
 package handlers
 
-import "github.com/usherbox/usher/seats/desk"
+import (
+	"context"
+	"encoding/base64"
+	"testing"
+
+	"github.com/usherbox/usher/seats/desk"
+)
 
 // access is what is expected of a route.
 type access struct {
 	need   desk.Need
 	anyone bool   // the desk asks nobody who they are: attendees' routes, and those by which organizers get in
 	form   string // what a form sends besides its key, if without it nobody would see who may
+	ends   bool   // it ends the session of whoever may
 }
 
 var anyone = access{anyone: true}
@@ -17,13 +24,41 @@ var matrix = map[string]access{
 	"GET /desk":               {need: desk.Enter},
 	"GET /desk/events/{slug}": {need: desk.Look},
 
+	"GET /desk/team":                              {need: desk.Look},
+	"POST /desk/team":                             {need: desk.Own, form: "name=Box+office"},
+	"POST /desk/teams":                            {need: desk.Own, form: "name="},
+	"POST /desk/team/invitations":                 {need: desk.Own, form: "email=new@example.org&role=viewer"},
+	"POST /desk/team/invitations/{id}/withdrawal": {need: desk.Own},
+	"POST /desk/team/members/{id}":                {need: desk.Own, form: "role=viewer"},
+	"POST /desk/team/members/{id}/removal":        {need: desk.Own},
+	"GET /desk/log":                               {need: desk.Manage},
+
+	// One's own account. Passkeys of another person are not there.
+	"GET /desk/account":                        {need: desk.Enter},
+	"POST /desk/account":                       {need: desk.Enter, form: "name=Somebody"},
+	"POST /desk/account/password":              {need: desk.Enter, form: "before=three+plain+words&password="},
+	"POST /desk/account/passkeys/options":      {need: desk.Enter},
+	"POST /desk/account/passkeys":              {need: desk.Enter, form: "name="},
+	"POST /desk/account/passkeys/{id}":         {need: desk.Enter, form: "name=Phone"},
+	"POST /desk/account/passkeys/{id}/removal": {need: desk.Enter},
+	"POST /desk/session/everywhere":            {need: desk.Enter, ends: true},
+	"POST /desk/session/team":                  {need: desk.Enter, form: "team=1"},
+
 	// How organizers get in and out.
-	"GET /desk/session":        anyone,
-	"POST /desk/session":       anyone,
-	"DELETE /desk/session":     anyone,
-	"POST /desk/session/end":   anyone,
-	"GET /desk/setup/{token}":  anyone,
-	"POST /desk/setup/{token}": anyone,
+	"GET /desk/session":              anyone,
+	"POST /desk/session":             anyone,
+	"DELETE /desk/session":           anyone,
+	"POST /desk/session/end":         anyone,
+	"POST /desk/session/options":     anyone,
+	"POST /desk/session/passkey":     anyone,
+	"GET /desk/setup/{token}":        anyone,
+	"POST /desk/setup/{token}":       anyone,
+	"GET /desk/invitations/{token}":  anyone,
+	"POST /desk/invitations/{token}": anyone,
+	"GET /desk/password":             anyone,
+	"POST /desk/password":            anyone,
+	"GET /desk/password/{token}":     anyone,
+	"POST /desk/password/{token}":    anyone,
 
 	// What attendees come for. A role at the desk makes no difference there.
 	"GET /{$}":                              anyone,
@@ -34,6 +69,7 @@ var matrix = map[string]access{
 	"GET /events/{slug}/map.bin":            anyone,
 	"GET /events/{slug}/geometry/{file}":    anyone,
 	"GET /events/{slug}/live":               anyone,
+	"GET /events/{slug}/on-sale.ics":        anyone,
 	"POST /events/{slug}/claims":            anyone,
 	"DELETE /events/{slug}/claims/{idx}":    anyone,
 	"DELETE /events/{slug}/claims":          anyone,
@@ -80,9 +116,33 @@ var matrix = map[string]access{
 type thing struct{ own, foreign, none string }
 
 // things are what stands for the {…} of addresses, by the address up to it. A route of the desk with another {…} adds a
-// line here, and makes the two that are there in newWall.
+// line here, and plant makes those that are there. PASSKEY is the one of whoever knocks.
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
-		"/desk/events/{slug}": {"evening", "theirs", "nothing"},
+		"/desk/events/{slug}":         {"evening", "theirs", "nothing"},
+		"/desk/team/members/{id}":     {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
+		"/desk/team/invitations/{id}": {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/account/passkeys/{id}": {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 	}
+}
+
+// plant makes things of the first team and of the other one.
+func (w *wall) plant(t *testing.T) {
+	t.Helper()
+	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
+		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)
+			INSERT INTO member (team_id, organizer_id, role) SELECT $2, id, 'manager' FROM o`, name, team)
+		w.exec(t, `INSERT INTO invitation (team_id, email, role) VALUES ($2, lower($1) || '@example.org', 'viewer')`, name, team)
+	}
+	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
+	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
+}
+
+// id reads a number that a database gave.
+func (w *wall) id(sql string) string {
+	var id string
+	if err := w.db.QueryRow(context.Background(), "SELECT id::text FROM ("+sql+") found").Scan(&id); err != nil {
+		return err.Error() // an address with that in it is none
+	}
+	return id
 }

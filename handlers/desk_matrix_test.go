@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,7 @@ func newWall(t *testing.T) *wall {
 		w.people[string(role)] = w.memberOf(t, string(role), role, w.sale.Event.Team)
 	}
 	w.team = w.others(t, "theirs")
+	w.plant(t)
 	return w
 }
 
@@ -53,12 +55,12 @@ var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 // addresses are those that a route has for things of one's own, of others, not there, and, where an address names two
 // things, for something of others below one's own.
 func (w *wall) addresses(path string) (byWhose map[string]string, err error) {
-	byWhose = map[string]string{}
+	byWhose, things := map[string]string{}, w.things()
 	marks := placeholder.FindAllStringIndex(path, -1)
 	for _, whose := range []string{"own", "foreign", "none", "crossed"} {
 		filled, from := "", 0
 		for i, mark := range marks {
-			one, known := w.things()[path[:mark[1]]]
+			one, known := things[path[:mark[1]]]
 			if !known {
 				return nil, fmt.Errorf("nothing is known to stand for %s: add a line to things", path[:mark[1]])
 			}
@@ -111,6 +113,7 @@ func (w *wall) judge(t *testing.T, pattern string, want access) (wrong []string)
 			if !there {
 				continue
 			}
+			address = strings.ReplaceAll(address, "PASSKEY", base64.RawURLEncoding.EncodeToString([]byte(role)))
 			got := w.knock(t, role, method, address, want, false)
 			if !fits(got, role, whose, want.need, strings.Contains(path, "{slug}")) {
 				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as %s", pattern, whose, got, role))
@@ -175,6 +178,8 @@ func (w *wall) breaches(t *testing.T, table []route, matrix map[string]access) (
 		switch {
 		case !known:
 			wrong = append(wrong, r.pattern+" has no line in the matrix: say who may")
+		case want.ends:
+			wrong = append(wrong, newWall(t).judge(t, r.pattern, want)...)
 		case !want.anyone:
 			wrong = append(wrong, w.judge(t, r.pattern, want)...)
 		case !strings.HasPrefix(path, "/desk"):

@@ -15,33 +15,13 @@ var (
 	errDeskLink   = &problem{404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask whoever gave it to you for a new one."}
 )
 
-// signingIn is what the page where organizers sign in sends.
-type signingIn struct {
-	Name     string `json:"name"`
-	Email    string `json:"email"`
-	Password string `json:"password"`
-	To       string `json:"to"`
-	Key      string `json:"key"`
-}
-
-func decodeSigningIn(r *http.Request) (asked signingIn, err error) {
-	if !isForm(r) {
-		return asked, decodeBody(r, &asked)
-	}
-	if err := parseForm(r); err != nil {
-		return asked, err
-	}
-	f := r.PostForm
-	return signingIn{f.Get("name"), f.Get("email"), f.Get("password"), f.Get("to"), f.Get("key")}, nil
-}
-
 // GET /desk/session
 func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 	to := deskBack(r.URL.Query().Get("to"))
 	if _, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); err == nil {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
-	} else if !errors.Is(err, desk.ErrSignedOut) && !errors.Is(err, desk.ErrNotYours) {
+	} else if !errors.Is(err, desk.ErrSignedOut) && !errors.Is(err, desk.ErrNoTeam) {
 		return err
 	}
 	return h.showSignIn(w, r, http.StatusOK, views.SignInPage{To: to})
@@ -49,14 +29,15 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
 	w.Header().Set("Cache-Control", "no-store")
-	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css"}
+	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk-passkey.js"}
+	p.Passkeys = desk.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.SignIn(p))
 }
 
 // POST /desk/session
 func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	asked, err := decodeSigningIn(r)
+	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
@@ -104,6 +85,32 @@ func (h *Handlers) deskSignOut(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// POST /desk/session/team
+func (h *Handlers) deskSwitch(w http.ResponseWriter, r *http.Request, _ desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s := h.deskSession(r)
+	s.Team = asked.Team
+	there, err := h.organizers.Member(r.Context(), s, "")
+	if err != nil {
+		return err
+	}
+	if there.Team != asked.Team {
+		return desk.ErrNotYours
+	}
+	return h.welcomeToDesk(w, r, s, "")
+}
+
+// POST /desk/session/everywhere
+func (h *Handlers) deskSignOutEverywhere(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	if err := h.organizers.SignOutEverywhere(r.Context(), m); err != nil {
+		return err
+	}
+	return h.deskSignOut(w, r)
+}
+
 // networkName names the network a request comes from; empty for one that may stand for anybody.
 func networkName(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -137,7 +144,7 @@ func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int,
 
 // POST /desk/setup/{token}
 func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) error {
-	asked, err := decodeSigningIn(r)
+	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func TestARoleIsOfOneTeamAndEndsAtOnce(t *testing.T) {
 		}
 	}
 	s.exec(t, `DELETE FROM member WHERE team_id = $1 AND role = 'door'`, s.sale.Event.Team)
-	if a, _ := s.page(t, bob, "/desk"); a.StatusCode != 404 {
+	if a, _ := s.page(t, bob, "/desk"); a.StatusCode != 403 {
 		t.Errorf("Bob, removed: %d", a.StatusCode)
 	}
 }

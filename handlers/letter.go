@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -18,6 +19,7 @@ type Letters struct {
 	Office *seats.Office
 	Orders *orders.Orders
 	Credit *credit.Ledger
+	Desk   *desk.Desk
 	URL    string // how browsers reach us
 }
 
@@ -26,6 +28,10 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	switch m.Kind {
 	case credit.MailLink:
 		return l.link(ctx, m)
+	case desk.MailInvitation:
+		return l.invitation(ctx, m)
+	case desk.MailPassword:
+		return l.password(ctx, m)
 	case orders.MailLost:
 		return l.lost(ctx, m)
 	}
@@ -107,5 +113,40 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: views.LinkSubject, Text: views.LinkText(address, m.Email), HTML: html.String(),
+	}, nil
+}
+
+// invitation makes the mail that asks somebody to join a team, and its link: only the mail has it.
+func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	token, invited, err := l.Desk.InvitationMail(ctx, m.Invitation)
+	if errors.Is(err, desk.ErrNoLink) {
+		return mail.Letter{}, &mail.Refused{Reason: "the invitation is not open any more"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	return deskLetter(ctx, m, views.InvitationMail(invited, l.URL+views.DeskPath+"/invitations/"+token))
+}
+
+// password makes the mail by which an organizer chooses another password, and its link: only the mail has it.
+func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	token, name, err := l.Desk.PasswordLink(ctx, m.Email)
+	if errors.Is(err, desk.ErrNoLink) {
+		return mail.Letter{}, &mail.Refused{Reason: "nobody has this address at the desk"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	return deskLetter(ctx, m, views.PasswordMail(name, l.URL+views.PasswordPath+"/"+token))
+}
+
+func deskLetter(ctx context.Context, m mail.Mail, page views.DeskMail) (mail.Letter, error) {
+	var html strings.Builder
+	if err := views.DeskLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return mail.Letter{
+		ID: fmt.Sprintf("%d.%s", m.ID, m.Kind), Email: m.Email,
+		Subject: strings.Join(strings.Fields(page.Subject), " "), Text: page.Text(), HTML: html.String(),
 	}, nil
 }

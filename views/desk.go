@@ -1,6 +1,8 @@
 package views
 
 import (
+	"strconv"
+
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
@@ -11,6 +13,11 @@ import (
 const (
 	DeskPath   = "/desk"
 	SignInPath = "/desk/session"
+
+	TeamPath     = "/desk/team"
+	LogPath      = "/desk/log"
+	AccountPath  = "/desk/account"
+	PasswordPath = "/desk/password"
 )
 
 // Desk is what every page of the desk has.
@@ -19,7 +26,31 @@ type Desk struct {
 	Member desk.Member
 	Path   string       // of this page
 	Event  *seats.Event // whose tabs are shown; nil on pages about no event
+	Key    string       // that keys of forms begin with
 }
+
+// FormKey is the key of one form of a page, named by what it does and to what.
+func (d Desk) FormKey(name string, id int64) string {
+	return d.Key + "-" + name + "-" + strconv.FormatInt(id, 10)
+}
+
+// notices are what pages say after a form did its work, by the word in ?done=.
+var notices = map[string]string{
+	"invited":         "The invitation is on its way. It is good for a week.",
+	"withdrawn":       "The invitation was withdrawn; its link opens nothing any more.",
+	"role":            "They have the role from now on.",
+	"removed":         "They are out of the team, as of now.",
+	"renamed":         "The team has its new name.",
+	"team":            "This is your new team. It has no events yet.",
+	"name":            "Your name was changed.",
+	"password":        "Your password was changed. Wherever else you were signed in, you are not any more.",
+	"passkey":         "The passkey was added. You can sign in with it now.",
+	"passkey-name":    "The passkey was renamed.",
+	"passkey-removed": "The passkey was removed; it opens nothing any more.",
+}
+
+// DeskNotice is what a page says after a form did its work; empty for a word that is none.
+func DeskNotice(done string) string { return notices[done] }
 
 // DeskEventPath is the address of an event at the desk.
 func DeskEventPath(slug string) string { return DeskPath + "/events/" + slug }
@@ -34,6 +65,8 @@ type deskTab struct {
 // deskTabs are the pages about no event.
 var deskTabs = []deskTab{
 	{"Events", "", desk.Enter},
+	{"Team", "/team", desk.Look},
+	{"Log", "/log", desk.Manage},
 }
 
 // eventTabs are the pages about one event.
@@ -81,9 +114,10 @@ func wrongly(wrong string) templ.Attributes {
 // SignInPage is where organizers sign in.
 type SignInPage struct {
 	Page
-	To    string // the page they wanted
-	Email string // as it was typed
-	Wrong string // why nobody was signed in
+	To       string // the page they wanted
+	Email    string // as it was typed
+	Wrong    string // why nobody was signed in
+	Passkeys bool   // browsers keep passkeys for this site
 }
 
 // SetupPage is where the first organizer says who they are.

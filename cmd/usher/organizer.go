@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -28,7 +30,7 @@ func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home strin
 // organizerLink prints another link by which the first organizer comes to be.
 func organizerLink(ctx context.Context, c *call) error {
 	var cfg Config
-	if err := c.linkSettings(&cfg, 0); err != nil {
+	if err := c.linkSettings(&cfg, c.flags(), 0); err != nil {
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
@@ -44,9 +46,90 @@ func organizerLink(ctx context.Context, c *call) error {
 	})
 }
 
-// linkSettings reads the settings of a command that prints a link and takes so many names.
-func (c *call) linkSettings(cfg *Config, names int) error {
+// organizerInvite prints a link by which somebody joins a team.
+func organizerInvite(ctx context.Context, c *call) error {
+	var cfg Config
+	var role, team string
 	fs := c.flags()
+	fs.StringVar(&role, "role", "", "`role` in the team: owner, manager, viewer or door")
+	fs.StringVar(&team, "team", "", "`name` of the team; empty: the first one")
+	if err := c.linkSettings(&cfg, fs, 1); err != nil {
+		return err
+	}
+	if !desk.Role(role).Known() {
+		return c.misuse(fmt.Errorf("--role %q is not one of owner, manager, viewer, door", role))
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		d := desk.New(db, func() {})
+		m, err := d.Operator(ctx, team)
+		if errors.Is(err, desk.ErrNoTeam) {
+			return fmt.Errorf("there is no team %q; \"usher organizer list\" shows those there are", team)
+		}
+		if err != nil {
+			return err
+		}
+		token, err := d.InviteLink(ctx, m, c.args[0], desk.Role(role))
+		if mistakes, wrong := errors.AsType[desk.Mistakes](err); wrong {
+			return c.misuse(mistakes)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.stdout, "%s/desk/invitations/%s\n\nBy this link %s joins %s as %s. It works once, for a week, and is not shown again.\n", cfg.URL, token, c.args[0], m.TeamName, role)
+		return err
+	})
+}
+
+// organizerPassword prints a link by which an organizer chooses another password.
+func organizerPassword(ctx context.Context, c *call) error {
+	var cfg Config
+	if err := c.linkSettings(&cfg, c.flags(), 1); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		email, _ := desk.Address(c.args[0]) // what is none is nobody's
+		token, name, err := desk.New(db, func() {}).PasswordLink(ctx, email)
+		if errors.Is(err, desk.ErrNoLink) {
+			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.stdout, "%s/desk/password/%s\n\nBy this link %s chooses another password. It works once, for half an hour, and is not shown again.\n", cfg.URL, token, name)
+		return err
+	})
+}
+
+// organizerList shows every organizer, their teams and roles.
+func organizerList(ctx context.Context, c *call) error {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		list, err := desk.New(db, func() {}).Everybody(ctx)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(c.stdout, "There are no organizers. \"usher organizer link\" prints the link by which the first one comes to be.")
+			return err
+		}
+		t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "NAME\tE-MAIL\tTEAM\tROLE")
+		for _, m := range list {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Email, m.TeamName, m.Role)
+		}
+		return t.Flush()
+	})
+}
+
+// linkSettings reads the settings of a command that prints a link and takes so many names.
+func (c *call) linkSettings(cfg *Config, fs *flag.FlagSet, names int) error {
 	settings := append(cfg.databaseSettings(), setting{"url", "USHER_URL", "public `address` of the box office", text(&cfg.URL, "http://localhost:8080")})
 	if err := bind(fs, settings, c.getenv); err != nil {
 		return err

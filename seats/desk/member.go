@@ -36,6 +36,7 @@ type Session struct {
 var (
 	ErrSignedOut = errors.New("nobody is signed in")
 	ErrNotYours  = errors.New("there is nothing of that name in a team of yours")
+	ErrNoTeam    = errors.New("the organizer is in no team")
 )
 
 const organizerColumns = `o.id, o.name, o.email,
@@ -62,8 +63,8 @@ SELECT ` + organizerColumns + `, coalesce(t.id, 0), coalesce(t.name, ''), coales
 // Member returns who a session is, as of now: in the team of the event with this slug, or, if event is empty, in the team
 // they look at.
 //
-// Errors: ErrSignedOut if the session is nobody's any more; ErrNotYours if there is no such event in a team of theirs, or
-// they are in no team; the database's.
+// Errors: ErrSignedOut if the session is nobody's any more; ErrNotYours if there is no such event in a team of theirs;
+// ErrNoTeam if they are in none; the database's.
 func (d *Desk) Member(ctx context.Context, s Session, event string) (m Member, err error) {
 	var row pgx.Row
 	if event == "" {
@@ -77,6 +78,8 @@ func (d *Desk) Member(ctx context.Context, s Session, event string) (m Member, e
 		return Member{}, ErrSignedOut
 	case err != nil:
 		return Member{}, fmt.Errorf("desk: who is it: %w", err)
+	case m.Team == 0 && event == "":
+		return m, ErrNoTeam
 	case m.Team == 0:
 		return m, ErrNotYours
 	}

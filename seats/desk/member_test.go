@@ -59,7 +59,7 @@ func TestAnAddressAndItsPasswordSignInAndNothingElseDoes(t *testing.T) {
 			t.Errorf("%.40q got %v", wrong, err)
 		}
 	}
-	if _, err := h.desk.SignOutEverywhere(t.Context(), s.Organizer); err != nil {
+	if err := h.desk.SignOutEverywhere(t.Context(), h.ann); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.desk.Member(t.Context(), s, ""); !errors.Is(err, desk.ErrSignedOut) {
@@ -102,6 +102,14 @@ func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
 	h.exec(t, `DELETE FROM member WHERE organizer_id = $1 AND team_id = $2`, ann.Organizer, h.bob.Team)
 	if _, err := h.desk.Member(t.Context(), ann, "theirs"); !errors.Is(err, desk.ErrNotYours) {
 		t.Errorf("Ann, removed: %v", err)
+	}
+	h.exec(t, `INSERT INTO organizer (email, name) VALUES ('lone@example.org', 'Lone')`)
+	var lone desk.Session
+	if h.scan(t, &lone.Organizer, `SELECT id FROM organizer WHERE name = 'Lone'`); true {
+		lone.Epoch = 1
+	}
+	if _, err := h.desk.Member(t.Context(), lone, ""); !errors.Is(err, desk.ErrNoTeam) {
+		t.Errorf("somebody in no team: %v", err)
 	}
 	if _, err := h.desk.Member(t.Context(), desk.Session{}, ""); !errors.Is(err, desk.ErrSignedOut) {
 		t.Errorf("nobody: %v", err)

@@ -102,12 +102,15 @@ func (d *Desk) SignIn(ctx context.Context, email, password, network string) (s S
 	return s, nil
 }
 
-const signOutAllSQL = `UPDATE organizer SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch`
+const signOutAllSQL = `UPDATE organizer SET epoch = epoch + 1 WHERE id = $1`
 
-// SignOutEverywhere ends every session of an organizer, on all nodes at once.
-func (d *Desk) SignOutEverywhere(ctx context.Context, organizer int64) (epoch int, err error) {
-	if err := d.db.QueryRow(ctx, signOutAllSQL, organizer).Scan(&epoch); err != nil {
-		return 0, fmt.Errorf("desk: sign out everywhere: %w", err)
-	}
-	return epoch, nil
+// SignOutEverywhere ends every session of a member, on all nodes at once.
+func (d *Desk) SignOutEverywhere(ctx context.Context, m Member) error {
+	return pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, signOutAllSQL, m.Organizer); err != nil {
+			return fmt.Errorf("desk: sign out everywhere: %w", err)
+		}
+		_, err := tx.Exec(ctx, noteEverywhereSQL, m.Organizer, "signed out everywhere")
+		return err
+	})
 }

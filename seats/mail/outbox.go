@@ -28,6 +28,8 @@ type Mail struct {
 	Email string // where it goes, if no order says it
 	Kind  string
 	tries int
+
+	Invitation int64 // that it is about; 0 if it is about none
 }
 
 // Transport hands letters over.
@@ -96,7 +98,7 @@ WITH due AS (
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)
   FROM due
  WHERE m.id = due.id
-RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries`
+RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries, coalesce(m.invitation_id, 0)`
 
 // Send takes some mail that is due and hands it over. It returns how many it took.
 func (o *Outbox) Send(ctx context.Context) (int, error) {
@@ -105,7 +107,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Kind, &m.tries)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Kind, &m.tries, &m.Invitation)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)

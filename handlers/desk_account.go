@@ -1,0 +1,128 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/account
+func (h *Handlers) deskAccount(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.showAccount(w, r, m, http.StatusOK, views.AccountPage{})
+}
+
+func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.AccountPage) (err error) {
+	p.Desk = h.deskView(w, r, m, "Your account")
+	p.Script, p.Path, p.Origin = "desk-passkey.js", views.AccountPath, h.origin(r)
+	if p.List, err = h.organizers.Passkeys(r.Context(), m); err != nil {
+		return err
+	}
+	return writePage(w, r, status, views.Account(p))
+}
+
+// accountForm answers a form of the account's page.
+func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m desk.Member, err error, done string, again views.AccountPage) error {
+	switch {
+	case err == nil:
+		return deskDone(w, r, views.AccountPath, done)
+	case wantsJSON(r):
+		return err
+	case errors.As(err, &again.Mistakes):
+		return h.showAccount(w, r, m, http.StatusUnprocessableEntity, again)
+	case errors.Is(err, desk.ErrSignIn):
+		again.WrongBefore = "This is not your password until now."
+		return h.showAccount(w, r, m, http.StatusForbidden, again)
+	}
+	return err
+}
+
+// POST /desk/account
+func (h *Handlers) renameAccount(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	return h.accountForm(w, r, m, h.organizers.SetName(r.Context(), m, asked.Name), "name", views.AccountPage{Form: "name", Name: asked.Name})
+}
+
+// POST /desk/account/password
+func (h *Handlers) changePassword(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.organizers.ChangePassword(r.Context(), m, asked.Before, asked.Password)
+	if err == nil {
+		if err := h.enterDesk(w, r, s); err != nil {
+			return err
+		}
+	}
+	return h.accountForm(w, r, m, err, "password", views.AccountPage{Form: "password"})
+}
+
+// GET /desk/password
+func (h *Handlers) forgotPassword(w http.ResponseWriter, r *http.Request) error {
+	return h.showForgotten(w, r, http.StatusOK, views.ForgottenPage{})
+}
+
+func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p views.ForgottenPage) error {
+	w.Header().Set("Cache-Control", "no-store")
+	p.Page = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css"}
+	return writePage(w, r, status, views.Forgotten(p))
+}
+
+// POST /desk/password
+//
+// The answer is the same whether or not there is such an organizer.
+func (h *Handlers) askPassword(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	err = h.organizers.AskPassword(r.Context(), asked.Email, networkName(r))
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showForgotten(w, r, http.StatusUnprocessableEntity, views.ForgottenPage{Email: asked.Email, Mistakes: mistakes})
+	case err != nil:
+		return err
+	case wantsJSON(r):
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	return h.showForgotten(w, r, http.StatusOK, views.ForgottenPage{Asked: asked.Email})
+}
+
+// GET /desk/password/{token}
+func (h *Handlers) passwordLink(w http.ResponseWriter, r *http.Request) error {
+	return h.showPassword(w, r, http.StatusOK, views.PasswordPage{})
+}
+
+func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, p views.PasswordPage) (err error) {
+	w.Header().Set("Cache-Control", "no-store")
+	if p.Member, err = h.organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
+		return err
+	}
+	p.Page, p.Action = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	return writePage(w, r, status, views.AnotherPassword(p))
+}
+
+// POST /desk/password/{token}
+func (h *Handlers) resetPassword(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password)
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showPassword(w, r, http.StatusUnprocessableEntity, views.PasswordPage{Mistakes: mistakes})
+	case err != nil:
+		return err
+	}
+	return h.welcomeToDesk(w, r, s, "")
+}

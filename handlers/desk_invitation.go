@@ -1,0 +1,63 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/invitations/{token}
+//
+// Looking uses a link up for nobody: programs that read mail look at every address in it. The button does.
+func (h *Handlers) invitation(w http.ResponseWriter, r *http.Request) error {
+	return h.showInvitation(w, r, http.StatusOK, views.InvitationPage{})
+}
+
+func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status int, p views.InvitationPage) (err error) {
+	w.Header().Set("Cache-Control", "no-store")
+	if p.Invited, err = h.organizers.Invitation(r.Context(), r.PathValue("token")); err != nil {
+		return err
+	}
+	p.Page, p.Action = views.Page{Title: "Join " + p.Invited.TeamName, Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	switch m, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); {
+	case err == nil, errors.Is(err, desk.ErrNoTeam):
+		p.Here = m
+	case !errors.Is(err, desk.ErrSignedOut):
+		return err
+	}
+	return writePage(w, r, status, views.JoinTeam(p))
+}
+
+// POST /desk/invitations/{token}
+func (h *Handlers) joinTeam(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	token := r.PathValue("token")
+	invited, err := h.organizers.Invitation(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	var s desk.Session
+	if invited.Organizer != 0 {
+		s = h.deskSession(r)
+		if _, err = h.organizers.Member(r.Context(), s, ""); errors.Is(err, desk.ErrSignedOut) {
+			return err
+		}
+		s, err = h.organizers.Join(r.Context(), token, s)
+	} else {
+		s, err = h.organizers.JoinAs(r.Context(), token, desk.Newcomer{Name: asked.Name, Password: asked.Password})
+	}
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showInvitation(w, r, http.StatusUnprocessableEntity, views.InvitationPage{Name: asked.Name, Mistakes: mistakes})
+	case err != nil:
+		return err
+	}
+	return h.welcomeToDesk(w, r, s, "")
+}

@@ -1,0 +1,153 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+type teamAnswer struct {
+	ID          int64            `json:"id"`
+	Name        string           `json:"name"`
+	Members     []colleagueBody  `json:"members"`
+	Invitations []invitationBody `json:"invitations"`
+}
+
+type colleagueBody struct {
+	ID    int64     `json:"id"`
+	Name  string    `json:"name"`
+	Email string    `json:"email"`
+	Role  desk.Role `json:"role"`
+	Since time.Time `json:"since"`
+}
+
+type invitationBody struct {
+	ID        int64     `json:"id"`
+	Email     string    `json:"email"`
+	Role      desk.Role `json:"role"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+func describeTeam(p views.TeamPage) teamAnswer {
+	answer := teamAnswer{ID: p.Member.Team, Name: p.Member.TeamName, Members: []colleagueBody{}, Invitations: []invitationBody{}}
+	for _, c := range p.Colleagues {
+		answer.Members = append(answer.Members, colleagueBody{c.Organizer, c.Name, c.Email, c.Role, c.Since.UTC()})
+	}
+	for _, i := range p.Invitations {
+		answer.Invitations = append(answer.Invitations, invitationBody{i.ID, i.Email, i.Role, i.ExpiresAt.UTC()})
+	}
+	return answer
+}
+
+// GET /desk/team
+func (h *Handlers) deskTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.showTeam(w, r, m, http.StatusOK, views.TeamPage{})
+}
+
+// showTeam writes the page of the reader's team, with what p knows besides.
+func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.TeamPage) (err error) {
+	p.Desk = h.deskView(w, r, m, "Team")
+	p.Path = views.TeamPath
+	if p.Colleagues, err = h.organizers.Colleagues(r.Context(), m); err != nil {
+		return err
+	}
+	if m.May(desk.Own) {
+		if p.Invitations, err = h.organizers.Invitations(r.Context(), m); err != nil {
+			return err
+		}
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, status, describeTeam(p))
+	}
+	return writePage(w, r, status, views.Team(p))
+}
+
+// teamForm answers a form of the team's page: on to the page if it did its work, or with it and what was wrong.
+func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m desk.Member, err error, done string, again views.TeamPage) error {
+	switch {
+	case err == nil:
+		return deskDone(w, r, views.TeamPath, done)
+	case wantsJSON(r):
+		return err
+	case errors.As(err, &again.Mistakes):
+		return h.showTeam(w, r, m, http.StatusUnprocessableEntity, again)
+	case errors.Is(err, desk.ErrLastOwner):
+		again.Wrong = errDeskOwner.what + " " + errDeskOwner.next
+		return h.showTeam(w, r, m, errDeskOwner.status, again)
+	}
+	return err
+}
+
+// POST /desk/team
+func (h *Handlers) renameTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	err = h.organizers.Rename(r.Context(), m, asked.Name, asked.Key)
+	return h.teamForm(w, r, m, err, "renamed", views.TeamPage{Form: "rename", Name: asked.Name})
+}
+
+// POST /desk/teams
+func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	team, err := h.organizers.NewTeam(r.Context(), m, asked.Name, asked.Key)
+	if err == nil && team != 0 {
+		s := h.deskSession(r)
+		s.Team = team
+		if err := h.enterDesk(w, r, s); err != nil {
+			return err
+		}
+	}
+	return h.teamForm(w, r, m, err, "team", views.TeamPage{Form: "new", Name: asked.Name})
+}
+
+// POST /desk/team/invitations
+func (h *Handlers) invite(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	err = h.organizers.Invite(r.Context(), m, asked.Email, asked.Role, asked.Key)
+	return h.teamForm(w, r, m, err, "invited", views.TeamPage{Form: "invite", Email: asked.Email, Role: asked.Role})
+}
+
+// POST /desk/team/invitations/{id}/withdrawal
+func (h *Handlers) withdrawInvitation(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.ofTeam(w, r, m, "withdrawn", func(id int64, asked deskAsked) error {
+		return h.organizers.Withdraw(r.Context(), m, id, asked.Key)
+	})
+}
+
+// POST /desk/team/members/{id}
+func (h *Handlers) setRole(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.ofTeam(w, r, m, "role", func(id int64, asked deskAsked) error {
+		return h.organizers.SetRole(r.Context(), m, id, asked.Role, asked.Key)
+	})
+}
+
+// POST /desk/team/members/{id}/removal
+func (h *Handlers) removeMember(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.ofTeam(w, r, m, "removed", func(id int64, asked deskAsked) error {
+		return h.organizers.Remove(r.Context(), m, id, asked.Key)
+	})
+}
+
+// ofTeam does something to a member or an invitation of the team.
+func (h *Handlers) ofTeam(w http.ResponseWriter, r *http.Request, m desk.Member, done string, do func(id int64, asked deskAsked) error) error {
+	id, err := deskID(r)
+	if err != nil {
+		return err
+	}
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	return h.teamForm(w, r, m, do(id, asked), done, views.TeamPage{Form: "members"})
+}

@@ -1,0 +1,45 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const operatorSQL = `SELECT id, name FROM team WHERE name = $1 OR $1 = '' ORDER BY id LIMIT 1`
+
+// Operator is whoever runs the program, by the command line: an owner of every team, with no account. An empty name is
+// the first team. ErrNoTeam if there is none of that name.
+func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) {
+	m = Member{Name: "the operator", Role: Owner}
+	err = d.db.QueryRow(ctx, operatorSQL, team).Scan(&m.Team, &m.TeamName)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return m, ErrNoTeam
+	}
+	if err != nil {
+		return m, fmt.Errorf("desk: look for a team: %w", err)
+	}
+	return m, nil
+}
+
+const everybodySQL = `
+SELECT o.id, coalesce(t.id, 0), o.name, o.email, coalesce(t.name, ''), coalesce(m.role, '')
+  FROM organizer o LEFT JOIN member m ON m.organizer_id = o.id LEFT JOIN team t ON t.id = m.team_id
+ ORDER BY o.name, o.id, t.name`
+
+// Everybody lists every organizer once for each of their teams, and once without one if they are in none.
+func (d *Desk) Everybody(ctx context.Context) ([]Member, error) {
+	rows, err := d.db.Query(ctx, everybodySQL)
+	if err != nil {
+		return nil, fmt.Errorf("desk: list organizers: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
+		return m, row.Scan(&m.Organizer, &m.Team, &m.Name, &m.Email, &m.TeamName, &m.Role)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("desk: list organizers: %w", err)
+	}
+	return list, nil
+}

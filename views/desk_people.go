@@ -1,0 +1,192 @@
+package views
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// TeamPage is the members of a team, and what owners do about them.
+type TeamPage struct {
+	Desk
+	Colleagues  []desk.Colleague
+	Invitations []desk.Invitation
+
+	Form        string // the one that was sent and could not be taken: invite, rename, new, members
+	Name, Email string // as they were typed into it
+	Role        desk.Role
+	Mistakes    desk.Mistakes
+	Wrong       string // why a member was not changed
+}
+
+// about is what is wrong with a field of the form that was sent.
+func (p TeamPage) about(form, field string) string {
+	if p.Form != form {
+		return ""
+	}
+	return p.Mistakes.About(field)
+}
+
+// typed is what was typed into a field of the form that was sent, or what stands there otherwise.
+func (p TeamPage) typed(form, value, otherwise string) string {
+	if p.Form != form {
+		return otherwise
+	}
+	return value
+}
+
+// AccountPage is a member's own account.
+type AccountPage struct {
+	Desk
+	List   []desk.Passkey
+	Origin string // how this browser reaches the site
+
+	Form        string // the one that was sent and could not be taken
+	Name        string // as it was typed
+	Mistakes    desk.Mistakes
+	WrongBefore string // what is wrong with the password until now
+}
+
+func (p AccountPage) about(form, field string) string {
+	if p.Form != form {
+		return ""
+	}
+	return p.Mistakes.About(field)
+}
+
+// name is what stands in the field of the name.
+func (p AccountPage) name() string {
+	if p.Form == "name" {
+		return p.Name
+	}
+	return p.Member.Name
+}
+
+// passkeyPath is the address of a passkey.
+func passkeyPath(k desk.Passkey) string {
+	return AccountPath + "/passkeys/" + base64.RawURLEncoding.EncodeToString(k.ID)
+}
+
+// InvitationPage is where the link of an invitation leads.
+type InvitationPage struct {
+	Page
+	Action   string // where the form goes
+	Invited  desk.Invited
+	Here     desk.Member // who is signed in; the zero Member for nobody
+	Name     string      // as it was typed
+	Mistakes desk.Mistakes
+}
+
+// ForgottenPage is where somebody asks for a link by which they choose another password.
+type ForgottenPage struct {
+	Page
+	Email    string // as it was typed
+	Asked    string // where mail is on its way to, if an organizer has that address
+	Mistakes desk.Mistakes
+}
+
+// PasswordPage is where such a link leads.
+type PasswordPage struct {
+	Page
+	Action   string
+	Member   desk.Member
+	Mistakes desk.Mistakes
+}
+
+// LogPage is what was done in a team.
+type LogPage struct {
+	Desk
+	Filter desk.Filter
+	Deeds  []desk.Deed
+	More   bool
+	Doers  [][2]string // address and name of everybody who did something
+	Events []seats.Listing
+}
+
+// roleWords says what a role is for.
+func roleWords(r desk.Role) string {
+	switch r {
+	case desk.Owner:
+		return "may do everything, also change who is in the team"
+	case desk.Manager:
+		return "runs events, prices, orders and the sale"
+	case desk.Viewer:
+		return "looks on and changes nothing"
+	}
+	return "sells at the box office and lets people in"
+}
+
+// moment is a time as the desk writes it where no event's place has a clock.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
+
+func momentOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// dayOf is a filter's day as a field of a form has it.
+func dayOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.DateOnly)
+}
+
+// invitedAs is the role that the form of an invitation begins with.
+func invitedAs(p TeamPage) desk.Role {
+	if p.Form == "invite" && p.Role.Known() {
+		return p.Role
+	}
+	return desk.Manager
+}
+
+// detailWords is what a deed says besides, as "role manager, before viewer".
+func detailWords(d desk.Deed) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
+		words = append(words, fmt.Sprintf("%s %v", key, d.Detail[key]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// older is the address of the deeds before those on this page.
+func (p LogPage) older() string {
+	q := url.Values{"before": {strconv.FormatInt(p.Deeds[len(p.Deeds)-1].ID, 10)}}
+	for name, value := range map[string]string{"who": p.Filter.Email, "about": p.Filter.Subject, "what": p.Filter.What, "day": dayOf(p.Filter.Day)} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return LogPath + "?" + q.Encode()
+}
+
+// DeskMail is a mail to an organizer with a link in it.
+type DeskMail struct{ Subject, What, Button, Address, Advice string }
+
+// Text is the mail for programs that show plain text.
+func (l DeskMail) Text() string {
+	return l.What + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n"
+}
+
+// InvitationMail asks somebody to join a team.
+func InvitationMail(i desk.Invited, address string) DeskMail {
+	return DeskMail{
+		Subject: "Join " + i.TeamName, Button: "Join the team", Address: address,
+		What:   "You are invited to the team " + i.TeamName + " at its box office, as " + string(i.Role) + ": that role " + roleWords(i.Role) + ".",
+		Advice: "The link works once, for a week. If you do not know what this is about, leave it: nothing happens without you.",
+	}
+}
+
+// PasswordMail lets an organizer choose another password.
+func PasswordMail(name, address string) DeskMail {
+	return DeskMail{
+		Subject: "Choose another password", Button: "Choose another password", Address: address,
+		What:   "Somebody, we hope you, asked to choose another password for " + name + " at the desk.",
+		Advice: "The link works once, for half an hour. If you did not ask for it, leave it: your password stays as it is.",
+	}
+}
