@@ -24,6 +24,12 @@ var matrix = map[string]access{
 	"GET /desk":               {need: desk.Enter},
 	"GET /desk/events/{slug}": {need: desk.Look},
 
+	// The live desk.
+	"GET /desk/events/{slug}/live":       {need: desk.Look},
+	"GET /desk/events/{slug}/replay.bin": {need: desk.Look},
+	"POST /desk/events/{slug}/seen":      {need: desk.Sell, form: "concern=x"},
+	"POST /desk/events/{slug}/room":      {need: desk.Manage, form: "do=pause&reason=x"},
+
 	"GET /desk/team":                              {need: desk.Look},
 	"POST /desk/team":                             {need: desk.Own, form: "name=Box+office"},
 	"POST /desk/teams":                            {need: desk.Own, form: "name="},

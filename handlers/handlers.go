@@ -34,6 +34,7 @@ type Config struct {
 	Orders    *orders.Orders
 	Credit    *credit.Ledger
 	Desk      *desk.Desk
+	Desks     *Desks
 	DemoCard  *demo.Card
 	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
@@ -52,6 +53,7 @@ type Handlers struct {
 	orders     *orders.Orders
 	credit     *credit.Ledger
 	organizers *desk.Desk
+	desks      *Desks
 	card       *demo.Card
 	stripe     Webhook
 	url        string // how browsers reach us; empty: as they say
@@ -73,7 +75,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h

@@ -69,6 +69,11 @@ func (h *Handlers) table() []route {
 
 		{"GET /desk", h.member(desk.Enter, h.deskEvents)},
 		{"GET /desk/events/{slug}", h.desk(desk.Look, h.deskEvent)},
+		{"GET /desk/events/{slug}/live", h.desk(desk.Look, h.deskFeed)},
+		{"GET /desk/events/{slug}/replay.bin", h.desk(desk.Look, h.deskReplay)},
+		{"POST /desk/events/{slug}/seen", h.desk(desk.Sell, h.deskSeen)},
+		{"POST /desk/events/{slug}/room", h.desk(desk.Manage, h.deskRoom)},
+
 		{"GET /desk/team", h.member(desk.Look, h.deskTeam)},
 		{"POST /desk/team", h.member(desk.Own, h.renameTeam)},
 		{"POST /desk/teams", h.member(desk.Own, h.newTeam)},

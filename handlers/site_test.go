@@ -58,7 +58,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 4)
+	done := make(chan error, 5)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
@@ -66,16 +66,22 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	config.Desks = NewDesks(config.Desk, office, rooms, log)
 	for _, set := range with {
 		set(&config)
 	}
+	office.Changed = config.Desks.Changed
+	closing, endDesks := context.WithCancel(ctx)
+	go func() { done <- config.Desks.Run(closing) }()
 	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))
 	t.Cleanup(func() {
+		endDesks() // feeds are requests that do not end by themselves
 		server.Close()
 		cancel()
+		<-done
 		<-done
 		<-done
 		<-done

@@ -24,9 +24,10 @@ const (
 type Desk struct {
 	Page
 	Member desk.Member
-	Path   string       // of this page
-	Event  *seats.Event // whose tabs are shown; nil on pages about no event
-	Key    string       // that keys of forms begin with
+	Path   string           // of this page
+	Event  *seats.Event     // whose tabs are shown; nil on pages about no event
+	Key    string           // that keys of forms begin with
+	Facts  templ.Attributes // for its script; may be nil
 }
 
 // FormKey is the key of one form of a page, named by what it does and to what.
@@ -97,8 +98,8 @@ func (d Desk) links(tabs []deskTab, base string) (links []deskLink) {
 
 // scripted is the attributes of the body of a page that has a script of its own; nil of one that has none.
 func (d Desk) scripted() templ.Attributes {
-	if d.Script == "" {
-		return nil
+	if d.Script == "" || d.Facts != nil {
+		return d.Facts
 	}
 	return templ.Attributes{"class": "desk-page"}
 }
@@ -132,12 +133,6 @@ type SetupPage struct {
 type DeskEventsPage struct {
 	Desk
 	Events []seats.Listing
-}
-
-// DeskEventPage is one event at the desk.
-type DeskEventPage struct {
-	Desk
-	Sale Sale
 }
 
 // share is how much of a whole something is, in hundredths.

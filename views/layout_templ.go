@@ -49,7 +49,7 @@ func layout(p Page, body templ.Attributes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.Raw(`<style nonce="`+templ.EscapeString(p.Nonce)+`">`+static.CSS()+static.Style(p.Style)+`</style>`).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = templ.Raw(`<style nonce="`+templ.EscapeString(p.Nonce)+`">`+static.CSS()+p.styles()+`</style>`).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -4,13 +4,19 @@
 // way by the data- attributes written here.
 package views
 
+import (
+	"strings"
+
+	"github.com/usherbox/usher/static"
+)
+
 // Page is what every page has.
 type Page struct {
 	Title  string // of the browser's tab
 	Nonce  string // the one this answer's Content-Security-Policy allows
 	Notice string // one line for the status region: what the last action did; may be empty
 	Script string // the page's module; empty: event.js, if it is about an event
-	Style  string // a style sheet besides the one of every page; may be empty
+	Style  string // style sheets besides the one of every page, with a space between; may be empty
 
 	Refresh string // when a browser without scripts loads which page again: "20;url=/…"; may be empty
 }
@@ -20,4 +26,12 @@ func (p Page) script() string {
 		return "event.js"
 	}
 	return p.Script
+}
+
+// styles are the style sheets that this page has besides the one of every page.
+func (p Page) styles() (css string) {
+	for name := range strings.FieldsSeq(p.Style) {
+		css += static.Style(name)
+	}
+	return css
 }

@@ -28,3 +28,6 @@ func minutes(d time.Duration) string {
 	}
 	return counted(int(d.Round(time.Minute)/time.Minute), "minute")
 }
+
+// ClockAt is a time of day to the second at the event's place.
+func ClockAt(e seats.Event, t time.Time) string { return local(e, t).Format("15:04:05") }

@@ -63,15 +63,19 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	hub := realtime.NewHub()
 	hub.SocketsPerAddress, hub.Log = cfg.Sockets, log
 	feed := realtime.NewFeed(db.dsn, office, hub, log)
-	office.Changed = hub.Changed
 	office.Committed = bell.Ring
 	rooms := gate.New(db.pool, db.dsn, log)
 	rooms.Ended = office.Ended
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	organizers := desk.New(db.pool, sold.WroteMail)
+	desks := handlers.NewDesks(organizers, office, rooms, log)
+	office.Changed = func(s *seats.Sale) {
+		hub.Changed(s)
+		desks.Changed(s)
+	}
 	pages := handlers.New(handlers.Config{
-		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, DemoCard: till.card, Stripe: till.webhook,
+		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
 	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Desk: organizers, URL: address(cfg, listener)}
@@ -90,6 +94,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "mail", outbox.Run)
 	crew.start(ctx, "credit", func(ctx context.Context) error { return purse.Run(ctx, log) })
 	crew.start(ctx, "http", serveHTTP(listener, pages, log))
+	crew.start(ctx, "desks", desks.Run)
 	if numbers != nil {
 		crew.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
 	}

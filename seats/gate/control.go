@@ -18,6 +18,9 @@ type Control struct {
 	Who string // the account, or the name of a shell's user
 }
 
+// Control is somebody's hand on the rooms of this node's database.
+func (g *Gate) Control(who string) Control { return Control{DB: g.db, Who: who} }
+
 const noteSQL = `
 WITH noted AS (INSERT INTO control (room_id, who, what, detail) VALUES ($1, $2, $3, $4) RETURNING room_id)
 SELECT pg_notify('usher_room', room_id || ':0') FROM noted`

@@ -72,14 +72,11 @@ export class Painter {
     this.theme.lapsed = this.theme.mine
     this.touch()
     this.#sprites.clear()
-    const probe = document.createElement('canvas').getContext('2d', {willReadFrequently: true})
-    const read = colour => {
-      probe.fillStyle = colour
-      probe.fillRect(0, 0, 1, 1)
-      return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]
-    }
-    this.packed = {prices: this.theme.prices.map(read), held: read(this.theme.held), sold: read(this.theme.sold), mine: read(this.theme.mine), lapsed: read(this.theme.mine)}
+    const {prices, held, sold, mine} = this.theme
+    this.packed = {prices: prices.map(packed), held: packed(held), sold: packed(sold), mine: packed(mine), lapsed: packed(mine)}
   }
+  // colour is a seat's, of the theme or of that packed.
+  colour(idx, state, of) { return state === 'free' ? of.prices[this.house.category[idx] % HUES] : of[state] }
 
   state(idx) {
     if (this.hold.has(idx)) return 'mine'
@@ -139,7 +136,7 @@ export class Painter {
         const {title} = s
         if (title && house.x[idx] > title.left && house.x[idx] < title.right && house.y[idx] > title.top && house.y[idx] < title.bottom) continue
         const state = this.state(idx)
-        const colour = state === 'free' ? packed.prices[house.category[idx] % HUES] : packed[state]
+        const colour = this.colour(idx, state, packed)
         const side = state === 'free' || state === 'mine' ? size : Math.max(1, size >> 1)
         const x = Math.round((house.x[idx] - view.x) * k - side / 2), y = Math.round((house.y[idx] - view.y) * k - side / 2)
         if (x < 0 || y < 0 || x + side > width || y + side > height) continue
@@ -174,10 +171,10 @@ export class Painter {
       g.fill()
       g.globalCompositeOperation = 'source-over'
     }
-    const state = this.state(idx), hue = house.category[idx] % HUES
+    const state = this.state(idx), colour = this.colour(idx, state, theme)
     const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
-    this.#stamp({state, wheel}, state === 'free' ? theme.prices[hue] : theme[state], r, x, y, ratio)
-    if (r >= NUMBER && state === 'free') this.#number(idx, r, x, y, theme.prices[hue])
+    this.#stamp({state, wheel}, colour, r, x, y, ratio)
+    if (r >= NUMBER && state === 'free') this.#number(idx, r, x, y, colour)
   }
 
   // #patch draws the seats that changed, where all in view are discs.
@@ -220,6 +217,15 @@ export class Painter {
     g.stroke()
     g.globalAlpha = 1
   }
+}
+
+let probe
+// packed is a colour as a pixel has it.
+export function packed(colour) {
+  probe ??= document.createElement('canvas').getContext('2d', {willReadFrequently: true})
+  probe.fillStyle = colour
+  probe.fillRect(0, 0, 1, 1)
+  return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]
 }
 
 export const radius = (s, view) => Math.min(26, s.pitch * view.scale * .4)

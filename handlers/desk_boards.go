@@ -1,0 +1,378 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/views"
+)
+
+// Desks keeps the live desks of this node up to date. Each event that somebody looks at has one board, which draws what
+// changed once for all who look the same way. Where nobody looks there is nothing.
+type Desks struct {
+	desk   *desk.Desk
+	office *seats.Office
+	gate   *gate.Gate
+	log    *slog.Logger
+
+	ctx    context.Context //nolint:containedctx // boards outlive the requests that begin them; Run ends them
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+	open   atomic.Int32 // boards
+
+	mu     sync.Mutex
+	boards map[int64]*board // by event
+}
+
+const (
+	leastRest = 800 * time.Millisecond // between two pictures of a board: a sale is on it within a second
+	mostRest  = 5 * time.Second
+	costShare = 20               // a board draws a twentieth of the time at most, so that claims do not feel it
+	byClock   = 10 * time.Second // paces sink while nothing is sold: then it is looked at by the clock
+	linger    = 10 * time.Second // a page that is loaded comes back for its feed
+	drawTime  = 10 * time.Second
+)
+
+// NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
+func NewDesks(d *desk.Desk, o *seats.Office, g *gate.Gate, log *slog.Logger) *Desks {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Desks{desk: d, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, boards: map[int64]*board{}}
+}
+
+// Run waits until ctx is done; then it ends every board and every feed.
+func (d *Desks) Run(ctx context.Context) error {
+	<-ctx.Done()
+	d.mu.Lock() // no board begins after this
+	d.cancel()
+	d.mu.Unlock()
+	d.wait.Wait()
+	return ctx.Err()
+}
+
+// Changed is told that an event's map moved on. While no desk is open that costs one look at a number.
+func (d *Desks) Changed(s *seats.Sale) {
+	if d.open.Load() == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b := d.boards[s.Event.ID]; b != nil {
+		b.ring()
+	}
+}
+
+// way is how somebody looks at a desk: all who look the same way see the same.
+type way struct {
+	window      desk.Window
+	names, wall bool
+
+	mayNames, maySee, manage bool
+}
+
+// board is an event that somebody looks at.
+type board struct {
+	desks   *Desks
+	event   seats.Event // as it was when the board began
+	team    desk.Member // in whose name it reads: any member of the team
+	evening *desk.Evening
+	bell    chan struct{} // something changed
+
+	drawing sync.Mutex // held while evening is asked
+
+	mu      sync.Mutex
+	visited time.Time // when somebody looked last
+	screens map[way]*screen
+}
+
+// screen is what those see whose pages are kept live one way.
+type screen struct {
+	ready    chan struct{} // closed with the first picture
+	at       time.Time     // of the picture, by the database's clock
+	parts    []part
+	picture  int  // its number
+	late     bool // the last one could not be drawn
+	watchers map[*watcher]bool
+}
+
+// part is a fragment as it was drawn last, and the picture that it is of.
+type part struct {
+	id, html string
+	picture  int
+}
+
+// watcher is one page that is kept live.
+type watcher struct {
+	board  *board
+	screen *screen
+	bell   chan struct{}
+	has    int // the picture that it has
+}
+
+func (b *board) ring() {
+	select {
+	case b.bell <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// board returns that of an event, which begins if there is none. nil if the box office is about to close. The caller
+// holds d.mu.
+func (d *Desks) board(s *seats.Sale, m desk.Member) *board {
+	if d.ctx.Err() != nil {
+		return nil
+	}
+	b := d.boards[s.Event.ID]
+	if b == nil {
+		b = &board{desks: d, event: s.Event, team: m, evening: &desk.Evening{}, bell: make(chan struct{}, 1), screens: map[way]*screen{}}
+		d.boards[s.Event.ID] = b
+		d.open.Add(1)
+		d.wait.Go(b.run)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.visited = time.Now()
+	return b
+}
+
+// picture is how an event stands now, for a page that is loaded.
+func (d *Desks) picture(ctx context.Context, s *seats.Sale, m desk.Member, look way) (views.DeskLive, error) {
+	d.mu.Lock()
+	b := d.board(s, m)
+	d.mu.Unlock()
+	if b == nil {
+		return views.DeskLive{}, errClosing
+	}
+	return b.model(ctx, look)
+}
+
+// join adds a page that is to be kept live; leave takes it away. nil if the box office is about to close.
+func (d *Desks) join(s *seats.Sale, m desk.Member, look way) *watcher {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.board(s, m)
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.screens[look] == nil {
+		b.screens[look] = &screen{ready: make(chan struct{}), watchers: map[*watcher]bool{}}
+		b.ring()
+	}
+	w := &watcher{board: b, screen: b.screens[look], bell: make(chan struct{}, 1)}
+	if w.screen.watchers[w] = true; w.screen.picture > 0 {
+		w.bell <- struct{}{} // what is there is news to it
+	}
+	return w
+}
+
+func (w *watcher) leave() {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	delete(w.screen.watchers, w)
+	w.board.visited = time.Now()
+}
+
+// run draws as long as somebody looks, and a while longer.
+func (b *board) run() {
+	defer b.keep()
+	for {
+		began := time.Now()
+		b.draw()
+		rest := min(max(leastRest, costShare*time.Since(began)), mostRest)
+		if !sleepFor(b.desks.ctx, rest) {
+			return
+		}
+		select {
+		case <-b.desks.ctx.Done():
+			return
+		case <-b.bell:
+		case <-time.After(byClock):
+		}
+		if b.end() {
+			return
+		}
+	}
+}
+
+func sleepFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// end takes the board away if nobody looks at it any more.
+func (b *board) end() bool {
+	b.desks.mu.Lock()
+	defer b.desks.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for look, s := range b.screens {
+		if len(s.watchers) == 0 {
+			delete(b.screens, look)
+		}
+	}
+	if len(b.screens) > 0 || time.Since(b.visited) < linger {
+		return false
+	}
+	delete(b.desks.boards, b.event.ID)
+	b.desks.open.Add(-1)
+	return true
+}
+
+// keep writes down how far the board read.
+func (b *board) keep() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.desks.ctx), drawTime)
+	defer cancel()
+	if err := b.desks.desk.Keep(ctx, b.team, b.evening); err != nil {
+		b.desks.log.Warn("how far a desk read its change log was not kept", "event", b.event.Slug, "error", err)
+	}
+}
+
+// watched lists the screens that somebody looks at now.
+func (b *board) watched() map[way]*screen {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := map[way]*screen{}
+	for look, s := range b.screens {
+		if len(s.watchers) > 0 {
+			list[look] = s
+		}
+	}
+	return list
+}
+
+// draw makes a picture for each way that somebody looks.
+func (b *board) draw() {
+	for look, s := range b.watched() {
+		ctx, cancel := context.WithTimeout(b.desks.ctx, drawTime)
+		model, err := b.model(ctx, look)
+		var parts []part
+		if err == nil {
+			parts, err = render(ctx, model)
+		}
+		cancel()
+		if err != nil && b.desks.ctx.Err() == nil {
+			b.desks.log.Warn("a desk could not be drawn; the next try is in a moment", "event", b.event.Slug, "error", err)
+			b.ring()
+		}
+		b.show(s, model.Live.At, parts, err)
+	}
+}
+
+// model is everything there is to see at this moment.
+func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err error) {
+	sale, err := b.desks.office.Sale(ctx, b.event.Slug) // it may have been edited
+	if err != nil {
+		return p, err
+	}
+	p = views.DeskLive{
+		Sale:   views.Sale{Event: sale.Event, Plan: sale.Plan},
+		Window: look.window, Names: look.names, Wall: look.wall, MayNames: look.mayNames, MaySee: look.maySee, MayManage: look.manage,
+	}
+	b.drawing.Lock()
+	defer b.drawing.Unlock()
+	epoch, _ := sale.At()
+	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale.Event, epoch, look.window, look.names); err != nil {
+		return p, err
+	}
+	p.Map = sale.Snapshot()
+	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
+		state := room.State()
+		p.Room, p.Shown = &state, room.Status().Shown
+	}
+	return p, nil
+}
+
+func render(ctx context.Context, p views.DeskLive) (parts []part, err error) {
+	var buffer bytes.Buffer
+	for _, f := range p.Fragments() {
+		buffer.Reset()
+		if err := f.Body.Render(ctx, &buffer); err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{id: f.ID, html: buffer.String()})
+	}
+	return parts, nil
+}
+
+// show puts a picture up and calls those who look, if something in it is new to them.
+func (b *board) show(s *screen, at time.Time, parts []part, failed error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	changed := s.late != (failed != nil)
+	if s.late = failed != nil; !s.late {
+		changed = s.take(at, parts) || changed
+	}
+	if !changed {
+		return
+	}
+	for w := range s.watchers {
+		select {
+		case w.bell <- struct{}{}:
+		default: // it has not looked since the last one
+		}
+	}
+}
+
+// take keeps a picture, and tells if it differs from the last.
+func (s *screen) take(at time.Time, parts []part) (changed bool) {
+	s.at = at
+	s.picture++
+	known := map[string]part{}
+	for _, p := range s.parts {
+		known[p.id] = p
+	}
+	for i := range parts {
+		if was, same := known[parts[i].id]; same && was.html == parts[i].html {
+			parts[i].picture = was.picture
+			continue
+		}
+		parts[i].picture = s.picture
+		changed = true
+	}
+	if s.parts = parts; s.picture == 1 {
+		close(s.ready)
+	}
+	return changed
+}
+
+// first waits for the first picture of a screen.
+func (w *watcher) first(ctx context.Context) error {
+	select {
+	case <-w.screen.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.board.desks.ctx.Done():
+		return errClosing
+	case <-time.After(drawTime):
+		return errSlowDesk
+	}
+}
+
+// news is what changed since this page was told last.
+func (w *watcher) news() (at time.Time, parts map[string]string, late bool) {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	parts = map[string]string{}
+	for _, p := range w.screen.parts {
+		if p.picture > w.has {
+			parts[p.id] = p.html
+		}
+	}
+	w.has = w.screen.picture
+	return w.screen.at, parts, w.screen.late
+}

@@ -1,0 +1,154 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+var (
+	errClosing  = &problem{503, "unavailable", "The box office is about to close.", "Nothing was changed.", "Try again in a moment."}
+	errSlowDesk = &problem{503, "unavailable", "The desk cannot be drawn at the moment.", "The sale goes on.", "Try again in a few seconds."}
+)
+
+// wayOf is how a request looks at the desk: ?window=hour, day or all, names=1, wall=1.
+func wayOf(r *http.Request, m desk.Member) way {
+	q := r.URL.Query()
+	look := way{window: desk.All, mayNames: m.May(desk.Sell), maySee: m.May(desk.Sell), manage: m.May(desk.Manage), wall: q.Get("wall") == "1"}
+	switch w := desk.Window(q.Get("window")); w {
+	case desk.LastHour, desk.LastDay:
+		look.window = w
+	}
+	look.names = look.mayNames && !look.wall && q.Get("names") == "1"
+	return look
+}
+
+// GET /desk/events/{slug}
+func (h *Handlers) deskEvent(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, describe(s, s.Snapshot()))
+	}
+	p, err := h.desks.picture(r.Context(), s, m, wayOf(r, m))
+	if err != nil {
+		return err
+	}
+	p.Desk, p.Key = h.deskView(w, r, m, s.Event.Name), seats.NewID().String()
+	p.Desk.Event, p.Desk.Script, p.Desk.Style = &s.Event, "desk.js", "desk.css desklive.css"
+	return writePage(w, r, http.StatusOK, views.DeskEvent(p))
+}
+
+const (
+	feedFor = 5 * time.Minute  // then the page opens the feed anew, and it is asked again who looks
+	beats   = 10 * time.Second // a page that hears nothing for longer is behind, and says so
+	feedPut = 15 * time.Second // for a page to take what it is sent
+)
+
+// news is what a feed tells: the parts of the page that changed, and how things stand.
+type news struct {
+	At    string            `json:"at"` // at the event's place
+	Late  bool              `json:"late,omitempty"`
+	Parts map[string]string `json:"parts,omitempty"`
+}
+
+// GET /desk/events/{slug}/live
+//
+// Server-sent events: news flow one way, a browser opens the feed again by itself, and it comes in by the same door as a
+// page, session and all. A page that is not looked at closes its feed, so that browsers do not run out of connections.
+// Who takes no events gets what would be told at this moment, as JSON.
+func (h *Handlers) deskFeed(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	watch := h.desks.join(s, m, wayOf(r, m))
+	if watch == nil {
+		return errClosing
+	}
+	defer watch.leave()
+	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		if err := watch.first(r.Context()); err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, told(s.Event, watch))
+	}
+	return h.feed(w, r, s, watch)
+}
+
+// feed tells a page what changed until it is gone, or its time is up.
+func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher) error {
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // a proxy in front must not collect it
+	feed := &feed{http.NewResponseController(w), w}
+	if err := feed.write("retry: 500\n\n"); err != nil {
+		return nil //nolint:nilerror // a page that is gone needs no news
+	}
+	over, beat := time.After(feedFor), time.NewTicker(beats)
+	defer beat.Stop()
+	for {
+		select {
+		case <-watch.bell:
+		case <-beat.C:
+		case <-over:
+			return nil
+		case <-r.Context().Done():
+			return nil
+		case <-h.desks.ctx.Done():
+			return nil
+		}
+		if err := feed.tell(told(s.Event, watch)); err != nil {
+			return nil //nolint:nilerror // the page is gone
+		}
+	}
+}
+
+// told is what changed since a page was told last.
+func told(e seats.Event, watch *watcher) news {
+	at, parts, late := watch.news()
+	if at.IsZero() {
+		return news{Late: late} // nothing was drawn yet
+	}
+	return news{At: views.ClockAt(e, at), Late: late, Parts: parts}
+}
+
+// feed writes server-sent events.
+type feed struct {
+	out *http.ResponseController
+	w   http.ResponseWriter
+}
+
+func (f *feed) tell(n news) error {
+	var line bytes.Buffer
+	line.WriteString("data: ")
+	to := json.NewEncoder(&line)
+	to.SetEscapeHTML(false) // it stands in no page
+	if err := to.Encode(n); err != nil {
+		return err
+	}
+	return f.write(line.String() + "\n")
+}
+
+func (f *feed) write(text string) error {
+	if err := f.out.SetWriteDeadline(time.Now().Add(feedPut)); err != nil {
+		return err
+	}
+	if _, err := f.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return f.out.Flush()
+}
+
+// GET /desk/events/{slug}/replay.bin: the whole change log as bytes (docs in seats/desk/replay.go).
+func (h *Handlers) deskReplay(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	replay, err := h.organizers.Replay(r.Context(), m, s.Event)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(replay.Bytes()) // a page that is gone needs none
+	return nil
+}

@@ -1,0 +1,104 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/views"
+)
+
+var (
+	errNoRoomHere = &problem{409, "no_room", "This event has no waiting room.", "Nothing was changed.", "Look at its desk again."}
+	errSharedRoom = &problem{403, "shared", "This waiting room is that of another team's events, too.", "Nothing was changed.", "Whoever runs the box office can steer it: usher room."}
+	errNoAct      = &problem{422, "invalid", "That is nothing a waiting room does.", "Nothing was changed.", "Use the forms of the desk."}
+	errNotSure    = &problem{422, "invalid", "A waiting room that ended does not open again.", "It goes on as before.", "Say that you are sure, then send the form again."}
+	errNoNumber   = &problem{422, "invalid", "That is not a number.", "Nothing was changed.", "Write it in digits, such as 120."}
+)
+
+// POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots or end.
+func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	room := h.gate.Of(s.Event.ID)
+	if room == nil {
+		return errNoRoomHere
+	}
+	if ours, err := h.organizers.HasRoom(r.Context(), m, room.ID); err != nil {
+		return err
+	} else if !ours {
+		return errSharedRoom
+	}
+	f := r.PostForm
+	act, detail, err := roomAct(h.gate.Control(m.Name), room.Slug, f.Get("do"), f)
+	if err != nil {
+		return err
+	}
+	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "end": "ended"}[f.Get("do")]
+	err = h.organizers.Do(r.Context(), m, desk.Doing{
+		Key: f.Get("key"), What: what + " the waiting room", Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
+	}, act)
+	if err != nil {
+		return err
+	}
+	h.desks.Changed(s)
+	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf(f.Get("back")), http.StatusSeeOther)
+	return nil
+}
+
+// windowOf is the part of an address that says how a desk is looked at, if it is one.
+func windowOf(query string) string {
+	if strings.HasPrefix(query, "?window=") && !strings.ContainsAny(query, "#\\/\r\n") {
+		return query
+	}
+	return ""
+}
+
+// roomAct is what a form asks to do to a room, and the number or the reason in it.
+func roomAct(c gate.Control, slug, do string, f interface{ Get(string) string }) (act func(context.Context) error, detail string, err error) {
+	reason := strings.TrimSpace(f.Get("reason"))
+	switch do {
+	case "open":
+		return func(ctx context.Context) error { return c.Open(ctx, slug, nil) }, "", nil
+	case "pause":
+		return func(ctx context.Context) error { return c.Pause(ctx, slug, reason) }, reason, nil
+	case "resume":
+		return func(ctx context.Context) error { return c.Resume(ctx, slug) }, "", nil
+	case "end":
+		if f.Get("sure") != "yes" {
+			return nil, "", errNotSure
+		}
+		return func(ctx context.Context) error { return c.End(ctx, slug, reason) }, reason, nil
+	case "rate":
+		rate, err := strconv.ParseFloat(f.Get("rate"), 64)
+		if err != nil {
+			return nil, "", errNoNumber
+		}
+		return func(ctx context.Context) error { return c.Rate(ctx, slug, rate/60) }, f.Get("rate"), nil
+	case "slots":
+		slots, err := strconv.Atoi(f.Get("slots"))
+		if err != nil {
+			return nil, "", errNoNumber
+		}
+		return func(ctx context.Context) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
+	}
+	return nil, "", errNoAct
+}
+
+// POST /desk/events/{slug}/seen: somebody took note of what needs attention.
+func (h *Handlers) deskSeen(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	if err := h.organizers.See(r.Context(), m, s.Event, r.PostForm.Get("concern")); err != nil {
+		return err
+	}
+	h.desks.Changed(s)
+	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf("?"+r.URL.RawQuery), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,121 @@
+// The live desk: parts of the page are replaced as its feed brings them. Without this the page is as true as when it was
+// loaded.
+
+import {start as startMap} from 'usher/deskmap'
+import {$, $$, data} from 'usher/page'
+
+const SILENCE = 25000 // ms without a word after which the desk is behind; the feed says something each 10 s
+const REST = 30000 // ms a page that nobody looks at keeps its feed: browsers have few connections
+const AGAIN = 1000
+
+const state = $('[data-feed-state]')
+let feed, last = state?.textContent.replace('As of ', '') ?? '', silence, resting, retry, still = sessionStorage.getItem('usher paused') !== null
+
+function tell(word) {
+  data.feedState = word
+  const said = {live: `Live, as of ${last}`, behind: `Behind: the last news came at ${last}. Trying again.`, late: `Behind: the last news is of ${last}.`, paused: `Paused at ${last}`}
+  if (state) state.firstElementChild.textContent = said[word]
+}
+
+// hush notices when the feed says nothing any more.
+function hush() {
+  clearTimeout(silence)
+  silence = setTimeout(() => {
+    close()
+    tell('behind')
+    later()
+  }, SILENCE)
+}
+
+function close() {
+  feed?.close()
+  feed = undefined
+  clearTimeout(silence)
+}
+
+function later() {
+  clearTimeout(retry)
+  retry = setTimeout(open, AGAIN * (1 + 2 * Math.random()))
+}
+
+function open() {
+  if (feed || still || !data.feed) return
+  const mine = feed = new EventSource(data.feed)
+  mine.onmessage = event => {
+    const news = JSON.parse(event.data)
+    last = news.at || last
+    for (const [id, html] of Object.entries(news.parts ?? {})) replace(id, html)
+    tell(news.late ? 'late' : 'live')
+    hush()
+  }
+  mine.onerror = () => {
+    if (mine !== feed || mine.readyState !== EventSource.CLOSED) return hush() // it opens itself again
+    close() // it was refused: the page says why
+    tell('behind')
+    later()
+  }
+  hush()
+}
+
+const waiting = new Map() // parts that are being pressed or read
+
+// replace puts a part of the page in the place of the one before, and leaves the reader where they were.
+function replace(id, html) {
+  const old = document.getElementById(id)
+  if (!old) return
+  if (old.querySelector(':active')) return waiting.set(id, html)
+  waiting.delete(id)
+  const template = document.createElement('template')
+  template.innerHTML = html
+  const fresh = template.content.firstElementChild
+  for (const was of $$('details[open]', old)) fresh.querySelector(`#${CSS.escape(was.id)}`)?.setAttribute('open', '')
+  const lefts = $$('.scroll', old).map(box => box.scrollLeft), focused = old.contains(document.activeElement) ? document.activeElement : undefined
+  const name = focused && wordsOf(focused)
+  old.replaceWith(fresh)
+  $$('.scroll', fresh).forEach((box, i) => { box.scrollLeft = lefts[i] ?? 0 })
+  if (focused) $$(focused.localName, fresh).find(at => wordsOf(at) === name)?.focus({preventScroll: true})
+}
+
+// wordsOf is what an element is called; numbers of a summary change and are no part of that.
+const wordsOf = at => at.ariaLabel || at.textContent.replace(/\d+/g, '').trim()
+
+addEventListener('pointerup', () => setTimeout(() => { for (const [id, html] of waiting) replace(id, html) }))
+
+// A page that nobody looks at lets its feed go after a while.
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(resting)
+  if (document.hidden) {
+    resting = setTimeout(close, REST)
+    return
+  }
+  if (!still) open()
+})
+addEventListener('pageshow', event => { if (event.persisted) open() })
+addEventListener('online', open)
+
+// pauseButton lets everything stand still, the map as well.
+function pauseButton() {
+  const button = $('[data-still]')
+  if (!button) return
+  const name = () => { button.textContent = still ? 'Resume updates' : 'Pause updates' }
+  button.addEventListener('click', () => {
+    still = !still
+    name()
+    $('[data-pause]')?.click()
+    if (!still) return open()
+    close()
+    clearTimeout(retry)
+    tell('paused')
+  })
+  name()
+  button.hidden = false
+  if (still) tell('paused')
+}
+
+// A form that is sent says so, so that nobody presses it twice.
+document.addEventListener('submit', event => event.target.querySelector('button')?.setAttribute('aria-busy', 'true'))
+
+document.body.classList.add('scripted')
+pauseButton()
+open()
+startMap().catch(console.error) // without its picture the desk is still whole

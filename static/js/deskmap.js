@@ -1,0 +1,286 @@
+// The house on the desk: the same picture as the attendees', in the colours of an organizer. What is sold is a full disc,
+// what is held a ring, what is free a small dot; colours tell the state, the price or the time of the sale.
+
+import {inside, numberOf, unpack, wordsOf} from 'usher/geometry'
+import {Replay} from 'usher/deskreplay'
+import {live, start as startLive} from 'usher/live'
+import {$, $$, data, number, price} from 'usher/page'
+import {Painter, packed} from 'usher/paint'
+import {Titles} from 'usher/title'
+import {View, buttons} from 'usher/view'
+
+const MOUSE = 8, STILL = 120, STEPS = 6
+const SKIP = 1000 // ms without a change, while the sale is played, that nobody has to watch
+const FREE = 0, HELD = 1, SOLD = 2, BLOCKED = 3
+const STATES = ['free', 'held', 'sold', 'blocked']
+const SHAPES = ['sold', 'held', 'free', 'sold'] // of Painter: a small dot, a ring, a disc
+
+const frame = $('#live-map #map'), canvas = frame && $('canvas', frame), drawing = frame && $('svg', frame), card = frame && $('.card', frame)
+const nobody = {has: () => false, ghost: () => false, seats: new Map(), asked: new Map()}
+let house, view, painter, titles, due, since = -Infinity, by = 'state'
+let replay, playing, shown = live // what is looked at: the sale as it is, or as it was
+
+// Heat is a painter that knows what organizers want to see.
+class Heat extends Painter {
+  recolour() {
+    super.recolour()
+    const css = getComputedStyle(document.documentElement), get = name => css.getPropertyValue(name).trim()
+    const forced = matchMedia('(forced-colors: active)').matches
+    const own = {
+      states: ['--d-free', '--d-held', '--d-sold', '--d-blocked'].map(name => forced ? 'CanvasText' : get(name)),
+      times: Array.from({length: STEPS}, (_, i) => forced ? 'CanvasText' : get(`--h${i}`)),
+    }
+    Object.assign(this.theme, own)
+    this.packed.states = own.states.map(packed)
+    this.packed.times = own.times.map(packed)
+  }
+  state(idx) { return SHAPES[shown.states ? shown.states[idx] : 0] }
+  colour(idx, _, of) {
+    const state = shown.states ? shown.states[idx] : FREE
+    if (state !== SOLD || by === 'state') return of.states[state]
+    return by === 'price' ? of.prices[house.category[idx] % of.prices.length] : of.times[stepOf(idx)]
+  }
+}
+
+// stepOf is when a seat was sold, as one of a few parts of the sale.
+function stepOf(idx) {
+  const at = replay?.soldAt[idx]
+  if (!at) return STEPS - 1
+  const first = replay.times[0], last = replay.times[replay.length - 1]
+  return Math.min(STEPS - 1, Math.floor((at - first) / (last - first + 1) * STEPS))
+}
+
+function redraw() { due ??= requestAnimationFrame(draw) }
+
+function again() {
+  painter.touch()
+  redraw()
+}
+
+function draw(now) {
+  due = undefined
+  if (document.hidden) return
+  if (painter.draw(view, view.width, view.height, view.ratio, now - since < STILL)) redraw()
+}
+
+function moved() {
+  drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
+  titles.show(view)
+  canvas.classList.toggle('whole', view.whole)
+  card.hidden = true
+  since = performance.now()
+  again()
+}
+
+const sectionAt = (x, y) => house.sections.findIndex(s => inside(s.outline, x, y))
+
+function seatAt(px, py) {
+  const [x, y] = view.plan(px, py), at = sectionAt(x, y), s = house.sections[at]
+  let found = -1, near = Infinity
+  if (!s || s.pitch * view.scale < MOUSE) return found
+  for (let idx = s.first; idx < s.first + s.count; idx++) {
+    const d = Math.hypot(house.x[idx] - x, house.y[idx] - y)
+    if (d < near && d < s.pitch * .6) [found, near] = [idx, d]
+  }
+  return found
+}
+
+function tapped({detail: {x, y}}) {
+  const at = sectionAt(...view.plan(x, y))
+  if (at >= 0) view.show(house.sections[at])
+}
+
+function hover(event) {
+  if (event.pointerType !== 'mouse' || event.buttons) {
+    card.hidden = true
+    return
+  }
+  const r = canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
+  const idx = seatAt(x, y), at = sectionAt(...view.plan(x, y))
+  if (idx >= 0) showCard(x, y, wordsOf(house, idx), describe(idx))
+  else if (at >= 0) showCard(x, y, house.sections[at].name, describeSection(house.sections[at]))
+  else card.hidden = true
+}
+
+function describe(idx) {
+  const cost = house.categories[house.category[idx]], state = shown.states?.[idx] ?? FREE
+  const when = state === SOLD && replay?.soldAt[idx] ? `sold at ${clock(replay.soldAt[idx])}` : STATES[state]
+  return `${cost.name}, ${price(cost.price)} · ${when}`
+}
+
+function describeSection(s) {
+  const counts = [0, 0, 0, 0]
+  for (let idx = s.first; idx < s.first + s.count; idx++) counts[shown.states?.[idx] ?? FREE]++
+  return `${number(counts[SOLD])} of ${number(s.count - counts[BLOCKED])} sold, ${number(counts[HELD])} held`
+}
+
+function showCard(x, y, title, text) {
+  const b = document.createElement('b'), span = document.createElement('span')
+  b.textContent = title
+  span.textContent = text
+  card.replaceChildren(b, span)
+  card.hidden = false
+  const left = Math.min(x + 16, view.width - card.offsetWidth - 8)
+  const top = y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - 12 : y + 20
+  card.style.transform = `translate(${Math.max(8, left)}px, ${top}px)`
+}
+
+const clocks = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: data.zone || 'UTC'})
+const days = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short', timeZone: data.zone || 'UTC'})
+const clock = at => clocks.format(at)
+
+// legend says what the colours mean.
+function legend() {
+  const entry = (kind, text) => {
+    const span = document.createElement('span'), dot = document.createElement('i')
+    dot.className = kind
+    span.append(dot, text)
+    return span
+  }
+  const rest = [entry('of-held ring', 'held'), entry('of-free', 'free'), entry('of-blocked', 'blocked')]
+  const sold = {
+    state: () => [entry('of-sold', 'sold')],
+    price: () => house.categories.map((c, i) => entry(`c${i % 5}`, `sold, ${c.name}`)),
+    time: () => Array.from({length: STEPS}, (_, i) => entry(`h${i}`, i === 0 ? `sold first${from(0)}` : i === STEPS - 1 ? `sold last${from(1)}` : '')),
+  }[by]()
+  $('[data-legend]').replaceChildren(...sold, ...rest)
+}
+
+const from = last => replay?.length ? `, ${clock(replay.times[last ? replay.length - 1 : 0])}` : ''
+
+// load gets all changes of the sale up to now.
+async function load() {
+  const answer = await fetch(`${data.desk}/replay.bin`)
+  if (!answer.ok) throw new Error(`the replay: status ${answer.status}`)
+  const position = replay?.position
+  replay = new Replay(await answer.arrayBuffer())
+  replay.seek(shown === live || position === undefined ? replay.length : position)
+}
+
+async function colour(event) {
+  by = event.target.value
+  if (by === 'time') await load()
+  legend()
+  again()
+}
+
+const bar = $('[data-replay]'), play = bar && $('[data-play]', bar), scrub = bar && $('[data-scrub]', bar), moment = bar && $('[data-moment]', bar)
+
+// tellMoment says which moment of the sale is seen.
+function tellMoment() {
+  const [, held, , ] = replay.counts, sold = replay.counts[SOLD]
+  const text = replay.length ? `${days.format(replay.time)}, ${clock(replay.time)}: ${number(sold)} sold, ${number(held)} held` : 'Nothing happened yet'
+  moment.textContent = text
+  scrub.value = replay.position
+  scrub.setAttribute('aria-valuetext', text)
+}
+
+// past shows the sale as it was.
+async function past() {
+  if (shown !== live) return
+  await load()
+  shown = replay
+  scrub.max = replay.length
+  scrub.step = Math.max(1, Math.floor(replay.length / 500))
+  scrub.disabled = false
+  $('[data-now]', bar).hidden = false
+  frame.classList.add('past')
+}
+
+function now() {
+  stop()
+  shown = live
+  scrub.disabled = true
+  scrub.value = scrub.max
+  moment.textContent = ''
+  $('[data-now]', bar).hidden = true
+  play.textContent = 'Watch the sale again'
+  frame.classList.remove('past')
+  again()
+}
+
+function stop() {
+  cancelAnimationFrame(playing)
+  playing = undefined
+  if (shown !== live) play.textContent = replay.over ? 'Watch once more' : 'Go on'
+}
+
+function jump(position) {
+  painter.touch(replay.seek(position) ?? undefined)
+  tellMoment()
+  redraw()
+}
+
+// run plays on from where it is. A stretch in which nothing happens is left out.
+function run() {
+  if (replay.over) jump(0)
+  play.textContent = 'Pause'
+  let before = performance.now(), at = replay.times[replay.position] ?? replay.time
+  const step = time => {
+    const speed = Number($('[data-speed]', bar).value), next = replay.times[replay.position]
+    at += (time - before) * speed
+    before = time
+    if (next - at > SKIP * speed) at = next
+    const to = replay.until(at)
+    if (to > replay.position) jump(to)
+    if (replay.over) return stop()
+    playing = requestAnimationFrame(step)
+  }
+  playing = requestAnimationFrame(step)
+}
+
+async function toggle() {
+  if (playing) return stop()
+  const begin = shown === live
+  await past()
+  if (begin) jump(0)
+  run()
+}
+
+function listen() {
+  view.addEventListener('move', moved)
+  view.addEventListener('tap', tapped)
+  canvas.addEventListener('pointermove', hover)
+  canvas.addEventListener('pointerleave', () => { card.hidden = true })
+  live.addEventListener('change', ({detail: idxs}) => {
+    if (shown !== live) return
+    painter.touch(idxs)
+    redraw()
+  })
+  document.addEventListener('keydown', event => { if (event.key === 'Escape') card.hidden = true })
+  document.addEventListener('visibilitychange', redraw)
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+    matchMedia(query).addEventListener('change', () => { painter.recolour(); redraw() })
+  }
+  $$('[name=colour]').forEach(input => input.addEventListener('change', event => colour(event).catch(failed)))
+  play.addEventListener('click', () => toggle().catch(failed))
+  scrub.addEventListener('input', () => { stop(); jump(Number(scrub.value)) })
+  $('[data-now]', bar).addEventListener('click', now)
+  $('[data-colours]').hidden = bar.hidden = false
+}
+
+function failed(error) {
+  console.error(error)
+  moment.textContent = 'The change log could not be loaded. Try again in a moment.'
+}
+
+export async function start() {
+  if (!frame || !data.geometry) return
+  startLive()
+  const answer = await fetch(data.geometry)
+  if (!answer.ok) throw new Error(`the drawing: status ${answer.status}`)
+  house = unpack(await answer.json())
+  const [x, y, w, h] = drawing.getAttribute('viewBox').split(' ').map(Number)
+  view = new View(frame, canvas, {x, y, w, h})
+  const closest = Math.min(...house.sections.map(s => s.pitch).filter(Boolean))
+  view.most = Math.max(56 / closest, view.least * 2)
+  titles = new Titles(drawing, house)
+  painter = new Heat(canvas, house, nobody, live, numberOf)
+  listen()
+  buttons(view, () => view.fly(...view.all))
+  legend()
+  moved()
+  document.fonts?.ready.then(again)
+  frame.classList.add('live')
+  requestAnimationFrame(() => { canvas.dataset.ready = '1' })
+}

@@ -1,0 +1,104 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
+)
+
+// need is one thing that needs somebody, in words.
+type need struct {
+	Key   string
+	Title string
+	Text  string
+	Order string // code; empty if it is about none
+	Seen  *desk.Seen
+}
+
+// needs are what needs somebody: first what nobody took note of.
+func (p DeskLive) needs() (fresh, seen []need) {
+	all := p.ofRoom(nil)
+	for _, c := range p.Live.Concerns {
+		all = append(all, p.need(c))
+	}
+	for _, n := range p.ofSections(all) {
+		if s, known := p.Live.Seen[n.Key]; known {
+			n.Seen = &s
+			seen = append(seen, n)
+			continue
+		}
+		fresh = append(fresh, n)
+	}
+	return fresh, seen
+}
+
+// need puts a concern into words.
+func (p DeskLive) need(c desk.Concern) need {
+	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
+	switch c.Kind {
+	case desk.OfPayout:
+		n.Title = "Pay out " + p.money(c.Amount)
+	case desk.OfStep:
+		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
+	case desk.OfFailing:
+		n.Title = "Payments fail: " + shareOf(c.Rate)
+		n.Text = fmt.Sprintf("%d of the last %s came to nothing. Look at the provider; pausing the waiting room keeps everybody's place.", c.Rate.Some, counted(c.Rate.Of, "payment"))
+	case desk.OfLapses:
+		n.Title = "Many holds lapse: " + shareOf(c.Rate)
+		n.Text = "Before it was " + shareOf(c.Before) + ". Perhaps the checkout takes longer than the hold."
+	default:
+		n.Title = "A payment of " + p.money(c.Amount) + " needs a look"
+	}
+	return n
+}
+
+// ofRoom adds what the waiting room needs.
+func (p DeskLive) ofRoom(list []need) []need {
+	switch {
+	case p.Room == nil:
+	case p.Room.Phase == gate.PhasePaused:
+		text := "Nobody is let in until it goes on."
+		if p.Room.Note != "" {
+			text = "Everybody reads: “" + p.Room.Note + "”"
+		}
+		list = append(list, need{Key: fmt.Sprintf("paused:%d", p.Room.Version), Title: "The waiting room is paused", Text: text})
+	case p.Shown != nil && p.Shown.Away:
+		list = append(list, need{Key: "away", Title: "The waiting room cannot reach the database", Text: "Nobody is let in meanwhile; what is shown is what was known last."})
+	}
+	return list
+}
+
+// ofSections adds which sections are sold out while others are not.
+func (p DeskLive) ofSections(list []need) []need {
+	var out []string
+	for i, s := range p.Plan.Sections {
+		if p.soldOut(s) {
+			out = append(out, p.Plan.Sections[i].Name)
+		}
+	}
+	if len(out) == 0 || len(out) == len(p.Plan.Sections) {
+		return list
+	}
+	n := need{Key: fmt.Sprintf("soldout:%d", len(out)), Title: "Sold out: " + out[0], Text: counted(p.Live.Free, "seat") + " elsewhere are free."}
+	if len(out) > 1 {
+		n.Title = counted(len(out), "section") + " are sold out"
+		n.Text = strings.Join(out[:min(len(out), 12)], ", ") + ". " + n.Text
+	}
+	return append(list, n)
+}
+
+func (p DeskLive) soldOut(s seats.Section) bool {
+	sold := 0
+	for _, state := range p.Map.States[s.First : s.First+s.Count] {
+		switch state {
+		case seats.Free, seats.Held:
+			return false
+		case seats.Sold:
+			sold++
+		}
+	}
+	return sold > 0
+}
