@@ -32,6 +32,9 @@ var (
 // deskError knows the errors of package desk; nil if err is none.
 func deskError(err error) *problem {
 	var mistakes desk.Mistakes
+	if p := planError(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.Is(err, desk.ErrSignedOut):
 		return errDeskSignedOut

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"testing"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 )
 
@@ -49,6 +50,15 @@ var matrix = map[string]access{
 	"POST /desk/account/passkeys/{id}/removal": {need: desk.Enter},
 	"POST /desk/session/everywhere":            {need: desk.Enter, ends: true},
 	"POST /desk/session/team":                  {need: desk.Enter, form: "team=1"},
+	"GET /desk/plans":                          {need: desk.Look},
+	"POST /desk/plans":                         {need: desk.Manage, form: "name=Ours"},
+	"GET /desk/plans/{plan}":                   {need: desk.Look},
+	"GET /desk/plans/{plan}/editor":            {need: desk.Manage},
+	"GET /desk/plans/{plan}/versions/{file}":   {need: desk.Look},
+	"POST /desk/plans/{plan}/versions":         {need: desk.Manage},
+	"POST /desk/imports":                       {need: desk.Manage},
+	"GET /desk/imports/{id}":                   {need: desk.Manage},
+	"POST /desk/imports/{id}":                  {need: desk.Manage},
 
 	// How organizers get in and out.
 	"GET /desk/session":              anyone,
@@ -125,10 +135,13 @@ type thing struct{ own, foreign, none string }
 // line here, and plant makes those that are there. PASSKEY is the one of whoever knocks.
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
-		"/desk/events/{slug}":         {"evening", "theirs", "nothing"},
-		"/desk/team/members/{id}":     {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
-		"/desk/team/invitations/{id}": {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
-		"/desk/account/passkeys/{id}": {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
+		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
+		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
+		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
+		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
+		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
+		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
 

@@ -19,6 +19,8 @@ type wall struct {
 	*site
 	people map[string]*http.Client // by role, and nobody
 	team   int64                   // the other one
+
+	plans, imports []string // one of the first team, and one of the other one
 }
 
 // roles are who knocks, those who may do least first: what they do changes least.
@@ -33,6 +35,7 @@ func newWall(t *testing.T) *wall {
 	}
 	w.team = w.others(t, "theirs")
 	w.plant(t)
+	w.drawn(t)
 	return w
 }
 

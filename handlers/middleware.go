@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
 )
 
@@ -67,7 +68,11 @@ func nonce(w http.ResponseWriter) string {
 
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+		limit := int64(bodyLimit)
+		if takesPlan(r) {
+			limit = plan.MaxBytes
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -68,6 +68,7 @@ var deskTabs = []deskTab{
 	{"Events", "", desk.Enter},
 	{"Team", "/team", desk.Look},
 	{"Log", "/log", desk.Manage},
+	{"Plans", "/plans", desk.Look},
 }
 
 // eventTabs are the pages about one event.

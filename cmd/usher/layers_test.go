@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"seats/orders/stripe":            {"seats", "seats/orders"},
 	"seats/orders/stripe/stripetest": {},
 	"realtime":                       {"seats"},
-	"views":                          {"seats", "seats/gate", "seats/orders", "seats/orders/credit", "seats/desk", "static"},
+	"views":                          {"seats", "seats/gate", "seats/orders", "seats/orders/credit", "seats/desk", "seats/plan", "static"},
 	"handlers":                       {"seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/mail", "seats/desk", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},

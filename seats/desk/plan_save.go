@@ -50,6 +50,9 @@ const lockPlanSQL = `SELECT versions FROM team_plan WHERE id = $1 AND team_id = 
 //
 // Errors: *Unfit; *NotNewest if there is a version after base; ErrNotYours; ErrNoKey, ErrOtherKey; the database's.
 func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, base int, note string, document []byte) (version int, err error) {
+	if _, err := d.PlanVersions(ctx, m, id); err != nil {
+		return 0, err
+	}
 	opened, err := fit(document)
 	if err != nil {
 		return 0, err

@@ -212,3 +212,16 @@ func shifted(list []generator, by seats.Point) []generator {
 	}
 	return moved
 }
+
+// Renamed is a document with another name. The error is for people if the name is none.
+func Renamed(data []byte, name string) ([]byte, error) {
+	if err := checkName("the plan", name, maxName); err != nil {
+		return nil, &Error{Reason: err.Error()}
+	}
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("plan: rename: %w", err)
+	}
+	doc.Name = name
+	return compact(doc)
+}

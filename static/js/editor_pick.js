@@ -39,7 +39,7 @@ export function pick(plan, [x, y], reach) {
     const d = Math.hypot(at.seat.x - x, at.seat.y - y)
     if (d < least) [found, least] = [at, d]
   }
-  return found ?? tableAt(plan, x, y) ?? shapeAt(plan, x, y, reach) ?? sectionAt(plan, x, y)
+  return found ?? tableAt(plan, x, y) ?? shapeAt(plan, x, y, reach) ?? sectionAt(plan, x, y, reach)
 }
 
 function tableAt(plan, x, y) {
@@ -68,8 +68,10 @@ export function away([ax, ay], [bx, by], x, y) {
   return Math.hypot(x - ax - t * (bx - ax), y - ay - t * (by - ay))
 }
 
-function sectionAt(plan, x, y) {
-  const section = [...plan.sections].reverse().find(s => s.outline?.length > 2 && inside(s.outline, x, y))
+// sectionAt is an area, anywhere in it, or a section of rows by its outline: inside of that a frame around seats may begin.
+function sectionAt(plan, x, y, reach) {
+  const edge = outline => outline.some((p, i) => away(p, outline[(i + 1) % outline.length], x, y) <= reach)
+  const section = [...plan.sections].reverse().find(s => s.outline?.length > 2 && (s.area ? inside(s.outline, x, y) : edge(s.outline)))
   return section && {section}
 }
 

@@ -1,0 +1,147 @@
+package handlers
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views"
+)
+
+// takesPlan tells whether a request may be as large as a seating plan.
+func takesPlan(r *http.Request) bool {
+	return r.Method == http.MethodPost && (r.URL.Path == views.ImportsPath || strings.HasPrefix(r.URL.Path, views.PlansPath+"/"))
+}
+
+// POST /desk/imports: a file that is to become a plan.
+func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	file, header, err := r.FormFile("file")
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return err
+	case err != nil:
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, plan.MaxBytes+1))
+	if err != nil {
+		return err
+	}
+	if err := readable(content); err != nil {
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).what)
+	}
+	id, err := h.organizers.KeepImport(r.Context(), m, fileName(header.Filename), content)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, views.ImportsPath+"/"+id.String(), http.StatusSeeOther)
+	return nil
+}
+
+// readable asks whether a file is one that can become a plan.
+func readable(content []byte) (err error) {
+	if plan.IsRecords(content) {
+		_, err = plan.Survey(content)
+		return err
+	}
+	_, err = plan.Open(bytes.NewReader(content))
+	var told *plan.Error
+	if err != nil && !errors.As(err, &told) {
+		return &plan.Error{Reason: strings.TrimPrefix(err.Error(), "plan: read: ")}
+	}
+	return err
+}
+
+func fileName(name string) string {
+	name = strings.ToValidUTF8(path.Base(strings.ReplaceAll(name, "\\", "/")), "")
+	if len(name) > 100 {
+		name = strings.ToValidUTF8(name[:100], "")
+	}
+	return name
+}
+
+// imported is a file that was kept, and the plan it becomes by a mapping.
+type imported struct {
+	page views.ImportPage
+	id   seats.ID
+}
+
+// readImport reads a kept file. asked is the mapping as forms send it; empty for the one that looks right.
+func (h *Handlers) readImport(r *http.Request, m desk.Member, asked url.Values) (in imported, err error) {
+	if in.id, err = seats.ParseID(r.PathValue("id")); err != nil {
+		return in, desk.ErrNotYours
+	}
+	name, content, err := h.organizers.Import(r.Context(), m, in.id)
+	if err != nil {
+		return in, err
+	}
+	in.page.File, in.page.Action = name, views.ImportsPath+"/"+in.id.String()
+	if !plan.IsRecords(content) {
+		in.page.Opened, err = plan.Open(bytes.NewReader(content))
+		return in, err
+	}
+	records, err := plan.Survey(content)
+	if err != nil {
+		return in, err
+	}
+	in.page.Records, in.page.Mapping = records, records.Guess(strings.TrimSuffix(name, path.Ext(name)))
+	if asked.Has("name") {
+		in.page.Mapping = mappingIn(asked)
+	}
+	if in.page.Opened, err = records.Open(in.page.Mapping); err != nil {
+		in.page.Wrong = planError(err).what
+	}
+	return in, nil
+}
+
+func mappingIn(f url.Values) plan.Mapping {
+	m := plan.Mapping{
+		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Flags: f.Get("flags"),
+	}
+	m.Only, m.Value, _ = strings.Cut(f.Get("only"), "=")
+	return m
+}
+
+// GET /desk/imports/{id}: what is in the file, and what each column of it means.
+func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	in, err := h.readImport(r, m, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	in.page.Desk, in.page.Key = h.deskView(w, r, m, "Import "+in.page.File), rand.Text()
+	in.page.Path = views.PlansPath
+	status := http.StatusOK
+	if in.page.Wrong != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	return writePage(w, r, status, views.Import(in.page))
+}
+
+// POST /desk/imports/{id}: the plan is as wanted.
+func (h *Handlers) takeImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	in, err := h.readImport(r, m, r.PostForm)
+	if err != nil {
+		return err
+	}
+	if in.page.Opened == nil {
+		return &problem{422, "invalid", in.page.Wrong, "Nothing was saved.", "Go back and choose what the columns mean."}
+	}
+	id, err := h.organizers.NewPlan(r.Context(), m, r.PostForm.Get("key"), "imported from "+in.page.File, in.page.Opened.Document)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, views.PlanPath(id), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,144 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
+)
+
+// drawn makes a plan and a file of each of two teams.
+func (w *wall) drawn(t *testing.T) {
+	t.Helper()
+	club, _ := plan.Named("club")
+	document, err := plan.Document(club)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, team := range []int64{w.sale.Event.Team, w.team} {
+		var id int64
+		err := w.db.QueryRow(t.Context(), `INSERT INTO team_plan (team_id, versions) VALUES ($1, 1) RETURNING id`, team).Scan(&id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.exec(t, `INSERT INTO plan_version (plan_id, version, document, name, seats, sections, organizer_id, key, saved_by)
+			SELECT $1, 1, $2, 'Club', 1, 1, min(id), $3, 'Ann' FROM organizer`, id, string(document), fmt.Sprint("drawn ", i))
+		w.plans = append(w.plans, fmt.Sprint(id))
+		file := seats.NewID()
+		w.exec(t, `INSERT INTO plan_import (id, team_id, name, content) VALUES ($1, $2, 'a.csv', 'row,number')`, file, team)
+		w.exec(t, `UPDATE plan_import SET content = convert_to(E'row,number\nA,1\n', 'UTF8') WHERE id = $1`, file)
+		w.imports = append(w.imports, file.String())
+	}
+}
+
+// upload sends a file as a browser does.
+func (s *site) upload(t *testing.T, who *http.Client, name, content string) (*http.Response, string) {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	file, err := form.CreateFormFile("file", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = file.Write([]byte(content)) // to memory
+	_ = form.Close()
+	return send(t, who, "POST", s.url+"/desk/imports", body.String(), "Accept", asPage, "Content-Type", form.FormDataContentType())
+}
+
+const smallTable = "Block;Row;Seat;Price;X;Y\nStalls;A;1;Front;0;0\nStalls;A;2;Front;20;0\nStalls;A;2;Back;40;0\n"
+
+func TestAFileBecomesAPlanAfterALookAtIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	a, _ := s.upload(t, ann, `C:\plans\old house.csv`, smallTable)
+	at := a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(at, "/desk/imports/") {
+		t.Fatal(a.StatusCode, at)
+	}
+	a, page := s.page(t, ann, at)
+	for _, want := range []string{"old house.csv", "3 seats in 1 section", "Repaired: Stalls: numbers that stood twice", `value="Block" selected`} {
+		if a.StatusCode != 200 || !strings.Contains(page, want) {
+			t.Errorf("%d, without %q", a.StatusCode, want)
+		}
+	}
+	if _, page := s.page(t, ann, at+"?name=House&row=Row&number=Seat"); !strings.Contains(page, "House: 3 seats") || !strings.Contains(page, "laid out behind each other") {
+		t.Error("another mapping makes no other plan")
+	}
+	if a, page := s.page(t, ann, at+"?name=House&x=Block&y=Y"); a.StatusCode != 422 || !strings.Contains(page, "line 2") {
+		t.Errorf("texts as places: %d", a.StatusCode)
+	}
+	form := url.Values{"key": {"k"}, "name": {"Old house"}, "section": {"Block"}, "row": {"Row"}, "number": {"Seat"}, "category": {"Price"}, "x": {"X"}, "y": {"Y"}}
+	for range 2 {
+		if a, _ = s.submit(t, ann, at, form); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/desk/plans/") {
+			t.Fatal(a.StatusCode)
+		}
+	}
+	plan := a.Header.Get("Location")
+	if a, page := s.page(t, ann, plan); a.StatusCode != 200 || !strings.Contains(page, "imported from old house.csv") || strings.Contains(page, "Version 2") {
+		t.Errorf("the plan: %d", a.StatusCode)
+	}
+	for kind, want := range map[string]string{"json": `"format": "usher-plan/1"`, "csv": "Stalls,A,1,Front,", "svg": `data-row="A" data-number="1"`} {
+		if a, file := s.page(t, ann, plan+"/versions/1."+kind); a.StatusCode != 200 || !strings.Contains(file, want) || !strings.Contains(a.Header.Get("Content-Disposition"), `"old-house-1.`+kind+`"`) {
+			t.Errorf("%s: %d %s", kind, a.StatusCode, a.Header.Get("Content-Disposition"))
+		}
+	}
+}
+
+func TestAFileThatIsNoPlanIsRefusedOnThePageItWasChosenOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	for file, want := range map[string]string{"": "the file is empty", "{\"zones\":[1]}": "line 1", "<html></html>": "no SVG drawing", "one line": "two at least", "{}": "no plan Usher knows"} {
+		if a, page := s.upload(t, ann, "x", file); a.StatusCode != 422 || !strings.Contains(page, want) || !strings.Contains(page, "Seating plans") {
+			t.Errorf("%q: %d, without %q", file, a.StatusCode, want)
+		}
+	}
+}
+
+func TestTheEditorSavesVersionsAndTellsWhoWasFaster(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	a, _ := s.submit(t, ann, "/desk/plans", url.Values{"key": {"k"}, "name": {"Club “Ö”"}, "from": {"club"}})
+	editor := a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || !strings.HasSuffix(editor, "/editor") {
+		t.Fatal(a.StatusCode)
+	}
+	plan := strings.TrimSuffix(editor, "/editor")
+	a, page := s.page(t, ann, editor)
+	if a.StatusCode != 200 || !strings.Contains(page, `data-version="1"`) || !strings.Contains(page, "usher/editor_model") {
+		t.Fatalf("the editor: %d", a.StatusCode)
+	}
+	_, document := s.page(t, ann, plan+"/versions/1.json")
+	save := func(key string, base int, document string) (*http.Response, string) {
+		body, err := json.Marshal(map[string]any{"base": base, "note": "wider", "document": json.RawMessage(document)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return send(t, ann, "POST", s.url+plan+"/versions", string(body), "Content-Type", "application/json", "Idempotency-Key", key)
+	}
+	wider := regexp.MustCompile(`"width": \d+`).ReplaceAllString(document, `"width": 5000`)
+	for range 2 {
+		if a, body := save("s1", 1, wider); a.StatusCode != 201 || !strings.Contains(body, `{"version":2}`) {
+			t.Fatal(a.StatusCode, body)
+		}
+	}
+	if a, body := save("s2", 1, document); a.StatusCode != 409 || !strings.Contains(body, `"newest":"2"`) || !strings.Contains(body, "Ann saved version 2") {
+		t.Errorf("from an older version: %d %s", a.StatusCode, body)
+	}
+	if a, body := save("s3", 2, strings.Replace(document, `"number": "2"`, `"number": "1"`, 1)); a.StatusCode != 422 || !strings.Contains(body, "twice") {
+		t.Errorf("two seats of one label: %d %s", a.StatusCode, body)
+	}
+	if a, body := save("", 2, document); a.StatusCode != 422 {
+		t.Errorf("without a key: %d %s", a.StatusCode, body)
+	}
+}

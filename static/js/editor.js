@@ -1,0 +1,178 @@
+// The plan editor: a picture of the plan, a list of what is in it, and panels about what is selected.
+
+import {boxOfSelection, fitted} from 'usher/editor_edit'
+import {Mint, save as written, seatCount} from 'usher/editor_model'
+import {problems} from 'usher/editor_section'
+import {State} from 'usher/editor_state'
+import {Painter} from 'usher/editor_paint'
+import {hand} from 'usher/editor_hand'
+import {keys, step} from 'usher/editor_keys'
+import {polygonOf, turnHandle} from 'usher/editor_tools'
+import {showTool} from 'usher/editor_add'
+import {showSelection} from 'usher/editor_panel'
+import {showOutline} from 'usher/editor_outline'
+import {showCategories, showPlan} from 'usher/editor_lists'
+import {dropDraft, keepDraft, readDraft} from 'usher/editor_draft'
+import {$, $$, counted, data, key, say} from 'usher/page'
+
+const DRAFT_AFTER = 800 // ms without an edit
+const canvas = $('.board canvas'), card = $('.board .card'), panels = $('.panels'), notice = $('.bar .notice'), saveButton = $('[data-do=save]')
+const address = `/desk/plans/${data.plan}`
+let state, painter, due, timer, version = Number(data.version), sending, sendKey, panel = 'selection'
+
+function redraw() { due ??= requestAnimationFrame(draw) }
+
+function draw() {
+  due = undefined
+  const marks = {...state.marks}
+  if (!state.ghost && !marks.path && !marks.lasso) {
+    marks.turner = turnHandle(state)
+    marks.handles ??= state.tool === 'select' ? polygonOf(state)?.points : undefined
+  }
+  if (state.plan.focus) marks.guides = [...marks.guides ?? [], ...state.tool === 'focus' ? [['x', state.plan.focus[0]], ['y', state.plan.focus[1]]] : []]
+  if (!state.ghost) painter.settle()
+  painter.draw({plan: state.plan, selection: state.selection, camera: state.camera, ghost: state.ghost, marks})
+  canvas.dataset.ready = '1'
+}
+
+const shows = {
+  selection: node => state.tool === 'select' || state.tool === 'pan' ? showSelection(node, state) : showTool(node, state),
+  sections: node => showOutline(node, state),
+  categories: node => showCategories(node, state, plan => painter.colours(plan)),
+  plan: node => showPlan(node, state),
+}
+
+// show fills the panel that is open and tells the buttons how things are.
+function show() {
+  shows[panel](panels)
+  for (const tab of $$('[data-panel]')) tab.setAttribute('aria-pressed', String(tab.dataset.panel === panel))
+  for (const tool of $$('[data-tool]')) tool.setAttribute('aria-pressed', String(tool.dataset.tool === state.tool))
+  $('[data-do=undo]').disabled = !state.h.past.length
+  $('[data-do=redo]').disabled = !state.h.future.length
+  $('[data-name]').textContent = state.plan.name
+  $('[data-figures]').textContent = counted(seatCount(state.plan), 'seat')
+  canvas.dataset.tool = state.tool
+  tellSaved()
+}
+
+function tellSaved() {
+  saveButton.disabled = !state.unsaved || Boolean(sending)
+  notice.textContent = sending ? 'Saving …' : state.unsaved ? 'Not saved yet; kept in this browser.' : `Version ${version} is saved.`
+}
+
+function changed() {
+  show()
+  redraw()
+  clearTimeout(timer)
+  timer = setTimeout(keep, DRAFT_AFTER)
+}
+
+function keep() {
+  if (state.unsaved) keepDraft(data.plan, {version, at: Date.now(), document: written(state.plan)})
+  else dropDraft(data.plan)
+}
+
+// save sends the plan; the same one with the same key, so that a repeat is no second version.
+async function save() {
+  if (sending || !state.unsaved) return
+  const found = problems(state.plan)
+  if (found.length) {
+    panel = 'plan'
+    show()
+    return say(`It cannot be saved yet: ${found[0].text}`)
+  }
+  state.act((plan, selection) => ({plan: fitted(plan), selection}))
+  const plan = state.plan, body = JSON.stringify({base: version, note: $('[name=note]').value.trim(), document: written(plan)})
+  if (sendKey?.body !== body) sendKey = {body, key: key()}
+  sending = plan
+  tellSaved()
+  try {
+    await sent(plan, body)
+  } catch {
+    say('The plan was not saved: the box office cannot be reached. It is kept in this browser; try again in a moment.')
+  } finally {
+    sending = undefined
+    tellSaved()
+  }
+}
+
+async function sent(plan, body) {
+  const answer = await fetch(`${address}/versions`, {method: 'POST', body, headers: {'Content-Type': 'application/json', 'Idempotency-Key': sendKey.key}})
+  const told = await answer.json()
+  if (!answer.ok) {
+    if (told.error?.code === 'version') ask(told.error)
+    return say(told.error?.message ?? `The plan was not saved: status ${answer.status}.`)
+  }
+  version = told.version
+  $('[name=note]').value = ''
+  state.saved(plan)
+  await (state.unsaved ? keep() : dropDraft(data.plan))
+  say(`Saved as version ${version}.`)
+}
+
+// ask says that somebody else saved the plan meanwhile, and what can be done.
+function ask({message, fields}) {
+  $('.newer .what').textContent = message
+  $('dialog.newer').dataset.newest = fields.newest
+  $('dialog.newer').showModal()
+}
+
+// offer brings back what was drawn in this browser and not saved.
+async function offer() {
+  const draft = await readDraft(data.plan)
+  if (!draft) return
+  const when = new Date(draft.at).toLocaleString('en-GB', {weekday: 'long', hour: '2-digit', minute: '2-digit'})
+  state.replace(draft.document)
+  say(draft.version === version ? `What you drew on ${when} and did not save is here again. Undo takes it back.` : `What you drew on ${when} from version ${draft.version} is here again; version ${version} is newer. Undo shows that one.`)
+}
+
+function reveal() {
+  const box = boxOfSelection(state.plan, state.selection)
+  if (box) state.camera.reveal(box)
+  redraw()
+}
+
+const does = {
+  undo: () => state.undo(), redo: () => state.redo(), save,
+  in() { state.camera.zoom(1.4); redraw() }, out() { state.camera.zoom(1 / 1.4); redraw() }, whole: () => state.whole(),
+  next() { step(state, 1); reveal() }, previous() { step(state, -1); reveal() },
+  anyway() {
+    version = Number($('dialog.newer').dataset.newest) || version
+    $('dialog.newer').close()
+    save()
+  },
+}
+
+function listen() {
+  const pointer = hand(canvas, state, card)
+  keys(canvas, state, {save, cancel: () => pointer.cancel(), reveal})
+  state.addEventListener('change', changed)
+  state.addEventListener('look', redraw)
+  for (const b of $$('[data-do]')) b.addEventListener('click', () => does[b.dataset.do]())
+  for (const b of $$('[data-tool]')) b.addEventListener('click', () => { pointer.cancel(); panel = 'selection'; state.use(b.dataset.tool) })
+  for (const b of $$('[data-panel]')) b.addEventListener('click', () => { panel = b.dataset.panel; show() })
+  $('[name=level]').addEventListener('change', event => { state.level = event.target.value })
+  $('[name=snap]').addEventListener('change', event => { state.snaps = event.target.checked })
+  new ResizeObserver(() => { state.camera.measure(canvas); redraw() }).observe(canvas)
+  addEventListener('pagehide', keep)
+  document.addEventListener('visibilitychange', () => { if (document.hidden) keep() })
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) matchMedia(query).addEventListener('change', () => { painter.recolour(); redraw() })
+}
+
+async function start() {
+  const answer = await fetch(`${address}/versions/${version}.json`)
+  if (!answer.ok) throw new Error(`the plan: status ${answer.status}`)
+  state = new State(await answer.json(), new Mint(key().slice(0, 8)))
+  painter = new Painter(canvas)
+  state.camera.measure(canvas)
+  listen()
+  state.whole()
+  show()
+  await offer()
+  document.body.dataset.ready = '1'
+}
+
+start().catch(error => {
+  notice.textContent = 'The plan could not be loaded. Load the page again.'
+  throw error
+})
