@@ -66,9 +66,9 @@ type deskTab struct {
 // deskTabs are the pages about no event.
 var deskTabs = []deskTab{
 	{"Events", "", desk.Enter},
+	{"Plans", "/plans", desk.Look},
 	{"Team", "/team", desk.Look},
 	{"Log", "/log", desk.Manage},
-	{"Plans", "/plans", desk.Look},
 }
 
 // eventTabs are the pages about one event.
