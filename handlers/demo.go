@@ -9,7 +9,10 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-var errNoCharge = &problem{404, "unknown", "The demo card has no such charge.", nothingChanged, "Start from the checkout of a demo event."}
+var (
+	errNoCharge = &problem{404, "unknown", "The demo card has no such charge.", nothingChanged, "Start from the checkout of a demo event."}
+	errAnswered = &problem{409, "answered", "The demo card was told something else for this payment before.", "The first answer holds.", "The page of the payment shows what became of it."}
+)
 
 // GET /demo-card/{reference}
 func (h *Handlers) demoCard(w http.ResponseWriter, r *http.Request) error {
@@ -56,6 +59,8 @@ func (h *Handlers) answerDemoCard(w http.ResponseWriter, r *http.Request) error 
 	switch {
 	case errors.Is(err, demo.ErrNoCharge):
 		return errNoCharge
+	case errors.Is(err, demo.ErrAnswered):
+		return errAnswered
 	case err != nil:
 		return err
 	case wantsJSON(r):

@@ -105,7 +105,7 @@ func (h *Handlers) releaseAll(w http.ResponseWriter, r *http.Request, s *seats.S
 
 // POST /events/{slug}/releases is for pages without scripts, whose forms cannot send DELETE.
 func (h *Handlers) releaseForm(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	if err := r.ParseForm(); err != nil {
+	if err := parseForm(r); err != nil {
 		return err
 	}
 	var seats []int
@@ -124,7 +124,15 @@ func (h *Handlers) letGo(w http.ResponseWriter, r *http.Request, s *seats.Sale, 
 	if !known {
 		return errNoHold
 	}
-	hold, err := s.Release(r.Context(), holder, idx...)
+	key, err := keyOf(r)
+	if err != nil {
+		return err
+	}
+	hold, err := s.ReleaseOnce(r.Context(), holder, key, idx...)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return h.refuse(w, r, s, refusal)
+	}
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,19 @@ func TestTheDemoCardPaysDeclinesAndSaysSoTwice(t *testing.T) {
 	}
 }
 
+func TestTheDemoCardTakesOneAnswerOnly(t *testing.T) {
+	t.Parallel()
+	s, who := newSiteFor(t, seats.NewEvent{Demo: true, PaidAhead: true}), person(t)
+	card := s.pays(t, who, s.held(t, who, 1))
+	payment := s.answers(t, who, card, "pay")
+	for way, want := range map[string]int{"pay": 200, "decline": 409} {
+		if a, body := send(t, who, "POST", s.url+card, `{"answer":"`+way+`"}`); a.StatusCode != want {
+			t.Errorf("%s after pay: %d %s, want %d", way, a.StatusCode, body, want)
+		}
+	}
+	s.untilState(t, who, payment, "done")
+}
+
 func TestAPaymentCanBeStoppedAndOrderedAnotherWay(t *testing.T) {
 	t.Parallel()
 	s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)

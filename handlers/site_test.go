@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +170,27 @@ func TestAClaimIsHeldSeenExtendedAndReleased(t *testing.T) {
 	}
 	if a, b := send(t, who, "GET", s.url+"/events/evening/hold", ""); a.StatusCode != 404 {
 		t.Errorf("GET hold after release: %d %s", a.StatusCode, b)
+	}
+}
+
+// Without scripts somebody presses "Let all go" twice: both answers lead back to the page.
+func TestAFormSentTwiceGivesBackOnceAndSaysSoTwice(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	s.held(t, who, 2)
+	_, page := send(t, who, "GET", s.url+"/events/evening", "", "Accept", asPage)
+	key := regexp.MustCompile(`name="key" value="([\w-]+-all)"`).FindStringSubmatch(page)
+	if key == nil {
+		t.Fatal("the form has no key")
+	}
+	for range 2 {
+		a, body := send(t, who, "POST", s.url+"/events/evening/releases", url.Values{"key": {key[1]}}.Encode(), "Content-Type", asForm, "Accept", asPage)
+		if a.StatusCode != http.StatusSeeOther {
+			t.Errorf("%d %s", a.StatusCode, body)
+		}
+	}
+	if a, body := send(t, who, "POST", s.url+"/events/evening/releases", url.Values{"key": {key[1]}, "seat": {"1"}}.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != 422 || !strings.Contains(body, "This key came before") {
+		t.Errorf("the key with another seat: %d", a.StatusCode)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// granted is the answer to a claim that won, or to an extension. It is kept in its holder's row until that is purged, so that a repeat of
+// granted is the answer to a claim that won, to an extension or a release. It is kept in its holder's row until that is purged, so that a repeat of
 // the claim gets the same answer.
 type granted struct {
 	Key       string    `json:"key"`

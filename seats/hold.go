@@ -166,32 +166,50 @@ func (b *batch) extend(c *command) (Hold, error) {
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
 // does not have are left alone, and of all of them those in payment. ErrNoHold if the holder has nothing.
 func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, error) {
+	return s.ReleaseOnce(ctx, holder, "", seats...)
+}
+
+// ReleaseOnce is Release for somebody who may ask twice: a repeat with the same key gets the first answer, and gives nothing
+// back that was claimed since; *Nonsense if the key came before with another request.
+func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
 			return Hold{}, &Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
 		}
 	}
-	return s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
-		h, ok := b.holds[holder]
-		if !ok || len(h.seats) == 0 {
-			return Hold{}, ErrNoHold
+	c := &command{holder: holder, key: key, wish: fmt.Sprint("release ", seats)}
+	c.decide = func(b *batch) (Hold, error) { return b.release(c, seats) }
+	return s.do(ctx, c)
+}
+
+func (b *batch) release(c *command, seats []int) (Hold, error) {
+	h, ok := b.holds[c.holder]
+	if ok && c.key != "" {
+		if first, err := h.answers.to(c.key); err != nil || first != nil {
+			return b.repeat(first, c, err)
 		}
-		var left []int32
-		for _, idx := range b.still(h) {
-			if b.rows[idx].state == Paying && contains(seats, idx) {
-				return Hold{}, &Refusal{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
-			}
+	}
+	if !ok || len(h.seats) == 0 {
+		return Hold{}, ErrNoHold
+	}
+	var left []int32
+	for _, idx := range b.still(h) {
+		if b.rows[idx].state == Paying && contains(seats, idx) {
+			return Hold{}, &Refusal{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
 		}
-		for _, idx := range b.still(h) {
-			if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || contains(seats, idx)) {
-				b.set(idx, holder, row{})
-				continue
-			}
-			left = append(left, int32(idx))
+	}
+	for _, idx := range b.still(h) {
+		if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || contains(seats, idx)) {
+			b.set(idx, c.holder, row{})
+			continue
 		}
-		h.keepSeats(left)
+		left = append(left, int32(idx))
+	}
+	h.keepSeats(left)
+	if c.key == "" {
 		return b.answerHold(h), nil
-	}})
+	}
+	return b.answerHold(h), h.answers.keep(granted{c.key, c.wish, h.id, left, h.expiresAt})
 }
 
 // keepSeats leaves the holder only these. A row without seats stays for its answers, with nothing to announce.

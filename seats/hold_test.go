@@ -80,6 +80,31 @@ func TestReleaseGivesBackWhatIsNamedOrAll(t *testing.T) {
 	wantBooks(t, b)
 }
 
+func TestARepeatedReleaseGetsTheFirstAnswerAndGivesNothingMoreBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	who := seats.NewID()
+	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 || h.ID != first.ID {
+		t.Fatalf("the release says %+v, %v", h, err)
+	}
+	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 || h.ID != first.ID {
+		t.Errorf("its repeat says %+v, %v; want the first answer", h, err)
+	}
+	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/3"}})
+	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 {
+		t.Errorf("a late repeat says %+v, %v; want the first answer", h, err)
+	}
+	if h, err := b.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
+		t.Errorf("after the late repeat the hold is %+v, %v; want the seat claimed since", h, err)
+	}
+	var nonsense *seats.Nonsense
+	if _, err := b.sale.ReleaseOnce(t.Context(), who, "k", first.Seats[0]); !errors.As(err, &nonsense) {
+		t.Errorf("the key with another request says %v, want that it came before", err)
+	}
+	wantBooks(t, b)
+}
+
 func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))

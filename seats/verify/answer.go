@@ -3,14 +3,16 @@ package verify
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
 )
 
-// answer is what a claim that won and had a key was told.
+// answer is what a claim that won, an extension or a release was told that had a key.
 type answer struct {
 	Key       string    `json:"key"`
+	Wish      string    `json:"wish"`
 	Hold      string    `json:"hold"`
 	Seats     []int     `json:"seats"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -43,7 +45,7 @@ func (b *books) checkAnswer(h *hold, a *answer) {
 	if other := b.holdNamed[id]; err != nil || other != nil && other.holder != h.holder {
 		b.broken(p7, none, "the answer to the key %q of %s is not a hold of theirs", a.Key, short(h.holder))
 	}
-	if len(a.Seats) == 0 {
+	if len(a.Seats) == 0 && !strings.HasPrefix(a.Wish, "release ") {
 		b.broken(p7, none, "the answer to the key %q of %s names no seat", a.Key, short(h.holder))
 	}
 	for _, idx := range a.Seats {

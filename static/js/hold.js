@@ -41,14 +41,14 @@ others.onmessage = event => hold.take(event.data)
 
 let line = Promise.resolve()
 
-// ask sends one request after the ones before it. A claim that got no answer is sent again with its key, which is safe.
+// ask sends one request after the ones before it. What got no answer is sent again with its key, which is safe.
 function ask(method, url, body) {
   const once = key()
   const send = async tries => {
     try {
       return await fetch(url, {
         method, body: body && JSON.stringify(body),
-        headers: {Accept: 'application/json', ...body && {'Content-Type': 'application/json', 'Idempotency-Key': once}},
+        headers: {Accept: 'application/json', 'Idempotency-Key': once, ...body && {'Content-Type': 'application/json'}},
       })
     } catch (err) {
       if (tries === 0) throw err

@@ -56,10 +56,13 @@ SELECT c.payment_id, extract(epoch FROM e.payment_length)::float8
  WHERE c.reference = $1 AND c.stand = 'pending' AND NOT EXISTS (SELECT FROM demo_news n WHERE n.payment_id = c.payment_id)
    FOR UPDATE OF c`
 
+const answeredSQL = `UPDATE demo_charge SET answer = $2 WHERE payment_id = $1`
+
 const answerSQL = `
 INSERT INTO demo_news (payment_id, event, stand, due_at) VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))`
 
-// Answer is the choice of whoever pays. The first one counts; a way that is none is ErrNoCharge.
+// Answer is the choice of whoever pays. The first one counts: the same once more changes nothing, another one is
+// ErrAnswered. A way that is none is ErrNoCharge.
 func (c *Card) Answer(ctx context.Context, reference, way string) error {
 	if answers(way, 0) == nil {
 		return ErrNoCharge
@@ -68,6 +71,9 @@ func (c *Card) Answer(ctx context.Context, reference, way string) error {
 		var payment seats.ID
 		var length float64
 		if err := tx.QueryRow(ctx, lengthSQL, reference).Scan(&payment, &length); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, answeredSQL, payment, way); err != nil {
 			return err
 		}
 		var event string
@@ -82,12 +88,29 @@ func (c *Card) Answer(ctx context.Context, reference, way string) error {
 		return nil
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // it was answered before
+		return c.answered(ctx, reference, way)
 	}
 	if err != nil {
 		return fmt.Errorf("demo: answer: %w", err)
 	}
 	return c.tellDue(ctx)
+}
+
+const answerOfSQL = `SELECT answer FROM demo_charge WHERE reference = $1`
+
+// answered tells whether a charge that waits for no answer had this one, or none.
+func (c *Card) answered(ctx context.Context, reference, way string) error {
+	var first string
+	err := c.db.QueryRow(ctx, answerOfSQL, reference).Scan(&first)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrNoCharge
+	case err != nil:
+		return fmt.Errorf("demo: read an answer: %w", err)
+	case first != "" && first != way:
+		return ErrAnswered
+	}
+	return nil
 }
 
 // What the charge becomes is true before anybody is told.

@@ -23,8 +23,11 @@ func New(db seats.DB, hear func(context.Context, orders.News) error) *Card {
 	return &Card{db: db, hear: hear, wake: make(chan struct{}, 1)}
 }
 
-// ErrNoCharge says what is not there.
-var ErrNoCharge = errors.New("the demo card has no such charge")
+// ErrNoCharge and ErrAnswered say what is not there, and what was said otherwise before.
+var (
+	ErrNoCharge = errors.New("the demo card has no such charge")
+	ErrAnswered = errors.New("the demo card was told something else for this charge")
+)
 
 // Charge is what whoever pays with the demo card is asked for.
 type Charge struct {
