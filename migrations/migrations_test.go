@@ -2,12 +2,27 @@ package migrations
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
+
+func TestEachMigrationHasItsOwnNumber(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if want := fmt.Sprintf("%04d_", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("file %d is %s, want it to begin with %s", i+1, name, want)
+		}
+	}
+}
 
 func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
