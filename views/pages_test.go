@@ -58,6 +58,7 @@ func all(t *testing.T) (list []shown) {
 		list = append(list, shown{"a waiting room: " + state, true, Room(waiting(page, sale(t, "theatre", nil), state))})
 	}
 	list = append(list, shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))})
+	list = append(list, atDesk(t, "Ann")...)
 	for name, hold := range holds {
 		for _, p := range []string{"theatre", "club", "conference"} {
 			s := sale(t, p, hold)

@@ -23,7 +23,7 @@ func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home strin
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\n  Nobody is at the desk yet. Whoever opens this link first becomes its owner:\n  %s/desk/setup/%s\n", home, token)
+	_, err = fmt.Fprintf(w, "  Nobody is at the desk yet. Whoever opens this link first becomes its owner:\n  %s/desk/setup/%s\n\n", home, token)
 	return err
 }
 

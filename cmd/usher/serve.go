@@ -132,16 +132,16 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	if len(list) == 0 {
 		advice = "No event is on sale yet."
 	}
-	if err := welcomeOwner(ctx, w, db.pool, home); err != nil {
-		return err
-	}
 	_, err = fmt.Fprintf(w, `
   %s
   An event of your own:  usher event create --plan theatre --name "My night"
   Seats are kept in %s. Ctrl-C closes the house; nothing is lost.
 
 `, advice, cfg.database())
-	return err
+	if err != nil {
+		return err
+	}
+	return welcomeOwner(ctx, w, db.pool, home)
 }
 
 // closing adds what goes wrong at the end to the error of a function.

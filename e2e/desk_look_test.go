@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// eachAtDesk is every page and state of the desk that is looked at, in the order one comes upon them. The box office is
+// the person's own, with the event "a-night-out" in the plan theatre, and nobody was at its desk before.
+var eachAtDesk = []struct {
+	name string
+	open func(p *person)
+}{
+	{"desk-setup", func(p *person) { p.visit(setupLink.FindString(p.office.log.String())) }},
+	{"desk-setup-wrong", func(p *person) {
+		p.expect("422")
+		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		p.becomes("Ann Ørsted", "too short")
+		p.sees(p.page.GetByText("A password has 12 characters at least."))
+	}},
+	{"desk-events", func(p *person) {
+		p.becomes("Ann Ørsted", deskPassword)
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	}},
+	{"desk-event", func(p *person) { p.visit("/desk/events/a-night-out") }},
+	{"desk-team", func(p *person) { p.visit("/desk/team") }},
+	{"desk-team-wrong", func(p *person) {
+		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		p.press(p.button("Send an invitation"))
+		p.sees(p.page.GetByText("They are a member of this team already."))
+	}},
+	{"desk-team-invited", func(p *person) {
+		p.invites("bob.with.a.long.address@mail.example.org", "door")
+		p.joins("Charlotte Dupont-Lefèvre", "viewer")
+		p.joins("Dan", "manager")
+		p.visit("/desk/team?done=invited")
+	}},
+	{"desk-team-owner", func(p *person) {
+		p.expect("409")
+		p.press(p.button("Remove Ann Ørsted"))
+		p.sees(p.page.GetByText("A team keeps an owner"))
+	}},
+	{"desk-account", func(p *person) { p.visit("/desk/account") }},
+	{"desk-passkeys", func(p *person) {
+		p.authenticator()
+		check(p.t, p.page.GetByLabel("Name of a new passkey").Fill("My own telephone"))
+		p.press(p.button("Add a passkey"))
+		p.sees(p.page.GetByText("The passkey was added."))
+	}},
+	{"desk-account-wrong", func(p *person) {
+		p.expect("403")
+		check(p.t, p.page.GetByLabel("Password until now").Fill("something else"))
+		check(p.t, p.page.GetByLabel("New password").Fill("four other plain words"))
+		p.press(p.button("Change the password"))
+		p.sees(p.page.GetByText("This is not your password until now."))
+	}},
+	{"desk-log", func(p *person) { p.visit("/desk/log") }},
+	{"desk-log-none", func(p *person) { p.visit("/desk/log?what=nothing") }},
+	{"desk-menu", func(p *person) {
+		p.visit("/desk/team")
+		form := p.page.Locator(`form[action="/desk/teams"]`)
+		check(p.t, form.GetByLabel("Its name").Fill("The festival in the old harbour"))
+		p.press(form.GetByRole("button"))
+		p.sees(p.page.GetByText("This is your new team."))
+		p.press(p.page.Locator(".here summary"))
+	}},
+	{"desk-events-none", func(p *person) { p.visit("/desk") }},
+	{"desk-foreign", func(p *person) { p.expect("404"); p.visit("/desk/events/nothing") }},
+	{"desk-invitation", func(p *person) {
+		p.visit("/desk")
+		p.leavesDesk()
+		p.visit(p.office.mailed(p.t, "bob.with.a.long.address@mail.example.org", invitationLink))
+	}},
+	{"desk-sign-in", func(p *person) { p.visit("/desk/session") }},
+	{"desk-sign-in-wrong", func(p *person) {
+		p.expect("403")
+		p.givesPassword("ann@example.org", "something else")
+		p.sees(p.page.GetByText("do not belong together"))
+	}},
+	{"desk-forgotten", func(p *person) { p.visit("/desk/password") }},
+	{"desk-asked", func(p *person) {
+		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		p.press(p.button("Send me a link"))
+		p.sees(p.page.GetByText("Look into your mail"))
+	}},
+	{"desk-password", func(p *person) { p.visit(p.office.mailed(p.t, "ann@example.org", passwordLink)) }},
+}
+
+// joins makes somebody a member of the first team.
+func (p *person) joins(name, role string) {
+	p.t.Helper()
+	out := p.office.usher(p.t, "organizer", "invite", strings.ToLower(name[:3])+"@example.org", "--role", role)
+	status, _ := someProgram(p.t, p.office).ask("POST", invitationLink.FindString(out), map[string]string{"name": name, "password": deskPassword})
+	if status != http.StatusNoContent {
+		p.t.Fatalf("the invitation of %s answers %d", name, status)
+	}
+}
+
+func TestEveryPageOfTheDeskIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	check(t, err)
+	for i, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			o := ownOffice(t)
+			o.url = strings.Replace(o.url, "127.0.0.1", "localhost", 1) // browsers keep passkeys for names only
+			o.usher(t, "event", "create", "--plan", "theatre", "--name", "A night out", "--venue", "Lindengasse Playhouse, Vienna")
+			p := someone(t, o, fmt.Sprint(i), d)
+			for _, page := range eachAtDesk {
+				page.open(p)
+				p.lit(playwright.ColorSchemeLight)
+				p.picture(page.name, "light")
+				p.isAccessible(page.name, string(axe), checkup)
+				p.lit(playwright.ColorSchemeDark)
+				p.picture(page.name, "dark")
+				p.isAccessible(page.name+" in the dark", string(axe), contrast)
+			}
+		})
+	}
+}

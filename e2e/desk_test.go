@@ -1,0 +1,250 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// deskPassword is that of every organizer of these tests.
+const deskPassword = "three plain words"
+
+var (
+	setupLink      = regexp.MustCompile(`/desk/setup/[0-9A-Z]{26}`)
+	invitationLink = regexp.MustCompile(`/desk/invitations/[0-9A-Z]{26}`)
+	passwordLink   = regexp.MustCompile(`/desk/password/[0-9A-Z]{26}`)
+)
+
+var ownerOnce sync.Mutex
+
+// owner makes sure that a box office has its first organizer, and returns their address.
+func (o *office) owner(t *testing.T) (email string) {
+	t.Helper()
+	ownerOnce.Lock()
+	defer ownerOnce.Unlock()
+	email = "owner@example.org"
+	out, err := o.try(t.Context(), "organizer", "link")
+	if err != nil && strings.Contains(out, "an owner already") {
+		return email
+	}
+	check(t, err)
+	status, _ := someProgram(t, o).ask("POST", setupLink.FindString(out), map[string]string{"name": "Olga Owner", "email": email, "password": deskPassword})
+	if status != http.StatusNoContent {
+		t.Fatalf("the set-up link answers %d", status)
+	}
+	return email
+}
+
+// organizer makes somebody a member of the first team with a role, and returns their address.
+func (o *office) organizer(t *testing.T, name, role string) (email string) {
+	t.Helper()
+	o.owner(t)
+	email = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name()+"."+name, "-")) + "@example.org"
+	link := invitationLink.FindString(o.usher(t, "organizer", "invite", email, "--role", role))
+	status, _ := someProgram(t, o).ask("POST", link, map[string]string{"name": name, "password": deskPassword})
+	if status != http.StatusNoContent {
+		t.Fatalf("the invitation answers %d", status)
+	}
+	return email
+}
+
+// entersDesk signs in at the desk with the usual password and waits for the page they wanted.
+func (p *person) entersDesk(email string) {
+	p.t.Helper()
+	p.visit("/desk/session")
+	p.givesPassword(email, deskPassword)
+	p.sees(p.page.Locator(".top .here"))
+}
+
+func (p *person) givesPassword(email, password string) {
+	p.t.Helper()
+	check(p.t, p.page.GetByLabel("E-mail").Fill(email))
+	check(p.t, p.page.GetByLabel("Password").Fill(password))
+	p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Sign in", Exact: playwright.Bool(true)}))
+}
+
+// leavesDesk signs out.
+func (p *person) leavesDesk() {
+	p.t.Helper()
+	p.press(p.page.Locator(".here summary"))
+	p.press(p.page.Locator(".here").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Sign out"}))
+	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
+}
+
+// mailed waits for a mail to an address and returns the first match in it.
+func (o *office) mailed(t *testing.T, email string, want *regexp.Regexp) (found string) {
+	t.Helper()
+	eventually(t, 2*patience, "a mail with a link to "+email, func() bool {
+		files, err := filepath.Glob(filepath.Join(o.data, "mail", "*.eml"))
+		check(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			check(t, err)
+			whole := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "=\n", "")
+			if match := want.FindString(whole); match != "" && strings.Contains(whole, "<"+email+">") {
+				found = match
+			}
+		}
+		return found != ""
+	})
+	return found
+}
+
+func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"desktop": desktop, "phone without script": {width: 390, height: 844, noScript: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := ownOffice(t)
+			slug := o.event(t, "theatre")
+			link := setupLink.FindString(o.log.String())
+			if link == "" {
+				t.Fatalf("serve prints no set-up link:\n%s", o.log)
+			}
+			ann, bob := someone(t, o, "ann", d), someone(t, o, "bob", d)
+			ann.expect("status of 4(03|04|22)")
+			bob.expect("status of 4(03|04|22)")
+			ann.setsUp(link)
+			ann.sees(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+			bob.visit(link)
+			bob.sees(bob.page.GetByText("This link opens nothing"))
+
+			ann.visit("/desk/team")
+			ann.invites("bob@example.org", "viewer")
+			bob.visit(o.mailed(t, "bob@example.org", invitationLink))
+			bob.becomes("Bob", deskPassword)
+			bob.visit("/desk/events/" + slug)
+			bob.sees(bob.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "A night out"}))
+			bob.visit("/desk/team")
+			check(t, expect.Locator(bob.button("Send an invitation")).ToHaveCount(0))
+			bob.visit("/desk/log")
+			bob.sees(bob.page.GetByText("Your role in this team does not allow that."))
+
+			ann.visit("/desk/team")
+			ann.press(ann.button("Remove Bob"))
+			ann.sees(ann.page.GetByText("They are out of the team"))
+			bob.visit("/desk/events/" + slug)
+			bob.sees(bob.page.GetByText("There is nothing at this address for you."))
+			ann.visit("/desk/log")
+			for _, what := range []string{"set the desk up", "invited", "joined", "removed"} {
+				ann.sees(ann.page.Locator(".deeds").GetByText(what, playwright.LocatorGetByTextOptions{Exact: playwright.Bool(true)}))
+			}
+		})
+	}
+}
+
+// setsUp becomes the first organizer by a set-up link, after a password that is too short.
+func (p *person) setsUp(link string) {
+	p.t.Helper()
+	p.visit(link)
+	check(p.t, p.page.GetByLabel("E-mail").Fill("Ann@example.org"))
+	p.becomes("Ann", "too short")
+	p.sees(p.page.GetByText("A password has 12 characters at least."))
+	check(p.t, expect.Locator(p.page.GetByLabel("E-mail")).ToHaveValue("Ann@example.org"))
+	p.becomes("Ann", deskPassword)
+	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+}
+
+// becomes says who somebody is who becomes an organizer.
+func (p *person) becomes(name, password string) {
+	p.t.Helper()
+	check(p.t, p.page.GetByLabel("Name").Fill(name))
+	check(p.t, p.page.GetByLabel("Password").Fill(password))
+	p.press(p.page.Locator("form .primary"))
+}
+
+func (p *person) invites(email, role string) {
+	p.t.Helper()
+	check(p.t, p.page.GetByLabel("E-mail").Fill(email))
+	form := p.page.Locator(`form:has(input[name="email"])`)
+	_, err := form.GetByLabel("Role").SelectOption(playwright.SelectOptionValues{Values: &[]string{role}})
+	check(p.t, err)
+	p.press(p.button("Send an invitation"))
+	p.sees(p.page.GetByText("The invitation is on its way."))
+}
+
+func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testing.T) {
+	t.Parallel()
+	email := house.organizer(t, "Ann", "manager")
+	ann, elsewhere := someone(t, house, "ann", phone), someone(t, house, "elsewhere", desktop)
+	elsewhere.entersDesk(email)
+	ann.visit("/desk/session")
+	ann.press(ann.page.GetByText("Forgot your password?"))
+	check(t, ann.page.GetByLabel("E-mail").Fill(email))
+	ann.press(ann.button("Send me a link"))
+	ann.sees(ann.page.GetByText("Look into your mail"))
+	ann.visit(house.mailed(t, email, passwordLink))
+	check(t, ann.page.GetByLabel("New password").Fill("four other plain words"))
+	ann.press(ann.button("Use this password"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	elsewhere.visit("/desk/team")
+	elsewhere.sees(elsewhere.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
+	elsewhere.expect("status of 403")
+	elsewhere.givesPassword(email, deskPassword)
+	elsewhere.sees(elsewhere.page.GetByText("do not belong together"))
+	elsewhere.givesPassword(email, "four other plain words")
+	elsewhere.sees(elsewhere.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Box office"})) // the page they wanted
+}
+
+// authenticator gives a browser a device that keeps passkeys and says that its owner is there.
+func (p *person) authenticator() (session playwright.CDPSession, id string) {
+	p.t.Helper()
+	session, err := p.context.NewCDPSession(p.page)
+	check(p.t, err)
+	_, err = session.Send("WebAuthn.enable", map[string]any{})
+	check(p.t, err)
+	made, err := session.Send("WebAuthn.addVirtualAuthenticator", map[string]any{"options": map[string]any{
+		"protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true, "isUserVerified": true, "automaticPresenceSimulation": true,
+	}})
+	check(p.t, err)
+	return session, made.(map[string]any)["authenticatorId"].(string)
+}
+
+func TestAPasskeySignsInWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	o.url = strings.Replace(o.url, "127.0.0.1", "localhost", 1) // browsers keep passkeys for names only
+	email := o.organizer(t, "Ann", "owner")
+	ann := someone(t, o, "ann", desktop)
+	session, id := ann.authenticator()
+	ann.entersDesk(email)
+	ann.visit("/desk/account")
+	check(t, ann.page.GetByLabel("Name of a new passkey").Fill("This laptop"))
+	ann.press(ann.button("Add a passkey"))
+	ann.sees(ann.page.GetByText("The passkey was added."))
+	ann.sees(ann.page.GetByText("not used yet"))
+	ann.leavesDesk()
+	ann.press(ann.button("Sign in with a passkey"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.visit("/desk/account")
+	ann.sees(ann.page.GetByText("used last"))
+	check(t, ann.page.GetByLabel("New name of This laptop").Fill("Old laptop"))
+	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Rename"}))
+	ann.sees(ann.page.GetByText("The passkey was renamed."))
+	ann.press(ann.button("Remove Old laptop"))
+	ann.sees(ann.page.GetByText("The passkey was removed"))
+	ann.leavesDesk()
+	ann.expect("status of 403")
+	ann.press(ann.button("Sign in with a passkey"))
+	ann.sees(ann.page.GetByText("This passkey opens nothing here."))
+	left, err := session.Send("WebAuthn.getCredentials", map[string]any{"authenticatorId": id})
+	check(t, err)
+	if n := len(left.(map[string]any)["credentials"].([]any)); n != 1 {
+		t.Errorf("the device has %d passkeys", n)
+	}
+}
+
+func TestWithoutHttpsThePageSaysWhyThereAreNoPasskeys(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, house, "ann", phone)
+	ann.entersDesk(house.organizer(t, "Ann", "door"))
+	ann.visit("/desk/account")
+	ann.sees(ann.page.GetByText("Browsers keep passkeys only for addresses with https"))
+	check(t, expect.Locator(ann.button("Add a passkey")).ToHaveCount(0))
+}
