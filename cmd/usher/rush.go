@@ -102,6 +102,11 @@ func (r *rushCall) parse(c *call) error {
 	fs.Func("lapse", "`share` that lets its time run out; in a stadium 10% if left out", share(&p.Lapse))
 	fs.Func("repeat", "`share` that sends a granted claim again", share(&p.Repeat))
 	fs.BoolVar(&p.Buy, "buy", false, "order what is held: open the checkout, fill it in, confirm")
+	fs.StringVar(&p.Room, "room", "", "the waiting room's `word` in addresses, at --url")
+	fs.IntVar(&p.Slots, "slots", 0, "`people` inside at once: of a room of our own 5000 if left out, at --url what it has")
+	fs.Float64Var(&p.Faster, "faster", 20, "`times` as fast as people are those in front of a waiting room")
+	fs.Func("absent", "`share` of them that does not come when called, 35% if left out", share(&p.Absent))
+	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
 	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
 	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
 	fs.StringVar(&r.course, "arrivals", "", "`file` of a replay: how many people come in each second; empty: a real sale")
@@ -136,6 +141,9 @@ func (r *rushCall) complete(given map[string]bool) (err error) {
 	if !p.Own && p.Event == "" {
 		return errors.New("--event is missing: which one shall the crowd come to?")
 	}
+	if !p.Own && p.Scenario == rush.Room && p.Room == "" {
+		return errors.New("--room is missing: in front of which waiting room shall the crowd wait?")
+	}
 	if !p.Own && (r.seats > 0 || r.places > 0 || r.plan != "") {
 		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
 	}
@@ -156,7 +164,23 @@ func (r *rushCall) complete(given map[string]bool) (err error) {
 		setUnless(given["over"], &p.Over, 20*time.Second)
 		setUnless(given["hold"], &r.hold, max(p.Over*3/4, 2*time.Second))
 	}
+	if p.Scenario == rush.Room {
+		setUnless(given["people"], &p.People, 2_000_000)
+		setUnless(given["over"], &p.Over, time.Duration(p.People)*time.Second/5000)
+		setUnless(given["think"], &p.Think, time.Second)
+		setUnless(given["lapse"], &p.Lapse, 0.05)
+		setUnless(given["give-up"], &p.GiveUp, 0.05)
+		setUnless(given["absent"], &p.Absent, 0.35)
+		setUnless(given["slots"] || !p.Own, &p.Slots, 5000)
+		setUnless(given["buy"], &p.Buy, true)
+		setUnless(given["hold"], &r.hold, r.faster(8*time.Minute))
+	}
 	return p.Check()
+}
+
+// faster is how long something lasts for a crowd in front of a waiting room that lasts so long for people.
+func (r *rushCall) faster(d time.Duration) time.Duration {
+	return max(time.Second, time.Duration(float64(d)/max(1, r.crowd.Faster))).Round(time.Millisecond)
 }
 
 func setUnless[T any](given bool, p *T, value T) {

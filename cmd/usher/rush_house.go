@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
@@ -37,8 +39,21 @@ func (r *rushCall) openHouse(ctx context.Context) (_ *rush.Server, err error) {
 	if err := server.CreateEvent(ctx, event...); err != nil {
 		return nil, errors.Join(err, server.Stop())
 	}
+	if r.crowd.Scenario == rush.Room {
+		if err := r.openRoom(ctx, server); err != nil {
+			return nil, errors.Join(err, server.Stop())
+		}
+	}
 	r.crowd.URL, r.crowd.Event = server.URL, "rush"
 	return server, nil
+}
+
+// openRoom puts a waiting room before the event, with times as much shorter as the crowd is faster.
+func (r *rushCall) openRoom(ctx context.Context, server *rush.Server) error {
+	p := &r.crowd
+	p.Room, p.Open = "rush", func(ctx context.Context) error { return server.CloseLobby(ctx, p.Room) }
+	return server.CreateRoom(ctx, "--name", "Rush", "--slug", p.Room, "--events", "rush", "--slots", strconv.Itoa(p.Slots),
+		"--valid", r.faster(10*time.Minute).String(), "--idle", r.faster(5*time.Minute).String(), "--stay", r.faster(30*time.Minute).String())
 }
 
 // housePlan is a plan for "usher event create": what was asked for, or what goes with the scenario.
@@ -51,6 +66,8 @@ func (r *rushCall) housePlan(file string) (string, error) {
 			r.places = 200
 		case rush.Replay:
 			r.places = min(r.crowd.People, seats.MaxSeats)
+		case rush.Room:
+			r.seats = 50_000
 		default:
 			r.seats = 1000
 		}

@@ -68,6 +68,19 @@ func (o *offset) learn(there, sent, received int64) {
 	o.least, o.most, o.known = least, most, true
 }
 
+// offsetLeast and offsetMost are how far the clock of the box office is ahead of ours.
+func (b *books) offsetLeast() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock.least
+}
+
+func (b *books) offsetMost() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock.most
+}
+
 // holdAnswer is the hold of an answer.
 type holdAnswer struct {
 	ID        string    `json:"id"`

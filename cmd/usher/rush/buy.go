@@ -58,6 +58,7 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	if err != nil {
 		return err
 	}
+	r.leaves(who)
 	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body})
 	if err != nil {
 		r.books.lost(len(g.seats))

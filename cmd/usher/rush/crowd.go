@@ -1,6 +1,7 @@
 package rush
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -17,10 +18,11 @@ const (
 	Places    = "places"     // ask for one to six places in an area
 	Stadium   = "stadium"    // point at seats on the map, or ask for the best, in parties of one to six
 	Replay    = "replay"     // one ticket each, as people came to a real sale
+	Room      = "room"       // wait for their turn in a waiting room; then as in a stadium, and they buy
 )
 
 // Scenarios are the names of all of them.
-var Scenarios = []string{FirstFree, Places, Stadium, Replay}
+var Scenarios = []string{FirstFree, Places, Stadium, Replay, Room}
 
 // Crowd says who comes and how.
 type Crowd struct {
@@ -37,6 +39,13 @@ type Crowd struct {
 	Lapse  float64 // share that lets the time run out
 	Repeat float64 // share that sends a granted claim again with its key
 	Buy    bool    // everybody else orders what they hold
+
+	Room   string                      // of a waiting room: its word in addresses
+	Slots  int                         // how many it has for people inside; 0: not known
+	Faster float64                     // times as fast as people: how long they look, choose and wait for the next look
+	Absent float64                     // share that does not come when called
+	Looks  int                         // most looks at the line per second; others are answered on the way
+	Open   func(context.Context) error // closes the lobby once most are in it; nil: it closes by itself
 
 	Connections int    // shared by all people
 	Watchers    int    // sockets that only watch
@@ -66,6 +75,8 @@ func (c *Crowd) Check() error {
 	switch {
 	case !slices.Contains(Scenarios, c.Scenario):
 		return fmt.Errorf("there is no scenario %q; there are %s", c.Scenario, strings.Join(Scenarios, ", "))
+	case c.Scenario == Room && (c.Faster < 1 || c.Absent < 0 || c.Absent > 1 || c.Looks < 1 || c.Slots < 0):
+		return fmt.Errorf("people in front of a waiting room are 1 time as fast as people or more, look once a second or more often, and a share of them is between 0 and 1")
 	case c.People < 1 || c.People > math.MaxInt32:
 		return fmt.Errorf("%d people are no crowd", c.People)
 	case c.Over < 0 || c.Think < 0:

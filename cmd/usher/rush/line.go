@@ -29,6 +29,7 @@ type line struct {
 	used time.Time
 
 	body []byte // of the last answer, until the next one
+	etag string // of the last answer
 }
 
 func newLine(u *url.URL) *line { return &line{url: u, in: bufio.NewReaderSize(nil, 4096)} }
@@ -41,7 +42,7 @@ type request struct {
 	page         bool // as a browser asks, not a program
 }
 
-// ask sends a request and reads its answer. The cookie is the one the answer sets, as it is to be sent back, or empty.
+// ask sends a request and reads its answer. cookie is those the answer sets, as they are to be sent back, or empty.
 func (l *line) ask(ctx context.Context, r request) (status int, cookie string, err error) {
 	if err := l.dial(ctx); err != nil {
 		return 0, "", err
@@ -92,7 +93,11 @@ func (l *line) exchange(r request) (status int, cookie string, keep bool, err er
 	if l.body, err = readAll(answer.Body, l.body[:0]); err != nil {
 		return 0, "", false, fmt.Errorf("rush: read the rest of an answer: %w", err)
 	}
-	cookie, _, _ = strings.Cut(answer.Header.Get("Set-Cookie"), ";")
+	l.etag = answer.Header.Get("ETag")
+	for _, set := range answer.Header["Set-Cookie"] {
+		one, _, _ := strings.Cut(set, ";")
+		cookie = merge(cookie, one)
+	}
 	return answer.StatusCode, cookie, !answer.Close, nil
 }
 

@@ -21,6 +21,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 	}
 	p.claim.grant = r.books.grant(who, h, sent, received)
 	r.finish(who, got)
+	r.holds(who, h)
 	if w := &p.claim.wish; !w.isWhat(r.house, h) {
 		r.books.lie("person %d asked for %s and got %s", who, w.json(), r.house.names(h.Idx))
 	}
@@ -85,7 +86,11 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	case "limit":
 		if p.party > 1 {
 			p.party, p.claim = 1, nil
-			r.next(who, r.crowd.firstStep(), 0)
+			again := r.crowd.firstStep()
+			if again == stepJoin {
+				again = stepLook
+			}
+			r.next(who, again, 0)
 			return nil
 		}
 		r.finish(who, refused)
@@ -142,6 +147,10 @@ func (r *run) release(ctx context.Context, l *line, who int32) error {
 	}
 	if status != http.StatusNoContent && status != http.StatusNotFound { // 404: the time ran out and others have the seats
 		return &errAnswer{status, string(l.body)}
+	}
+	if p.inside {
+		r.hold(1)
+		r.next(who, stepLeave, 0)
 	}
 	return nil
 }

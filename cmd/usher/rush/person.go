@@ -17,6 +17,7 @@ type person struct {
 	end    end
 	fate   fate
 	repeat bool
+	inside bool // was let in from the waiting room
 	party  uint8
 	tries  uint16
 }
@@ -40,6 +41,13 @@ const (
 	stepExtend
 	stepDetails
 	stepConfirm
+
+	// Of a waiting room.
+	stepJoin
+	stepTurn
+	stepEarly
+	stepLeaveLine
+	stepLeave
 )
 
 // fate is what a person does with the seats.
@@ -59,13 +67,14 @@ const (
 	got
 	toldSoldOut
 	refused
+	away // did not come when called
 	failed
 )
 
 // person makes the one of this number.
 func (c *Crowd) person(random *rand.Rand) person {
 	p := person{party: 1, step: c.firstStep(), repeat: random.Float64() < c.Repeat}
-	if c.Scenario == Places || c.Scenario == Stadium {
+	if c.Scenario == Places || c.Scenario == Stadium || c.Scenario == Room {
 		p.party = uint8(1 + random.IntN(6))
 	}
 	switch share := random.Float64(); {
@@ -79,7 +88,10 @@ func (c *Crowd) person(random *rand.Rand) person {
 
 // firstStep is how people begin: some look at the map before they claim.
 func (c *Crowd) firstStep() step {
-	if c.Scenario == FirstFree || c.Scenario == Stadium {
+	switch c.Scenario {
+	case Room:
+		return stepJoin
+	case FirstFree, Stadium:
 		return stepLook
 	}
 	return stepClaim
@@ -117,6 +129,16 @@ func (r *run) act(ctx context.Context, l *line, who int32) error {
 		return r.details(ctx, l, who)
 	case stepConfirm:
 		return r.confirm(ctx, l, who)
+	case stepJoin:
+		return r.join(ctx, l, who)
+	case stepTurn:
+		return r.turn(ctx, l, who)
+	case stepEarly:
+		return r.early(ctx, l, who)
+	case stepLeaveLine:
+		return r.leaveLine(ctx, l, who)
+	case stepLeave:
+		return r.leave(ctx, l, who)
 	default:
 		return r.extend(ctx, l, who)
 	}
@@ -135,7 +157,7 @@ func (r *run) look(ctx context.Context, l *line, who int32) error {
 	}
 	random := r.random(who, int(p.tries))
 	w := r.house.first(v, int(p.tries), random)
-	if r.crowd.Scenario == Stadium {
+	if r.crowd.Scenario == Stadium || r.crowd.Scenario == Room {
 		w = r.house.pointOrBest(v, int(p.party), int(p.tries), random)
 	}
 	r.decide(who, w)
@@ -182,8 +204,6 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	if err != nil || !won && !lost {
 		return a, sent, received, &errAnswer{status, string(l.body)}
 	}
-	if cookie != "" {
-		p.cookie = cookie
-	}
+	p.cookie = merge(p.cookie, cookie)
 	return a, sent, received, nil
 }

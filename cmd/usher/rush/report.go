@@ -40,6 +40,8 @@ type Report struct {
 	CrowdCPU   float64 `json:"crowd_cpu_s"`            // the time a processor worked for the crowd
 	Frames     int64   `json:"frames"`                 // that showed watchers a claim
 
+	Room *RoomReport `json:"room,omitempty"` // nil without a waiting room
+
 	requests int64
 	seats    int // of the event
 	taken    int // that are the crowd's at the end
@@ -56,7 +58,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		Orders: int(r.orders.Load()), OrdersPerS: r.ordersPerS(),
 		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
-		requests: r.latencies.count(), seats: len(r.house.seats), lies: r.books.lies,
+		Room: r.roomReport(seconds), requests: r.latencies.count(), seats: len(r.house.seats), lies: r.books.lies,
 	}
 	if p.Orders > 0 {
 		p.Published = publishedPerMinute / 60.0
@@ -89,10 +91,12 @@ func (p *Report) JSON(w io.Writer) error {
 		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
 		&short.LagP50, &short.LagP99, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
 	} {
-		*f = math.Round(*f*100) / 100
+		*f = round2(*f)
 	}
 	return json.NewEncoder(w).Encode(short)
 }
+
+func round2(f float64) float64 { return math.Round(f*100) / 100 }
 
 // Text writes the report for people.
 func (p *Report) Text(w io.Writer) error {
@@ -109,6 +113,9 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%10s untrue answers", thousands(p.Untrue))
 	t.line("%10s errors", thousands(p.Errors))
 	t.line("")
+	if p.Room != nil {
+		p.Room.text(t)
+	}
 	t.line("%10s requests, %s a second; %s claims a second", thousands(int(p.requests)), thousands(int(float64(p.requests)/p.Seconds)), thousands(int(p.ClaimsPerS)))
 	if p.Orders > 0 {
 		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: %s a second", thousands(p.Orders), thousands(int(p.OrdersPerS)))

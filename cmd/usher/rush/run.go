@@ -15,6 +15,8 @@ type run struct {
 	crowd    *Crowd
 	url      *url.URL
 	house    *house
+	room     *room // nil without a waiting room
+	opened   error // of closing its lobby
 	people   []person
 	books    *books
 	schedule *schedule
@@ -55,6 +57,14 @@ func Run(ctx context.Context, c *Crowd) (*Report, error) {
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
+	if r.opened != nil {
+		return nil, fmt.Errorf("rush: close the lobby: %w", r.opened)
+	}
+	if r.room != nil {
+		if err := r.judgeRoom(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return r.report(seconds, lags), nil
 }
 
@@ -78,6 +88,15 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	}
 	r.schedule = newSchedule(c.arrivals(random))
 	r.open.Store(int64(c.People))
+	if c.Scenario == Room {
+		if r.room, err = r.newRoom(ctx, l); err != nil {
+			return nil, err
+		}
+		for i := range r.room.tickets {
+			r.room.tickets[i].absent = random.Float64() < c.Absent
+		}
+		r.startLooking()
+	}
 	if c.Own {
 		r.books.clock = offset{least: -sameClock, most: sameClock, fixed: true}
 	}
@@ -104,7 +123,18 @@ func (r *run) serve(ctx context.Context) {
 	l := newLine(r.url)
 	defer l.close()
 	for t := range r.schedule.ready {
+		if t.who < 0 {
+			if err := r.lookOn(ctx, l, t); err != nil && ctx.Err() == nil {
+				r.errors.Add(1)
+				r.books.note("a look at the line: %v", err)
+			}
+			continue
+		}
+		joins := r.people[t.who].step == stepJoin
 		err := r.act(ctx, l, t.who)
+		if joins && err == nil {
+			r.room.joins.add(time.Duration(r.now() - t.at))
+		}
 		r.latencies.add(time.Duration(r.now() - t.at))
 		r.requests.Add(1)
 		if err != nil && ctx.Err() == nil {
@@ -129,6 +159,10 @@ func (r *run) finish(who int32, how end) {
 	r.ends[how].Add(1)
 	if how != got {
 		p.claim = nil
+		if p.inside && how != failed {
+			r.hold(1)
+			r.next(who, stepLeave, 0)
+		}
 	}
 	r.hold(-1)
 }

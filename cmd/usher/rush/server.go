@@ -98,10 +98,26 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // CreateEvent puts an event on sale there, with the flags of "usher event create".
 func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
-	cmd := exec.CommandContext(ctx, s.program, append([]string{"event", "create", "--data", s.data()}, flags...)...) //nolint:gosec // G204: it is this program
+	return s.do(ctx, append([]string{"event", "create"}, flags...)...)
+}
+
+// CreateRoom gives an event there a waiting room whose lobby is open, with the flags of "usher room create".
+func (s *Server) CreateRoom(ctx context.Context, flags ...string) error {
+	opens := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+	return s.do(ctx, append([]string{"room", "create", "--opens", opens}, flags...)...)
+}
+
+// CloseLobby has the numbers of a waiting room drawn now.
+func (s *Server) CloseLobby(ctx context.Context, room string) error {
+	return s.do(ctx, "room", "open", room)
+}
+
+// do runs another command of the program on the server's database.
+func (s *Server) do(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.data())...) //nolint:gosec // G204: it is this program
 	cmd.Env = withoutSettings(os.Environ())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("rush: create an event: %w\n%s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("rush: usher %s %s: %w\n%s", args[0], args[1], err, bytes.TrimSpace(out))
 	}
 	return nil
 }

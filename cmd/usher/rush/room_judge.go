@@ -1,0 +1,179 @@
+package rush
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// judgeRoom tells from the answers alone what was untrue of the waiting room.
+func (r *run) judgeRoom(ctx context.Context) error {
+	l := newLine(r.url)
+	defer l.close()
+	if err := sleep(ctx, 3*time.Second); err != nil { // what everybody is shown may be behind by two
+		return err
+	}
+	if err := r.glance(ctx, l, r.now()); err != nil {
+		return err
+	}
+	rm := r.room
+	rm.mu.Lock()
+	defer rm.mu.Unlock()
+	r.judgeGaps("lobby", rm.lobby, rm.shown.Lobby)
+	r.judgeGaps("line", rm.line, rm.shown.Line)
+	if rm.shown.Lobby > 0 {
+		if err := r.judgeDraw(ctx, l); err != nil {
+			return err
+		}
+	}
+	r.judgeEarly()
+	r.judgeInside()
+	return nil
+}
+
+// judgeGaps counts places that nobody got. Answers that were lost may have had one.
+func (r *run) judgeGaps(kind string, who []int32, shown int64) {
+	rm := r.room
+	gaps := max(0, int(shown)-len(who))
+	for _, w := range who {
+		if w < 0 {
+			gaps++
+		}
+	}
+	if int64(len(who)) > shown {
+		r.books.lie("somebody has place %d of the %s, and it has %d", len(who), kind, shown)
+	}
+	rm.figures.Gaps += gaps
+	if gaps > rm.lost && r.crowd.Own {
+		r.books.lie("nobody got %d of the %d places of the %s, and only %d answers were lost", gaps, shown, kind, rm.lost)
+	}
+}
+
+// judgeDraw does the draw again, by our own computation, and compares every number that anybody was told.
+func (r *run) judgeDraw(ctx context.Context, l *line) error {
+	rm := r.room
+	if err := get(ctx, l, rm.path+"/draw.json"); err != nil {
+		return err
+	}
+	var d drawn
+	if err := json.Unmarshal(l.body, &d); err != nil {
+		return err
+	}
+	numbers := d.numbers()
+	switch {
+	case d.commitment() != rm.first.Commitment:
+		r.books.lie("the secret of the draw is not the one that was committed to before anybody joined")
+	case int64(d.People) != rm.shown.Lobby:
+		r.books.lie("the draw was of %d people, and the lobby had %d", d.People, rm.shown.Lobby)
+	case sumOf(numbers) != d.Sum:
+		r.books.lie("the numbers of the draw are not those that follow from its record")
+	case !slices.Equal(numbers, rm.numbers):
+		r.books.lie("the draw was another one at first")
+	}
+	for who := range rm.tickets {
+		t := &rm.tickets[who]
+		if n := rm.number(t); t.number != 0 && int64(t.number) != n {
+			rm.figures.WrongNumbers++
+			r.books.lie("person %d was told number %d; by the draw it is %d", who, t.number, n)
+		}
+	}
+	return nil
+}
+
+// judgeEarly looks for people who were inside before their number was called.
+func (r *run) judgeEarly() {
+	rm := r.room
+	slices.SortFunc(rm.served, func(a, b serving) int { return cmp.Compare(a.at, b.at) })
+	for who, s := range rm.stays {
+		rm.figures.Admitted++
+		after, _ := slices.BinarySearchFunc(rm.served, s.from, func(a serving, at int64) int { return cmp.Compare(a.at, at) })
+		after = min(after, len(rm.served)-1)
+		if n := rm.served[after].number; s.number > n || s.number == 0 {
+			rm.figures.Early++
+			r.books.lie("person %d was inside at %s with number %d, and then only %d were called", who, clockTime(s.from), s.number, n)
+		}
+	}
+	rm.figures.Called = rm.shown.Serving
+}
+
+// judgeInside counts how many were surely inside at once.
+func (r *run) judgeInside() {
+	rm := r.room
+	type step struct {
+		at int64
+		by int
+	}
+	var steps []step
+	for _, s := range rm.stays {
+		if s.until > s.from {
+			steps = append(steps, step{s.from, 1}, step{s.until, -1})
+		}
+	}
+	slices.SortFunc(steps, func(x, y step) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
+	inside := 0
+	for _, s := range steps {
+		inside += s.by
+		rm.figures.Inside = max(rm.figures.Inside, inside)
+	}
+	rm.figures.Slots = r.crowd.Slots
+	if rm.figures.Inside > r.crowd.Slots && r.crowd.Slots > 0 {
+		r.books.lie("%d people were inside at once, and there are %d slots", rm.figures.Inside, r.crowd.Slots)
+	}
+}
+
+// RoomReport is what became of a crowd in front of a waiting room.
+type RoomReport struct {
+	Lobby        int64   `json:"lobby"`         // places of the draw
+	Line         int64   `json:"line"`          // places after them
+	Called       int64   `json:"called"`        // numbers that were called
+	Admitted     int     `json:"admitted"`      // people who were let in
+	Away         int     `json:"away"`          // people who were called and did not come, or gave their place up
+	LeftLine     int     `json:"left_line"`     // those of them who gave it up
+	TriedEarly   int     `json:"tried_early"`   // people who tried to come in, and to claim, before their turn
+	Late         int     `json:"late"`          // people whose number was called too long ago when they came
+	Slots        int     `json:"slots"`         //
+	Inside       int     `json:"inside"`        // people who were surely inside at once, at most
+	Doubles      int     `json:"doubles"`       // places that two people got
+	Gaps         int     `json:"gaps"`          // places that nobody got
+	WrongNumbers int     `json:"wrong_numbers"` // people who were told a number that does not follow from the draw
+	Early        int     `json:"early"`         // people who were inside before their number was called
+	JoinsPerS    float64 `json:"joins_per_s"`   // from the first arrival to the last place
+	JoinP50      float64 `json:"join_p50_ms"`   // from the arrival to the place
+	JoinP99      float64 `json:"join_p99_ms"`   //
+	Looks        int64   `json:"looks"`         // statuses that were asked for
+	LooksPerS    float64 `json:"looks_per_s"`   //
+	LookP50      float64 `json:"look_p50_ms"`   //
+	LookP99      float64 `json:"look_p99_ms"`   //
+	EnterP50     float64 `json:"enter_p50_ms"`  // of those called: from the wish to come in to the answer
+	EnterP99     float64 `json:"enter_p99_ms"`  //
+}
+
+func (r *run) roomReport(seconds float64) *RoomReport {
+	if r.room == nil {
+		return nil
+	}
+	rm, f := r.room, r.room.figures
+	f.Lobby, f.Line, f.Away = rm.shown.Lobby, rm.shown.Line, int(r.ends[away].Load())
+	f.JoinsPerS = round2(float64(rm.joined.Load()) / max(time.Duration(rm.lastJoin.Load()).Seconds(), 0.001))
+	f.JoinP50, f.JoinP99 = round2(rm.joins.at(50)), round2(rm.joins.at(99))
+	f.Looks, f.LookP50, f.LookP99 = rm.looks.count(), round2(rm.looks.at(50)), round2(rm.looks.at(99))
+	f.LooksPerS = round2(float64(f.Looks) / seconds)
+	f.EnterP50, f.EnterP99 = round2(rm.entries.at(50)), round2(rm.entries.at(99))
+	return &f
+}
+
+func (f *RoomReport) text(t *textWriter) {
+	t.line("")
+	t.line("%10s places in the lobby and %s in line; %s places given twice, %s to nobody", thousands(int(f.Lobby)), thousands(int(f.Line)), thousands(f.Doubles), thousands(f.Gaps))
+	t.line("%10s joins a second, half within %s, 99 %% within %s, from the arrival to the place", thousands(int(f.JoinsPerS)), ms(f.JoinP50), ms(f.JoinP99))
+	t.line("%10s looks at the line, %s a second, half within %s, 99 %% within %s", thousands(int(f.Looks)), thousands(int(f.LooksPerS)), ms(f.LookP50), ms(f.LookP99))
+	t.line("%10s numbers called, %s people let in, half within %s, 99 %% within %s", thousands(int(f.Called)), thousands(f.Admitted), ms(f.EnterP50), ms(f.EnterP99))
+	t.line("%10s did not come when called, or gave their place up (%s)", thousands(f.Away), thousands(f.LeftLine))
+	t.some(f.Late, "came too late after they were called")
+	t.line("%10s tried to come in before their turn; %s were let in before their number was called", thousands(f.TriedEarly), thousands(f.Early))
+	t.line("%10s numbers that do not follow from the draw", thousands(f.WrongNumbers))
+	t.line("%10s people inside at once at most, of %s slots", thousands(f.Inside), thousands(f.Slots))
+	t.line("")
+}
