@@ -171,6 +171,7 @@ func (r *rushCall) complete(given map[string]bool) (err error) {
 		setUnless(given["lapse"], &p.Lapse, 0.05)
 		setUnless(given["give-up"], &p.GiveUp, 0.05)
 		setUnless(given["absent"], &p.Absent, 0.35)
+		p.Early = 0.005
 		setUnless(given["slots"] || !p.Own, &p.Slots, 5000)
 		setUnless(given["buy"], &p.Buy, true)
 		setUnless(given["hold"], &r.hold, r.faster(8*time.Minute))

@@ -44,6 +44,7 @@ type Crowd struct {
 	Slots  int                         // how many it has for people inside; 0: not known
 	Faster float64                     // times as fast as people: how long they look, choose and wait for the next look
 	Absent float64                     // share that does not come when called
+	Early  float64                     // share that tries to come in, and to claim, whatever its number is
 	Looks  int                         // most looks at the line per second; others are answered on the way
 	Open   func(context.Context) error // closes the lobby once most are in it; nil: it closes by itself
 
@@ -75,7 +76,7 @@ func (c *Crowd) Check() error {
 	switch {
 	case !slices.Contains(Scenarios, c.Scenario):
 		return fmt.Errorf("there is no scenario %q; there are %s", c.Scenario, strings.Join(Scenarios, ", "))
-	case c.Scenario == Room && (c.Faster < 1 || c.Absent < 0 || c.Absent > 1 || c.Looks < 1 || c.Slots < 0):
+	case c.Scenario == Room && (c.Faster < 1 || c.Absent < 0 || c.Absent > 1 || c.Early < 0 || c.Early > 0.9 || c.Looks < 1 || c.Slots < 0):
 		return fmt.Errorf("people in front of a waiting room are 1 time as fast as people or more, look once a second or more often, and a share of them is between 0 and 1")
 	case c.People < 1 || c.People > math.MaxInt32:
 		return fmt.Errorf("%d people are no crowd", c.People)

@@ -128,18 +128,16 @@ func (r *run) draw(d *drawn) {
 		rm.byNumber[rm.numbers[i]-1] = who
 		random := r.random(who, 2)
 		switch share := random.Float64(); {
-		case share < triesEarly:
+		case share < r.crowd.Early:
 			r.bother(who, stepEarly, random.Int64N(int64(10*time.Minute)))
-		case share < triesEarly+leavesLine:
+		case share < r.crowd.Early+leavesLine:
 			r.bother(who, stepLeaveLine, random.Int64N(int64(20*time.Minute)))
 		}
 	}
 }
 
-const (
-	triesEarly = 0.005 // of the people try to come in, and to claim, whatever their number is
-	leavesLine = 0.02  // give their place up
-)
+// leavesLine is the share of the lobby that gives its place up.
+const leavesLine = 0.02
 
 func (r *run) bother(who int32, s step, after int64) {
 	r.room.tickets[who].state = busy
@@ -171,6 +169,7 @@ func (r *run) answerAll() {
 		return
 	}
 	r.books.lie("people wait, and nobody was called or let in for %s: %d are called of %d, %d seats are free", stuck, rm.shown.Serving, rm.shown.Lobby+rm.shown.Line, rm.shown.Free)
+	rm.over = true
 	r.tellAll(failed)
 	rm.moved.Store(r.now())
 }

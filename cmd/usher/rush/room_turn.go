@@ -20,10 +20,14 @@ func (r *run) turn(ctx context.Context, l *line, who int32) error {
 		return err
 	}
 	rm.mu.Lock()
-	soldOut := rm.shown.soldOut()
+	soldOut, over := rm.shown.soldOut(), rm.over
 	rm.mu.Unlock()
 	if soldOut {
 		r.finish(who, toldSoldOut)
+		return nil
+	}
+	if over {
+		r.finish(who, failed)
 		return nil
 	}
 	from := r.now()

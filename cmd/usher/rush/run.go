@@ -95,6 +95,7 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 		for i := range r.room.tickets {
 			r.room.tickets[i].absent = random.Float64() < c.Absent
 		}
+		r.schedule.urgent = true
 		r.startLooking()
 	}
 	if c.Own {

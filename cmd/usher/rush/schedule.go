@@ -20,6 +20,8 @@ type schedule struct {
 	arrivals []int64 // by person, ascending
 	ready    chan turn
 
+	urgent bool // whoever was called does not stand behind arrivals that are late
+
 	mu    sync.Mutex
 	come  int   // arrivals that were handed out
 	later turns // what else is to be done
@@ -62,7 +64,7 @@ func (s *schedule) next(now int64) (t turn, wait time.Duration) {
 	if wait := min(arrival, other) - now; wait > 0 {
 		return turn{}, time.Duration(wait)
 	}
-	if other < arrival {
+	if other < arrival || s.urgent && other <= now {
 		return heap.Pop(&s.later).(turn), 0
 	}
 	s.come++

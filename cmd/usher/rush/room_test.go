@@ -1,0 +1,82 @@
+package rush
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOf3000InFrontOfAWaitingRoomEverybodyGetsATrueAnswer(t *testing.T) {
+	t.Parallel()
+	event := hall(t, 200, false, 30*time.Second)
+	err := server.CreateRoom(t.Context(), "--name", t.Name(), "--slug", event, "--events", event, "--slots", "200", "--valid", "30s", "--idle", "20s", "--stay", "60s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := send(t, true, &Crowd{
+		Event: event, Scenario: Room, People: 3000, Over: 3 * time.Second, Buy: true, GiveUp: 0.05,
+		Room: event, Slots: 200, Faster: 60, Absent: 0.35, Early: 0.02, Looks: 100,
+		Open: func(ctx context.Context) error { return server.CloseLobby(ctx, event) },
+	})
+	room := report.Room
+	if int(room.Lobby+room.Line) != 3000 || room.Doubles+room.Gaps+room.WrongNumbers+room.Early > 0 {
+		t.Errorf("3000 people have %d + %d places, %d twice and %d nobody's; %d numbers are not those of the draw, %d came in early",
+			room.Lobby, room.Line, room.Doubles, room.Gaps, room.WrongNumbers, room.Early)
+	}
+	if report.taken != 200 || room.Admitted == 0 || room.Away == 0 || room.TriedEarly == 0 || report.SoldOut == 0 {
+		t.Errorf("%d of 200 seats are sold; %d were let in, %d were away, %d tried early, %d were told it is sold out",
+			report.taken, room.Admitted, room.Away, room.TriedEarly, report.SoldOut)
+	}
+}
+
+// waitAt lets a small crowd wait in front of an office of the tests.
+func waitAt(t *testing.T, lie string) *Report {
+	t.Helper()
+	o, url := openRoomOffice(t, lie)
+	report, err := Run(t.Context(), &Crowd{
+		URL: url, Event: "evening", Scenario: Room, People: 200, Over: 500 * time.Millisecond, Connections: 8, Seed: 7, Own: true,
+		Room: "evening", Slots: roomSlots, Faster: 100, Absent: 0.2, Early: 0.3, Looks: 200, Open: o.close,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestAnHonestWaitingRoomIsNotAccused(t *testing.T) {
+	t.Parallel()
+	report := waitAt(t, "")
+	if report.Failed() || report.Got == 0 || report.SoldOut == 0 || report.Room.Admitted == 0 {
+		t.Errorf("%d got places, %d were told that it is sold out, %d were let in; found: %s", report.Got, report.SoldOut, report.Room.Admitted, strings.Join(report.Lies(), "\n"))
+	}
+}
+
+func TestTheJudgeFindsEveryPlantedLieOfAWaitingRoom(t *testing.T) {
+	t.Parallel()
+	for lie, word := range roomLies {
+		t.Run(lie, func(t *testing.T) {
+			t.Parallel()
+			report := waitAt(t, lie)
+			if all := strings.Join(report.Lies(), "\n"); !report.Failed() || !strings.Contains(all, word) {
+				t.Errorf("it was not found: untrue %d, errors %d, %q", report.Untrue, report.Errors, all)
+			}
+		})
+	}
+}
+
+func TestABrowserKeepsTheLastOfEachCookie(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][3]string{
+		{"", "", ""},
+		{"", "a=1", "a=1"},
+		{"a=1", "", "a=1"},
+		{"a=1", "a=2", "a=2"},
+		{"a=1; b=1", "a=2", "a=2; b=1"},
+		{"ab=1", "a=2; c=3", "a=2; c=3; ab=1"},
+	} {
+		if got := merge(test[0], test[1]); got != test[2] {
+			t.Errorf("%q and then %q: it keeps %q, want %q", test[0], test[1], got, test[2])
+		}
+	}
+}
