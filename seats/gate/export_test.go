@@ -68,3 +68,10 @@ var (
 	BucketOf = bucketOf
 	EndOf    = endOf
 )
+
+// Asking is how many people wait for the next statement that lets people in.
+func (r *Room) Asking() int {
+	r.comers.mu.Lock()
+	defer r.comers.mu.Unlock()
+	return len(r.comers.waiting)
+}

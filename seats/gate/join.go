@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,17 +11,9 @@ import (
 )
 
 const (
-	laneTime   = 10 * time.Second // the most time one statement of a lane may take
-	mostJoin   = 1 << 16          // people who join in one statement
-	mostRecent = 1 << 16          // people whose place a node remembers
+	mostJoin   = 1 << 16 // people who join in one statement
+	mostRecent = 1 << 16 // people whose place a node remembers
 )
-
-// lane is where people who join wait while the statement before theirs runs. The next one takes them all: the more come,
-// the larger it is, and who comes alone waits for nobody.
-type lane struct {
-	waiting []*joiner
-	running bool
-}
 
 // joiner is somebody who wants a place.
 type joiner struct {
@@ -59,14 +50,7 @@ func (r *Room) Join(ctx context.Context, holder seats.ID, token string) (Place, 
 
 func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
 	j.answer = make(chan joined, 1)
-	r.mu.Lock()
-	r.lane.waiting = append(r.lane.waiting, j)
-	if !r.lane.running {
-		r.lane.running = true
-		r.gate.lanes.Add(1)
-		go r.runLane()
-	}
-	r.mu.Unlock()
+	r.joiners.come(j)
 	select {
 	case a := <-j.answer:
 		if a.err != nil {
@@ -76,25 +60,6 @@ func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
 		return a.place, token, err
 	case <-ctx.Done():
 		return Place{}, "", fmt.Errorf("gate: room %d: wait for a place: %w", r.ID, ctx.Err())
-	}
-}
-
-// runLane has one statement after the other give places while people wait for them.
-func (r *Room) runLane() {
-	defer r.gate.lanes.Done()
-	for {
-		r.mu.Lock()
-		n := min(len(r.lane.waiting), mostJoin)
-		joiners := r.lane.waiting[:n:n]
-		r.lane.waiting = r.lane.waiting[n:]
-		r.lane.running = n > 0
-		r.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), laneTime)
-		r.give(ctx, joiners)
-		cancel()
 	}
 }
 

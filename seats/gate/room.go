@@ -125,23 +125,23 @@ type Room struct {
 	status atomic.Pointer[Status]
 	draw   atomic.Pointer[table]
 	record atomic.Pointer[Record]
-	counts counts        // of those who are still there
-	enter  chan struct{} // room for those whose admission is being written
-	asking atomic.Bool   // the beacon is being asked
-	hurry  atomic.Int64  // people who were told to join later, and of whom nothing is written down yet
-	moved  atomic.Int64  // when a change was seen last, in nanoseconds of this machine's clock
+	counts counts       // of those who are still there
+	asking atomic.Bool  // the beacon is being asked
+	hurry  atomic.Int64 // people who were told to join later, and of whom nothing is written down yet
+	moved  atomic.Int64 // when a change was seen last, in nanoseconds of this machine's clock
+
+	joiners lane[*joiner]
+	comers  lane[*comer]
 
 	mu      sync.Mutex
-	lane    lane               // guarded by mu
 	recent  map[seats.ID]Place // who joined here lately; guarded by mu
 	drawing sync.Mutex         // held while the numbers are drawn, so that it is done once
 }
 
-// admitAtOnce is how many admissions of a room one node writes at once.
-const admitAtOnce = 4
-
 func newRoom(g *Gate, s State) *Room {
-	r := &Room{ID: s.ID, Slug: s.Slug, gate: g, enter: make(chan struct{}, admitAtOnce), recent: map[seats.ID]Place{}}
+	r := &Room{ID: s.ID, Slug: s.Slug, gate: g, recent: map[seats.ID]Place{}}
+	r.joiners.most, r.joiners.send, r.joiners.ends = mostJoin, r.give, g.lanes.Add
+	r.comers.most, r.comers.send, r.comers.ends = mostComers, r.letIn, g.lanes.Add
 	r.state.Store(&s)
 	return r
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,29 +17,37 @@ const slideAfter = 0.8
 // A slot moves on with its person, up to the longest stay; seats they hold move it further (package seats does).
 const touchSQL = `
 UPDATE slot s
-   SET expires_at = greatest(s.expires_at, least(clock_timestamp() + r.idle, s.since + r.stay))
+   SET expires_at = least(clock_timestamp() + r.idle, s.since + r.stay)
   FROM room r
- WHERE s.room_id = $1 AND r.id = $1 AND s.holder = $2 AND s.expires_at > clock_timestamp()
+ WHERE r.id = $1 AND s.room_id = $1 AND s.holder = ANY ($2::uuid[]) AND s.expires_at > clock_timestamp()
    AND s.expires_at < least(clock_timestamp() + r.idle * $3::float8, s.since + r.stay)`
 
-const insideSQL = `SELECT number, expires_at FROM slot WHERE room_id = $1 AND holder = $2 AND expires_at > clock_timestamp()`
+const insideSQL = `SELECT holder, number, expires_at FROM slot WHERE room_id = $1 AND holder = ANY ($2::uuid[]) AND expires_at > clock_timestamp()`
 
-// Inside tells until when a holder is inside, and keeps them there: it is a sign of life. A holder who is not inside has
-// the zero time.
-func (r *Room) Inside(ctx context.Context, holder seats.ID) (number int64, until time.Time, err error) {
+// seeInside tells which people are inside and until when, and keeps them there: it is a sign of life.
+func (r *Room) seeInside(ctx context.Context, comers []*comer) error {
+	holders := byHolder(comers)
 	var q pgx.Batch
-	q.Queue(touchSQL, r.ID, holder, slideAfter)
-	q.Queue(insideSQL, r.ID, holder).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(&number, &until)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
+	q.Queue(touchSQL, r.ID, holders, slideAfter)
+	queueInside(&q, r.ID, holders, comers)
+	if err := r.gate.db.SendBatch(ctx, &q).Close(); err != nil {
+		return fmt.Errorf("gate: room %d: who is inside: %w", r.ID, err)
+	}
+	return nil
+}
+
+// queueInside notes who of them is inside, which is all that counts then.
+func queueInside(q *pgx.Batch, room int64, holders []seats.ID, comers []*comer) {
+	of := make(map[seats.ID]*comer, len(comers))
+	for _, c := range comers {
+		of[c.holder] = c
+	}
+	q.Queue(insideSQL, room, holders).Query(func(rows pgx.Rows) error {
+		var holder seats.ID
+		v := Visit{Inside: true}
+		_, err := pgx.ForEachRow(rows, []any{&holder, &v.Number, &v.Until}, func() error { of[holder].visit = v; return nil })
 		return err
 	})
-	if err := r.gate.db.SendBatch(ctx, &q).Close(); err != nil {
-		return 0, time.Time{}, fmt.Errorf("gate: room %d: who is inside: %w", r.ID, err)
-	}
-	return number, until, nil
 }
 
 // Whoever holds seats stays: they finish, or let them go first.
