@@ -178,6 +178,11 @@ func roomShow(ctx context.Context, c *call) error {
 		}
 		fmt.Fprintf(t, "inside\t%s of %s slots\n", thousands(r.Inside), thousands(r.Slots))
 		fmt.Fprintf(t, "let in so far\t%s, of whom %s bought\n", thousands(r.Admitted), thousands(r.Bought))
+		if right, err := rooms.Accuracy(ctx, c.args[0]); err != nil {
+			return err
+		} else if right.Told > 0 {
+			fmt.Fprintf(t, "called when they were told\t%.0f %% of %s; half of them within %.0f %% of their wait\n", 100*right.Within, thousands(right.Told), 100*right.Off)
+		}
 		fmt.Fprintf(t, "people let in per second\t%.2f (limit: %g; 0 is none)\n", r.Outlook.Rate, r.Rate)
 		if r.OpensAt != nil {
 			fmt.Fprintf(t, "opens\t%s\n", r.OpensAt.UTC().Format(time.RFC3339))

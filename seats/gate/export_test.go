@@ -67,6 +67,8 @@ func (r *Room) NoteGone(ctx context.Context) error { return r.noteGone(ctx) }
 var (
 	BucketOf = bucketOf
 	EndOf    = endOf
+
+	CohortsSQL = cohortsSQL
 )
 
 // Asking is how many people wait for the next statement that lets people in.

@@ -13,7 +13,7 @@ const habitsSQL = `
 SELECT count(*) FILTER (WHERE a.outcome IS NOT NULL OR a.admitted_at < clock_timestamp() - r.stay),
        count(*) FILTER (WHERE a.outcome = 'bought'), coalesce(sum(a.seats) FILTER (WHERE a.outcome = 'bought'), 0)
   FROM room r
-  LEFT JOIN admission a ON a.room_id = r.id AND a.entered > 0 AND a.admitted_at > clock_timestamp() - interval '1 hour'
+  LEFT JOIN admission a ON a.room_id = r.id AND a.entered > 0 AND a.admitted_at > now() - interval '1 hour'
  WHERE r.id = $1`
 
 // done is what people and seats of a room did.

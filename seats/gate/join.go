@@ -127,7 +127,7 @@ space AS MATERIALIZED (
     SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.slot <= r.slots AND s.expires_at > clock_timestamp()) AS live,
            coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < clock_timestamp() - interval '10 seconds'
                       ORDER BY c.serving DESC LIMIT 1), 0)
-             + (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.admitted_at >= clock_timestamp() - interval '10 seconds') AS settled
+             + (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.admitted_at >= now() - interval '10 seconds') AS settled
       FROM room r
      WHERE r.id = $1 AND r.phase = 'through'
 )`
