@@ -95,6 +95,9 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 		}
 		r.finish(who, refused)
 		return nil
+	case "waiting_room":
+		r.outside(who, sent, received)
+		return nil
 	default:
 		r.finish(who, refused)
 		return nil

@@ -200,7 +200,7 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	r.claims.Add(1)
 	err = json.Unmarshal(l.body, &a)
 	won := status == http.StatusCreated && a.Hold != nil
-	lost := status == http.StatusConflict && a.Error != nil
+	lost := a.Error != nil && (status == http.StatusConflict || status == http.StatusForbidden && r.room != nil && a.Error.Code == "waiting_room")
 	if err != nil || !won && !lost {
 		return a, sent, received, &errAnswer{status, string(l.body)}
 	}

@@ -36,10 +36,11 @@ type room struct {
 	numbers  []uint32            // of the lobby, by index-1, as we draw them; nil before
 	byNumber []int32             // who has a number of the lobby, by number-1
 	drawn    bool
-	over     bool  // nobody is answered any more
-	told     bool  // everybody, that it is sold out
-	called   int64 // numbers whose people were told
-	stays    map[int32]*stay
+	over     bool            // nobody is answered any more
+	told     bool            // everybody, that it is sold out
+	called   int64           // numbers whose people were told
+	stays    map[int32]*stay // the last of each
+	past     []stay          // those before
 	figures  RoomReport
 	lost     int // joins whose answer never came
 }

@@ -106,7 +106,11 @@ func (r *run) judgeInside() {
 		by int
 	}
 	var steps []step
+	all := rm.past
 	for _, s := range rm.stays {
+		all = append(all, *s)
+	}
+	for _, s := range all {
 		if s.until > s.from {
 			steps = append(steps, step{s.from, 1}, step{s.until, -1})
 		}
@@ -133,6 +137,7 @@ type RoomReport struct {
 	LeftLine     int     `json:"left_line"`     // those of them who gave it up
 	TriedEarly   int     `json:"tried_early"`   // people who tried to come in, and to claim, before their turn
 	Late         int     `json:"late"`          // people whose number was called too long ago when they came
+	Slow         int     `json:"slow"`          // times somebody inside claimed when their time there was over
 	Slots        int     `json:"slots"`         //
 	Inside       int     `json:"inside"`        // people who were surely inside at once, at most
 	Doubles      int     `json:"doubles"`       // places that two people got
@@ -172,6 +177,7 @@ func (f *RoomReport) text(t *textWriter) {
 	t.line("%10s numbers called, %s people let in, half within %s, 99 %% within %s", thousands(int(f.Called)), thousands(f.Admitted), ms(f.EnterP50), ms(f.EnterP99))
 	t.line("%10s did not come when called, or gave their place up (%s)", thousands(f.Away), thousands(f.LeftLine))
 	t.some(f.Late, "came too late after they were called")
+	t.some(f.Slow, "times somebody inside claimed when their time there was over")
 	t.line("%10s tried to come in before their turn; %s were let in before their number was called", thousands(f.TriedEarly), thousands(f.Early))
 	t.line("%10s numbers that do not follow from the draw", thousands(f.WrongNumbers))
 	t.line("%10s people inside at once at most, of %s slots", thousands(f.Inside), thousands(f.Slots))

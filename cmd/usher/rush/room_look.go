@@ -11,26 +11,25 @@ const (
 	nextLook  = 5 * time.Second  // how often the page of somebody asks who is about to be called, at most
 	lobbyLook = 30 * time.Second // of somebody in the lobby
 	rarely    = 60 * time.Second // of somebody far back
-	lookers   = 1000             // those who wait ask by so many turns, one after the other
 	stuck     = 2 * time.Minute  // without anything happening: they are not answered
 )
 
-// startLooking has those who wait look for as long as the crowd is there.
-func (r *run) startLooking() {
-	for i := range lookers {
-		r.schedule.add(turn{int64(i) * int64(time.Second) / lookers, int32(-1 - i)})
-	}
-}
+// onlooker is whoever of those who wait looks next.
+const onlooker = -1
 
-// lookOn is one look of somebody who waits, whoever it is: all are told the same.
+// startLooking has those who wait look for as long as the crowd is there.
+func (r *run) startLooking() { r.schedule.add(turn{0, onlooker}) }
+
+// lookOn is one look of somebody who waits, whoever it is: all are told the same. The next one looks after the pace of now,
+// whether this one was answered or not.
 func (r *run) lookOn(ctx context.Context, l *line, t turn) error {
+	r.schedule.add(turn{max(t.at, r.now()-int64(time.Second)) + int64(r.lookEach()), onlooker})
 	err := r.glance(ctx, l, t.at)
-	r.schedule.add(turn{max(t.at, r.now()-int64(time.Second)) + int64(r.lookEach()), t.who})
 	r.answerAll()
 	return err
 }
 
-// lookEach is how long each of the lookers waits, so that as many look as the page has look: a twentieth of the time one
+// lookEach is the time from one look to the next, so that as many look as the page has look: a twentieth of the time one
 // has to wait, between 5 and 60 s, made shorter as all times are. Of more than crowd.Looks a second the others are
 // answered on the way, as the answer says they may be.
 func (r *run) lookEach() time.Duration {
@@ -47,7 +46,7 @@ func (r *run) lookEach() time.Duration {
 		}
 	}
 	rate := min(waiting/r.scaled(each).Seconds(), float64(r.crowd.Looks))
-	return time.Duration(lookers / rate * float64(time.Second))
+	return time.Duration(float64(time.Second) / rate)
 }
 
 // glance asks how the room stands. Somebody wanted to know since from.

@@ -2,7 +2,9 @@ package rush
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -39,7 +41,8 @@ func waitAt(t *testing.T, lie string) *Report {
 		Room: "evening", Slots: roomSlots, Faster: 100, Absent: 0.2, Early: 0.3, Looks: 200, Open: o.close,
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return &Report{}
 	}
 	return report
 }
@@ -54,15 +57,17 @@ func TestAnHonestWaitingRoomIsNotAccused(t *testing.T) {
 
 func TestTheJudgeFindsEveryPlantedLieOfAWaitingRoom(t *testing.T) {
 	t.Parallel()
-	for lie, word := range roomLies {
-		t.Run(lie, func(t *testing.T) {
-			t.Parallel()
+	var all sync.WaitGroup
+	for lie, word := range roomLies { // all at once: most of the time they wait
+		all.Go(func() {
 			report := waitAt(t, lie)
-			if all := strings.Join(report.Lies(), "\n"); !report.Failed() || !strings.Contains(all, word) {
-				t.Errorf("it was not found: untrue %d, errors %d, %q", report.Untrue, report.Errors, all)
+			all := strings.Join(report.Lies(), "\n")
+			if !report.Failed() || !slices.ContainsFunc(strings.Split(word, "|"), func(w string) bool { return strings.Contains(all, w) }) {
+				t.Errorf("%q was not found: untrue %d, errors %d, %q", lie, report.Untrue, report.Errors, all)
 			}
 		})
 	}
+	all.Wait()
 }
 
 func TestABrowserKeepsTheLastOfEachCookie(t *testing.T) {

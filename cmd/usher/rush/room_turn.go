@@ -46,7 +46,7 @@ func (r *run) turn(ctx context.Context, l *line, who int32) error {
 		p.cookie, p.inside = rm.cookies(who), true
 		r.next(who, stepLook, r.scaled(looksFor+time.Duration(r.random(who, 3).Int64N(int64(2*looksFor)))))
 	case a.Why == "full":
-		r.next(who, stepTurn, r.scaled(2*time.Second+time.Duration(r.random(who, int(p.tries)).Int64N(int64(2*time.Second)))))
+		r.next(who, stepTurn, r.scaled(nextLook*4/5+time.Duration(r.random(who, int(r.now()>>20)).Int64N(int64(nextLook*2/5)))))
 	case a.Why == "late":
 		rm.mu.Lock()
 		rm.figures.Late++
@@ -82,12 +82,43 @@ func (r *run) enter(ctx context.Context, l *line, who int32) (a standing, err er
 		}
 		t.number = uint32(a.Number)
 	}
-	if s := rm.stays[who]; a.Inside && s == nil {
-		rm.stays[who] = &stay{number: rm.number(t), from: received + r.books.offsetMost(), until: a.Until.UnixNano()}
-	} else if a.Inside {
-		s.until = max(s.until, a.Until.UnixNano())
+	if a.Inside {
+		rm.stay(who, received+r.books.offsetMost(), a.Until.UnixNano())
 	}
 	return a, nil
+}
+
+// stay books that somebody is inside from one moment to another. Who was not surely inside until then came in again. It
+// needs rm.mu.
+func (rm *room) stay(who int32, from, until int64) {
+	s := rm.stays[who]
+	if s != nil && s.until >= from {
+		s.until = max(s.until, until)
+		return
+	}
+	if s != nil {
+		rm.past = append(rm.past, *s)
+	}
+	rm.stays[who] = &stay{number: rm.number(&rm.tickets[who]), from: from, until: until}
+}
+
+// outside books that somebody who was let in is told that they are not inside. If their time is over they ask to come in
+// again, as their page does.
+func (r *run) outside(who int32, sent, received int64) {
+	rm := r.room
+	rm.mu.Lock()
+	defer rm.mu.Unlock()
+	s := rm.stays[who]
+	if s == nil || s.until > received+r.books.offsetMost() {
+		r.books.lie("person %d was inside, claimed at %s and was told that they are not", who, clockTime(sent+r.books.offsetLeast()))
+		r.finish(who, refused)
+		return
+	}
+	rm.figures.Slow++
+	p := &r.people[who]
+	p.inside, p.claim = false, nil
+	rm.tickets[who].state = comes
+	r.next(who, stepTurn, 0)
 }
 
 // early tries to come in, and to claim, before the turn; then the wait goes on.
