@@ -15,10 +15,10 @@ import {showCategories, showPlan} from 'usher/editor_lists'
 import {dropDraft, keepDraft, readDraft} from 'usher/editor_draft'
 import {$, $$, counted, data, key, say} from 'usher/page'
 
-const DRAFT_AFTER = 800 // ms without an edit
+const DRAFT_AFTER = 300 // ms without an edit
 const canvas = $('.board canvas'), card = $('.board .card'), panels = $('.panels'), notice = $('.bar .notice'), saveButton = $('[data-do=save]')
 const address = `/desk/plans/${data.plan}`
-let state, painter, due, timer, version = Number(data.version), sending, sendKey, panel = 'selection'
+let state, painter, due, timer, version = Number(data.version), sending, sendKey, kept, panel = 'selection'
 
 function redraw() { due ??= requestAnimationFrame(draw) }
 
@@ -46,18 +46,18 @@ const shows = {
 function show() {
   shows[panel](panels)
   for (const tab of $$('[data-panel]')) tab.setAttribute('aria-pressed', String(tab.dataset.panel === panel))
-  for (const tool of $$('[data-tool]')) tool.setAttribute('aria-pressed', String(tool.dataset.tool === state.tool))
+  for (const tool of $$('.tools button')) tool.setAttribute('aria-pressed', String(tool.dataset.tool === state.tool))
   $('[data-do=undo]').disabled = !state.h.past.length
   $('[data-do=redo]').disabled = !state.h.future.length
   $('[data-name]').textContent = state.plan.name
   $('[data-figures]').textContent = counted(seatCount(state.plan), 'seat')
-  canvas.dataset.tool = state.tool
+  canvas.dataset.hand = state.tool
   tellSaved()
 }
 
 function tellSaved() {
   saveButton.disabled = !state.unsaved || Boolean(sending)
-  notice.textContent = sending ? 'Saving …' : state.unsaved ? 'Not saved yet; kept in this browser.' : `Version ${version} is saved.`
+  notice.textContent = sending ? 'Saving …' : state.unsaved ? `Not saved yet${kept === state.plan ? '; kept in this browser' : ''}.` : `Version ${version} is saved.`
 }
 
 function changed() {
@@ -67,9 +67,12 @@ function changed() {
   timer = setTimeout(keep, DRAFT_AFTER)
 }
 
-function keep() {
-  if (state.unsaved) keepDraft(data.plan, {version, at: Date.now(), document: written(state.plan)})
-  else dropDraft(data.plan)
+async function keep() {
+  const {plan} = state
+  if (!state.unsaved) return dropDraft(data.plan)
+  if (kept === plan) return
+  if (await keepDraft(data.plan, {version, at: Date.now(), document: written(plan)})) kept = plan
+  tellSaved()
 }
 
 // save sends the plan; the same one with the same key, so that a repeat is no second version.
@@ -149,7 +152,7 @@ function listen() {
   state.addEventListener('change', changed)
   state.addEventListener('look', redraw)
   for (const b of $$('[data-do]')) b.addEventListener('click', () => does[b.dataset.do]())
-  for (const b of $$('[data-tool]')) b.addEventListener('click', () => { pointer.cancel(); panel = 'selection'; state.use(b.dataset.tool) })
+  for (const b of $$('.tools button')) b.addEventListener('click', () => { pointer.cancel(); panel = 'selection'; state.use(b.dataset.tool) })
   for (const b of $$('[data-panel]')) b.addEventListener('click', () => { panel = b.dataset.panel; show() })
   $('[name=level]').addEventListener('change', event => { state.level = event.target.value })
   $('[name=snap]').addEventListener('change', event => { state.snaps = event.target.checked })

@@ -35,7 +35,7 @@ export function makeRows(plan, wish, section, mint) {
     const back = i * rowSpacing, n = seats + i * grow
     const arc = bend && (n - 1) * spacing / (radius + back) * 180 / Math.PI
     const points = line({at: [at[0] - back * sin, at[1] + back * cos], n, spacing, angle, bend: arc})
-    const label = labels[i] ?? follows(old.length ? old : ['@'])
+    const label = labels[i] ?? (old.length ? follows(old) : 'A')
     old.push(label)
     const numbers = names(n, wish.number)
     if (wish.number?.from === 'right') numbers.reverse()
@@ -123,7 +123,7 @@ export function makeShape(plan, shape, mint) {
 export const editShape = (plan, key, fields) => mapShapes(plan, shape => shape[KEY] === key ? assign(shape, fields) : shape)
 
 export function makeCategory(plan, mint) {
-  const keys = plan.categories.map(c => c.key), key = follows(keys.length ? keys : ['@'])
+  const keys = plan.categories.map(c => c.key), key = keys.length ? follows(keys) : 'A'
   const made = {key, name: `Category ${key}`, price: 0, [KEY]: mint.key()}
   return set(plan, 'categories', [...plan.categories, made])
 }

@@ -59,7 +59,8 @@ export class Painter {
 
   #things(plan, camera, wanted, f = p => p) {
     const colours = this.colours(plan)
-    for (const section of plan.sections) this.#outline(section, camera, colours, wanted, f)
+    const said = new Set((plan.shapes ?? []).map(s => s.text)) // names that stand in the drawing already
+    for (const section of plan.sections) this.#outline(section, camera, colours, wanted, f, !said.has(section.name))
     for (const shape of plan.shapes ?? []) if (wanted(shape[KEY])) this.#shape(shape, camera, f)
     const batches = new Map()
     for (const section of plan.sections) {
@@ -123,7 +124,7 @@ export class Painter {
     }
   }
 
-  #outline(section, camera, colours, wanted, f) {
+  #outline(section, camera, colours, wanted, f, titled) {
     const mine = wanted(section[KEY])
     const points = section.outline ?? (section.area ? undefined : this.#hull(section))
     if (!points || !mine) return
@@ -141,7 +142,7 @@ export class Painter {
     g.globalAlpha = 1
     const [x, y] = camera.screen(f(middle(boxOf(points)))), size = Math.min(18, 13 * Math.sqrt(camera.scale) + 3)
     if (section.area) this.#text(`${section.name} · ${section.area.capacity}`, x, y, size, this.theme.text)
-    else if (camera.scale < NUMBERS) {
+    else if (titled && camera.scale < NUMBERS) {
       const [, top] = camera.screen(f([0, boxOf(points).top]))
       this.#text(section.name, x, top - size * .7, size, this.theme.text)
     }
