@@ -225,8 +225,15 @@ func TestThePagesOfPlansAreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.
 				ann.sees(ann.page.GetByText("What was found"))
 			}},
 			{"editor", func() { ann.visit(editor); ann.seesEditor() }},
-			{"editor-row", func() { ann.drags(.5, .5, .5, .5); check(t, ann.page.Locator(".board canvas").Focus()); ann.keys(".", ".") }},
-			{"editor-sections", func() { ann.press(ann.page.Locator("[data-panel=sections]")); ann.press(ann.page.Locator(".turn[aria-expanded]").First()) }},
+			{"editor-row", func() {
+				ann.drags(.5, .5, .5, .5)
+				check(t, ann.page.Locator(".board canvas").Focus())
+				ann.keys(".", ".")
+			}},
+			{"editor-sections", func() {
+				ann.press(ann.page.Locator("[data-panel=sections]"))
+				ann.press(ann.page.Locator(".turn[aria-expanded]").First())
+			}},
 			{"editor-categories", func() { ann.press(ann.page.Locator("[data-panel=categories]")) }},
 			{"editor-plan", func() { ann.press(ann.page.Locator("[data-panel=plan]")) }},
 			{"editor-rows", func() { ann.press(ann.tool("Rows")) }},
