@@ -3,7 +3,6 @@ package views
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/go-pdf/fpdf"
 
@@ -55,22 +54,25 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 	pen.doc.SetDrawColor(120, 120, 120)
 	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
 	width := paperWidth - paperCode - 18
-	y := top + 11
+	y := top + 6
 	for _, line := range []struct {
-		size  float64
-		lines int
-		text  string
+		above, size float64
+		lines       int
+		text        string
 	}{
-		{16, 2, p.Event.Name},
-		{10, 2, strings.TrimSuffix(when(p.Event)+" · "+p.Event.Venue, " · ")},
-		{14, 3, p.Plan.Words(t.Idx)},
-		{10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + price(t.Price, p.Order.Currency)},
-		{12, 4, p.Order.Name},
+		{0, 14, 2, p.Event.Name},
+		{0, 10, 1, when(p.Event)},
+		{0, 10, 1, p.Event.Venue},
+		{3.5, 20, 2, p.Plan.Words(t.Idx)},
+		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + price(t.Price, p.Order.Currency)},
+		{2, 12, 2, p.Order.Name},
 	} {
-		y = pen.write(paperLeft+7, y, line.size, width, line.lines, line.text) + 1.5
+		if line.text != "" {
+			y = pen.write(paperLeft+7, y+line.above+line.size/millimetre, line.size, width, line.lines, line.text) - 0.7*line.size/millimetre
+		}
 	}
 	if due := toPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
-		pen.write(paperLeft+7, y, 10, width, 1, "Of the whole order: "+due)
+		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, "Of the whole order: "+due)
 	}
 	pen.code(paperLeft+paperWidth-paperCode-5, top+5, paperCode, t.Code)
 	pen.write(paperLeft+7, top+paperHeight-5, 7, width, 1, "Order "+p.Order.Code)
