@@ -68,7 +68,6 @@ func (h *Handlers) forgotPassword(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p views.ForgottenPage) error {
-	w.Header().Set("Cache-Control", "no-store")
 	p.Page = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css"}
 	return writePage(w, r, status, views.Forgotten(p))
 }
@@ -101,7 +100,6 @@ func (h *Handlers) passwordLink(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, p views.PasswordPage) (err error) {
-	w.Header().Set("Cache-Control", "no-store")
 	if p.Member, err = h.organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}

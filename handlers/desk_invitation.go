@@ -16,7 +16,6 @@ func (h *Handlers) invitation(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status int, p views.InvitationPage) (err error) {
-	w.Header().Set("Cache-Control", "no-store")
 	if p.Invited, err = h.organizers.Invitation(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}

@@ -40,7 +40,6 @@ func (h *Handlers) asked(r *http.Request) string {
 
 // POST /desk/session/options
 func (h *Handlers) passkeyOptions(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
 	c, err := h.organizers.BeginSignIn(r.Context(), h.origin(r), networkName(r))
 	if err != nil {
 		return err
@@ -50,7 +49,6 @@ func (h *Handlers) passkeyOptions(w http.ResponseWriter, r *http.Request) error 
 
 // POST /desk/session/passkey
 func (h *Handlers) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err

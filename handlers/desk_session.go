@@ -28,7 +28,6 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
-	w.Header().Set("Cache-Control", "no-store")
 	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk-passkey.js"}
 	p.Passkeys = desk.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.SignIn(p))
@@ -36,7 +35,6 @@ func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int
 
 // POST /desk/session
 func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -136,7 +134,6 @@ func (h *Handlers) setup(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p views.SetupPage) error {
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
 	return writePage(w, r, status, views.Setup(p))

@@ -45,6 +45,9 @@ func withHeaders(next http.Handler) http.Handler {
 		header := w.Header()
 		header["X-Content-Type-Options"] = nosniff
 		header["Cross-Origin-Resource-Policy"] = sameOrigin
+		if atDesk(r) { // what is there is for who signed in, now
+			header["Cache-Control"] = noStore
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -53,6 +56,7 @@ func withHeaders(next http.Handler) http.Handler {
 var (
 	nosniff    = []string{"nosniff"}
 	sameOrigin = []string{"same-origin"}
+	noStore    = []string{"no-store"}
 )
 
 // nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
