@@ -80,7 +80,7 @@ func (h *Handlers) desk(need desk.Need, next func(http.ResponseWriter, *http.Req
 // members of its team get in.
 func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-			r, err := h.visited(r)
+		r, err := h.visited(r)
 		if err != nil {
 			return err
 		}
