@@ -98,6 +98,12 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 	}
 }
 
+// still tells whether whoever a request let in may still do what needs need: for answers that take longer than a moment.
+func (h *Handlers) still(r *http.Request, need desk.Need) bool {
+	m, err := h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+	return err == nil && m.May(need)
+}
+
 // deskSession is what this browser's session knows of who signed in at the desk; the zero Session if nobody did.
 func (h *Handlers) deskSession(r *http.Request) (s desk.Session) {
 	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), deskKey), "%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team)

@@ -92,6 +92,9 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 		select {
 		case <-watch.bell:
 		case <-beat.C:
+			if !h.still(r, desk.Look) { // they were removed, or signed out everywhere
+				return nil
+			}
 		case <-over:
 			return nil
 		case <-r.Context().Done():

@@ -37,6 +37,13 @@ func newEmptyHouse(t *testing.T) *house {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := newEmptyHouse(t)
+	h.fill(t)
+	return h
+}
+
+// fill sets the desk up and makes the second team.
+func (h *house) fill(t *testing.T) {
+	t.Helper()
 	token, err := h.desk.SetupLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +57,6 @@ func newHouse(t *testing.T) *house {
 	h.scan(t, &second, `INSERT INTO team (name) VALUES ('Others') RETURNING id`)
 	h.mine, h.theirs = h.event(t, "mine", h.ann.Team), h.event(t, "theirs", second)
 	h.bob = h.add(t, "bob", desk.Owner, second)
-	return h
 }
 
 // add makes somebody a member of a team.
