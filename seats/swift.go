@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -169,15 +169,26 @@ func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
 	return nil
 }
 
-// unfinished is the answers a new hold keeps, up to the time only the database knows; nil without a key.
+// unfinished is the answers a new hold keeps, as JSON of granted up to the time only the database knows; nil without a key.
 func unfinished(c *command, h *heldBy) *string {
 	if c.key == "" {
 		return nil
 	}
-	text, err := json.Marshal([]granted{{Key: c.key, Wish: c.wish, Hold: h.id, Seats: h.seats}})
+	key, err := json.Marshal(c.key)
 	if err != nil {
 		return nil
 	}
-	head, _, _ := strings.Cut(string(text), `"0001-01-01T00:00:00Z"`)
+	text := make([]byte, 0, 192)
+	text = append(append(text, `[{"key":`...), key...)
+	text = append(append(text, `,"wish":"`...), c.wish...) // a hash
+	text = append(append(text, `","hold":"`...), h.id.String()...)
+	text = append(text, `","seats":[`...)
+	for i, idx := range h.seats {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, int64(idx), 10)
+	}
+	head := string(append(text, `],"expires_at":`...))
 	return &head
 }
