@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -20,6 +21,7 @@ type Letters struct {
 	Orders *orders.Orders
 	Credit *credit.Ledger
 	Desk   *desk.Desk
+	Gate   *gate.Gate
 	URL    string // how browsers reach us
 }
 
@@ -30,6 +32,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.link(ctx, m)
 	case desk.MailInvitation:
 		return l.invitation(ctx, m)
+	case gate.MailPlace:
+		return l.place(ctx, m)
 	case desk.MailPassword:
 		return l.password(ctx, m)
 	case orders.MailLost:
@@ -138,6 +142,23 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 		return mail.Letter{}, err
 	}
 	return deskLetter(ctx, m, views.PasswordMail(name, l.URL+views.PasswordPath+"/"+token))
+}
+
+// place makes the mail that invites somebody to a waiting room. Whoever reads it joins as its address.
+func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	room, err := l.Gate.Room(ctx, m.Room)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	state := room.State()
+	if state.Phase == gate.PhaseEnded {
+		return mail.Letter{}, &mail.Refused{Reason: "the waiting room has ended"}
+	}
+	invitation, err := room.Invitation(ctx, m.Email)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	return deskLetter(ctx, m, views.PlaceMail(state.Name, l.URL+views.RoomPath(room.Slug)+"/invitations/"+invitation))
 }
 
 func deskLetter(ctx context.Context, m mail.Mail, page views.DeskMail) (mail.Letter, error) {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
@@ -95,11 +96,7 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 		room.Hurried()
 		return errHurried
 	}
-	again := room.Again
-	if token == "" {
-		again = room.Join // it costs no look at who is inside
-	}
-	place, next, err := again(r.Context(), holder, token)
+	place, next, err := joinAs(r, room, holder, token)
 	if err != nil {
 		return err
 	}
@@ -109,6 +106,37 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	}
 	http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
 	return nil
+}
+
+// joinAs joins as whoever somebody is: with an invitation, again, or new.
+func joinAs(r *http.Request, room *gate.Room, holder seats.ID, token string) (gate.Place, string, error) {
+	invitation := r.PostFormValue("invitation")
+	switch {
+	case room.State().Entry == gate.EntryEmail && invitation != "":
+		return room.JoinAs(r.Context(), holder, token, invitation)
+	case token == "":
+		return room.Join(r.Context(), holder, token) // it costs no look at who is inside
+	}
+	return room.Again(r.Context(), holder, token)
+}
+
+// GET /rooms/{slug}/invitations/{invitation}
+//
+// Looking joins nobody: programs that read mail look at every address in it. The button does.
+func (h *Handlers) roomInvitation(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+	invitation := r.PathValue("invitation")
+	switch err := room.Invited(r.Context(), invitation); {
+	case errors.Is(err, gate.ErrNoPlace):
+		return errNoInvitation
+	case err != nil:
+		return err
+	}
+	r, away := h.softly(r)
+	v := gate.Visit{}
+	if holder, known := h.visitor(r); known {
+		v = room.Look(r.Context(), holder, h.token(r, room))
+	}
+	return h.showRoom(w, r, room, http.StatusOK, v, views.RoomPage{Away: away, Invitation: invitation})
 }
 
 // POST /rooms/{slug}/admissions

@@ -230,12 +230,13 @@ func roomError(err error) *problem {
 const placeHolds = "A place you have is still yours."
 
 var (
-	errNoRoom    = &problem{404, "unknown", "There is no such waiting room.", nothingChanged, "Start from the list of events."}
-	errNoDraw    = &problem{404, "unknown", "No numbers were drawn in this waiting room.", placeHolds, "Look again after its lobby has closed."}
-	errNotYet    = &problem{409, "not_yet", "The lobby of this waiting room is not open yet.", "Nothing was changed.", "Come back when it opens; being the first gives no better number."}
-	errRoomEnded = &problem{409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events."}
-	errInvited   = &problem{403, "email", "This waiting room is for people who were invited by mail.", placeHolds, "Open the link of your invitation."}
-	errNoPlace   = &problem{403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first."}
-	errHurried   = &problem{429, "too_many", "Very many people join from your network at this moment.", placeHolds, "Wait a few seconds, then join again."}
-	errNoCookie  = &problem{403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again."}
+	errNoRoom       = &problem{404, "unknown", "There is no such waiting room.", nothingChanged, "Start from the list of events."}
+	errNoDraw       = &problem{404, "unknown", "No numbers were drawn in this waiting room.", placeHolds, "Look again after its lobby has closed."}
+	errNotYet       = &problem{409, "not_yet", "The lobby of this waiting room is not open yet.", "Nothing was changed.", "Come back when it opens; being the first gives no better number."}
+	errRoomEnded    = &problem{409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events."}
+	errInvited      = &problem{403, "email", "This waiting room is for people who were invited by mail.", placeHolds, "Open the link of your invitation."}
+	errNoPlace      = &problem{403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first."}
+	errNoInvitation = &problem{404, "unknown", "This invitation opens nothing: it is too old, or not whole.", placeHolds, "Open the link in the mail once more; mail programs cut long ones."}
+	errHurried      = &problem{429, "too_many", "Very many people join from your network at this moment.", placeHolds, "Wait a few seconds, then join again."}
+	errNoCookie     = &problem{403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again."}
 )

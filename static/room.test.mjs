@@ -113,6 +113,26 @@ for (const [people, rate] of [[300, 1], [10_000, 6], [10_000, 40], [40_000, 40]]
   })
 }
 
+// late is the longest time in seconds after which a page learns of a change that the server shows within one.
+const late = (every, s, state, wait) => Math.max(...[0, 0.5, 1].map(random => every(s, state, wait, random))) + 1
+
+test('who is about to be called, and everybody in a sale that ends, learns within five seconds that it is sold out', () => {
+  const s = {lobby: 2_000_000, line: 0, serving: 1_980_000, free: 300}
+  for (const [state, wait] of [['called'], ['next'], ['waiting', 5], ['waiting', 19]]) assert.ok(late(stand.every, s, state, wait) <= 5, `${state} ${wait}`)
+  const ends = {...s, serving: 1_997_000, free: 0}
+  for (const wait of [undefined, 5, 60, 3000]) assert.ok(late(stand.every, ends, 'waiting', wait) <= 5, `at the end, ${wait}`)
+})
+
+test('a planted slow page is noticed', async () => {
+  const slow = async (from, to) => {
+    assert.ok(source.includes(from), `the script has no ${from} any more`)
+    return (await load(source.replace(from, to))).every
+  }
+  const s = {lobby: 3000, line: 0, serving: 0, free: 0}
+  assert.ok(late(await slow('return some(3)', 'return some(5)'), s, 'waiting', 5) > 5)
+  assert.ok(late(await slow(' && s.free > 0', ''), s, 'waiting', 600) > 5)
+})
+
 const waves = {
   'everybody asks at the opening': ['return some(pace)', "return s.phase === 'lobby' ? Math.min(some(pace), Math.max(0.1, Date.parse(s.opens_at) / 1000 - Date.now() / 1000)) : some(pace)"],
   'everybody asks within nine seconds of it': ['return some(pace)', "const left = (Date.parse(s.opens_at) - Date.now()) / 1000; return left > 0 && left < 30 ? left + 1 + 8 * random : some(pace)"],

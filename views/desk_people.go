@@ -165,7 +165,7 @@ func (p LogPage) older() string {
 	return LogPath + "?" + q.Encode()
 }
 
-// DeskMail is a mail to an organizer with a link in it.
+// DeskMail is a mail with a link in it, to an organizer or to somebody who is invited to a waiting room.
 type DeskMail struct{ Subject, What, Button, Address, Advice string }
 
 // Text is the mail for programs that show plain text.

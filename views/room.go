@@ -32,17 +32,18 @@ const (
 // RoomPage is the waiting room as one person sees it.
 type RoomPage struct {
 	Page
-	Slug   string
-	Shown  gate.Published
-	State  string
-	Place  gate.Place // the zero place if they have none
-	Number int64      // 0 while it is not known
-	Ahead  int64      // people before them, never more than they were told before
-	Wait   gate.Estimate
-	Until  time.Time // called: until when the number may be used
-	Events []seats.Event
-	Away   bool // the database is gone: what is shown is what was known last
-	Failed string
+	Slug       string
+	Shown      gate.Published
+	State      string
+	Place      gate.Place // the zero place if they have none
+	Number     int64      // 0 while it is not known
+	Ahead      int64      // people before them, never more than they were told before
+	Wait       gate.Estimate
+	Until      time.Time // called: until when the number may be used
+	Events     []seats.Event
+	Away       bool // the database is gone: what is shown is what was known last
+	Failed     string
+	Invitation string // by which they came; empty without one
 }
 
 // RoomPath is the address of a waiting room.
@@ -114,6 +115,18 @@ func (p RoomPage) moment(t *time.Time) string {
 		return ""
 	}
 	return local(p.event(), *t).Format("Monday 2 January, 15:04:05 MST")
+}
+
+// uninvited tells of somebody who needs an invitation to join.
+func (p RoomPage) uninvited() bool { return p.Shown.Entry == gate.EntryEmail && p.Invitation == "" }
+
+// PlaceMail invites somebody to a waiting room.
+func PlaceMail(name, address string) DeskMail {
+	return DeskMail{
+		Subject: "Your invitation: " + name, Button: "Open my invitation", Address: address,
+		What:   "You are invited to the sale of " + name + ". The link leads to its waiting room, where one button gives you your place.",
+		Advice: "The place is yours alone: one for this address, in whatever browser you open the link. So do not pass it on.",
+	}
 }
 
 func number64(n int64) string { return number(int(n)) }

@@ -51,6 +51,7 @@ func commands() []command {
 		{"room list", "[flags]", "show every waiting room", roomList},
 		{"room show", "SLUG [flags]", "show how a waiting room is, and what was done to it", roomShow},
 		{"room open", "SLUG [--at TIME] [flags]", "close its lobby and draw, now or at another time", roomOpen},
+		{"room invite", "SLUG --file FILE [--again] [flags]", "mail people the link by which they join", roomInvite},
 		{"room pause", "SLUG [--reason TEXT] [flags]", "call nobody and let nobody in", roomPause},
 		{"room resume", "SLUG [flags]", "go on after a pause", roomResume},
 		{"room rate", "SLUG PEOPLE [flags]", "limit how many are let in per second; 0 takes the limit away", roomRate},

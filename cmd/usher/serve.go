@@ -78,7 +78,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
-	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Desk: organizers, URL: address(cfg, listener)}
+	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
 	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}
 
 	crew := newCrew()

@@ -23,7 +23,7 @@ const (
 )
 
 // InvitationLength is how long an invitation is good for.
-const InvitationLength = 24 * time.Hour
+const InvitationLength = 60 * 24 * time.Hour
 
 // Invitation is what is mailed to an address, so that only who reads its mail joins as it. Nothing is stored.
 func (r *Room) Invitation(ctx context.Context, address string) (string, error) {
@@ -48,6 +48,12 @@ func (r *Room) JoinAs(ctx context.Context, holder seats.ID, token, invitation st
 		return Place{}, "", err
 	}
 	return r.join(ctx, &joiner{holder: holder, person: person})
+}
+
+// Invited tells whether an invitation is good. ErrNoPlace if not.
+func (r *Room) Invited(ctx context.Context, invitation string) error {
+	_, err := r.invited(ctx, invitation)
+	return err
 }
 
 func (r *Room) invited(ctx context.Context, invitation string) (person []byte, err error) {

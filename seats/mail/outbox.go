@@ -29,7 +29,8 @@ type Mail struct {
 	Kind  string
 	tries int
 
-	Invitation int64 // that it is about; 0 if it is about none
+	Invitation int64  // that it is about; 0 if it is about none
+	Room       string // slug of the waiting room that it invites to; empty if it does not
 }
 
 // Transport hands letters over.
@@ -98,7 +99,8 @@ WITH due AS (
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)
   FROM due
  WHERE m.id = due.id
-RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries, coalesce(m.invitation_id, 0)`
+RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
+          coalesce((SELECT slug FROM room WHERE id = m.room_id), '')`
 
 // Send takes some mail that is due and hands it over. It returns how many it took.
 func (o *Outbox) Send(ctx context.Context) (int, error) {
@@ -107,7 +109,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Kind, &m.tries, &m.Invitation)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Kind, &m.tries, &m.Invitation, &m.Room)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)
