@@ -1,9 +1,9 @@
 package handlers
 
 import (
-	"errors"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
