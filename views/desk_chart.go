@@ -105,7 +105,7 @@ func (c *chart) reaches(l *desk.Live, most int) int {
 // nice is a number of seats with a short name that is not less than n.
 func nice(n int) int {
 	for unit := 1; ; unit *= 10 {
-		for _, k := range []int{1, 2, 4, 5, 8} {
+		for _, k := range []int{1, 2, 3, 4, 5, 6, 8} {
 			if k*unit >= n {
 				return k * unit
 			}
