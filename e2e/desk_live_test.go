@@ -5,39 +5,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
-
-var setupLink = regexp.MustCompile(`/desk/setup/\S+`)
-
-// setsUp makes a person the first organizer of their office.
-func (p *person) setsUp() {
-	p.t.Helper()
-	link := setupLink.FindString(p.office.log.String())
-	if link == "" {
-		p.t.Fatalf("usher printed no link to set the desk up:\n%s", p.office.log)
-	}
-	p.visit(link)
-	check(p.t, p.page.GetByLabel("Name").Fill("Olga Organizer"))
-	check(p.t, p.page.GetByLabel("E-mail").Fill("olga@example.org"))
-	check(p.t, p.page.GetByLabel("Password").Fill("three plain words"))
-	p.press(p.button("Set up the desk"))
-	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
-}
-
-// entersDesk lets somebody in who set the desk up elsewhere.
-func (p *person) entersDesk() {
-	p.t.Helper()
-	p.visit("/desk/session")
-	check(p.t, p.page.GetByLabel("E-mail").Fill("olga@example.org"))
-	check(p.t, p.page.GetByLabel("Password").Fill("three plain words"))
-	p.press(p.page.Locator("form .primary").First())
-	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
-}
 
 // opensDesk opens the live desk of an event and waits until it is fed.
 func (p *person) opensDesk(slug string) {
@@ -73,10 +45,10 @@ const noteSold = `n => { window.soldAt = new Promise(done => {
 
 func TestASaleIsOnTheDeskWithoutReloadWithinASecond(t *testing.T) {
 	t.Parallel()
-	o := ownOffice(t)
+	o := house
 	slug := o.event(t, "theatre")
 	olga := someone(t, o, "olga", desktop)
-	olga.setsUp()
+	olga.entersDesk(o.owner(t))
 	olga.opensDesk(slug)
 	olga.sold(0)
 	best := time.Hour
@@ -122,11 +94,11 @@ func crowd(t *testing.T, o *office, slug string) (sold int) {
 
 func TestTheSaleCanBeWatchedOnceMore(t *testing.T) {
 	t.Parallel()
-	o := ownOffice(t)
+	o := house
 	slug := o.event(t, "theatre")
 	sold := crowd(t, o, slug)
 	olga := someone(t, o, "olga", desktop)
-	olga.setsUp()
+	olga.entersDesk(o.owner(t))
 	olga.opensDesk(slug)
 	olga.sold(sold)
 	moment, scrub := olga.page.Locator("[data-moment]"), olga.page.Locator("[data-scrub]")
@@ -148,17 +120,16 @@ func TestTheSaleCanBeWatchedOnceMore(t *testing.T) {
 
 func TestTheLiveDeskIsAccessibleAndWorksWithoutAScript(t *testing.T) {
 	t.Parallel()
-	o := ownOffice(t)
+	o := house
 	slug, quiet := o.event(t, "theatre"), o.named(t, "quiet", "conference")
 	sold := crowd(t, o, slug)
-	o.usher(t, "room", "create", "--name", "The line", "--slug", "line", "--events", slug, "--slots", "50")
-	first := someone(t, o, "olga", desktop)
-	first.setsUp()
+	o.usher(t, "room", "create", "--name", "The line", "--slug", "desk-line", "--events", slug, "--slots", "50")
+	owner := o.owner(t)
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
 	for i, d := range looked() {
 		p := someone(t, o, fmt.Sprint("olga", i), d)
-		p.entersDesk()
+		p.entersDesk(owner)
 		p.opensDesk(slug)
 		p.sold(sold)
 		p.sees(p.page.GetByText("Steer the waiting room").Or(p.page.Locator("#room-controls")))
@@ -182,14 +153,14 @@ func TestTheLiveDeskIsAccessibleAndWorksWithoutAScript(t *testing.T) {
 		p.look("desk-wall", string(axe))
 	}
 	plain := someone(t, o, "plain", device{width: 390, height: 844, noScript: true})
-	plain.entersDesk()
+	plain.entersDesk(owner)
 	plain.visit("/desk/events/" + slug)
 	plain.sold(sold)
 	check(t, plain.page.GetByLabel("Pause, and say why").Fill("Payments are slow"))
 	plain.press(plain.page.Locator(`form:has(input[value="pause"]) button`))
 	plain.seesAfterReload("Payments are slow")
 	plain.press(plain.button("Seen: The waiting room is paused"))
-	plain.seesAfterReload("Seen by Olga Organizer")
+	plain.seesAfterReload("Seen by Olga Owner")
 }
 
 // whole is a picture of all of a page.

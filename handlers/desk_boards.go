@@ -32,9 +32,9 @@ type Desks struct {
 }
 
 const (
-	leastRest = 800 * time.Millisecond // between two pictures of a board: a sale is on it within a second
+	leastRest = 600 * time.Millisecond // between two pictures of a board: with all that comes after it, a sale is seen within a second
 	mostRest  = 5 * time.Second
-	costShare = 20               // a board draws a twentieth of the time at most, so that claims do not feel it
+	costShare = 10               // a board draws a tenth of the time at most, so that claims do not feel it
 	byClock   = 10 * time.Second // paces sink while nothing is sold: then it is looked at by the clock
 	linger    = 10 * time.Second // a page that is loaded comes back for its feed
 	drawTime  = 10 * time.Second

@@ -53,7 +53,8 @@ func components(t *testing.T, page Page, s Sale, m *Message) map[string]templ.Co
 		"event": Event(EventPage{page, s, m}), "section": Section(SectionPage{page, s, 1, m}), "rows": Rows(RowsModel{s, 1}), "area": Rows(RowsModel{s, 0}),
 		"tray": Tray(TrayModel{s}), "events": Events(EventsPage{page, []seats.Listing{{Event: s.Event, Free: 1, PriceFrom: 1}}}),
 		"checkout": Checkout(typed(page, s)), "order": Order(ordered(page, s, s.Event.Name)), "door": Door(atDoor(page, s, s.Event.Name)),
-		"error": Error(ErrorPage{Page: page, What: s.Event.Name, Holds: s.Event.Name, Next: s.Event.Name}),
+		"live desk": DeskEvent(atLive(page, s, s.Event.Name)),
+		"error":     Error(ErrorPage{Page: page, What: s.Event.Name, Holds: s.Event.Name, Next: s.Event.Name}),
 	}
 	for _, shown := range atDesk(t, s.Event.Name) {
 		all["desk: "+shown.name] = shown.c

@@ -59,6 +59,7 @@ func all(t *testing.T) (list []shown) {
 	}
 	list = append(list, shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))})
 	list = append(list, atDesk(t, "Ann")...)
+	list = append(list, liveDesks(t, page)...)
 	for name, hold := range holds {
 		for _, p := range []string{"theatre", "club", "conference"} {
 			s := sale(t, p, hold)

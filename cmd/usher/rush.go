@@ -109,6 +109,7 @@ func (r *rushCall) parse(c *call) error {
 	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
 	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
 	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
+	fs.IntVar(&p.Desks, "desks", 0, "live `desks` of organizers that are open meanwhile, at a box office of its own")
 	fs.StringVar(&r.course, "arrivals", "", "`file` of a replay: how many people come in each second; empty: a real sale")
 	fs.IntVar(&p.Speed, "speed", 1, "`times` as many people in a replay: 1, 10, 100")
 	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that makes two crowds alike")
@@ -146,6 +147,9 @@ func (r *rushCall) complete(given map[string]bool) (err error) {
 	}
 	if !p.Own && (r.seats > 0 || r.places > 0 || r.plan != "") {
 		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
+	}
+	if !p.Own && p.Desks > 0 {
+		return errors.New("--desks signs an organizer up, which only a box office of its own lets it do")
 	}
 	if p.Scenario == rush.Replay {
 		p.Course = rush.OnSale()

@@ -45,6 +45,11 @@ func (r *rushCall) openHouse(ctx context.Context) (_ *rush.Server, err error) {
 		}
 	}
 	r.crowd.URL, r.crowd.Event = server.URL, "rush"
+	if r.crowd.Desks > 0 {
+		if r.crowd.Setup, err = server.SetupLink(ctx); err != nil {
+			return nil, errors.Join(err, server.Stop())
+		}
+	}
 	return server, nil
 }
 

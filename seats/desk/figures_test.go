@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/hex"
 	"math"
 	"testing"
 	"time"
@@ -114,5 +115,22 @@ func TestAReplayComesToTheMap(t *testing.T) {
 	r.add(seats.Change{Version: 99, At: noon, Idx: []int32{20}, State: []int16{int16(seats.Paying)}, Holder: []seats.ID{{1}}})
 	if len(r.Bytes()) != before {
 		t.Error("a payment that begins looks like nothing, and is in the replay")
+	}
+}
+
+// The page reads the same bytes: static/deskreplay.test.mjs.
+func TestAReplayIsWrittenAsPagesReadIt(t *testing.T) {
+	t.Parallel()
+	const golden = "010a80a094a58d1d0002090d9601010a320114"
+	r, at := NewReplay(10), time.UnixMilli(1e12)
+	r.add(seats.Change{Version: 1, At: at, Idx: []int32{2, 5}, State: []int16{1, 1}})
+	r.add(seats.Change{Version: 2, At: at.Add(time.Second), Idx: []int32{2}, State: []int16{int16(seats.Paying)}})
+	r.add(seats.Change{Version: 3, At: at.Add(1500 * time.Millisecond), Idx: []int32{2}, State: []int16{int16(seats.Sold)}})
+	r.add(seats.Change{Version: 4, At: at.Add(2 * time.Second), Idx: []int32{5}, State: []int16{int16(seats.Lapsed)}})
+	if got := hex.EncodeToString(r.Bytes()); got != golden {
+		t.Errorf("it is %s, want %s", got, golden)
+	}
+	if got := hex.EncodeToString(NewReplay(10).Bytes()); got != "010a00" {
+		t.Errorf("a sale in which nothing happened is %s", got)
 	}
 }

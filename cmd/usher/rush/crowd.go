@@ -50,6 +50,8 @@ type Crowd struct {
 
 	Connections int    // shared by all people
 	Watchers    int    // sockets that only watch
+	Desks       int    // live desks that organizers have open
+	Setup       string // where the first organizer signs up, who has them open
 	Seed        uint64 // two crowds with the same seed are alike
 	Own         bool   // the box office is the crowd's own: nobody else comes, and it goes by the same clock
 
@@ -71,7 +73,7 @@ func (c *Crowd) Check() error {
 		c.People, c.Over = sum(c.Course)*c.Speed, time.Duration(len(c.Course))*time.Second
 	}
 	if c.Connections == 0 {
-		c.Connections = min(512, descriptors()-c.Watchers-spareFiles)
+		c.Connections = min(512, descriptors()-c.Watchers-c.Desks-spareFiles)
 	}
 	switch {
 	case !slices.Contains(Scenarios, c.Scenario):
@@ -82,6 +84,8 @@ func (c *Crowd) Check() error {
 		return fmt.Errorf("%d people are no crowd", c.People)
 	case c.Over < 0 || c.Think < 0:
 		return fmt.Errorf("a time is less than nothing")
+	case c.Desks < 0:
+		return fmt.Errorf("%d desks are less than none", c.Desks)
 	case c.Watchers < 0 || c.Connections < 1:
 		return fmt.Errorf("%d watchers leave %d connections for the crowd: open files are limited to %d (ulimit -n)", c.Watchers, c.Connections, descriptors())
 	case c.GiveUp < 0 || c.Lapse < 0 || c.GiveUp+c.Lapse > 1 || c.Repeat < 0 || c.Repeat > 1:

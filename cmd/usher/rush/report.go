@@ -39,6 +39,9 @@ type Report struct {
 	ServerCPU  float64 `json:"server_cpu_s"`           // the time its processor worked, without PostgreSQL; 0 if it is not ours
 	CrowdCPU   float64 `json:"crowd_cpu_s"`            // the time a processor worked for the crowd
 	Frames     int64   `json:"frames"`                 // that showed watchers a claim
+	Desks      int     `json:"desks"`                  // that organizers had open
+	DeskNews   int64   `json:"desk_news"`              // that were told to them, all together
+	DeskMB     float64 `json:"desk_mb"`                // how much that was
 
 	Room *RoomReport `json:"room,omitempty"` // nil without a waiting room
 
@@ -89,7 +92,7 @@ func (p *Report) JSON(w io.Writer) error {
 	short := *p
 	for _, f := range []*float64{
 		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
-		&short.LagP50, &short.LagP99, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
+		&short.LagP50, &short.LagP99, &short.DeskMB, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
 	} {
 		*f = round2(*f)
 	}
@@ -125,6 +128,9 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from when somebody wanted to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
 	if p.Frames > 0 {
 		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
+	}
+	if p.Desks > 0 {
+		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", thousands(int(p.DeskNews)), p.DeskMB, thousands(p.Desks))
 	}
 	t.line("%10s of processor time for the crowd", seconds(p.CrowdCPU))
 	if p.ServerRSS > 0 {

@@ -48,9 +48,15 @@ func Run(ctx context.Context, c *Crowd) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	desks, err := openDesks(ctx, c)
+	if err != nil {
+		watching.close()
+		return nil, err
+	}
 	r.rush(ctx)
 	seconds := time.Duration(r.now()).Seconds()
 	lags := watching.end(r.books)
+	desks.end(r)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("rush: stopped before the crowd was gone: %w", context.Cause(ctx))
 	}
@@ -65,7 +71,7 @@ func Run(ctx context.Context, c *Crowd) (*Report, error) {
 			return nil, err
 		}
 	}
-	return r.report(seconds, lags), nil
+	return desks.tell(r.report(seconds, lags), c.Desks), nil
 }
 
 func newRun(ctx context.Context, c *Crowd) (*run, error) {

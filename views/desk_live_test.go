@@ -1,0 +1,113 @@
+package views
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
+)
+
+var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// atLive is a live desk on which everything is to be seen; every text that comes from people is this one.
+func atLive(page Page, s Sale, text string) DeskLive {
+	k := len(s.Plan.Categories)
+	s.Map.Counts = seats.Counts{Free: make([]int, k), Held: make([]int, k), Sold: make([]int, k), Blocked: make([]int, k)}
+	l := desk.Live{Figures: desk.Figures{
+		At: noon, Counts: s.Map.Counts, Free: 90, Held: 7, Sold: 3, Blocked: 2, Holding: 4, Paying: 1, Paid: 5,
+		Total: desk.Sums{Sold: 3, Revenue: 12_345_678, Orders: 2, Begun: 9, Ordered: 2, Lapsed: 1, GivenBack: 2},
+		Pace:  12, PaceSlow: 10, MoneyPace: 4000, SellOut: &desk.Range{From: noon.Add(time.Hour), To: noon.Add(2 * time.Hour)},
+		Conversion: desk.Rate{Some: 8, Of: 12}, Lapses: desk.Rate{Some: 2, Of: 12},
+	}, Span: desk.Minute, Inside: 3}
+	l.Rows = []desk.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: desk.Sums{Sold: 2, Revenue: 900}}}
+	l.Hour = l.Rows
+	l.Latest = []desk.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
+	for _, kind := range []string{desk.OfPayment, desk.OfStep, desk.OfPayout, desk.OfFailing, desk.OfLapses} {
+		l.Concerns = append(l.Concerns, desk.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: desk.Rate{Some: 3, Of: 9}})
+	}
+	l.Seen = map[string]desk.Seen{desk.OfPayout + text: {Who: text, At: noon}}
+	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
+	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3}
+	shown := gate.Published{Lobby: 5, Line: 6, Serving: 4}
+	page.Script, page.Style = "desk.js", "desk.css desklive.css"
+	return DeskLive{
+		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening", Event: &s.Event},
+		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Key: text,
+	}
+}
+
+// liveDesks is the live desk in its states.
+func liveDesks(t *testing.T, page Page) (list []shown) {
+	t.Helper()
+	for _, name := range []string{"theatre", "conference"} {
+		busy := atLive(page, sale(t, name, nil), "Ann")
+		quiet := busy
+		quiet.Live, quiet.Room, quiet.Shown = desk.Live{Figures: desk.Figures{At: noon, Counts: busy.Live.Counts, Free: 9}}, nil, nil
+		wall := busy
+		wall.Wall = true
+		list = append(list, shown{"the live desk of a " + name, true, DeskEvent(busy)}, shown{"a quiet desk of a " + name, true, DeskEvent(quiet)}, shown{"the wall of a " + name, true, DeskEvent(wall)})
+	}
+	return list
+}
+
+func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
+	t.Parallel()
+	page := render(t, DeskEvent(atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")))
+	for _, want := range []string{
+		`title="€123,456.78">€123,456<`, `+€40 a minute`, `data-sold>3<`, `of 100<`, `15:00–16:00`, `67 %`, `Pay out €1`, `Seen by Ann`, `Payments fail: 33 %`,
+		`Everybody reads: “Ann”`, `4 inside now`[1:], `7 waiting now`, `value="120"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the desk lacks %s", want)
+		}
+	}
+	quiet := atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")
+	quiet.Live = desk.Live{Figures: desk.Figures{At: noon, Counts: quiet.Live.Counts, Free: 9}}
+	quiet.MayManage, quiet.MayNames, quiet.MaySee = false, false, false
+	page = render(t, DeskEvent(quiet))
+	for _, never := range []string{"NaN", "Inf", "%!", "Pause, and say why", "Show names", "/seen", "At this pace</span>"} {
+		if strings.Contains(page, never) {
+			t.Errorf("a quiet desk of a viewer has %q", never)
+		}
+	}
+}
+
+var numberInPath = regexp.MustCompile(`-?[0-9.]+`)
+
+// Whatever was sold when, nothing of a chart is outside of its frame.
+func TestAChartStaysInItsFrame(t *testing.T) {
+	t.Parallel()
+	luck := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		l := &desk.Live{Figures: desk.Figures{At: noon, Free: luck.IntN(500), PaceSlow: 50 * luck.Float64()}, Span: desk.Minute}
+		at := noon.Add(-time.Duration(1+luck.IntN(3000)) * time.Minute)
+		for range luck.IntN(400) {
+			if at = at.Add(time.Duration(1+luck.IntN(9)) * time.Minute).Truncate(time.Minute); at.After(noon) {
+				break
+			}
+			l.Sold, l.Held = l.Sold+luck.IntN(20), luck.IntN(30)
+			l.Rows = append(l.Rows, desk.Row{At: at, Sold: l.Sold, Held: l.Held})
+		}
+		if luck.IntN(2) == 0 {
+			l.SellOut = &desk.Range{From: noon.Add(time.Minute), To: noon.Add(time.Duration(1+luck.IntN(5000)) * time.Minute)}
+		}
+		w := windows[luck.IntN(len(windows))].Window
+		c := newChart(seats.Event{TimeZone: "Europe/Vienna"}, l, w)
+		for _, d := range []string{c.Sold, c.Held, c.Ahead} {
+			for _, n := range numberInPath.FindAllString(d, -1) {
+				if f, err := strconv.ParseFloat(n, 64); err != nil || f < -0.05 || f > full+0.05 {
+					t.Fatalf("%s is outside of the frame in %s: window %s, %d rows", n, d, w, len(l.Rows))
+				}
+			}
+		}
+		if len(c.Ticks) > mostTicks+1 || c.Top < l.Sold {
+			t.Fatalf("%d ticks, up to %d of %d", len(c.Ticks), c.Top, l.Sold)
+		}
+	}
+}
