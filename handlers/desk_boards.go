@@ -33,8 +33,8 @@ type Desks struct {
 
 const (
 	leastRest = 600 * time.Millisecond // between two pictures of a board: with all that comes after it, a sale is seen within a second
-	mostRest  = 5 * time.Second
-	costShare = 10               // a board draws a tenth of the time at most, so that claims do not feel it
+	mostRest  = 2 * time.Second
+	costShare = 15               // a board draws a fifteenth of the time at most, so that claims do not feel it
 	byClock   = 10 * time.Second // paces sink while nothing is sold: then it is looked at by the clock
 	linger    = 10 * time.Second // a page that is loaded comes back for its feed
 	drawTime  = 10 * time.Second
@@ -284,8 +284,7 @@ func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err erro
 	}
 	b.drawing.Lock()
 	defer b.drawing.Unlock()
-	epoch, _ := sale.At()
-	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale.Event, epoch, look.window, look.names); err != nil {
+	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
 		return p, err
 	}
 	p.Map = sale.Snapshot()

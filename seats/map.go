@@ -199,6 +199,18 @@ func (s *Sale) Bitmap() Bitmap {
 	return Bitmap{Epoch: m.epoch, Version: m.version, Seats: len(m.states), Bits: slices.Clone(m.bits), Counts: m.counts}
 }
 
+// Recent returns the versions after one as they were committed, in order and without gap, as far as this node knows;
+// false if it does not remember that far back. Nobody may write to them.
+func (s *Sale) Recent(version int64) ([]Change, bool) {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if version < m.version-int64(len(m.ring)) || version > m.version {
+		return nil, false
+	}
+	return slices.Clone(m.ring[len(m.ring)-int(m.version-version):]), true
+}
+
 // Since returns what changed after a version; false if the node does not remember that far back, or the version is
 // from the future.
 func (s *Sale) Since(version int64) (Delta, bool) {

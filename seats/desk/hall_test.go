@@ -76,7 +76,7 @@ func (h *hall) buy(t testing.TB, who seats.ID) (code string) {
 func (h *hall) tally(t testing.TB) *Tally {
 	t.Helper()
 	y := newTally(h.sale.Event)
-	if err := y.follow(t.Context(), h.db, h.sale.Event); err != nil {
+	if err := y.follow(t.Context(), h.db, h.sale.Event, nothing); err != nil {
 		t.Fatal(err)
 	}
 	return y

@@ -66,14 +66,14 @@ const waivedSQL = `SELECT coalesce(sum(waived), 0)::bigint FROM orders WHERE eve
 
 // look brings the tally up to date and says how everything stands. epoch is that of the node's map: with another one the
 // database is another run, in which versions may have been given anew, and what is kept there counts.
-func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, w Window, names bool) (l Live, err error) {
+func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Recent, w Window, names bool) (l Live, err error) {
 	if v.tally == nil || v.epoch != epoch {
 		if v.tally, err = loadTally(ctx, db, v.event); err != nil {
 			return l, err
 		}
 		v.epoch = epoch
 	}
-	if err = v.tally.follow(ctx, db, v.event); err != nil {
+	if err = v.tally.follow(ctx, db, v.event, recent); err != nil {
 		v.tally = nil // it may have gone half of a step
 		return l, err
 	}
@@ -154,11 +154,12 @@ func (l *Live) queueRoom(q *pgx.Batch, event seats.Event) {
 	})
 }
 
-// Live is how an event stands, in the name of a member.
-func (d *Desk) Live(ctx context.Context, m Member, v *Evening, e seats.Event, epoch uint32, w Window, names bool) (l Live, err error) {
-	v.event = e
+// Live is how an event stands, in the name of a member, by the node's sale of it.
+func (d *Desk) Live(ctx context.Context, m Member, v *Evening, s *seats.Sale, w Window, names bool) (l Live, err error) {
+	epoch, _ := s.At()
+	v.event = s.Event
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		l, err = v.look(ctx, tx, epoch, w, names)
+		l, err = v.look(ctx, tx, epoch, s.Recent, w, names)
 		return err
 	})
 	if err != nil {

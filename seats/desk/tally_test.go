@@ -91,7 +91,7 @@ func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 		default:
 			_, _ = h.sale.Release(t.Context(), holders[luck.IntN(len(holders))])
 		}
-		if err := kept.follow(t.Context(), h.db, h.sale.Event); err != nil {
+		if err := kept.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
 			t.Fatal(err)
 		}
 		if luck.IntN(3) > 0 {
@@ -107,7 +107,7 @@ func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 	}
 	anew := h.tally(t)
 	for kept.Version != anew.Version { // a hold may lapse between the two
-		if err := kept.follow(t.Context(), h.db, h.sale.Event); err != nil {
+		if err := kept.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
 			t.Fatal(err)
 		}
 		anew = h.tally(t)
@@ -145,7 +145,7 @@ func TestTwoNodesKeepOneHistory(t *testing.T) {
 	a, b := newTally(h.sale.Event), newTally(h.sale.Event)
 	follow := func(y *Tally, keep bool) {
 		t.Helper()
-		if err := y.follow(t.Context(), h.db, h.sale.Event); err != nil {
+		if err := y.follow(t.Context(), h.db, h.sale.Event, nothing); err != nil {
 			t.Fatal(err)
 		}
 		if !keep {
