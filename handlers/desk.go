@@ -26,6 +26,7 @@ var (
 	errDeskNothing   = &problem{404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk."}
 	errDeskNoTeam    = &problem{403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you."}
 	errDeskOwner     = &problem{409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make somebody else an owner first."}
+	errAPIKey        = &problem{401, "key", "This key opens nothing: it was revoked, whoever made it left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one."}
 	errDeskKey       = &problem{409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again."}
 )
 
@@ -40,6 +41,8 @@ func deskError(err error) *problem {
 		return errDeskSignedOut
 	case errors.Is(err, desk.ErrNotYours):
 		return errDeskNothing
+	case errors.Is(err, desk.ErrKey):
+		return errAPIKey
 	case errors.Is(err, desk.ErrNoTeam):
 		return errDeskNoTeam
 	case errors.Is(err, desk.ErrLastOwner):
@@ -80,11 +83,12 @@ func (h *Handlers) desk(need desk.Need, next func(http.ResponseWriter, *http.Req
 // members of its team get in.
 func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		keyed(r)
 		r, err := h.visited(r)
 		if err != nil {
 			return err
 		}
-		m, err := h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+		m, err := h.whoIs(r)
 		switch {
 		case errors.Is(err, desk.ErrSignedOut) && !wantsJSON(r):
 			http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
@@ -100,8 +104,32 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 
 // still tells whether whoever a request let in may still do what needs need: for answers that take longer than a moment.
 func (h *Handlers) still(r *http.Request, need desk.Need) bool {
-	m, err := h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+	m, err := h.whoIs(r)
 	return err == nil && m.May(need)
+}
+
+// whoIs is in whose name a request of the desk comes: by its key, if it has one, or else by its session.
+func (h *Handlers) whoIs(r *http.Request) (desk.Member, error) {
+	if key, keyed := bearer(r); keyed {
+		return h.organizers.ByKey(r.Context(), key, r.PathValue("slug"))
+	}
+	return h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+}
+
+// bearer is the key that a program sends.
+func bearer(r *http.Request) (key string, keyed bool) {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(key), strings.EqualFold(scheme, "Bearer")
+}
+
+// keyed makes the request of a program with a key one that has no session and wants JSON, whatever it says.
+func keyed(r *http.Request) {
+	if _, keyed := bearer(r); keyed {
+		r.Header.Del("Cookie")
+		if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+			r.Header.Set("Accept", "application/json")
+		}
+	}
 }
 
 // deskSession is what this browser's session knows of who signed in at the desk; the zero Session if nobody did.
@@ -172,6 +200,7 @@ type deskAsked struct {
 	Before   string          `json:"before"` // the password until now
 	To       string          `json:"to"`
 	Team     int64           `json:"team"`
+	Scopes   []desk.Scope    `json:"scopes"`
 	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
 }
 
@@ -184,8 +213,12 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	}
 	f := r.PostForm
 	team, _ := strconv.ParseInt(f.Get("team"), 10, 64) // 0 is no team
+	var scopes []desk.Scope
+	for _, scope := range f["scope"] {
+		scopes = append(scopes, desk.Scope(scope))
+	}
 	return deskAsked{
-		Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
+		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
 		Password: f.Get("password"), Before: f.Get("before"), To: f.Get("to"), Team: team,
 	}, nil
 }

@@ -230,3 +230,78 @@ func TestPasskeysAreRefusedInWordsWhereBrowsersKeepNone(t *testing.T) {
 		}
 	}
 }
+
+func TestAKeyIsShownOnceAndOpensWhatItSaysUntilItIsRevoked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	_, page := s.page(t, ann, "/desk/keys")
+	form := url.Values{"key": {formKey(t, page, "/desk/keys")}, "name": {"Till"}}
+	if a, body := s.submit(t, ann, "/desk/keys", form); a.StatusCode != 422 || !strings.Contains(body, "Choose what it opens.") || !strings.Contains(body, `value="Till"`) {
+		t.Errorf("without a scope: %d", a.StatusCode)
+	}
+	form["scope"] = []string{"look", "sell"}
+	a, page := s.submit(t, ann, "/desk/keys", form)
+	key := regexp.MustCompile(`usher_[0-9a-z]{26}`).FindString(page)
+	if a.StatusCode != 201 || key == "" {
+		t.Fatal(a.StatusCode, page)
+	}
+	if a, _ := s.submit(t, ann, "/desk/keys", form); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("a repeat: %d", a.StatusCode)
+	}
+	if _, page := s.page(t, ann, "/desk/keys"); strings.Contains(page, key) || strings.Count(page, "<b>Till</b>") != 1 {
+		t.Error("the key is shown again, or there are two")
+	}
+	var kept int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM api_key WHERE api_key::text LIKE '%' || $1 || '%'`, key[8:]).Scan(&kept); err != nil || kept != 0 {
+		t.Errorf("the key stands in the database (%d), %v", kept, err)
+	}
+	program := person(t)
+	program.Transport = withKey(key)
+	for path, want := range map[string]int{"/desk": 200, "/desk/events/evening": 200, "/desk/team": 200, "/desk/log": 403, "/desk/account": 403, "/desk/keys": 403, "/desk/events/nothing": 404} {
+		if a, body := send(t, program, "GET", s.url+path, "", "Accept", "*/*"); a.StatusCode != want || !strings.HasPrefix(body, "{") {
+			t.Errorf("%s with the key: %d %.80s", path, a.StatusCode, body)
+		}
+	}
+	program.Transport = withKey(key + "x")
+	if a, body := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 401 || !strings.Contains(body, "This key opens nothing") {
+		t.Errorf("another key: %d %s", a.StatusCode, body)
+	}
+	ann.Transport = withKey(key + "x") // a session does not help a wrong key
+	if a, _ := s.page(t, ann, "/desk"); a.StatusCode != 401 {
+		t.Errorf("a wrong key beside a session: %d", a.StatusCode)
+	}
+	ann.Transport, program.Transport = nil, withKey(key)
+	_, page = s.page(t, ann, "/desk/keys")
+	path := regexp.MustCompile(`/desk/keys/\d+/revocation`).FindString(page)
+	if a, _ := s.submit(t, ann, path, url.Values{"key": {formKey(t, page, path)}}); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("revoking: %d", a.StatusCode)
+	}
+	if a, _ := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("the key that was revoked: %d", a.StatusCode)
+	}
+}
+
+func TestAKeyOpensNothingOnceWhoMadeItLeftTheTeam(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.owner(t)
+	bob := s.memberOf(t, "bob", desk.Owner, s.sale.Event.Team)
+	a, body := send(t, bob, "POST", s.url+"/desk/keys", `{"key":"k","name":"Till","scopes":["look"]}`)
+	key := regexp.MustCompile(`usher_[0-9a-z]{26}`).FindString(body)
+	if a.StatusCode != 201 || key == "" {
+		t.Fatal(a.StatusCode, body)
+	}
+	program := person(t)
+	program.Transport = withKey(key)
+	if a, body := send(t, program, "GET", s.url+"/desk/events/evening", ""); a.StatusCode != 200 {
+		t.Errorf("%d %s", a.StatusCode, body)
+	}
+	s.exec(t, `DELETE FROM member USING organizer WHERE id = organizer_id AND name = 'bob'`)
+	if a, _ := send(t, program, "GET", s.url+"/desk/events/evening", ""); a.StatusCode != 401 {
+		t.Errorf("afterwards: %d", a.StatusCode)
+	}
+	if _, page := s.page(t, s.atDesk(t, "ann"), "/desk/keys"); !strings.Contains(page, "opens nothing any more") {
+		t.Error("the page of keys does not say so")
+	}
+}

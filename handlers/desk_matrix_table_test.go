@@ -38,18 +38,21 @@ var matrix = map[string]access{
 	"POST /desk/team/invitations/{id}/withdrawal": {need: desk.Own},
 	"POST /desk/team/members/{id}":                {need: desk.Own, form: "role=viewer"},
 	"POST /desk/team/members/{id}/removal":        {need: desk.Own},
+	"GET /desk/keys":                              {need: desk.Own},
+	"POST /desk/keys":                             {need: desk.Own, form: "name="},
+	"POST /desk/keys/{id}/revocation":             {need: desk.Own},
 	"GET /desk/log":                               {need: desk.Manage},
 
 	// One's own account. Passkeys of another person are not there.
-	"GET /desk/account":                        {need: desk.Enter},
-	"POST /desk/account":                       {need: desk.Enter, form: "name=Somebody"},
-	"POST /desk/account/password":              {need: desk.Enter, form: "before=three+plain+words&password="},
-	"POST /desk/account/passkeys/options":      {need: desk.Enter},
-	"POST /desk/account/passkeys":              {need: desk.Enter, form: "name="},
-	"POST /desk/account/passkeys/{id}":         {need: desk.Enter, form: "name=Phone"},
-	"POST /desk/account/passkeys/{id}/removal": {need: desk.Enter},
-	"POST /desk/session/everywhere":            {need: desk.Enter, ends: true},
-	"POST /desk/session/team":                  {need: desk.Enter, form: "team=1"},
+	"GET /desk/account":                        {need: desk.Self},
+	"POST /desk/account":                       {need: desk.Self, form: "name=Somebody"},
+	"POST /desk/account/password":              {need: desk.Self, form: "before=three+plain+words&password="},
+	"POST /desk/account/passkeys/options":      {need: desk.Self},
+	"POST /desk/account/passkeys":              {need: desk.Self, form: "name="},
+	"POST /desk/account/passkeys/{id}":         {need: desk.Self, form: "name=Phone"},
+	"POST /desk/account/passkeys/{id}/removal": {need: desk.Self},
+	"POST /desk/session/everywhere":            {need: desk.Self, ends: true},
+	"POST /desk/session/team":                  {need: desk.Self, form: "team=1"},
 	"GET /desk/plans":                          {need: desk.Look},
 	"POST /desk/plans":                         {need: desk.Manage, form: "name=Ours"},
 	"GET /desk/plans/{plan}":                   {need: desk.Look},
@@ -138,6 +141,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
@@ -153,6 +157,8 @@ func (w *wall) plant(t *testing.T) {
 			INSERT INTO member (team_id, organizer_id, role) SELECT $2, id, 'manager' FROM o`, name, team)
 		w.exec(t, `INSERT INTO invitation (team_id, email, role) VALUES ($2, lower($1) || '@example.org', 'viewer')`, name, team)
 	}
+	w.exec(t, `INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) SELECT m.team_id, o.id, o.name, '{look}', sha256(convert_to(o.name, 'UTF8')), 'usher_'
+		FROM organizer o JOIN member m ON m.organizer_id = o.id WHERE o.name IN ('Extra', 'Stranger')`)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
 }

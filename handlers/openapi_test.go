@@ -118,6 +118,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/credit/links", `{"email":"ann"}`},
 		{"POST", "/credit/session", `{"token":"x"}`},
 		{"POST", "/credit/vouchers", `{"code":"x"}`},
+		{"GET", "/desk", ""},
 		{"GET", "/healthz", ""},
 		{"GET", "/readyz", ""},
 	} {
@@ -130,5 +131,20 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 	}
 	if check(t, doc, "GET", "/events/{slug}/hold", 200, "application/json", `{"hold":{"id":"x"}}`) == nil {
 		t.Error("an answer that lacks fields was not noticed")
+	}
+}
+
+func TestRealAnswersOfTheDeskAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	s, doc := newSite(t), description(t)
+	ann := s.owner(t)
+	if a, body := send(t, ann, "POST", s.url+"/desk/team/invitations", `{"key":"k","email":"bob@example.org","role":"door"}`); a.StatusCode != 204 {
+		t.Fatal(a.StatusCode, body)
+	}
+	for _, path := range []string{"/desk", "/desk/events/{slug}", "/desk/team", "/desk/log"} {
+		a, body := send(t, ann, "GET", s.url+strings.ReplaceAll(path, "{slug}", "evening"), "")
+		if err := check(t, doc, "GET", path, a.StatusCode, "application/json", body); err != nil || a.StatusCode != 200 {
+			t.Errorf("%s: %d %s: %v", path, a.StatusCode, body, err)
+		}
 	}
 }

@@ -47,6 +47,8 @@ var notices = map[string]string{
 	"password":        "Your password was changed. Wherever else you were signed in, you are not any more.",
 	"passkey":         "The passkey was added. You can sign in with it now.",
 	"passkey-name":    "The passkey was renamed.",
+	"key":             "The key was made before, and is not shown again.",
+	"revoked":         "The key was revoked; it opens nothing any more.",
 	"passkey-removed": "The passkey was removed; it opens nothing any more.",
 }
 
@@ -68,6 +70,7 @@ var deskTabs = []deskTab{
 	{"Events", "", desk.Enter},
 	{"Plans", "/plans", desk.Look},
 	{"Team", "/team", desk.Look},
+	{"Keys", "/keys", desk.Own},
 	{"Log", "/log", desk.Manage},
 }
 

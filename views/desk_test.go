@@ -35,6 +35,10 @@ func atDesk(t *testing.T, text string) []shown {
 	listing := []seats.Listing{{Event: event.Event, Free: 3, Sold: 4}}
 	log := LogPage{Desk: of(ann, LogPath), Doers: [][2]string{{text, text}, {"", text}}, Events: listing, More: true, Filter: desk.Filter{Email: text, What: text, Day: now}}
 	log.Deeds = []desk.Deed{{ID: 7, At: now, Who: text, Email: text, What: text, Subject: text, Detail: map[string]any{"x": text}}}
+	keys := KeysPage{Desk: of(ann, KeysPath), New: text, NewName: text, List: []desk.APIKey{
+		{ID: 1, Name: text, Start: text, Scopes: desk.Scopes(), Maker: text, UsedAt: &now}, {ID: 2, Name: text, Maker: text, Left: true}, {ID: 3, Name: text, Maker: text, RevokedAt: &now}, {ID: 4, Name: text},
+	}}
+	wrongKey := KeysPage{Desk: of(ann, KeysPath), Name: text, Mistakes: desk.Mistakes{{Field: desk.FieldName, Message: text}, {Field: desk.FieldScope, Message: text}}}
 	invited := desk.Invited{TeamName: text, Email: text, Role: desk.Manager}
 	known, mine := invited, invited
 	known.Organizer, mine.Organizer = 7, 1
@@ -52,6 +56,8 @@ func atDesk(t *testing.T, text string) []shown {
 		{"team, looked at", true, Team(looking)},
 		{"account", true, Account(account)},
 		{"account, refused", true, Account(refused)},
+		{"keys", true, Keys(keys)},
+		{"keys, refused", true, Keys(wrongKey)},
 		{"log", true, Log(log)},
 		{"log, nothing", true, Log(LogPage{Desk: of(ann, LogPath)})},
 		{"join", true, JoinTeam(InvitationPage{Page: page, Action: "/desk/invitations/x", Invited: invited, Name: text, Mistakes: wrong})},

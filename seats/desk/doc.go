@@ -11,6 +11,9 @@
 //	viewer      ✓           ✓                  looks on
 //	door        ✓     ✓                        box office and check-in
 //
+// Programs work by a key that an owner made, in their name, as far as its scopes and their role go; no key opens the team
+// or an account.
+//
 // # Two walls
 //
 // The first is Desk.Member, which every request of the desk passes: it reads the session's organizer and their role anew

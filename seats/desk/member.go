@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -14,10 +15,14 @@ type Member struct {
 	Name, Email, TeamName string
 	Role                  Role
 	Teams                 []Team // all of the organizer's, by name
+	Key                   int64  // by which a program works in their name; 0 for they themselves
+	scopes                []Scope
 }
 
-// May tells whether the member may do what needs need.
-func (m Member) May(need Need) bool { return m.Role.May(need) }
+// May tells whether the member may do what needs need; by a key, whether it opens that, too.
+func (m Member) May(need Need) bool {
+	return m.Role.May(need) && (m.Key == 0 || need == Enter || slices.Contains(m.scopes, scoped[need]))
+}
 
 // Team is some people and their events.
 type Team struct {

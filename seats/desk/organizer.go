@@ -21,6 +21,7 @@ const (
 	FieldEmail    = "email"
 	FieldPassword = "password"
 	FieldRole     = "role"
+	FieldScope    = "scope"
 )
 
 // Mistake says what is wrong with one field.

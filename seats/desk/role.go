@@ -19,7 +19,8 @@ type Need int
 
 // The needs.
 const (
-	Enter  Need = iota // be a member: the list of events, one's own account
+	Enter  Need = iota // be a member: the list of events
+	Self               // be a person: one's own account
 	Look               // see an event, its figures and its orders
 	Sell               // box office and check-in
 	Manage             // events, prices, orders, the sale
@@ -27,10 +28,10 @@ const (
 )
 
 var may = map[Role][]Need{
-	Owner:   {Enter, Look, Sell, Manage, Own},
-	Manager: {Enter, Look, Sell, Manage},
-	Viewer:  {Enter, Look},
-	Door:    {Enter, Sell},
+	Owner:   {Enter, Self, Look, Sell, Manage, Own},
+	Manager: {Enter, Self, Look, Sell, Manage},
+	Viewer:  {Enter, Self, Look},
+	Door:    {Enter, Self, Sell},
 }
 
 // May tells whether a role may do what needs need.

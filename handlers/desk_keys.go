@@ -1,0 +1,62 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/keys
+func (h *Handlers) apiKeys(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.showKeys(w, r, m, http.StatusOK, views.KeysPage{})
+}
+
+func (h *Handlers) showKeys(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.KeysPage) (err error) {
+	p.Desk = h.deskView(w, r, m, "Keys for programs")
+	p.Path = views.KeysPath
+	if p.List, err = h.organizers.APIKeys(r.Context(), m); err != nil {
+		return err
+	}
+	return writePage(w, r, status, views.Keys(p))
+}
+
+// POST /desk/keys
+//
+// The page that answers has the key in it, once: no other page ever has.
+func (h *Handlers) newAPIKey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	key, err := h.organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Key)
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, views.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Mistakes: mistakes})
+	case err != nil:
+		return err
+	case wantsJSON(r):
+		return writeJSON(w, http.StatusCreated, map[string]string{"key": key})
+	case key == "": // a repeat of the form
+		return deskDone(w, r, views.KeysPath, "key")
+	}
+	return h.showKeys(w, r, m, http.StatusCreated, views.KeysPage{New: key, NewName: asked.Name})
+}
+
+// POST /desk/keys/{id}/revocation
+func (h *Handlers) revokeAPIKey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	id, err := deskID(r)
+	if err != nil {
+		return err
+	}
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	if err := h.organizers.RevokeAPIKey(r.Context(), m, id, asked.Key); err != nil {
+		return err
+	}
+	return deskDone(w, r, views.KeysPath, "revoked")
+}

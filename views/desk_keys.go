@@ -1,0 +1,51 @@
+package views
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// KeysPath is the address of a team's keys for programs.
+const KeysPath = "/desk/keys"
+
+// KeysPage is the keys for programs of a team.
+type KeysPage struct {
+	Desk
+	List []desk.APIKey
+
+	New, NewName string // the key that was just made, and its name; no other page has it
+	Name         string // as it was typed into a form that could not be taken
+	Scopes       []desk.Scope
+	Mistakes     desk.Mistakes
+}
+
+// chosen tells whether a scope is marked when the form is shown.
+func (p KeysPage) chosen(s desk.Scope) bool {
+	return slices.Contains(p.Scopes, s) || p.Mistakes == nil && s == desk.ScopeLook
+}
+
+// scopeWords says what a scope opens.
+func scopeWords(s desk.Scope) string {
+	switch s {
+	case desk.ScopeLook:
+		return "read events, figures, orders and plans"
+	case desk.ScopeSell:
+		return "sell at the box office and check people in"
+	}
+	return "change events, plans, orders and the sale"
+}
+
+// opens lists what a key opens.
+func opens(k desk.APIKey) string {
+	words := make([]string, len(k.Scopes))
+	for i, s := range k.Scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}
+
+// decimal writes a number as addresses have it.
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
