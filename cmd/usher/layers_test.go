@@ -37,7 +37,8 @@ var layers = map[string][]string{
 	"cmd/usher/crash":                {"seats"},
 	"cmd/usher/bench":                {"seats", "seats/gate", "seats/orders", "realtime", "handlers", "migrations"},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"cmd/usher/rush", "seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher/torture":              {"seats", "seats/verify", "migrations"},
+	"cmd/usher":                      {"cmd/usher/rush", "cmd/usher/torture", "seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 

@@ -66,6 +66,7 @@ func commands() []command {
 		{"verify", "[--event SLUG] [--json] [flags]", "hold every promise against the database, also while serve runs", verifyBooks},
 		{"draw verify", "FILE [--commitment HEX] [--people N] [--index N]", "do the draw of a waiting room again and say what does not hold", drawVerify},
 		{"rush", "[flags]", "send a crowd and judge what it was told", rushIn},
+		{"torture", "[flags]", "break a box office of its own on purpose and judge what people were told", tortureNodes},
 		{"migrate", "[flags]", "bring the database up to this version", migrate},
 		{"version", "", "print the version", version},
 	}

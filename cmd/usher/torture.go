@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/usherbox/usher/cmd/usher/torture"
+)
+
+// tortureNodes breaks a box office of its own and says whether it kept its promises.
+func tortureNodes(ctx context.Context, c *call) (err error) {
+	var s torture.Settings
+	var asJSON bool
+	var page string
+	fs := c.flags()
+	fs.DurationVar(&s.For, "for", time.Minute, "for how `long` clients come while things break")
+	fs.IntVar(&s.Nodes, "nodes", 4, "how many `nodes` there are")
+	fs.IntVar(&s.Clients, "clients", 64, "how many `clients` come at once")
+	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().Unix()), "`number` from which every fault is drawn; the time if left out")
+	fs.BoolVar(&asJSON, "json", false, "report in JSON")
+	fs.StringVar(&page, "html", "", "write the report as a page into this `file`, too")
+	fs.Func("fault", "do only this `fault`, once for each: "+torture.Known(), func(name string) error {
+		s.Faults = append(s.Faults, name)
+		return nil
+	})
+	if err := c.parse(fs, 0); err != nil {
+		return err
+	}
+	if s.Nodes < 1 || s.Clients < 1 || s.For <= 0 {
+		return c.misuse(errors.New("a torture needs a node, a client and some time"))
+	}
+	if s.Program, err = os.Executable(); err != nil {
+		return err
+	}
+	server, err := torture.StartServer(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, server.Stop)
+	report, err := torture.Run(ctx, server, s)
+	if err != nil {
+		return err
+	}
+	write := report.Text
+	if asJSON {
+		write = report.JSON
+	}
+	if err := write(c.stdout); err != nil {
+		return err
+	}
+	if page != "" {
+		if err := writePage(page, report); err != nil {
+			return err
+		}
+	}
+	if report.Failed() {
+		return errors.New("the box office did not keep its promises")
+	}
+	return nil
+}
+
+func writePage(file string, r *torture.Report) error {
+	f, err := os.Create(file) //nolint:gosec // G304: the file is the operator's choice
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.HTML(f), f.Close())
+}

@@ -1,0 +1,134 @@
+package torture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	answerTime = 30 * time.Second // a client waits so long for one answer before it asks again
+	mostTries  = 400
+)
+
+// answer is what the box office says, whatever was asked.
+type answer struct {
+	Hold *struct {
+		ID        string    `json:"id"`
+		ExpiresAt time.Time `json:"expires_at"`
+		Now       time.Time `json:"now"`
+		Idx       []int     `json:"idx"`
+	} `json:"hold"`
+	Order *struct {
+		Code    string `json:"code"`
+		State   string `json:"state"`
+		Tickets []struct {
+			ID      string `json:"id"`
+			Idx     int    `json:"idx"`
+			Revoked bool   `json:"revoked"`
+		} `json:"tickets"`
+	} `json:"order"`
+	Error *struct {
+		Code  string   `json:"code"`
+		Seats []string `json:"seats"`
+	} `json:"error"`
+}
+
+// settle asks until there is an answer, each time at another node, always with the same key, and notes the operation.
+func (c *client) settle(ctx context.Context, o *operation, method, path string, body any) answer {
+	text, err := json.Marshal(body)
+	if err != nil || body == nil {
+		text = nil
+	}
+	o.client, o.start, o.before = c.number, c.history.now(), slices.Clone(c.seats)
+	var a answer
+	for o.tries = 1; ; o.tries++ {
+		var known bool
+		if a, known = c.once(ctx, o, method, path, text); known {
+			break
+		}
+		if o.tries >= mostTries || ctx.Err() != nil || sleep(ctx, time.Duration(5+c.random.IntN(40*min(o.tries, 10)))*time.Millisecond) != nil {
+			o.unknown = true
+			break
+		}
+	}
+	o.end = c.history.now()
+	c.read(o, &a)
+	c.history.add(*o)
+	return a
+}
+
+// once asks once. The answer is known if it says what became of the wish.
+func (c *client) once(ctx context.Context, o *operation, method, path string, text []byte) (a answer, known bool) {
+	o.node = c.random.IntN(len(c.run.nodes))
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, c.run.nodes[o.node].url()+path, bytes.NewReader(text))
+	if err != nil {
+		c.history.violated("answers", "a request could not be made: %v", err)
+		return a, true
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Idempotency-Key", o.key)
+	if text != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.cookie != "" {
+		r.Header.Set("Cookie", c.cookie)
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return a, false
+	}
+	defer got.Body.Close()
+	said, err := io.ReadAll(got.Body)
+	if err != nil {
+		return a, false
+	}
+	o.status = got.StatusCode
+	if got.StatusCode == http.StatusServiceUnavailable {
+		if json.Unmarshal(said, &a) != nil || a.Error == nil || a.Error.Code != "unavailable" || got.Header.Get("Retry-After") == "" {
+			c.history.violated("answers", "%s %s: 503 without the words for it: %.200s", method, path, said)
+		}
+		return answer{}, false
+	}
+	if len(said) > 0 && json.Unmarshal(said, &a) != nil || got.StatusCode >= 500 {
+		c.history.violated("answers", "%s %s: %d %.300s", method, path, got.StatusCode, said)
+	}
+	if cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";"); cookie != "" {
+		c.cookie = cookie
+	}
+	return a, true
+}
+
+// refusals are those a client may meet that does nothing wrong.
+var refusals = []string{"taken", "sold_out", "limit", "lapsed", "pressure", "changed", "no_hold"}
+
+// read takes what an answer says into the operation.
+func (c *client) read(o *operation, a *answer) {
+	if o.unknown {
+		return
+	}
+	switch {
+	case a.Hold != nil:
+		o.hold, o.got, o.until, o.now = a.Hold.ID, a.Hold.Idx, a.Hold.ExpiresAt.UnixNano(), a.Hold.Now.UnixNano()
+	case a.Order != nil:
+		o.order = a.Order.Code
+		for _, t := range a.Order.Tickets {
+			o.got = append(o.got, t.Idx)
+		}
+	case a.Error != nil:
+		o.code = a.Error.Code
+		for _, label := range a.Error.Seats {
+			o.refused = append(o.refused, c.run.labels[label])
+		}
+		if !slices.Contains(refusals, o.code) {
+			c.history.violated("answers", "%s by %s, asked %d times, was answered %d %s", o.kind, o.holder, o.tries, o.status, o.code)
+		}
+	}
+}

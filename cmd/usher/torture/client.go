@@ -1,0 +1,206 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// client is somebody with a browser, one thing after the other. After a while they come back as somebody else.
+type client struct {
+	run     *run
+	history *history
+	number  int
+	random  *rand.Rand
+	http    *http.Client
+
+	visit  int
+	asked  int // in this visit
+	cookie string
+	seats  []int // that they hold, as far as they were told
+	hold   string
+	orders []order
+}
+
+// order is one that was confirmed to a client.
+type order struct {
+	code    string
+	tickets []string
+	seats   []int
+}
+
+func (r *run) newClient(number int) *client {
+	return &client{
+		run: r, history: r.history, number: number, random: r.source(uint64(number) + 1000),
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, DisableCompression: true, ResponseHeaderTimeout: answerTime}},
+	}
+}
+
+func (c *client) holder() string { return fmt.Sprintf("client %d in visit %d", c.number, c.visit) }
+
+func (c *client) key() string {
+	c.asked++
+	return fmt.Sprintf("%d-%d-%d-%d", c.run.settings.Seed, c.number, c.visit, c.asked)
+}
+
+// come lets the client do what people do until told to end; whatever was begun is ended.
+func (c *client) come(ctx context.Context, end <-chan struct{}) {
+	defer c.http.CloseIdleConnections()
+	for ctx.Err() == nil {
+		select {
+		case <-end:
+			return
+		default:
+		}
+		c.step(ctx)
+		if c.run.settings.Think > 0 {
+			_ = sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.run.settings.Think)))) // ctx is asked next
+		}
+	}
+}
+
+// step is the next thing somebody does.
+func (c *client) step(ctx context.Context) {
+	switch dice := c.random.IntN(100); {
+	case c.cookie == "":
+		c.claim(ctx, c.pick(1+c.random.IntN(3)))
+	case len(c.seats) == 0 && dice < 10 || dice < 3:
+		c.leave()
+	case len(c.orders) > 0 && (dice < 35 || len(c.orders) > 2):
+		c.cancel(ctx)
+	case len(c.seats) == 0 && dice < 60:
+		c.claim(ctx, c.pick(1+c.random.IntN(3)))
+	case len(c.seats) == 0 || dice < 45:
+		c.choose(ctx)
+	case dice < 55:
+		c.claim(ctx, c.pick(1+c.random.IntN(2)))
+	case dice < 63:
+		c.release(ctx, c.seats[c.random.IntN(len(c.seats))])
+	case dice < 71:
+		c.release(ctx, -1)
+	case dice < 78:
+		c.extend(ctx)
+	case dice < 93:
+		c.order(ctx)
+	default:
+		c.look(ctx)
+	}
+}
+
+// pick names some seats, mostly those that everybody wants.
+func (c *client) pick(n int) (seats []int) {
+	within := hallSeats
+	if c.random.IntN(3) > 0 {
+		within = hallSeats / 3
+	}
+	for len(seats) < n {
+		if idx := c.random.IntN(within); !slices.Contains(seats, idx) {
+			seats = append(seats, idx)
+		}
+	}
+	return seats
+}
+
+// leave comes back as somebody else. What is held is left to its time.
+func (c *client) leave() {
+	c.visit++
+	c.asked, c.cookie, c.seats, c.hold = 0, "", nil, ""
+}
+
+func (c *client) claim(ctx context.Context, seats []int) {
+	labels := make([]string, len(seats))
+	for i, idx := range seats {
+		labels[i] = c.run.plan.Label(idx)
+	}
+	o := &operation{kind: kindClaim, asked: seats, wanted: len(seats)}
+	c.take(ctx, o, map[string]any{"seats": labels})
+}
+
+// choose leaves the choice to the box office.
+func (c *client) choose(ctx context.Context) {
+	n := 1 + c.random.IntN(2)
+	if c.random.IntN(2) == 0 {
+		c.take(ctx, &operation{kind: kindBest, wanted: n}, map[string]any{"best": n, "category": "A"})
+		return
+	}
+	c.take(ctx, &operation{kind: kindArea, wanted: n}, map[string]any{"area": "Floor", "quantity": n})
+}
+
+func (c *client) take(ctx context.Context, o *operation, wish map[string]any) {
+	o.holder, o.key, o.newcomer = c.holder(), c.key(), c.cookie == ""
+	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/claims", wish)
+	if o.granted() {
+		c.run.checkWhole(o, c.hold)
+		c.seats, c.hold = o.got, o.hold
+	}
+}
+
+func (c *client) release(ctx context.Context, idx int) {
+	o := &operation{kind: kindRelease, holder: c.holder(), key: c.key(), asked: c.seats}
+	path := "/events/" + eventSlug + "/claims"
+	if idx >= 0 {
+		o.asked, path = []int{idx}, fmt.Sprint(path, "/", idx)
+	}
+	c.settle(ctx, o, http.MethodDelete, path, nil)
+	c.seats = o.got
+}
+
+func (c *client) extend(ctx context.Context) {
+	o := &operation{kind: kindExtend, holder: c.holder(), key: c.key(), asked: c.seats}
+	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/hold/extension", nil)
+	switch {
+	case o.granted():
+		c.seats = o.got
+	case o.code == "no_hold":
+		c.seats = nil
+	}
+}
+
+func (c *client) order(ctx context.Context) {
+	labels := make([]string, len(c.seats))
+	for i, idx := range c.seats {
+		labels[i] = c.run.plan.Label(idx)
+	}
+	o := &operation{kind: kindOrder, holder: c.holder(), key: c.key(), asked: c.seats}
+	a := c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/orders", map[string]any{
+		"hold": c.hold, "seats": labels, "name": c.holder(), "email": fmt.Sprintf("client%d@example.org", c.number), "method": "door",
+	})
+	if !o.granted() || a.Order == nil {
+		c.look(ctx)
+		return
+	}
+	c.run.checkOrder(o)
+	bought := order{code: o.order, seats: o.got}
+	for _, t := range a.Order.Tickets {
+		bought.tickets = append(bought.tickets, t.ID)
+	}
+	c.orders, c.seats = append(c.orders, bought), nil
+	c.run.orders.Store(bought.code, bought)
+}
+
+// cancel gives an order up, whole.
+func (c *client) cancel(ctx context.Context) {
+	i := c.random.IntN(len(c.orders))
+	gone := c.orders[i]
+	c.orders = slices.Delete(c.orders, i, i+1)
+	o := &operation{kind: kindCancel, holder: c.holder(), key: c.key(), asked: gone.seats}
+	c.run.orders.Delete(gone.code)
+	a := c.settle(ctx, o, http.MethodPost, "/orders/"+gone.code+"/cancellations", map[string]any{"key": o.key, "tickets": gone.tickets})
+	if !o.unknown && (a.Order == nil || a.Order.State != "cancelled") {
+		c.history.violated("orders", "order %s was cancelled by %s and the answer is %d %s", gone.code, c.holder(), o.status, o.code)
+	}
+}
+
+func (c *client) look(ctx context.Context) {
+	o := &operation{kind: kindLook, holder: c.holder(), key: c.key()}
+	c.settle(ctx, o, http.MethodGet, "/events/"+eventSlug+"/hold", nil)
+	switch {
+	case o.granted():
+		c.seats, c.hold = o.got, o.hold
+	case o.code == "no_hold":
+		c.seats = nil
+	}
+}

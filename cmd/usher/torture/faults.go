@@ -1,0 +1,193 @@
+package torture
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// fault is one thing that goes wrong in the world. It returns when it is over.
+type fault struct {
+	name  string
+	about string
+	do    func(ctx context.Context, r *run, n *node, random *rand.Rand) error
+}
+
+// moment is for how long something lasts that is not over at once.
+func moment(ctx context.Context, random *rand.Rand, most time.Duration) error {
+	return sleep(ctx, most/4+time.Duration(random.Int64N(int64(most))))
+}
+
+// faults are all that the torture knows to do.
+var faults = []fault{
+	{"node killed", "kill -9 of a node, which is started again", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		n.kill()
+		if err := moment(ctx, random, 500*time.Millisecond); err != nil {
+			return err
+		}
+		return r.back(ctx, n)
+	}},
+	{"node stopped", "SIGSTOP of a node and SIGCONT", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.signal(syscall.SIGSTOP)
+		defer n.signal(syscall.SIGCONT)
+		return moment(ctx, random, 3*time.Second)
+	}},
+	{"rolling restart", "SIGTERM of each node in turn, each started again", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
+		for _, n := range r.nodes {
+			if err := n.restart(r.database); err != nil {
+				r.history.violated("nodes", "%v", err)
+			}
+			if err := r.back(ctx, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"database killed", "kill -9 of PostgreSQL, which recovers", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
+		return r.server.die(ctx, syscall.SIGKILL)
+	}},
+	{"database stopped", "immediate stop of PostgreSQL, which recovers", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
+		return r.server.die(ctx, syscall.SIGQUIT)
+	}},
+	{"backends terminated", "pg_terminate_backend of every connection", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
+		return r.terminate(ctx)
+	}},
+	{"database connections cut", "every connection of a node to the database closed", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {
+		n.db.cutAll()
+		return nil
+	}},
+	{"database connections half closed", "the database hears no more from a node", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {
+		n.db.halfClose()
+		return nil
+	}},
+	{"database stalled", "nothing passes between a node and the database, nothing is closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.db.stalled.Store(true)
+		defer n.db.stalled.Store(false)
+		return moment(ctx, random, 3*time.Second)
+	}},
+	{"database slow", "every message to and from the database takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.db.delay.Store(int64(5+random.IntN(30)) * int64(time.Millisecond))
+		defer n.db.delay.Store(0)
+		return moment(ctx, random, 2*time.Second)
+	}},
+	{"answer to COMMIT lost", "the connection is cut when the answer to a COMMIT comes, again and again", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.db.loseNext.Store(int64(3 + random.IntN(20)))
+		defer n.db.loseNext.Store(0)
+		return moment(ctx, random, time.Second)
+	}},
+	{"COMMIT lost", "the connection is cut before a write arrives, again and again", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.db.stopNext.Store(int64(3 + random.IntN(20)))
+		defer n.db.stopNext.Store(0)
+		return moment(ctx, random, time.Second)
+	}},
+	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		for range 1 + random.IntN(4) {
+			n.db.cutBells()
+			if err := moment(ctx, random, 300*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"LISTEN dead", "the connections that carry news carry nothing and are not closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.db.stallBells()
+		return moment(ctx, random, time.Second)
+	}},
+	{"client connections cut", "every connection of clients to a node closed, with their requests and sockets", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {
+		n.clients.cutAll()
+		return nil
+	}},
+	{"clients stalled", "nothing passes between clients and a node", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.clients.stalled.Store(true)
+		defer n.clients.stalled.Store(false)
+		return moment(ctx, random, 2*time.Second)
+	}},
+	{"clients slow", "every message between clients and a node takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.clients.delay.Store(int64(10+random.IntN(60)) * int64(time.Millisecond))
+		defer n.clients.delay.Store(0)
+		return moment(ctx, random, 2*time.Second)
+	}},
+	{"dead readers", "sockets whose other end reads nothing", func(_ context.Context, r *run, n *node, random *rand.Rand) error {
+		for range 1 + random.IntN(10) {
+			r.deadReader(n)
+		}
+		return nil
+	}},
+}
+
+// FaultNames lists what the torture knows to do.
+func FaultNames() (names []string) {
+	for _, f := range faults {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// back starts a node and waits until it answers.
+func (r *run) back(ctx context.Context, n *node) error {
+	if err := n.start(r.database); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if status, _, err := r.get(ctx, n, "/healthz"); err == nil && status == 200 {
+			return nil
+		}
+		n.signal(syscall.SIGCONT) // whatever another fault did to it
+		if err := n.start(r.database); err != nil {
+			return err
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	r.history.violated("nodes", "node %d did not come back:\n%s", n.number, n.log)
+	return nil
+}
+
+const terminateSQL = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()`
+
+func (r *run) terminate(ctx context.Context) error {
+	conn, err := r.server.connect(ctx, r.database)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // it did what it was for
+	_, err = conn.Exec(ctx, terminateSQL, r.database)
+	return err
+}
+
+// breakThings does one fault after the other, drawn from the seed, until told to end. Each kind has its turn before one comes
+// a second time.
+func (r *run) breakThings(ctx context.Context, end <-chan struct{}) error {
+	random := r.source(1)
+	var bag []fault
+	for {
+		if len(bag) == 0 {
+			bag = slices.Clone(r.faults)
+			random.Shuffle(len(bag), func(i, j int) { bag[i], bag[j] = bag[j], bag[i] })
+		}
+		if len(bag) == 0 {
+			return nil
+		}
+		f := bag[0]
+		bag = bag[1:]
+		if err := f.do(ctx, r, r.nodes[random.IntN(len(r.nodes))], random); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		r.mu.Lock()
+		r.did[f.name]++
+		r.mu.Unlock()
+		select {
+		case <-end:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-time.After(r.settings.Rest/2 + time.Duration(random.Int64N(int64(r.settings.Rest)))):
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package torture
+
+import (
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Known names every fault, for a usage.
+func Known() string { return strings.Join(FaultNames(), ", ") }
+
+var page = template.Must(template.New("report").Funcs(template.FuncMap{"faults": func(p *Report) (list []counted) {
+	for _, f := range faults {
+		if n := p.ByFault[f.name]; n > 0 {
+			list = append(list, counted{n, f.name, f.about})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b counted) int { return b.N - a.N })
+	return list
+}}).Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Torture, seed {{.Seed}}</title>
+<style>
+body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
+table{border-collapse:collapse;width:100%;margin:1rem 0}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
+td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}code,pre{font-size:.9em;overflow-wrap:anywhere;white-space:pre-wrap}
+.ok{border-left:.4rem solid #2a7d4f;padding-left:.8rem}.bad{border-left:.4rem solid #b3261e;padding-left:.8rem}
+</style>
+<h1>A box office, broken on purpose</h1>
+{{if .Failed}}<p class="bad"><strong>It did not keep its promises.</strong></p>{{else}}<p class="ok"><strong>It kept every promise.</strong></p>{{end}}
+<table>
+<tr><td>{{.Operations}}<td>operations of {{.Clients}} clients at {{.Nodes}} nodes in {{.Seconds}} s
+<tr><td>{{.Granted}}<td>granted
+<tr><td>{{.Refused}}<td>refused, each with a reason that was true
+<tr><td>{{.Unknown}}<td>never answered
+<tr><td>{{.Retries}}<td>times somebody asked again because no answer came
+<tr><td>{{.Faults}}<td>faults
+<tr><td>{{.LostCommit}}<td>answers to a COMMIT lost on the way
+<tr><td>{{.Stopped}}<td>writes cut off before they arrived
+<tr><td>{{.Snapshots}}<td>snapshots of the database held against every promise
+<tr><td>{{.Frames}}<td>frames seen by sockets, versions and counts checked in each
+<tr><td>{{.Longest}} ms<td>was the longest anybody waited
+<tr><td>{{.Converged}} ms<td>after everything was healed every map and socket was right
+<tr><td>{{len .Violations}}<td>things that must not be
+</table>
+{{with .Violations}}<h2>What must not be</h2><table>{{range .}}<tr><td>{{.Judge}}<td><pre>{{.What}}</pre>{{end}}</table>{{end}}
+<h2>What was done to it</h2>
+<table>{{range faults .}}<tr><td>{{.N}}<td><strong>{{.Name}}</strong>: {{.About}}{{end}}</table>
+{{with .Mutants}}<h2>Planted bugs</h2><table>{{range .}}<tr><td>{{if .Caught}}caught{{else}}not caught{{end}}<td>{{.Bug}}{{if .Caught}}: {{.By.Judge}}{{end}}{{end}}</table>{{end}}
+<h2>The same again</h2>
+<pre>{{.Command}}</pre>
+`))
+
+type counted struct {
+	N           int
+	Name, About string
+}
+
+// HTML writes the report as a page.
+func (p *Report) HTML(w io.Writer) error { return page.Execute(w, p) }

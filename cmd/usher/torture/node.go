@@ -1,0 +1,222 @@
+package torture
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// node is one usher process, between two proxies of its own.
+type node struct {
+	number  int
+	program string
+	dir     string
+	env     []string
+	addr    string // where it listens; the same after each start
+	clients *proxy // before it
+	db      *proxy // between it and the database
+	log     *tail
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	ended   chan struct{} // closed when the process has ended
+	starts  int
+	stopped bool  // by SIGSTOP
+	meant   bool  // it was told to end
+	badly   error // how it ended, when nobody had told it to
+}
+
+// newNode reserves an address and sets the proxies up. start starts the process.
+func newNode(number int, program, dir string, postgres func() (net.Conn, error), env []string) (*node, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	n := &node{number: number, program: program, dir: filepath.Join(dir, fmt.Sprint("node", number)), env: env, addr: l.Addr().String(), log: &tail{}}
+	if err := errors.Join(l.Close(), os.MkdirAll(n.dir, 0o755)); err != nil { //nolint:gosec // G301: nothing secret is in it
+		return nil, err
+	}
+	if n.db, err = newProxy(postgres, true); err != nil {
+		return nil, err
+	}
+	n.clients, err = newProxy(func() (net.Conn, error) { return net.DialTimeout("tcp", n.addr, time.Second) }, false)
+	return n, err
+}
+
+// url is where clients find it: its proxy.
+func (n *node) url() string { return "http://" + n.clients.addr() }
+
+func (n *node) dsn(database string) string {
+	return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable&connect_timeout=5", n.db.addr(), database)
+}
+
+// start starts the process, if it does not run.
+func (n *node) start(database string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.running() {
+		return nil
+	}
+	cmd := exec.Command(n.program, "serve", "--addr", n.addr, "--database-url", n.dsn(database), "--data", n.dir, "--demo=false", //nolint:gosec // G204: it is this program
+		"--sockets-per-address", "100000", "--joins-per-network", "0")
+	cmd.Env = append(withoutSettings(os.Environ()), n.env...)
+	cmd.Stdout, cmd.Stderr = n.log, n.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the torture, which then ends its nodes
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("torture: start node %d: %w", n.number, err)
+	}
+	ended := make(chan struct{})
+	n.cmd, n.ended, n.stopped, n.meant = cmd, ended, false, false
+	n.starts++
+	go func() {
+		err := cmd.Wait()
+		n.mu.Lock()
+		if !n.meant && n.cmd == cmd {
+			n.badly = fmt.Errorf("node %d ended by itself: %w\n%s", n.number, errors.Join(err, errEnded), n.log)
+		}
+		n.mu.Unlock()
+		close(ended)
+	}()
+	return nil
+}
+
+var errEnded = errors.New("nobody had told it to")
+
+// running tells whether there is a process. The caller holds n.mu.
+func (n *node) running() bool {
+	if n.cmd == nil {
+		return false
+	}
+	select {
+	case <-n.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// signal sends a signal to the process, if there is one.
+func (n *node) signal(s syscall.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.running() {
+		return
+	}
+	switch s {
+	case syscall.SIGKILL, syscall.SIGTERM:
+		n.meant = true
+	case syscall.SIGSTOP:
+		n.stopped = true
+	case syscall.SIGCONT:
+		n.stopped = false
+	}
+	_ = n.cmd.Process.Signal(s) // it may have ended just now
+}
+
+// kill ends the process without a word and waits until it is gone.
+func (n *node) kill() {
+	n.signal(syscall.SIGKILL)
+	n.await(time.Minute)
+}
+
+// await waits until the process has ended.
+func (n *node) await(most time.Duration) bool {
+	n.mu.Lock()
+	ended := n.ended
+	n.mu.Unlock()
+	if ended == nil {
+		return true
+	}
+	select {
+	case <-ended:
+		return true
+	case <-time.After(most):
+		return false
+	}
+}
+
+// restart ends the process as an operator does who brings a new version, and starts it again.
+func (n *node) restart(database string) error {
+	n.signal(syscall.SIGCONT)
+	n.signal(syscall.SIGTERM)
+	if !n.await(lastWords) {
+		n.kill()
+		return fmt.Errorf("node %d did not end within %s of SIGTERM\n%s", n.number, lastWords, n.log)
+	}
+	return n.start(database)
+}
+
+// lastWords is how long a node may take to end when told to. It has 10 s for its batches, and machines are slow.
+const lastWords = 45 * time.Second
+
+func (n *node) fault() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.badly
+}
+
+func (n *node) close() {
+	n.signal(syscall.SIGCONT)
+	n.kill()
+	n.clients.close()
+	n.db.close()
+}
+
+// withoutSettings keeps the settings and the database of the operator out of it.
+func withoutSettings(env []string) (kept []string) {
+	for _, e := range env {
+		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_URL=") && !strings.HasPrefix(e, "PG") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// tail keeps the last that a process said, and counts the words that must not fall.
+type tail struct {
+	mu     sync.Mutex
+	text   []byte
+	panics int
+}
+
+const tailBytes = 8 << 10
+
+// Write is part of io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bufio.NewScanner(bytes.NewReader(p))
+	for lines.Scan() {
+		if bytes.Contains(lines.Bytes(), []byte("panic")) {
+			t.panics++
+		}
+	}
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-tailBytes):]
+	return len(p), nil
+}
+
+// String is the last that was said.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
+
+func (t *tail) panicked() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.panics
+}
+
+var _ io.Writer = (*tail)(nil)

@@ -1,0 +1,125 @@
+package torture
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// Report is what came of a torture. Its fields in JSON are what programs may rely on.
+type Report struct {
+	Seed       uint64         `json:"seed"`
+	Command    string         `json:"command"` // that does the same again
+	Seconds    float64        `json:"seconds"` // from the first client to the last answer
+	Nodes      int            `json:"nodes"`
+	Clients    int            `json:"clients"`
+	Operations int            `json:"operations"`
+	ByKind     map[string]int `json:"by_kind"`
+	Granted    int            `json:"granted"`
+	Refused    int            `json:"refused"`
+	Retries    int64          `json:"retries"` // requests that were asked again because no answer came
+	Unknown    int            `json:"unknown"` // operations that were never answered
+	Ghosts     int            `json:"ghosts"`  // first claims that won, of people who never heard
+	Faults     int            `json:"faults"`
+	ByFault    map[string]int `json:"by_fault"`
+	LostCommit int64          `json:"lost_commits"` // answers to a COMMIT that never arrived
+	Stopped    int64          `json:"stopped_writes"`
+	Snapshots  int64          `json:"snapshots"` // in which every promise was held against the database
+	Frames     int64          `json:"frames"`    // that sockets saw
+	Longest    float64        `json:"longest_ms"`
+	Converged  float64        `json:"converged_ms"` // from healed to every map and socket right
+	Violations []Violation    `json:"violations"`
+
+	Mutants []MutantResult `json:"mutants,omitempty"`
+}
+
+func (r *run) report(took time.Duration) *Report {
+	s := r.settings
+	p := &Report{
+		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
+		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
+		Converged: round(r.converged.Seconds() * 1000),
+		Command:   fmt.Sprintf("usher torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
+	}
+	for _, o := range r.history.all() {
+		p.Operations++
+		p.ByKind[o.kind]++
+		switch {
+		case o.unknown:
+			p.Unknown++
+		case o.granted():
+			p.Granted++
+		default:
+			p.Refused++
+		}
+		p.Longest = max(p.Longest, round(float64(o.end-o.start)/1e6))
+	}
+	for _, n := range r.did {
+		p.Faults += n
+	}
+	for _, n := range r.nodes {
+		p.LostCommit += n.db.lost.Load()
+		p.Stopped += n.db.stopped.Load()
+	}
+	for _, w := range r.watchers {
+		p.Frames += w.frames
+	}
+	return p
+}
+
+func round(x float64) float64 { return math.Round(x*10) / 10 }
+
+// Failed tells whether something was that must not be, or a planted bug was not caught.
+func (p *Report) Failed() bool {
+	return len(p.Violations) > 0 || slices.ContainsFunc(p.Mutants, func(m MutantResult) bool { return !m.Caught })
+}
+
+// JSON writes the report for programs.
+func (p *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(p)
+}
+
+// Text writes the report for people.
+func (p *Report) Text(w io.Writer) error {
+	t := &writer{w: w}
+	t.line("%d clients at %d nodes for %.1f s, seed %d", p.Clients, p.Nodes, p.Seconds, p.Seed)
+	t.line("")
+	t.line("%9d operations: %d granted, %d refused, %d never answered", p.Operations, p.Granted, p.Refused, p.Unknown)
+	t.line("%9d times somebody asked again because no answer came", p.Retries)
+	t.line("%9d faults of %d kinds; %d answers to a COMMIT and %d writes were lost on the way", p.Faults, len(p.ByFault), p.LostCommit, p.Stopped)
+	for _, name := range FaultNames() {
+		if n := p.ByFault[name]; n > 0 {
+			t.line("%9s %4d × %s", "", n, name)
+		}
+	}
+	t.line("%9d snapshots of the books held against every promise, during the faults and after", p.Snapshots)
+	t.line("%9d frames seen by sockets, counts and versions checked in each", p.Frames)
+	t.line("%9.0f ms was the longest anybody waited; %.0f ms after everything was healed every map was right", p.Longest, p.Converged)
+	t.line("%9d things that must not be", len(p.Violations))
+	for _, v := range p.Violations {
+		t.line("  ! %s: %s", v.Judge, v.What)
+	}
+	for _, m := range p.Mutants {
+		t.line("  %s", m)
+	}
+	t.line("")
+	t.line("The same again:  %s", p.Command)
+	return t.err
+}
+
+// writer writes lines until one fails.
+type writer struct {
+	w   io.Writer
+	err error
+}
+
+func (t *writer) line(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format+"\n", args...)
+	}
+}

@@ -1,0 +1,224 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Settings say how much of everything there is.
+type Settings struct {
+	Program  string        // the file of usher
+	For      time.Duration // how long clients come while things break
+	Nodes    int
+	Clients  int
+	Watchers int
+	Seed     uint64
+	Hold     time.Duration // how long seats are held
+	Think    time.Duration // between two things a client does, about
+	Rest     time.Duration // between two faults, about
+	Look     time.Duration // between two looks at the books
+	Judge    time.Duration // the most the judge may take to find an order of all operations
+	Faults   []string      // only these; empty: all
+	Env      []string      // for the nodes besides
+	Until    func([]Violation) bool
+	Progress io.Writer // may be nil
+}
+
+func (s *Settings) complete() error {
+	set(&s.Nodes, 2)
+	set(&s.Clients, 8)
+	set(&s.Watchers, 2*s.Nodes)
+	set(&s.Hold, 2*time.Second)
+	set(&s.Rest, 500*time.Millisecond)
+	set(&s.Look, 200*time.Millisecond)
+	set(&s.Judge, 5*time.Minute)
+	set(&s.For, 10*time.Second)
+	for _, name := range s.Faults {
+		if !slices.Contains(FaultNames(), name) {
+			return fmt.Errorf("there is no fault %q", name)
+		}
+	}
+	return nil
+}
+
+func set[T comparable](p *T, fallback T) {
+	var zero T
+	if *p == zero {
+		*p = fallback
+	}
+}
+
+// run is one torture under way.
+type run struct {
+	settings Settings
+	server   *Server
+	database string
+	plan     *seats.Plan
+	labels   map[string]int
+	nodes    []*node
+	watchers []*watcher
+	faults   []fault
+	history  *history
+	plain    *http.Client
+
+	orders    sync.Map // confirmed and not cancelled: code → order
+	snapshots atomic.Int64
+	ghostly   int
+	converged time.Duration
+
+	mu          sync.Mutex
+	did         map[string]int // faults, by name
+	deadReaders []net.Conn
+}
+
+// Run tortures nodes on a server and judges what came of it. The error is for a torture that could not be; what went wrong
+// is in the report.
+func Run(ctx context.Context, server *Server, s Settings) (*Report, error) {
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	r, err := newRun(ctx, server, s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.heal(ctx); err != nil { // they start
+		return nil, err
+	}
+	began := time.Now()
+	if err := r.suffer(ctx); err != nil {
+		return nil, err
+	}
+	seconds := time.Since(began)
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
+	return r.report(seconds), ctx.Err()
+}
+
+func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error) {
+	r = &run{
+		settings: s, server: server, plan: hall(), labels: map[string]int{}, history: newHistory(), did: map[string]int{},
+		plain: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+	for _, f := range faults {
+		if len(s.Faults) == 0 || slices.Contains(s.Faults, f.name) {
+			r.faults = append(r.faults, f)
+		}
+	}
+	for idx := range r.plan.Seats {
+		r.labels[r.plan.Label(idx)] = idx
+	}
+	if r.database, err = server.newDatabase(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.putOnSale(ctx); err != nil {
+		return nil, err
+	}
+	for i := range s.Nodes {
+		n, err := newNode(i, s.Program, server.dir+"/"+r.database, server.dial, s.Env)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.nodes = append(r.nodes, n)
+	}
+	for i := range s.Watchers {
+		r.watchers = append(r.watchers, &watcher{run: r, number: i, opened: i, random: r.source(uint64(i) + 100)})
+	}
+	return r, nil
+}
+
+func (r *run) putOnSale(ctx context.Context) error {
+	conn, err := r.server.connect(ctx, r.database)
+	if err != nil {
+		return err
+	}
+	_, err = seats.CreateEvent(ctx, conn, seats.NewEvent{
+		Name: eventName, Slug: eventSlug, StartsAt: time.Unix(4e9, 0), HoldLength: r.settings.Hold, SeatsPerHolder: hallLimit, Extensions: 3,
+	}, r.plan)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// source is the luck of one part of the run, the same in each run with the same seed.
+func (r *run) source(part uint64) *rand.Rand { return rand.New(rand.NewPCG(r.settings.Seed, part)) }
+
+// suffer lets clients come while things break, heals everything, and waits until everybody has their answer and every map
+// is right.
+func (r *run) suffer(ctx context.Context) (err error) {
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	var crowd, watch, harm sync.WaitGroup
+	end := make(chan struct{})
+	for _, w := range r.watchers {
+		watch.Go(func() { w.watch(watching) })
+	}
+	for i := range r.settings.Clients {
+		crowd.Go(func() { r.newClient(i).come(ctx, end) })
+	}
+	looking, stopLooking := context.WithCancel(ctx)
+	defer stopLooking()
+	watch.Go(func() { r.lookOn(looking) })
+	broken := make(chan error, 1)
+	harming := make(chan struct{})
+	harm.Go(func() { broken <- r.breakThings(ctx, harming) })
+
+	failed := r.last(ctx, broken)
+	close(harming)
+	harm.Wait()
+	healed := r.heal(ctx)
+	close(end)
+	crowd.Wait()
+	if err := errors.Join(failed, healed); err != nil {
+		return err
+	}
+	stopLooking()
+	err = r.converge(ctx)
+	if err == nil {
+		err = r.countDeadlocks(ctx)
+	}
+	stopWatching()
+	watch.Wait()
+	return err
+}
+
+// last waits for the end: the time, or what the settings wait for, or faults that cannot be done.
+func (r *run) last(ctx context.Context, broken <-chan error) error {
+	over := time.After(r.settings.For)
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over:
+			return nil
+		case err := <-broken:
+			if err != nil {
+				return err
+			}
+			broken = nil // no faults were asked for
+		case <-ticker.C:
+			if u := r.settings.Until; u != nil && u(r.history.violations()) {
+				return nil
+			}
+		}
+	}
+}
+
+func (r *run) close() {
+	for _, n := range r.nodes {
+		n.close()
+	}
+}
