@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -131,7 +132,8 @@ func (r *run) back(ctx context.Context, n *node) error {
 		return err
 	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if status, _, err := r.get(ctx, n, "/healthz"); err == nil && status == 200 {
+		if status, _, err := r.get(ctx, n, "/healthz"); err == nil && status == http.StatusOK {
+			n.answered()
 			return nil
 		}
 		n.signal(syscall.SIGCONT) // whatever another fault did to it

@@ -54,6 +54,9 @@ func (r *run) becomes(ctx context.Context, so func() bool) bool {
 
 func (r *run) ready(ctx context.Context, n *node) bool {
 	status, _, err := r.get(ctx, n, "/readyz")
+	if err == nil {
+		n.answered()
+	}
 	return err == nil && status == http.StatusOK
 }
 

@@ -31,8 +31,8 @@ type node struct {
 	cmd     *exec.Cmd
 	ended   chan struct{} // closed when the process has ended
 	starts  int
-	stopped bool  // by SIGSTOP
 	meant   bool  // it was told to end
+	opened  bool  // it answered since it was started: from then on nothing but a signal may end it
 	badly   error // how it ended, when nobody had told it to
 }
 
@@ -76,12 +76,12 @@ func (n *node) start(database string) error {
 		return fmt.Errorf("torture: start node %d: %w", n.number, err)
 	}
 	ended := make(chan struct{})
-	n.cmd, n.ended, n.stopped, n.meant = cmd, ended, false, false
+	n.cmd, n.ended, n.meant, n.opened = cmd, ended, false, false
 	n.starts++
 	go func() {
 		err := cmd.Wait()
 		n.mu.Lock()
-		if !n.meant && n.cmd == cmd {
+		if !n.meant && n.opened && n.cmd == cmd {
 			n.badly = fmt.Errorf("node %d ended by itself: %w\n%s", n.number, errors.Join(err, errEnded), n.log)
 		}
 		n.mu.Unlock()
@@ -112,13 +112,8 @@ func (n *node) signal(s syscall.Signal) {
 	if !n.running() {
 		return
 	}
-	switch s {
-	case syscall.SIGKILL, syscall.SIGTERM:
+	if s == syscall.SIGKILL || s == syscall.SIGTERM {
 		n.meant = true
-	case syscall.SIGSTOP:
-		n.stopped = true
-	case syscall.SIGCONT:
-		n.stopped = false
 	}
 	_ = n.cmd.Process.Signal(s) // it may have ended just now
 }
@@ -158,6 +153,13 @@ func (n *node) restart(database string) error {
 
 // lastWords is how long a node may take to end when told to. It has 10 s for its batches, and machines are slow.
 const lastWords = 45 * time.Second
+
+// answered notes that the process is open.
+func (n *node) answered() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.opened = true
+}
 
 func (n *node) fault() error {
 	n.mu.Lock()
