@@ -63,4 +63,3 @@ func TestALostAnswerToCommitLeavesTheMapAsTheRowsAre(t *testing.T) {
 		t.Errorf("the claim was granted, and the map of its node shows the seat as %s", state)
 	}
 }
-

@@ -32,6 +32,7 @@ type books struct {
 	holds     []*hold
 	holdOf    map[seats.ID]*hold // by holder
 	holdNamed map[seats.ID]*hold // by id
+	returned  map[sale]bool      // of which the ticket was revoked
 	log       replay
 	shown     *seats.Snapshot // nil if nobody shows the event
 }

@@ -8,14 +8,20 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Every live ticket, and every order that does not cost what its tickets cost.
-const ticketsSQL = `SELECT idx, order_id FROM ticket WHERE event_id = $1 AND revoked_at IS NULL ORDER BY idx`
+// Every ticket, and every order that does not cost what its tickets cost.
+const ticketsSQL = `SELECT idx, order_id, revoked_at IS NOT NULL FROM ticket WHERE event_id = $1 ORDER BY idx`
 
 const costsSQL = `
 SELECT o.code, o.total, coalesce(sum(t.price), 0)::bigint
   FROM orders o LEFT JOIN ticket t ON t.order_id = o.id
  WHERE o.event_id = $1
  GROUP BY o.id, o.code, o.total HAVING o.total <> coalesce(sum(t.price), 0)`
+
+// sale is a seat and the order it was sold to.
+type sale struct {
+	order seats.ID
+	idx   int
+}
 
 // checkTickets holds sold seats against tickets: each has one live ticket, of the order it is sold to, and no other seat
 // has one (O1); and an order costs what its tickets cost (O4).
@@ -25,9 +31,15 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	live := map[int]seats.ID{}
+	b.returned = map[sale]bool{}
 	var idx int
 	var order seats.ID
-	if _, err = pgx.ForEachRow(rows, []any{&idx, &order}, func() error {
+	var revoked bool
+	if _, err = pgx.ForEachRow(rows, []any{&idx, &order, &revoked}, func() error {
+		if revoked {
+			b.returned[sale{order, idx}] = true
+			return nil
+		}
 		if _, two := live[idx]; two {
 			b.broken(o1, idx, "has two live tickets")
 		}

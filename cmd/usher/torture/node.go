@@ -27,13 +27,13 @@ type node struct {
 	db      *proxy // between it and the database
 	log     *tail
 
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	ended   chan struct{} // closed when the process has ended
-	starts  int
-	meant   bool  // it was told to end
-	opened  bool  // it answered since it was started: from then on nothing but a signal may end it
-	badly   error // how it ended, when nobody had told it to
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	ended  chan struct{} // closed when the process has ended
+	starts int
+	meant  bool  // it was told to end
+	opened bool  // it answered since it was started: from then on nothing but a signal may end it
+	badly  error // how it ended, when nobody had told it to
 }
 
 // newNode reserves an address and sets the proxies up. start starts the process.
