@@ -104,9 +104,3 @@ func (h *history) all() []operation {
 	defer h.mu.Unlock()
 	return append([]operation(nil), h.operations...)
 }
-
-func (h *history) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.operations)
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -78,9 +77,6 @@ func (r *run) lookOn(ctx context.Context) {
 }
 
 const deadlocksSQL = `SELECT coalesce(sum(deadlocks), 0)::bigint FROM pg_stat_database WHERE datname = $1`
-
-// statTime is how long the server may take to count.
-const statTime = 1200 * time.Millisecond
 
 // judge is for the end, when everything is healed and every answer is in.
 func (r *run) judge(ctx context.Context) error {
