@@ -4,7 +4,6 @@
 package static
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -13,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/tdewolff/minify/v2"
@@ -33,8 +33,7 @@ var (
 	byName  = map[string]string{} // "event.js" → "event.<hash>.js"
 	byHash  = map[string]file{}
 	css     string
-	imports string // of all pages but the editor's
-	edits   string // of the editor's page: all of them
+	imports = map[string]string{} // by the script of a page
 )
 
 var kinds = map[string]string{
@@ -61,7 +60,10 @@ func init() {
 	if err != nil {
 		panic("static: " + err.Error()) // embedded files are always readable, and every test reads them
 	}
-	css, imports, edits = styleSheet(), importMap(false), importMap(true)
+	css = styleSheet()
+	for name := range byName {
+		imports[name] = importMap(name)
+	}
 }
 
 // small leaves out what only people need to read a script or a style sheet.
@@ -90,24 +92,24 @@ func styleSheet() string {
 	return content
 }
 
-// ofEditor tells whether a script or style sheet is of the plan editor, which nobody loads who buys.
-func ofEditor(name string) bool { return strings.HasPrefix(name, "editor") }
-
-// importMap tells browsers where each module is that another one imports, by bare names such as "usher/wire"; those of the
-// editor only where they are asked for.
-func importMap(editor bool) string {
+// importMap tells browsers where each module is that a script imports, or one of those does, by bare names such as
+// "usher/wire". Who reads a page need not know of the others.
+func importMap(script string) string {
 	modules := map[string]string{}
-	for name := range byName {
-		module, ok := strings.CutSuffix(name, ".js")
-		for _, hashed := range byName {
-			if ok && (editor || !ofEditor(module)) && bytes.Contains(byHash[hashed].content, []byte(`"usher/`+module+`"`)) {
-				modules["usher/"+module] = URL(name)
+	for ahead := []string{script}; len(ahead) > 0; ahead = ahead[1:] {
+		for _, m := range named.FindAllSubmatch(byHash[byName[ahead[0]]].content, -1) {
+			if module := string(m[1]); modules["usher/"+module] == "" {
+				modules["usher/"+module] = URL(module + ".js")
+				ahead = append(ahead, module+".js")
 			}
 		}
 	}
 	text, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal
 	return string(text)
 }
+
+// named is a module that a script imports, at once or when it is needed: minified scripts have double quotes.
+var named = regexp.MustCompile(`"usher/(\w+)"`)
 
 // URL is the address of a file, for example "/static/event.3f2a….js" for "event.js". It panics if there is no such file.
 func URL(name string) string {
@@ -128,12 +130,7 @@ func CSS() string { return css }
 func Style(name string) string { return string(byHash[byName[name]].content) }
 
 // ImportMap is the content of the import map of a page with this script.
-func ImportMap(script string) string {
-	if ofEditor(script) {
-		return edits
-	}
-	return imports
-}
+func ImportMap(script string) string { return imports[script] }
 
 // Handler answers for /static/: an address is good for ever, so browsers may keep what they got.
 func Handler() http.Handler {
