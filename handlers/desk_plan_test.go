@@ -142,3 +142,44 @@ func TestTheEditorSavesVersionsAndTellsWhoWasFaster(t *testing.T) {
 		t.Errorf("without a key: %d %s", a.StatusCode, body)
 	}
 }
+
+func TestAnEventGetsANewerPlanAndIsToldWhichSeatsItWouldLose(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.held(t, person(t), 1)
+	a, _ := s.submit(t, ann, "/desk/events/evening/plan/copies", url.Values{"key": {"k"}})
+	plan := strings.TrimSuffix(a.Header.Get("Location"), "/editor")
+	if a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(plan, "/desk/plans/") {
+		t.Fatal(a.StatusCode)
+	}
+	id := strings.TrimPrefix(plan, "/desk/plans/")
+	_, document := s.page(t, ann, plan+"/versions/1.json")
+	save := func(base int, document string) {
+		t.Helper()
+		body, err := json.Marshal(map[string]any{"base": base, "document": json.RawMessage(document)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, answer := send(t, ann, "POST", s.url+plan+"/versions", string(body), "Content-Type", "application/json", "Idempotency-Key", fmt.Sprint("v", base)); a.StatusCode != 201 {
+			t.Fatal(a.StatusCode, answer)
+		}
+	}
+	save(1, strings.Replace(document, `"name": "`, `"name": "New `, 1))
+	for range 2 {
+		if a, body := s.submit(t, ann, "/desk/events/evening/plan", url.Values{"key": {"r1"}, "plan": {id + "@2"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/desk/events/evening/plan?replaced" {
+			t.Fatal(a.StatusCode, body)
+		}
+	}
+	if sale, err := s.office.Sale(t.Context(), "evening"); err != nil || !strings.HasPrefix(sale.Plan.Name, "New ") {
+		t.Errorf("the plan is %q, %v", sale.Plan.Name, err)
+	}
+	if a, page := s.page(t, ann, "/desk/events/evening/plan?replaced"); a.StatusCode != 200 || !strings.Contains(page, "the other plan now") {
+		t.Errorf("the page: %d", a.StatusCode)
+	}
+	seat := regexp.MustCompile(`(?s)\{\s*"id": "[^"]*",\s*"number": "1",`).FindString(document)
+	save(2, strings.Replace(document, seat, strings.Replace(seat, `"number": "1"`, `"number": "1001"`, 1), 1))
+	if a, page := s.submit(t, ann, "/desk/events/evening/plan", url.Values{"key": {"r2"}, "plan": {id + "@3"}}); a.StatusCode != http.StatusConflict || !strings.Contains(page, "would be called") {
+		t.Errorf("a seat called otherwise: %d", a.StatusCode)
+	}
+}

@@ -97,6 +97,9 @@ func (h *Handlers) table() []route {
 		{"POST /desk/session/team", h.member(desk.Self, h.deskSwitch)},
 		{"POST /desk/session/everywhere", h.member(desk.Self, h.deskSignOutEverywhere)},
 
+		{"GET /desk/events/{slug}/plan", h.desk(desk.Manage, h.eventPlan)},
+		{"POST /desk/events/{slug}/plan", h.desk(desk.Manage, h.replacePlan)},
+		{"POST /desk/events/{slug}/plan/copies", h.desk(desk.Manage, h.copyPlan)},
 		{"GET /desk/plans", h.member(desk.Look, h.plans)},
 		{"POST /desk/plans", h.member(desk.Manage, h.newPlan)},
 		{"GET /desk/plans/{plan}", h.member(desk.Look, h.plan)},

@@ -2,7 +2,9 @@ package seats
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,9 +54,15 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Idx) == 0 }) {
+			changed = true
+			if err := s.office.reread(ctx, s.Event.Slug); err != nil { // first: what comes after may name seats that are new
+				s.stale.Store(true)
+				return err
+			}
+		}
 		for _, c := range changes {
 			moved = s.seats.apply(c) || moved
-			changed = changed || len(c.Idx) == 0
 		}
 		if len(changes) < catchUpRows {
 			break
@@ -83,13 +91,30 @@ SELECT c.version, c.free, c.held, c.sold, c.blocked,
   FROM counter c
  WHERE c.event_id = $1`
 
-// reload reads the whole map from the seat rows, in a run of the database.
+// reload reads the whole map anew, in a run of the database.
 func (s *Sale) reload(ctx context.Context, epoch uint32) error {
+	err := s.readMap(ctx, s.office.db, epoch)
+	if errors.Is(err, errGrew) {
+		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+		err = s.readMap(ctx, s.office.db, epoch)
+	}
+	return err
+}
+
+// errGrew says that seats were added since the plan was read.
+var errGrew = errors.New("the event has more seats than its plan on this node")
+
+// readMap reads the whole map from the seat rows.
+func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
 	var version int64
 	var states []State
 	var counts Counts
-	err := s.office.db.QueryRow(ctx, mapSQL, s.Event.ID).
-		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states)
+	err := db.QueryRow(ctx, mapSQL, s.Event.ID).Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states)
+	if err == nil && !s.seats.knows(len(states)) {
+		err = errGrew
+	}
 	if err != nil {
 		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
 	}

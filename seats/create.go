@@ -137,38 +137,53 @@ SELECT $1::bigint, $2::integer[], $3::integer[], $3, $3, ` + claimsFrom + `, ` +
 
 // saveSeats copies the plan's rows for one event; every seat starts free.
 func saveSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {
+	if err := p.rows(event).save(ctx, tx, 0, 0, 0); err != nil {
+		return err
+	}
 	free, none := make([]int32, len(p.Categories)), make([]int32, len(p.Categories))
-	categories := make([][]any, len(p.Categories))
-	for i, c := range p.Categories {
-		categories[i] = []any{event, int16(i), c.Key, c.Name, c.Price}
-	}
-	sections := make([][]any, len(p.Sections))
-	for i, s := range p.Sections {
-		sections[i] = []any{event, int16(i), s.Name, s.Area, int32(s.First), int32(s.Count)}
-	}
-	seats := make([][]any, len(p.Seats))
 	for i := range p.Seats {
-		s := &p.Seats[i]
-		free[s.Category]++
-		seats[i] = []any{event, int32(i), int16(s.Section), int16(s.Category), int16(s.Flags), float32(s.X), float32(s.Y), s.Row, s.Number, s.ID}
-	}
-	tables := []struct {
-		name    string
-		columns []string
-		rows    [][]any
-	}{
-		{"category", []string{"event_id", "number", "key", "name", "price"}, categories},
-		{"section", []string{"event_id", "number", "name", "area", "first", "count"}, sections},
-		{"seat", []string{"event_id", "idx", "section", "category", "flags", "x", "y", "row", "number", "external_id"}, seats},
-	}
-	for _, t := range tables {
-		if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
-			return err
-		}
+		free[p.Seats[i].Category]++
 	}
 	if _, err := tx.Exec(ctx, saveStatesSQL, event, len(p.Seats)); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, saveCounterSQL, event, free, none)
 	return err
+}
+
+// planRows are the rows of an event's plan.
+type planRows struct{ categories, sections, seats [][]any }
+
+func (p *Plan) rows(event int64) planRows {
+	r := planRows{make([][]any, len(p.Categories)), make([][]any, len(p.Sections)), make([][]any, len(p.Seats))}
+	for i, c := range p.Categories {
+		r.categories[i] = []any{event, int16(i), c.Key, c.Name, c.Price}
+	}
+	for i, s := range p.Sections {
+		r.sections[i] = []any{event, int16(i), s.Name, s.Area, int32(s.First), int32(s.Count)}
+	}
+	for i := range p.Seats {
+		s := &p.Seats[i]
+		r.seats[i] = []any{event, int32(i), int16(s.Section), int16(s.Category), int16(s.Flags), float32(s.X), float32(s.Y), s.Row, s.Number, s.ID}
+	}
+	return r
+}
+
+// save writes the rows behind the first few, which are there already.
+func (r planRows) save(ctx context.Context, tx pgx.Tx, categories, sections, seats int) error {
+	tables := []struct {
+		name    string
+		columns []string
+		rows    [][]any
+	}{
+		{"category", []string{"event_id", "number", "key", "name", "price"}, r.categories[categories:]},
+		{"section", []string{"event_id", "number", "name", "area", "first", "count"}, r.sections[sections:]},
+		{"seat", []string{"event_id", "idx", "section", "category", "flags", "x", "y", "row", "number", "external_id"}, r.seats[seats:]},
+	}
+	for _, t := range tables {
+		if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -100,6 +100,32 @@ func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Coun
 	}
 }
 
+// knows tells whether the map has room for so many seats.
+func (m *seatMap) knows(seats int) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.of) >= seats
+}
+
+// grow makes room for seats that a newer plan has behind the others, all of them free. The stretches of the others stay.
+func (m *seatMap) grow(t *stretches) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(t.of) <= len(m.of) {
+		return
+	}
+	m.of = t.of
+	m.open = append(slices.Clone(m.open), make([]int32, len(t.all)-len(m.open))...)
+	if m.states == nil {
+		return // nothing was read yet
+	}
+	for idx := len(m.states); idx < len(t.of); idx++ {
+		m.states = append(m.states, Free)
+		m.open[t.of[idx]]++
+	}
+	m.bits = pack(m.states)
+}
+
 // apply takes the map one version further. It reports false, and does nothing, if c is not the next version.
 func (m *seatMap) apply(c Change) bool {
 	m.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 )
@@ -61,14 +62,6 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 	if s, ok := o.sales[slug]; ok {
 		return s, nil
 	}
-	event, err := EventBySlug(ctx, o.db, slug)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := LoadPlan(ctx, o.db, event.ID)
-	if err != nil {
-		return nil, err
-	}
 	if o.epoch.Load() == 0 {
 		epoch, err := o.readEpoch(ctx)
 		if err != nil {
@@ -76,13 +69,30 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 		}
 		o.epoch.Store(epoch)
 	}
-	s := newSale(o, event, plan)
-	if err := s.reload(ctx, o.epoch.Load()); err != nil {
+	var s *Sale
+	err := o.see(ctx, func(tx pgx.Tx) error {
+		event, err := EventBySlug(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		plan, err := LoadPlan(ctx, tx, event.ID)
+		if err != nil {
+			return err
+		}
+		s = newSale(o, event, plan)
+		return s.readMap(ctx, tx, o.epoch.Load())
+	})
+	if err != nil {
 		return nil, err
 	}
 	o.sales[slug] = s
 	o.wakeOpening()
 	return s, nil
+}
+
+// see reads several things as they are at one moment: an event and its plan may be replaced between two statements.
+func (o *Office) see(ctx context.Context, read func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, o.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, read)
 }
 
 // Open lists the events this node has open.

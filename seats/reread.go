@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
@@ -15,19 +17,22 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	if !open {
 		return nil
 	}
-	event, err := EventBySlug(ctx, o.db, slug)
+	next := &Sale{Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
+	err := o.see(ctx, func(tx pgx.Tx) (err error) {
+		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil || next.Event.PlanHash == before.Event.PlanHash {
+			return err
+		}
+		if next.Plan, err = LoadPlan(ctx, tx, next.Event.ID); err == nil {
+			next.know(next.Plan)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	next := &Sale{Event: event, Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
-	if event.PlanHash != before.Event.PlanHash {
-		if next.Plan, err = LoadPlan(ctx, o.db, event.ID); err != nil {
-			return err
-		}
-		next.know(next.Plan)
-	}
+	next.seats.grow(next.stretches)
 	next.stale.Store(false)
-	next.onSale.Store(event.Status == OnSale)
+	next.onSale.Store(next.Event.Status == OnSale)
 	o.sales[slug] = next
 	return nil
 }

@@ -77,6 +77,7 @@ var deskTabs = []deskTab{
 // eventTabs are the pages about one event.
 var eventTabs = []deskTab{
 	{"Live", "", desk.Look},
+	{"Plan", "/plan", desk.Manage},
 }
 
 // deskLink is a tab as a page shows it.

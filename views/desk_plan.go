@@ -95,3 +95,12 @@ func seatsIn(p *seats.Plan, category int) (n int) {
 	}
 	return n
 }
+
+// EventPlanPage is the plan of an event.
+type EventPlanPage struct {
+	Desk
+	Sale  Sale
+	Plans []desk.Plan // of the team
+	Key   string
+	Wrong string // why the plan was not replaced
+}

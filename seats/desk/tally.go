@@ -110,9 +110,10 @@ func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
 			}
 			to.holder, to.price = ticket.by, ticket.price
 		}
-		if int(idx) < len(t.places) {
-			t.move(&t.places[idx], to)
+		for int(idx) >= len(t.places) { // seats that came later
+			t.places = append(t.places, place{})
 		}
+		t.move(&t.places[idx], to)
 	}
 	t.minutes.count(c.At, c.Counts)
 	t.hours.count(c.At, c.Counts)

@@ -13,7 +13,8 @@ import (
 // replay is the event as the change log tells it, from version 0, where every seat is free.
 type replay struct {
 	version int64
-	seats   []replayed // by idx
+	seats   []replayed // by idx; of all that there are now
+	there   int        // how many of them there are at this version
 	counts  counts     // of these seats
 	said    counts     // as the newest change says
 }
@@ -42,9 +43,11 @@ SELECT version, idx, state, holder, free, held, sold, blocked, passed, at FROM c
 // came to against the table.
 func (b *books) replayLog(ctx context.Context, tx pgx.Tx) error {
 	b.log = replay{seats: make([]replayed, len(b.rows)), counts: newCounts(len(b.categories))}
-	for i := range b.rows {
-		b.log.counts.add(b.rows[i].category, seats.Free, 1)
+	first := len(b.rows)
+	for _, t := range b.terms {
+		first -= t.added
 	}
+	b.comeFree(max(first, 0))
 	b.checkShown(&b.log.counts)
 	rows, err := tx.Query(ctx, changesSQL, b.id)
 	if err != nil {
@@ -66,6 +69,14 @@ func (b *books) replayLog(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
+// comeFree notes that so many more seats are there, all of them free.
+func (b *books) comeFree(n int) {
+	for ; n > 0 && b.log.there < len(b.rows); n-- {
+		b.log.counts.add(b.rows[b.log.there].category, seats.Free, 1)
+		b.log.there++
+	}
+}
+
 // checkChange holds one row of the log against P2 and P6, by itself.
 func (b *books) checkChange(c *change) {
 	switch next := b.log.version + 1; {
@@ -85,6 +96,11 @@ func (b *books) checkChange(c *change) {
 // apply takes the replay one version further.
 func (b *books) apply(c *change) {
 	b.log.version = c.version
+	for _, t := range b.terms {
+		if t.version == c.version {
+			b.comeFree(t.added)
+		}
+	}
 	if len(c.state) != len(c.idx) || len(c.holder) != len(c.idx) {
 		b.broken(p9, none, "version %d names %d seats, %d states and %d holders", c.version, len(c.idx), len(c.state), len(c.holder))
 		return
@@ -102,7 +118,7 @@ func (b *books) apply(c *change) {
 // applySeat holds the change of one seat against P1, P6, P9 and P10.
 func (b *books) applySeat(c *change, idx int, to seats.State, holder seats.ID) {
 	version := c.version
-	if idx < 0 || idx >= len(b.log.seats) || to < seats.Free || to > seats.Blocked {
+	if idx < 0 || idx >= b.log.there || to < seats.Free || to > seats.Blocked {
 		b.broken(p9, none, "version %d shows seat number %d in state %d: no map can", version, idx, to)
 		return
 	}
@@ -152,8 +168,8 @@ func (b *books) checkShown(said *counts) {
 	if b.shown == nil || b.shown.Version != b.log.version {
 		return
 	}
-	if len(b.shown.States) != len(b.log.seats) {
-		b.broken(p9, none, "the map shows %d seats, and there are %d", len(b.shown.States), len(b.log.seats))
+	if len(b.shown.States) != b.log.there {
+		b.broken(p9, none, "the map shows %d seats, and there are %d", len(b.shown.States), b.log.there)
 		return
 	}
 	for idx, state := range b.shown.States {

@@ -14,9 +14,14 @@ type term struct {
 	version int64
 	status  string
 	opensAt *time.Time
+	added   int // seats that came with it, behind those that were there
 }
 
-const termsSQL = `SELECT version, status, opens_at FROM terms WHERE event_id = $1 ORDER BY version`
+const termsSQL = `
+SELECT t.version, t.status, t.opens_at, coalesce(a.seats, 0)
+  FROM terms t LEFT JOIN added a USING (event_id, version)
+ WHERE t.event_id = $1
+ ORDER BY t.version`
 
 func (b *books) readTerms(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, termsSQL, b.id)
@@ -24,7 +29,7 @@ func (b *books) readTerms(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	b.terms, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t term, err error) {
-		return t, row.Scan(&t.version, &t.status, &t.opensAt)
+		return t, row.Scan(&t.version, &t.status, &t.opensAt, &t.added)
 	})
 	return err
 }

@@ -1,0 +1,82 @@
+package handlers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/events/{slug}/plan
+func (h *Handlers) eventPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.showEventPlan(w, r, m, s, http.StatusOK, "")
+}
+
+func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, wrong string) error {
+	plans, err := h.organizers.Plans(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	page := views.EventPlanPage{Desk: h.deskView(w, r, m, "Plan of "+s.Event.Name), Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
+	page.Event, page.Path = &s.Event, views.DeskEventPath(s.Event.Slug)+"/plan"
+	if r.URL.Query().Has("replaced") {
+		page.Notice = "The event has the other plan now."
+	}
+	return writePage(w, r, status, views.EventPlan(page))
+}
+
+// POST /desk/events/{slug}/plan: the event gets a newer version of its plan.
+func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	var id int64
+	var version int
+	if _, err := fmt.Sscanf(r.PostForm.Get("plan"), "%d@%d", &id, &version); err != nil {
+		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, "Choose a plan.")
+	}
+	next, err := h.organizers.Plan(r.Context(), m, id, version)
+	if err != nil {
+		return err
+	}
+	deed := desk.Doing{Key: r.PostForm.Get("key"), What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug, Detail: map[string]any{"plan": id, "version": version, "name": next.Name}}
+	err = h.organizers.Do(r.Context(), m, deed, func(ctx context.Context) error {
+		_, err := h.office.ReplacePlan(ctx, s.Event.Slug, next, nil)
+		return err
+	})
+	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
+	switch {
+	case errors.As(err, &refusal):
+		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.Message)
+	case errors.As(err, &nonsense):
+		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, nonsense.Message)
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+"/plan?replaced", http.StatusSeeOther)
+	return nil
+}
+
+// POST /desk/events/{slug}/plan/copies: the event's plan becomes one of the team's, to be edited.
+func (h *Handlers) copyPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	document, err := plan.Document(s.Plan)
+	if err != nil {
+		return err
+	}
+	id, err := h.organizers.NewPlan(r.Context(), m, r.PostForm.Get("key"), "copied from "+s.Event.Name, document)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, views.PlanPath(id)+"/editor", http.StatusSeeOther)
+	return nil
+}
