@@ -89,7 +89,7 @@ func (s *Sale) run() {
 			before = nil // it has ended
 			continue
 		}
-		before = s.start(commands, before)
+		before = s.now.Load().start(commands, before) // whose plan has all seats that commands name
 	}
 }
 

@@ -33,6 +33,7 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	next.seats.grow(next.stretches)
 	next.stale.Store(false)
 	next.onSale.Store(next.Event.Status == OnSale)
+	next.now.Store(next)
 	o.sales[slug] = next
 	return nil
 }

@@ -25,6 +25,7 @@ type works struct {
 	onSale atomic.Bool  // seats may be claimed, as this node read last
 	stale  atomic.Bool  // the event changed, and could not be read since
 	seats  seatMap
+	now    atomic.Pointer[Sale] // the Sale that was made last
 
 	mu      sync.Mutex
 	lane    lane    // guarded by mu
@@ -36,6 +37,7 @@ func newSale(o *Office, e Event, p *Plan) *Sale {
 	s.onSale.Store(e.Status == OnSale)
 	s.know(p)
 	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
+	s.now.Store(s)
 	return s
 }
 
