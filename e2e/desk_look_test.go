@@ -60,6 +60,19 @@ var eachAtDesk = []struct {
 		p.press(p.button("Change the password"))
 		p.sees(p.page.GetByText("This is not your password until now."))
 	}},
+	{"desk-keys", func(p *person) { p.visit("/desk/keys") }},
+	{"desk-keys-wrong", func(p *person) {
+		p.expect("422")
+		check(p.t, p.page.GetByLabel("What it is for").Fill("The till in the foyer"))
+		check(p.t, p.page.GetByLabel("read events").Uncheck())
+		p.press(p.button("Make the key"))
+		p.sees(p.page.GetByText("Choose what it opens."))
+	}},
+	{"desk-keys-made", func(p *person) {
+		check(p.t, p.page.GetByLabel("sell at the box office").Check())
+		p.press(p.button("Make the key"))
+		p.sees(p.page.GetByText("Copy it now"))
+	}},
 	{"desk-log", func(p *person) { p.visit("/desk/log") }},
 	{"desk-log-none", func(p *person) { p.visit("/desk/log?what=nothing") }},
 	{"desk-menu", func(p *person) {

@@ -93,6 +93,9 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 		case errors.Is(err, desk.ErrSignedOut) && !wantsJSON(r):
 			http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
 			return nil
+		case errors.Is(err, desk.ErrKey):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			return err
 		case err != nil:
 			return err
 		case !m.May(need):

@@ -149,7 +149,7 @@ func invitedAs(p TeamPage) desk.Role {
 func detailWords(d desk.Deed) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
-		words = append(words, fmt.Sprintf("%s %v", key, d.Detail[key]))
+		words = append(words, key+" "+strings.Trim(fmt.Sprint(d.Detail[key]), "[]"))
 	}
 	return strings.Join(words, ", ")
 }

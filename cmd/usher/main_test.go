@@ -97,6 +97,10 @@ func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
 		{"rush --url http://localhost:8080", "--event is missing"},
 		{"rush --url http://localhost:8080 --event x --seats 5", "one that is there"},
 		{"rush --gentle", "--url"},
+		{"organizer", "usher organizer link or usher organizer invite"},
+		{"organizer invite ann@example.org --role king", "owner, manager, viewer, door"},
+		{"organizer invite --role owner", "EMAIL"},
+		{"organizer password", "EMAIL"},
 		{"plan import", "usage: usher plan import FILE"},
 		{"version 2", "2"},
 	} {

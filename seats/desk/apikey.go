@@ -130,25 +130,25 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start); err != nil {
 			return fmt.Errorf("desk: make a key: %w", err)
 		}
-		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "scopes": scopes, "start": start})
+		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes})
 	})
 	return key, err
 }
 
 const revokeAPIKeySQL = `
-UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE team_id = $1 AND id = $2 RETURNING name, start`
+UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE team_id = $1 AND id = $2 RETURNING name`
 
 // RevokeAPIKey ends a key, at once and on all nodes. Errors: ErrNotYours; those of Once; the database's.
 func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string) error {
 	return d.change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
-		var name, start string
-		err := tx.QueryRow(ctx, revokeAPIKeySQL, m.Team, id).Scan(&name, &start)
+		var name string
+		err := tx.QueryRow(ctx, revokeAPIKeySQL, m.Team, id).Scan(&name)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNotYours
 		}
 		if err != nil {
 			return fmt.Errorf("desk: revoke a key: %w", err)
 		}
-		return Note(ctx, tx, m, "revoked a key", "keys", map[string]any{"name": name, "start": start})
+		return Note(ctx, tx, m, "revoked a key", "keys", map[string]any{"name": name})
 	})
 }

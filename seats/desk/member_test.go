@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -148,5 +149,28 @@ func TestAFormIsDoneOnce(t *testing.T) {
 	}
 	if _, err := once(""); !errors.Is(err, desk.ErrNoKey) {
 		t.Error("no key:", err)
+	}
+}
+
+// Whoever tries addresses learns nothing from how long the answer takes: a password is hashed for each of them.
+func TestAnUnknownAddressTakesAsLongAsAWrongPassword(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	least := map[string]time.Duration{}
+	for range 6 { // the first one makes the hash that stands in
+		for _, email := range []string{"ann@example.org", "nobody@example.org", "bob@example.org"} { // known, unknown, without a password
+			began := time.Now()
+			if _, err := h.desk.SignIn(t.Context(), email, "some other words", ""); !errors.Is(err, desk.ErrSignIn) {
+				t.Fatalf("%s: %v", email, err)
+			}
+			if took := time.Since(began); least[email] == 0 || took < least[email] {
+				least[email] = took
+			}
+		}
+	}
+	for email, took := range least {
+		if took < least["ann@example.org"]/4 {
+			t.Errorf("%s is answered after %s, a wrong password after %s", email, took, least["ann@example.org"])
+		}
 	}
 }

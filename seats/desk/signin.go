@@ -69,6 +69,9 @@ func attemptKey(name string) []byte {
 
 const forgetTriesSQL = `DELETE FROM attempt WHERE who = $1 OR since < clock_timestamp() - interval '1 day'`
 
+// A form that is sent again after a month is another one.
+const forgetKeysSQL = `DELETE FROM desk_key WHERE created_at < clock_timestamp() - interval '30 days'`
+
 const passwordSQL = `SELECT id, epoch, password FROM organizer WHERE email = $1`
 
 // SignIn returns the session of whoever has this address and this password. network is where the try comes from, empty
@@ -97,6 +100,9 @@ func (d *Desk) SignIn(ctx context.Context, email, password, network string) (s S
 		return Session{}, ErrSignIn
 	}
 	if _, err := d.db.Exec(ctx, forgetTriesSQL, attemptKey("email "+email)); err != nil {
+		return Session{}, fmt.Errorf("desk: sign in: %w", err)
+	}
+	if _, err := d.db.Exec(ctx, forgetKeysSQL); err != nil {
 		return Session{}, fmt.Errorf("desk: sign in: %w", err)
 	}
 	return s, nil
