@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/verify"
 )
 
 // redrawn is the plan of hall with a wider drawing, another name for a category, other flags, and sections in another order.
@@ -112,7 +113,7 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 		t.Error(err)
 	}
 	wantBooks(t, b)
-	if _, fresh := node(t, b.db); fresh.Remaining() != s.Remaining()-0 && fresh.Remaining() == 0 {
+	if _, fresh := node(t, b.db); fresh.Event.Seats != 27 || fresh.Snapshot().States[24] != seats.Held {
 		t.Error("a new node does not know the new seats")
 	}
 }
@@ -236,5 +237,31 @@ func TestAPlanOfAFileIsRedrawnByItsNextVersion(t *testing.T) {
 	}
 	if _, err := o.ReplacePlan(t.Context(), "evening", read.Plan, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheAuditorNoticesSeatsThatCameFromNowhere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(2, 3))
+	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	if _, err := b.office.ReplacePlan(t.Context(), "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantBooks(t, b)
+	for _, planted := range []string{`UPDATE added SET seats = seats - 1`, `DELETE FROM added`} {
+		if _, err := b.db.Exec(t.Context(), planted); err != nil {
+			t.Fatal(err)
+		}
+		report, err := verify.Look(t.Context(), b.db, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, p := range report.Promises {
+			found += len(p.Findings)
+		}
+		if found == 0 {
+			t.Errorf("%s is not noticed", planted)
+		}
 	}
 }

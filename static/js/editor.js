@@ -15,10 +15,11 @@ import {showCategories, showPlan} from 'usher/editor_lists'
 import {dropDraft, keepDraft, readDraft} from 'usher/editor_draft'
 import {$, $$, counted, data, key, say} from 'usher/page'
 
-const DRAFT_AFTER = 300 // ms without an edit
+const DRAFT_AFTER = 300, REST = 200 // ms without an edit, after which it is kept and the panel filled
+const MANY = 500 // things selected
 const canvas = $('.board canvas'), card = $('.board .card'), panels = $('.panels'), notice = $('.bar .notice'), saveButton = $('[data-do=save]')
 const address = `/desk/plans/${data.plan}`
-let state, painter, due, timer, version = Number(data.version), sending, sendKey, kept, panel = 'selection'
+let state, painter, due, timer, filling, version = Number(data.version), sending, sendKey, kept, panel = 'selection'
 
 function redraw() { due ??= requestAnimationFrame(draw) }
 
@@ -44,7 +45,12 @@ const shows = {
 
 // show fills the panel that is open and tells the buttons how things are.
 function show() {
+  clearTimeout(filling)
   shows[panel](panels)
+  showButtons()
+}
+
+function showButtons() {
   for (const tab of $$('[data-panel]')) tab.setAttribute('aria-pressed', String(tab.dataset.panel === panel))
   for (const tool of $$('.tools button')) tool.setAttribute('aria-pressed', String(tool.dataset.tool === state.tool))
   $('[data-do=undo]').disabled = !state.h.past.length
@@ -61,8 +67,13 @@ function tellSaved() {
 }
 
 function changed() {
-  show()
   redraw()
+  if (state.selection.size < MANY) show()
+  else { // what is said of thousands can wait until the hand rests
+    showButtons()
+    clearTimeout(filling)
+    filling = setTimeout(show, REST)
+  }
   clearTimeout(timer)
   timer = setTimeout(keep, DRAFT_AFTER)
 }

@@ -67,7 +67,7 @@ export function keys(canvas, state, {save, cancel, reveal}) {
       state.camera.pan(-x * 60, -y * 60)
       return state.look()
     }
-    state.act((plan, s) => move(plan, s, x * by, y * by), `arrow ${[...state.selection].join()}`)
+    state.act((plan, s) => move(plan, s, x * by, y * by), `arrow ${state.selection.size} ${state.selection.values().next().value}`)
   }
 }
 

@@ -1,11 +1,10 @@
-// The picture of the plan on a canvas: shapes, outlines, tables and seats; what is selected above, then handles, guides and
-// what is being drawn.
+// The picture of the plan on a canvas: shapes, outlines, tables and seats; above them what editor_over draws.
 
 import {KEY, categoryOf, labelOf, partsOf} from 'usher/editor_model'
-import {boxOf, corners, hull, middle, pointsOf} from 'usher/editor_shape'
+import {RADIUS, drawMarks, drawSelected, path, write} from 'usher/editor_over'
+import {boxOf, corners, hull, middle} from 'usher/editor_shape'
 
 const NUMBERS = 1.1, LABELS = .35 // px per unit from which numbers of seats and names of rows are written
-const RADIUS = 7.5 // of a seat, units
 
 export class Painter {
   #g; #canvas; #base; #hulls = new WeakMap()
@@ -42,8 +41,8 @@ export class Painter {
       if (ghost) this.#keep(plan)
     }
     if (ghost) this.#things(plan, camera, key => ghost.selection.has(key), ghost.f)
-    this.#selected(plan, selection, camera, ghost?.f)
-    if (marks) this.#marks(marks, camera)
+    drawSelected(g, this.theme, {plan, selection, camera, f: ghost?.f, outlineOf: section => section.outline ?? this.#hull(section)})
+    if (marks) drawMarks(g, this.theme, marks, camera)
   }
 
   // settle forgets what a move began with.
@@ -84,7 +83,7 @@ export class Painter {
       if (!batches.has(category)) batches.set(category, [])
       batches.get(category).push({x, y, seat})
     }
-    if (first && camera.scale >= LABELS && part.table === undefined) this.#text(labelOf(part), first[0] - 16 * camera.scale, first[1], Math.min(14, 11 * camera.scale + 4), this.theme.muted)
+    if (first && camera.scale >= LABELS && part.table === undefined) write(this.#g, labelOf(part), first[0] - 16 * camera.scale, first[1], Math.min(14, 11 * camera.scale + 4), this.theme.muted)
   }
 
   #seats(batches, camera, colours) {
@@ -112,7 +111,7 @@ export class Painter {
   // #signs are what a seat says: its number, and marks for what is special about it.
   #signs(seat, x, y, r, camera, colour) {
     const g = this.#g, has = flag => seat.flags?.includes(flag)
-    if (camera.scale >= NUMBERS) this.#text(seat.number, x, y + .5, Math.min(15, r * (seat.number.length > 2 ? .72 : 1)), colour)
+    if (camera.scale >= NUMBERS) write(this.#g, seat.number, x, y + .5, Math.min(15, r * (seat.number.length > 2 ? .72 : 1)), colour)
     if (has('companion') || has('restricted-view')) {
       g.strokeStyle = this.theme.text
       g.lineWidth = Math.max(1, r * .18)
@@ -129,7 +128,7 @@ export class Painter {
     const points = section.outline ?? (section.area ? undefined : this.#hull(section))
     if (!points || !mine) return
     const g = this.#g, colour = colours.get(section.category) ?? this.theme.edge
-    this.#path(points.map(p => camera.screen(f(p))), true)
+    path(this.#g, points.map(p => camera.screen(f(p))), true)
     g.fillStyle = colour
     g.globalAlpha = section.area ? .16 : .05
     g.fill()
@@ -141,10 +140,10 @@ export class Painter {
     g.setLineDash([])
     g.globalAlpha = 1
     const [x, y] = camera.screen(f(middle(boxOf(points)))), size = Math.min(18, 13 * Math.sqrt(camera.scale) + 3)
-    if (section.area) this.#text(`${section.name} · ${section.area.capacity}`, x, y, size, this.theme.text)
+    if (section.area) write(this.#g, `${section.name} · ${section.area.capacity}`, x, y, size, this.theme.text)
     else if (titled && camera.scale < NUMBERS) {
       const [, top] = camera.screen(f([0, boxOf(points).top]))
-      this.#text(section.name, x, top - size * .7, size, this.theme.text)
+      write(this.#g, section.name, x, top - size * .7, size, this.theme.text)
     }
   }
 
@@ -159,7 +158,7 @@ export class Painter {
 
   #top(part, camera, f) {
     const g = this.#g
-    if (part.size) this.#path(corners(part).map(p => camera.screen(f(p))), true)
+    if (part.size) path(this.#g, corners(part).map(p => camera.screen(f(p))), true)
     else {
       const [x, y] = camera.screen(f(part.center))
       g.beginPath()
@@ -167,7 +166,7 @@ export class Painter {
     }
     this.#fill()
     const [x, y] = camera.screen(f(part.center))
-    if (camera.scale >= LABELS) this.#text(part.table, x, y, Math.min(14, 9 * camera.scale + 3), this.theme.muted)
+    if (camera.scale >= LABELS) write(this.#g, part.table, x, y, Math.min(14, 9 * camera.scale + 3), this.theme.muted)
   }
 
   #fill() {
@@ -183,7 +182,7 @@ export class Painter {
     const g = this.#g
     if (shape.kind === 'text') {
       const [x, y] = camera.screen(f(shape.center ?? [0, 0]))
-      return this.#text(shape.text, x, y, shape.size * camera.scale, this.theme.muted, (shape.rotation ?? 0) + (f.degrees ?? 0))
+      return write(this.#g, shape.text, x, y, shape.size * camera.scale, this.theme.muted, (shape.rotation ?? 0) + (f.degrees ?? 0))
     }
     if (shape.kind === 'ellipse') {
       const [x, y] = camera.screen(f(shape.center ?? [0, 0]))
@@ -191,127 +190,13 @@ export class Painter {
       g.ellipse(x, y, shape.rx * camera.scale, shape.ry * camera.scale, ((shape.rotation ?? 0) + (f.degrees ?? 0)) * Math.PI / 180, 0, 7)
       return this.#fill()
     }
-    this.#path(shape.points.map(p => camera.screen(f(p))), shape.kind === 'polygon')
+    path(this.#g, shape.points.map(p => camera.screen(f(p))), shape.kind === 'polygon')
     if (shape.kind === 'polygon') return this.#fill()
     g.strokeStyle = this.theme.muted
     g.lineWidth = 2
     g.stroke()
   }
 
-  #path(points, closed) {
-    const g = this.#g
-    g.beginPath()
-    points.forEach(([x, y], i) => i ? g.lineTo(x, y) : g.moveTo(x, y))
-    if (closed) g.closePath()
-  }
-
-  #text(text, x, y, size, colour, rotation = 0) {
-    const g = this.#g
-    if (size < 5 || x < -300 || y < -100 || x > g.canvas.width + 300) return
-    g.save()
-    g.translate(x, y)
-    g.rotate(rotation * Math.PI / 180)
-    g.font = `600 ${size}px Instrument, sans-serif`
-    g.textAlign = 'center'
-    g.textBaseline = 'middle'
-    g.fillStyle = colour
-    g.fillText(text, 0, 0)
-    g.restore()
-  }
-
-  #selected(plan, selection, camera, f = p => p) {
-    if (!selection.size) return
-    const g = this.#g, r = Math.max(2.5, RADIUS * camera.scale * 1.25)
-    g.strokeStyle = this.theme.focus
-    g.lineWidth = 2
-    g.beginPath()
-    for (const section of plan.sections) {
-      const all = selection.has(section[KEY])
-      for (const part of partsOf(section)) {
-        for (const seat of part.seats) {
-          if (!all && !selection.has(seat[KEY])) continue
-          const [x, y] = camera.screen(f([seat.x, seat.y]))
-          if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue
-          g.moveTo(x + r, y)
-          g.arc(x, y, r, 0, 7)
-        }
-      }
-    }
-    g.stroke()
-    for (const section of plan.sections) {
-      const points = selection.has(section[KEY]) && (section.outline ?? this.#hull(section))
-      if (points) this.#edge(points.map(p => camera.screen(f(p))))
-    }
-    for (const shape of plan.shapes ?? []) if (selection.has(shape[KEY])) this.#edge(outlineOf(shape).map(p => camera.screen(f(p))), shape.kind !== 'line')
-  }
-
-  #edge(points, closed = true) {
-    this.#g.lineWidth = 2
-    this.#path(points, closed)
-    this.#g.stroke()
-  }
-
-  // #marks are what the hand is at: handles, guides, a lasso, what is about to be made.
-  #marks({handles = [], guides = [], lasso, points = [], path, label, turner}, camera) {
-    const g = this.#g
-    g.strokeStyle = g.fillStyle = this.theme.focus
-    g.lineWidth = 1
-    for (const [axis, at] of guides) {
-      const [x, y] = camera.screen([at, at])
-      this.#path(axis === 'x' ? [[x, 0], [x, camera.height]] : [[0, y], [camera.width, y]])
-      g.stroke()
-    }
-    if (lasso) {
-      g.setLineDash([5, 4])
-      this.#path(lasso.map(p => camera.screen(p)), true)
-      g.stroke()
-      g.globalAlpha = .1
-      g.fill()
-      g.globalAlpha = 1
-      g.setLineDash([])
-    }
-    if (points.length) {
-      const r = Math.max(1.5, RADIUS * camera.scale * .8)
-      g.globalAlpha = .6
-      g.beginPath()
-      for (const [x, y] of points.map(p => camera.screen(p))) {
-        g.moveTo(x + r, y)
-        g.arc(x, y, r, 0, 7)
-      }
-      g.fill()
-      g.globalAlpha = 1
-    }
-    if (path?.length) {
-      this.#path(path.map(p => camera.screen(p)))
-      g.lineWidth = 2
-      g.stroke()
-    }
-    for (const p of handles) {
-      const [x, y] = camera.screen(p)
-      g.fillStyle = this.theme.panel
-      g.beginPath()
-      g.rect(x - 5, y - 5, 10, 10)
-      g.fill()
-      g.stroke()
-    }
-    if (turner) {
-      const [x, y] = camera.screen(turner)
-      g.fillStyle = this.theme.focus
-      g.beginPath()
-      g.arc(x, y, 7, 0, 7)
-      g.fill()
-    }
-    if (label) {
-      const [x, y] = camera.screen(label.at)
-      this.#text(label.text, x, y - 14, 14, this.theme.text)
-    }
-  }
-}
-
-function outlineOf(shape) {
-  if (shape.points) return shape.points
-  const [[left, top], [right, bottom]] = pointsOf(shape)
-  return [[left, top], [right, top], [right, bottom], [left, bottom]]
 }
 
 // ink is black or white, whichever reads better on a colour.

@@ -31,6 +31,7 @@ class Live extends EventTarget {
 
   replace({epoch, version, states, counts}) {
     if (epoch === this.epoch && version < this.version) return
+    if (this.states?.length - states.length) anew() // seats were added
     Object.assign(this, {epoch, version, states, counts})
     this.#changed(null)
   }
