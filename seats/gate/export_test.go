@@ -77,3 +77,10 @@ func (r *Room) Asking() int {
 	defer r.comers.mu.Unlock()
 	return len(r.comers.waiting)
 }
+
+// Joining is how many people wait for the next statement that gives places.
+func (r *Room) Joining() int {
+	r.joiners.mu.Lock()
+	defer r.joiners.mu.Unlock()
+	return len(r.joiners.waiting)
+}
