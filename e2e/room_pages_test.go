@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// invitationOf is the address that the mail of somebody who was invited to a room leads to.
+func invitationOf(t *testing.T, o *office, email string) (path string) {
+	t.Helper()
+	link := regexp.MustCompile(`/rooms/[a-z0-9-]+/invitations/[\w-]+`)
+	eventually(t, 2*patience, "a mail with an invitation to "+email, func() bool {
+		files, err := filepath.Glob(filepath.Join(o.data, "mail", "*.eml"))
+		check(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			check(t, err)
+			whole := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "=\n", "")
+			if path = link.FindString(whole); path != "" && strings.Contains(whole, "<"+email+">") {
+				return true
+			}
+		}
+		return false
+	})
+	return path
+}
+
+func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t, "--joins-per-network", "1", "--address-header", "X-Forwarded-For")
+	slug := lobbyOf(t, o, "500")
+	few := o.named(t, "few", "theatre")
+	o.usher(t, "room", "create", "--name", "The few", "--slug", few, "--events", few, "--entry", "email", "--opens", time.Now().Add(time.Hour).Format(time.RFC3339))
+	list := filepath.Join(t.TempDir(), "list")
+	check(t, os.WriteFile(list, []byte("ann@example.org\n"), 0o600))
+	o.usher(t, "room", "invite", few, "--file", list)
+	invitation := invitationOf(t, o, "ann@example.org")
+	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	check(t, err)
+	var people []*person
+	for i, d := range looked()[:2] {
+		first, second := someone(t, o, fmt.Sprint("first", i), d), someone(t, o, fmt.Sprint("second", i), d)
+		for _, p := range []*person{first, second} {
+			check(t, p.page.SetExtraHTTPHeaders(map[string]string{"X-Forwarded-For": fmt.Sprintf("203.0.%d.5", 113+i)}))
+		}
+		first.joinsRoom(slug)
+		people = append(people, first)
+
+		second.expect("429", "404")
+		second.visit("/rooms/" + slug)
+		second.press(second.button("Join the waiting room"))
+		second.sees(second.page.GetByText("Very many people join from your network"))
+		second.look("room-crowded", string(axe))
+		second.visit("/rooms/" + few)
+		second.sees(second.page.GetByText("people who were invited by mail"))
+		second.look("room-uninvited", string(axe))
+		second.visit(invitation[:len(invitation)-1])
+		second.sees(second.page.GetByText("This invitation opens nothing"))
+		second.look("room-no-invitation", string(axe))
+		second.visit(invitation)
+		second.sees(second.button("Join the waiting room"))
+		second.look("room-invited", string(axe))
+	}
+	o.usher(t, "room", "open", slug)
+	for _, p := range people {
+		p.seesLater(p.page.Locator(`body[data-live="live"]`))
+		p.visit("/rooms/" + slug + "/draw")
+		p.press(p.button("Draw again in this browser"))
+		check(t, expect.Locator(p.page.Locator("[data-checked]")).ToContainText("The draw holds: 2 numbers"))
+		p.look("draw-after", string(axe))
+	}
+}
+
+func TestSomebodyJoinsAndComesInWithTheKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	slug := lobbyOf(t, house, "500")
+	plain := desktop
+	plain.noScript = true
+	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", plain)
+	for _, p := range []*person{ann, bob} {
+		p.visit("/events/" + slug)
+		p.tabTo(p.button("Join the waiting room"))
+		check(t, p.page.Keyboard().Press("Enter"))
+		p.inState("lobby")
+		p.tabTo(p.page.GetByText("How the numbers are drawn"))
+		check(t, p.page.Keyboard().Press("Enter"))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "The draw"}).First())
+		p.visit("/rooms/" + slug)
+	}
+	house.usher(t, "room", "open", slug)
+	ann.seesLater(ann.page.Locator(`body[data-live="live"]`))
+	eventually(t, 2*patience, "bob's number is called", func() bool {
+		bob.visit("/rooms/" + slug)
+		n, err := bob.button("Come in").Count()
+		return err == nil && n > 0
+	})
+	bob.tabTo(bob.button("Come in"))
+	check(t, bob.page.Keyboard().Press("Enter"))
+	bob.sees(bob.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
+}
