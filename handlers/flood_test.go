@@ -3,6 +3,7 @@ package handlers
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -55,6 +56,42 @@ func TestAFloodFromManyNetworksIsForgottenAndNotKept(t *testing.T) {
 	if len(f.full) > mostNetworks {
 		t.Errorf("it remembers %d networks", len(f.full))
 	}
+}
+
+func TestAFullMemoryForgetsThoseWhoWaitForNothingFirst(t *testing.T) {
+	t.Parallel()
+	f := &flood{perMinute: 1, full: map[netip.Prefix]time.Time{}}
+	now := time.Now()
+	busy := networkOf("203.0.113.7")
+	for i := range mostNetworks - 1 {
+		f.join(netip.PrefixFrom(netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}), 32), now.Add(-time.Hour))
+	}
+	f.join(busy, now)
+	f.join(networkOf("203.0.114.7"), now) // there was no room for it
+	if f.join(busy, now) <= 0 || len(f.full) > 3 {
+		t.Errorf("it forgot who is to wait, and remembers %d networks", len(f.full))
+	}
+}
+
+func TestRetryAfterIsNeverNothing(t *testing.T) {
+	t.Parallel()
+	h := &Handlers{}
+	h.flood.perMinute, h.flood.full = 600, map[netip.Prefix]time.Time{}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.RemoteAddr = "203.0.113.7:4711"
+	for range 100_000 {
+		w := httptest.NewRecorder()
+		if h.hurried(w, r) {
+			if after := w.Header().Get("Retry-After"); after != "1" {
+				t.Errorf("who is to wait a tenth of a second is told to wait %q", after)
+			}
+			return
+		}
+	}
+	t.Error("nobody had to wait")
 }
 
 func TestWhoIsCountedWithWhom(t *testing.T) {
@@ -139,5 +176,13 @@ func TestWithoutATrustedHeaderNobodyChoosesTheirAddress(t *testing.T) {
 		if h.addressed(look).ServeHTTP(nil, r); seen != c.want {
 			t.Errorf("%+v: it is %s", c, seen)
 		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header["X-Forwarded-For"] = []string{"203.0.113.7", "198.51.100.3"} // the proxy wrote a header of its own
+	if h.addressed(look).ServeHTTP(nil, r); seen != "198.51.100.3:0" {
+		t.Errorf("of two headers, %s counts", seen)
 	}
 }
