@@ -57,9 +57,10 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		second.visit("/rooms/" + slug)
 		second.press(second.button("Join the waiting room"))
 		second.sees(second.page.GetByText("Very many people join from your network"))
+		second.sees(second.button("Join the waiting room")) // again
 		second.look("room-crowded", string(axe))
 		second.visit("/rooms/" + few)
-		second.sees(second.page.GetByText("people who were invited by mail"))
+		second.sees(second.page.Locator(`[data-when="join"]`).GetByText("people who were invited by mail"))
 		second.look("room-uninvited", string(axe))
 		second.visit(invitation[:len(invitation)-1])
 		second.sees(second.page.GetByText("This invitation opens nothing"))

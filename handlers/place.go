@@ -94,7 +94,11 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	token := h.token(r, room)
 	if v := room.Look(r.Context(), holder, token); v.Place == (gate.Place{}) && h.hurried(w, r) {
 		room.Hurried()
-		return errHurried
+		if wantsJSON(r) {
+			return errHurried
+		}
+		words := errHurried.what + " " + errHurried.holds + " " + errHurried.next
+		return h.showRoom(w, r, room, errHurried.status, v, views.RoomPage{Failed: words, Invitation: r.PostFormValue("invitation")}) // with the button
 	}
 	place, next, err := joinAs(r, room, holder, token)
 	if err != nil {
