@@ -25,4 +25,11 @@
 //
 // What a member changes is written down in the transaction that changes it (Note). Nothing of that is ever changed or
 // taken away; the database refuses it.
+//
+// # Figures
+//
+// A Tally is a sale as its change log tells it: what was sold when, and what became of each hold. It follows the log from
+// where it was read last, which is one row, and keeps a row for each minute and hour in which something changed. It is a
+// function of the log alone, so any node may write it and whoever is further does. Nothing of it is written by claims or
+// orders, and nothing is read while no desk is open.
 package desk

@@ -74,6 +74,74 @@ func TestACancelledSeatTakesItsPriceOutOfTheRevenue(t *testing.T) {
 	}
 }
 
+// told is a tally of changes that are made up: each is one seat, its state and the holder or order it is of.
+func told(t *testing.T, e seats.Event, tickets map[seatOf]sold, steps ...seats.Change) *Tally {
+	t.Helper()
+	y := newTally(e)
+	for i, c := range steps {
+		c.Version = int64(i + 1)
+		if c.At.IsZero() {
+			c.At = noon.Add(time.Duration(i) * time.Minute)
+		}
+		y.apply(c, tickets)
+	}
+	return y
+}
+
+func one(idx int32, s seats.State, of seats.ID) seats.Change {
+	return seats.Change{Idx: []int32{idx}, State: []int16{int16(s)}, Holder: []seats.ID{of}}
+}
+
+func TestEveryWayOfAHoldIsTallied(t *testing.T) {
+	t.Parallel()
+	ann, bob, order, free := seats.ID{1}, seats.ID{2}, seats.ID{3}, seats.ID{}
+	annsOrder := map[seatOf]sold{{order, 0}: {price: 500, by: ann, fresh: true}}
+	moved := map[seatOf]sold{{order, 0}: {price: 500, by: ann, fresh: true}, {order, 1}: {price: 700, by: ann}}
+	e, strict := seats.Event{Seats: 3}, seats.Event{Seats: 3, Strict: true, HoldLength: 8 * time.Minute}
+	for name, c := range map[string]struct {
+		y    *Tally
+		want Sums
+		paid int
+	}{
+		"bought":                       {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"paid for":                     {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 1},
+		"paid too late":                {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Lapsed, ann)), Sums{Begun: 1, Lapsed: 1}, 1},
+		"lapsed and back in time":      {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Held, ann)), Sums{Begun: 1}, 0},
+		"lapsed and ordered after all": {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"lapsed and taken":             {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Lapsed: 1}, 0},
+		"taken before it was said":     {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Lapsed: 1}, 0},
+		"sold to another":              {told(t, e, annsOrder, one(0, seats.Held, bob), one(0, seats.Lapsed, bob), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Lapsed: 1}, 0},
+		"given back in part":           {told(t, e, nil, one(0, seats.Held, ann), one(1, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1}, 0},
+		"given back":                   {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1, GivenBack: 1}, 0},
+		"time took it": {
+			told(t, strict, nil, one(0, seats.Held, ann), seats.Change{At: noon.Add(9 * time.Minute), Idx: []int32{0}, State: []int16{0}, Holder: []seats.ID{free}}),
+			Sums{Begun: 1, Lapsed: 1},
+			0,
+		},
+		"cancelled":     {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 1, Returned: 1, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"box office":    {told(t, e, annsOrder, one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1}, 0},
+		"moved":         {told(t, e, moved, one(0, seats.Sold, order), one(1, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 2, Returned: 1, Revenue: 700, Orders: 1}, 0},
+		"blocked":       {told(t, e, nil, one(2, seats.Blocked, seats.ID{15: 1}), one(2, seats.Free, free)), Sums{}, 0},
+		"of no plan":    {told(t, e, nil, one(9, seats.Held, ann)), Sums{}, 0},
+		"nobody's sale": {told(t, e, nil, one(0, seats.Sold, order)), Sums{Sold: 1}, 0},
+	} {
+		if c.y.Total != c.want || c.y.Paid != c.paid {
+			t.Errorf("%s: %+v and %d paid, want %+v and %d", name, c.y.Total, c.y.Paid, c.want, c.paid)
+		}
+		var hours Sums
+		for _, r := range c.y.hours.since(time.Time{}) {
+			hours.add(r.Sums)
+		}
+		if hours != c.y.Total {
+			t.Errorf("%s: the hours come to %+v, and all in all it is %+v", name, hours, c.y.Total)
+		}
+		again := newTally(e)
+		if err := again.decode(c.y.encode()); err != nil || !reflect.DeepEqual(again.places, c.y.places) || !reflect.DeepEqual(again.stays, c.y.stays) {
+			t.Errorf("%s: it is read again as another: %v", name, err)
+		}
+	}
+}
+
 // A tally that is kept and read again, at any version, goes on as one that was never put away.
 func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 	t.Parallel()
