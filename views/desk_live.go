@@ -36,6 +36,7 @@ type Fragment struct {
 
 // Fragments are all parts that change by themselves, from top to bottom.
 func (p DeskLive) Fragments() []Fragment {
+	p.Sale = p.Sale.whole()
 	list := []Fragment{{"live-needs", liveNeeds(p)}, {"live-figures", liveFigures(p)}, {"live-history", liveHistory(p)}, {"live-funnel", liveFunnel(p)}}
 	if p.Wall {
 		return list[1:]
@@ -225,6 +226,14 @@ func (p DeskLive) chosen(o desk.Ordered) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// countAt is a count of one category; a category may be newer than the counts.
+func countAt(counts []int, category int) string {
+	if category >= len(counts) {
+		return "0"
+	}
+	return number(counts[category])
 }
 
 // windows are what the chart can show.

@@ -209,11 +209,11 @@ func (r *reader) stays(into map[seats.ID]*stay) (list []seats.ID) {
 func (r *reader) places(t *Tally, holders []seats.ID) {
 	for idx := 0; len(r.raw) > 0; {
 		n := r.count()
-		if idx += n >> 3; idx >= len(t.places) || r.short {
+		if idx += n >> 3; idx >= seats.MaxSeats || r.short {
 			r.short = true
 			return
 		}
-		p := &t.places[idx]
+		p := t.place(idx)
 		if p.state = seats.State(n & 7); p.state == seats.Sold {
 			p.price = r.number()
 			continue

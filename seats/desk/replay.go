@@ -39,8 +39,8 @@ func (r *Replay) add(c seats.Change) {
 	var seen []byte
 	n, last := 0, 0
 	for i, idx := range c.Idx {
-		if int(idx) >= len(r.states) {
-			continue
+		if more := int(idx) + 1 - len(r.states); more > 0 { // the house grew meanwhile
+			r.states = append(r.states, make([]byte, more)...)
 		}
 		state := shown(seats.State(c.State[i]))
 		if r.states[idx] == state {

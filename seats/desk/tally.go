@@ -110,13 +110,18 @@ func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
 			}
 			to.holder, to.price = ticket.by, ticket.price
 		}
-		for int(idx) >= len(t.places) { // seats that came later
-			t.places = append(t.places, place{})
-		}
-		t.move(&t.places[idx], to)
+		t.move(t.place(int(idx)), to)
 	}
 	t.minutes.count(c.At, c.Counts)
 	t.hours.count(c.At, c.Counts)
+}
+
+// place is a seat, which may have come later than the tally began.
+func (t *Tally) place(idx int) *place {
+	if more := idx + 1 - len(t.places); more > 0 {
+		t.places = append(t.places, make([]place, more)...)
+	}
+	return &t.places[idx]
 }
 
 // order notes a new order.

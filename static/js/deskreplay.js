@@ -25,10 +25,8 @@ export class Replay {
     const r = new Bytes(buffer)
     if (r.next() !== 1) throw new Error('a replay of another form')
     this.n = r.next()
-    this.states = new Uint8Array(this.n)
-    this.soldAt = new Float64Array(this.n) // ms since 1970; 0 for a seat that is not sold
-    this.counts = [this.n, 0, 0, 0]
     const times = [], ends = [], idxs = [], states = []
+    let most = this.n
     let now = r.next()
     while (r.more) {
       now += r.next() * 10
@@ -37,10 +35,15 @@ export class Replay {
         const entry = r.next()
         idx += Math.floor(entry / 4)
         idxs.push(idx)
+        most = Math.max(most, idx + 1)
         states.push(entry % 4)
       }
       ends.push(idxs.length)
     }
+    this.n = most // the house may have grown meanwhile
+    this.states = new Uint8Array(this.n)
+    this.soldAt = new Float64Array(this.n) // ms since 1970; 0 for a seat that is not sold
+    this.counts = [this.n, 0, 0, 0]
     this.times = Float64Array.from(times)
     this.ends = Uint32Array.from(ends)
     this.idxs = Uint32Array.from(idxs)
