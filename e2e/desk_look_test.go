@@ -17,7 +17,7 @@ var eachAtDesk = []struct {
 	name string
 	open func(p *person)
 }{
-	{"desk-setup", func(p *person) { p.visit(setupLink.FindString(p.office.log.String())) }},
+	{"desk-setup", func(p *person) { p.visit(p.office.printedLink(p.t)) }},
 	{"desk-setup-wrong", func(p *person) {
 		p.expect("422")
 		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))

@@ -41,6 +41,16 @@ func (o *office) owner(t *testing.T) (email string) {
 	return email
 }
 
+// printedLink is the set-up link that serve prints when it starts.
+func (o *office) printedLink(t *testing.T) (link string) {
+	t.Helper()
+	eventually(t, patience, "a set-up link of serve", func() bool {
+		link = setupLink.FindString(o.log.String())
+		return link != ""
+	})
+	return link
+}
+
 // organizer makes somebody a member of the first team with a role, and returns their address.
 func (o *office) organizer(t *testing.T, name, role string) (email string) {
 	t.Helper()
@@ -103,10 +113,7 @@ func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testi
 			t.Parallel()
 			o := ownOffice(t)
 			slug := o.event(t, "theatre")
-			link := setupLink.FindString(o.log.String())
-			if link == "" {
-				t.Fatalf("serve prints no set-up link:\n%s", o.log)
-			}
+			link := o.printedLink(t)
 			ann, bob := someone(t, o, "ann", d), someone(t, o, "bob", d)
 			ann.expect("status of 4(03|04|22)")
 			bob.expect("status of 4(03|04|22)")
