@@ -29,7 +29,7 @@ func TestBadInputHasItsAnswerAndHoldsNothing(t *testing.T) {
 	s := newSite(t)
 	label := s.sale.Plan.Label(s.sale.Plan.Sections[0].First)
 	blocked := len(s.sale.Plan.Seats) - 1
-	if err := s.sale.Block(t.Context(), blocked); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: []int{blocked}}); err != nil {
 		t.Fatal(err)
 	}
 	other := person(t)

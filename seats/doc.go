@@ -11,6 +11,7 @@
 //	 ├───── release ────── lapsed ─────────────────┘
 //	 │
 //	 └──── unblock ──── blocked ◄──── block ──── free, lapsed
+//	                       └────── box office ──────► sold ◄── box office ── free, lapsed
 //
 // Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat whose payment begins is
 // paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing is captured before
@@ -29,6 +30,7 @@
 //	P9  What the map shows was committed.
 //	P10 Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.
 //	P11 Where holds are strict nobody keeps a seat whose time is up.
+//	P12 A blocked seat stands in the block that keeps it, with its reason.
 //
 // Package verify holds them against the database.
 //

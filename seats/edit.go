@@ -45,7 +45,7 @@ func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices 
 			return false, &Nonsense{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
 		}
 		reprices := !slices.Equal(prices, pricesOf(p))
-		if n.same(e.New()) && !reprices {
+		if sameEvent(n, e.New()) && !reprices {
 			return false, nil
 		}
 		if err := e.mayEdit(n, reprices); err != nil {
@@ -84,8 +84,8 @@ func (e Event) New() NewEvent {
 	}
 }
 
-// same tells whether two say the same of an event whose address and status are what they are.
-func (n NewEvent) same(other NewEvent) bool {
+// sameEvent tells whether two say the same of an event whose address, team and status are what they are.
+func sameEvent(n, other NewEvent) bool {
 	questions := slices.EqualFunc(n.Questions, other.Questions, Question.equal)
 	other.Slug, other.Team, other.Status, other.OpensAt, other.Questions = n.Slug, n.Team, n.Status, n.OpensAt, n.Questions
 	if n.StartsAt.Equal(other.StartsAt) {
@@ -102,29 +102,29 @@ func oneLine(text string, most int) bool {
 }
 
 // check refuses what makes no sense of any event.
-func (n NewEvent) check() error {
-	if _, err := time.LoadLocation(n.TimeZone); err != nil {
-		return &Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", n.TimeZone)}
+func (e NewEvent) check() error {
+	if _, err := time.LoadLocation(e.TimeZone); err != nil {
+		return &Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", e.TimeZone)}
 	}
 	var wrong string
 	switch {
-	case n.Name == "" || !oneLine(n.Name, mostName):
+	case e.Name == "" || !oneLine(e.Name, mostName):
 		wrong = fmt.Sprintf("The name of an event is one line of at most %d characters.", mostName)
-	case !oneLine(n.Venue, mostName):
+	case !oneLine(e.Venue, mostName):
 		wrong = fmt.Sprintf("The venue is one line of at most %d characters.", mostName)
-	case n.HoldLength < time.Second || n.HoldLength > 7*24*time.Hour:
+	case e.HoldLength < time.Second || e.HoldLength > 7*24*time.Hour:
 		wrong = "Seats are held between a second and a week."
-	case n.PaymentLength < time.Second || n.PaymentLength > 24*time.Hour:
+	case e.PaymentLength < time.Second || e.PaymentLength > 24*time.Hour:
 		wrong = "A payment may take between a second and a day."
-	case n.SeatsPerHolder < 1 || n.SeatsPerHolder > MaxSeats:
+	case e.SeatsPerHolder < 1 || e.SeatsPerHolder > MaxSeats:
 		wrong = "One person may have at least one seat."
-	case n.Extensions < 0:
+	case e.Extensions < 0:
 		wrong = "Extensions are not negative."
-	case n.Status != Draft && n.Status != OnSale:
+	case e.Status != Draft && e.Status != OnSale:
 		wrong = "An event begins as a draft, or on sale."
 	}
 	if wrong == "" {
-		if err := CheckCurrency(n.Currency); err != nil {
+		if err := CheckCurrency(e.Currency); err != nil {
 			wrong = "The currency is three letters of ISO 4217, such as EUR."
 		}
 	}

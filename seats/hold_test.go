@@ -159,12 +159,12 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 func TestBlockedSeatsAreNobodys(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
-	if err := b.sale.Block(t.Context(), 0, 1); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1}, Reason: "The lights stand there"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
 	wantRefusal(t, err, seats.CodeTaken)
-	if err := b.sale.Unblock(t.Context(), 0, 1); err != nil {
+	if _, err := b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}}); err != nil {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})

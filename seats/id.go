@@ -12,9 +12,6 @@ import (
 // ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
 type ID [16]byte
 
-// house is the holder of blocked seats: the organizer keeps them.
-var house = ID{15: 1}
-
 // NewID returns an ID nobody can guess.
 func NewID() ID {
 	var id ID

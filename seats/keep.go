@@ -3,41 +3,117 @@ package seats
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// Block keeps seats back from the sale, all of them or none. Refused if one is held or sold.
-func (s *Sale) Block(ctx context.Context, seats ...int) error {
-	return s.keep(ctx, seats, func(r row, b *batch) (row, bool) {
-		return row{state: Blocked, holder: house}, r.open(b.now)
+// Keeping is what an organizer keeps back, or gives free again.
+type Keeping struct {
+	Seats  []int
+	Reason string // of a block, for organizers; may be empty
+
+	// Rest leaves out what cannot be changed now (of a block what is held or sold), instead of refusing all of it.
+	Rest bool
+	// Also is committed with the last of the seats.
+	Also Also
+}
+
+// keepAtOnce is the most seats of one batch; more of them go one batch after the other, which only a Keeping of the rest
+// may.
+const keepAtOnce = 2000
+
+const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2, $3, $4)`
+
+// Block keeps seats back from the sale: all of them or none, or as many as are free with Keeping.Rest. It returns those it
+// did. Refused if one is held or sold, or if there is nothing left to block.
+func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
+	if k.Reason = strings.TrimSpace(k.Reason); !oneLine(k.Reason, mostReason) {
+		return nil, &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", mostReason)}
+	}
+	return s.keep(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
+		id := NewID()
+		write := c.write
+		c.write = func(q *pgx.Batch) {
+			q.Queue(blockSQL, id, s.Event.ID, seatsOf(seats), k.Reason)
+			if write != nil {
+				write(q)
+			}
+		}
+		return func(row) row { return row{state: Blocked, holder: id} }
 	})
 }
 
-// Unblock puts blocked seats on sale again. Seats that are not blocked are refused, all together.
-func (s *Sale) Unblock(ctx context.Context, seats ...int) error {
-	return s.keep(ctx, seats, func(r row, _ *batch) (row, bool) { return row{}, r.state == Blocked })
+// Unblock puts blocked seats on sale again. Seats that are not blocked are refused, all together, or left out with
+// Keeping.Rest. It returns those it did.
+func (s *Sale) Unblock(ctx context.Context, k Keeping) ([]int, error) {
+	return s.keep(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked }, func(*command, []int) func(row) row {
+		return func(row) row { return row{} }
+	})
 }
 
-func (s *Sale) keep(ctx context.Context, seats []int, to func(row, *batch) (row, bool)) error {
-	for _, idx := range seats {
+// keep changes the seats for which may holds to what is made of them, batch after batch.
+func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, make func(*command, []int) func(row) row) (all []int, err error) {
+	seats, err := s.known(k.Seats)
+	if err != nil {
+		return nil, err
+	}
+	if len(seats) > keepAtOnce && !k.Rest {
+		return nil, &Nonsense{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), keepAtOnce)}
+	}
+	for some := range slices.Chunk(seats, keepAtOnce) {
+		c := &command{seats: some}
+		last := some[len(some)-1] == seats[len(seats)-1]
+		c.decide = func(b *batch) (Hold, error) {
+			c.write = nil
+			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
+			if len(fit) < len(some) && !k.Rest {
+				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return contains(fit, idx) })
+				return Hold{}, &Refusal{Code: CodeTaken, Seats: rest, Message: s.named(rest) + " cannot be changed now: look at its state first. Nothing was changed."}
+			}
+			if last && (len(fit) > 0 || len(all) > 0) {
+				c.write = k.Also
+			}
+			if len(fit) > 0 {
+				to := make(c, fit)
+				for _, idx := range fit {
+					b.set(idx, b.rows[idx].keeper(), to(b.rows[idx]))
+				}
+			}
+			return Hold{Seats: fit}, nil
+		}
+		done, err := s.do(ctx, c)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, done.Seats...)
+	}
+	if len(all) == 0 {
+		return nil, &Refusal{Code: CodeTaken, Seats: seats, Message: "None of these seats can be changed now: look at their state first. Nothing was changed."}
+	}
+	return all, nil
+}
+
+// keeper is in whose name the organizer changes a seat: of a blocked one in that of its block; otherwise in nobody's, so that
+// the guard lets through only what anybody might take.
+func (r row) keeper() ID {
+	if r.state == Blocked {
+		return r.holder
+	}
+	return ID{}
+}
+
+// known are seats in the order of idx, each once. *Nonsense if one is not there, or if there are none.
+func (s *Sale) known(seats []int) ([]int, error) {
+	if len(seats) == 0 {
+		return nil, &Nonsense{Message: "No seat was chosen. Nothing was changed."}
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(seats)))
+	for _, idx := range sorted {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat number %d. Nothing was changed.", idx)}
+			return nil, &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat number %d. Nothing was changed.", idx)}
 		}
 	}
-	_, err := s.do(ctx, &command{seats: seats, decide: func(b *batch) (Hold, error) {
-		var refused []int
-		for _, idx := range seats {
-			if _, ok := to(b.rows[idx], b); !ok {
-				refused = append(refused, idx)
-			}
-		}
-		if len(refused) > 0 {
-			return Hold{}, &Refusal{Code: CodeTaken, Seats: refused, Message: s.named(refused) + " cannot be changed now: look at its state first. Nothing was changed."}
-		}
-		for _, idx := range seats {
-			next, _ := to(b.rows[idx], b)
-			b.set(idx, house, next)
-		}
-		return Hold{}, nil
-	}})
-	return err
+	return sorted, nil
 }

@@ -18,6 +18,9 @@ type Deal struct {
 	// has by now, and those of them that nobody has any more are taken again.
 	Late bool
 
+	// Office says that Seats are sold at the box office, to somebody who holds nothing.
+	Office bool
+
 	// Write queues statements that commit together with the seats, or not at all. They travel with other people's
 	// commands, which fail with them: what can go wrong for one attendee has to be checked before. A batch that is
 	// tried again asks again. They run before the counter row is taken and must lock no seat and no hold. May be nil.
@@ -29,7 +32,10 @@ type Deal struct {
 // what is there is not what the deal says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
 	c := &command{holder: d.Holder, sells: true}
-	if d.Late {
+	switch {
+	case d.Office:
+		return s.sellAtOffice(ctx, c, d)
+	case d.Late:
 		return s.sellLate(ctx, c, d)
 	}
 	c.decide = func(b *batch) (Hold, error) {

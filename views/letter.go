@@ -27,6 +27,8 @@ func (p LetterPage) Subject() string {
 		what = "Cancelled: "
 	case p.Kind == orders.MailCancellation:
 		what = "Your tickets changed: "
+	case p.Kind == orders.MailMoved:
+		what = "Your seats changed, here are the new tickets: "
 	case p.Kind == orders.MailRefund:
 		what = "Money goes back to you: "
 	case len(p.Order.Tickets) == 1:

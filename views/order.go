@@ -42,7 +42,7 @@ func wayBack(method string) string {
 		return "into your credit"
 	case orders.Demo:
 		return "to the demo card"
-	case orders.Door, orders.Invoice:
+	case orders.Door, orders.Invoice, orders.Cash, orders.Terminal:
 		return "to you, paid out by the organizer"
 	}
 	return "to the card you paid with"
@@ -93,6 +93,8 @@ func (p OrderPage) live() (list []orders.Ticket) {
 // mailed says how the mail about the order stands.
 func (p OrderPage) mailed() string {
 	switch {
+	case p.Order.Email == "":
+		return "It was sold at the box office."
 	case p.Sent.Refused != "":
 		return "The mail to " + p.Order.Email + " was refused. Keep the address of this page: it is your ticket."
 	case p.Sent.At != nil:

@@ -38,7 +38,7 @@ const waiveSQL = `
 WITH fresh AS (
     INSERT INTO order_key (order_id, key, wish) SELECT id, $3, $4 FROM orders WHERE id = $1 AND paid >= $2 ON CONFLICT DO NOTHING RETURNING order_id
 ), told AS (
-    INSERT INTO mail (order_id, kind) SELECT order_id, 'refund' FROM fresh
+    INSERT INTO mail (order_id, kind) SELECT order_id, 'refund' FROM fresh JOIN orders o ON o.id = fresh.order_id WHERE o.email <> ''
 )
 UPDATE orders SET paid = paid - $2, waived = waived + $2 FROM fresh WHERE orders.id = fresh.order_id`
 
@@ -47,6 +47,11 @@ UPDATE orders SET paid = paid - $2, waived = waived + $2 FROM fresh WHERE orders
 //
 // Errors: ErrNotPaid; ErrNoKey; a *seats.Refusal if the key was used for something else; the database's.
 func (o *Orders) Refund(ctx context.Context, order Order, key string, amount int64, reason string) error {
+	return o.RefundAnd(ctx, order, key, amount, reason, nil)
+}
+
+// RefundAnd is Refund with something that commits with it.
+func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount int64, reason string, also seats.Also) error {
 	if key == "" || len(key) > 200 {
 		return ErrNoKey
 	}
@@ -62,7 +67,12 @@ func (o *Orders) Refund(ctx context.Context, order Order, key string, amount int
 			return nil
 		})
 		queueBack(&q, order.ID, reason, nil)
-		return tx.SendBatch(ctx, &q).Close()
+		if err := tx.SendBatch(ctx, &q).Close(); err != nil || waived == 0 || also == nil {
+			return err
+		}
+		var more pgx.Batch
+		also(&more)
+		return tx.SendBatch(ctx, &more).Close()
 	})
 	switch {
 	case err != nil:

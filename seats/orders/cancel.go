@@ -18,6 +18,7 @@ const (
 	CodeCancelled = "cancelled"  // there is nothing left to cancel
 	CodeOften     = "too_often"  // asked again and again
 	CodeAdmitted  = "checked_in" // somebody went in with the ticket
+	CodeNoAddress = "no_address" // it was sold at the box office, to somebody who said none
 )
 
 // ErrNoKey is a form without a key, or with one that is too long.
@@ -49,6 +50,11 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 // or by invoice goes back by hand. With used, also tickets that somebody went in with. A repeat is refused: there is
 // nothing left to cancel.
 func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bool, tickets ...seats.ID) error {
+	return o.RevokeAnd(ctx, s, order, used, nil, tickets...)
+}
+
+// RevokeAnd is Revoke with something that commits with it.
+func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used bool, also seats.Also, tickets ...seats.ID) error {
 	chosen, idxs, err := order.chosen(tickets)
 	if err != nil {
 		return err
@@ -59,7 +65,7 @@ func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bo
 	if in := order.used(idxs); len(in) > 0 && !used {
 		return refuseUsed(in)
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, used: used, reason: "The organizer cancelled tickets."})
+	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, used: used, also: also, reason: "The organizer cancelled tickets."})
 }
 
 // cancelling is a cancellation about to be written.
@@ -71,6 +77,7 @@ type cancelling struct {
 	seats   []int // of the tickets
 	used    bool  // also tickets that somebody went in with
 	reason  string
+	also    seats.Also
 }
 
 // While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries. The mark is of the
@@ -200,6 +207,9 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	q.Queue(theseTicketsSQL, c.tickets)
 	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used)
 	queueBack(q, c.order, c.reason, &c.id)
+	if c.also != nil {
+		c.also(q)
+	}
 }
 
 // What the order keeps of its money is what the live tickets cost: money that is taken later knows of it (capturedSQL).
@@ -220,7 +230,7 @@ WITH revoked AS (
     INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
     SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(price) FROM revoked), back FROM less
 ), told AS (
-    INSERT INTO mail (order_id, kind) VALUES ($1, 'cancellation')
+    INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
 )
 UPDATE orders SET paid = paid - back, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END
   FROM less WHERE orders.id = less.id`

@@ -12,6 +12,10 @@
 // Cancelling (cancel.go) is a row as well, of all tickets or some. What goes back of money paid stands in it, and is a
 // refund written with it.
 //
+// The box office makes an order in one step, paid with it (office.go). A ticket that moves to another seat is revoked, and
+// another one is there in its place (move.go). What is done to many orders is an errand (errand.go), in steps that whatever
+// node goes on with.
+//
 // A ticket is live until it is revoked; a seat has at most one that is.
 //
 // # Promises
@@ -24,6 +28,8 @@
 //	O6  Every order's mail goes out once at least, whatever node dies.
 //	O7  A ticket lets one person in, and nobody once it was cancelled.
 //	O8  What is cancelled is so by one row, which says what it cost.
+//	O9  A ticket that moved is one other ticket of its order, at the same price.
+//	O10 What is done to many orders is done to each of them, once.
 //
 // And of money, which package verify holds against the database:
 //

@@ -37,7 +37,7 @@ SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, c
        t.id, t.idx, t.price, t.revoked_at IS NOT NULL,
        (SELECT scanned_at FROM scan WHERE ticket_id = t.id AND admitted),
        coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), '')
-  FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id
+  FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
        LEFT JOIN (SELECT order_id, sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way
                     FROM refund GROUP BY order_id) r ON r.order_id = o.id
  WHERE e.slug = $1

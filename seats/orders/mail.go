@@ -16,6 +16,8 @@ const (
 	MailConfirmation = "confirmation"
 	MailCancellation = "cancellation" // of all tickets or some
 	MailRefund       = "refund"       // money goes back, and the tickets hold
+	MailMoved        = "moved"        // other seats
+	MailMessage      = "message"      // words of the organizer's
 	MailLost         = "lost"         // somebody paid and got no seats
 )
 

@@ -38,6 +38,8 @@ type Orders struct {
 	db   seats.DB
 	keys keys
 	wake chan struct{} // mail was written
+
+	errands chan struct{} // there is an errand
 	pay  paying
 
 	unguarded bool // for tests: forget that a hold makes one order
@@ -45,7 +47,7 @@ type Orders struct {
 
 // New returns the orders of a database.
 func New(db seats.DB) *Orders {
-	return &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), pay: newPaying()}
+	return &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), errands: make(chan struct{}, 1), pay: newPaying()}
 }
 
 // Order is what somebody bought, or got for nothing.
@@ -64,6 +66,7 @@ type Order struct {
 	Back      int64  // minor units that went back or are to go back
 	OnItsWay  int64  // minor units of Back that were not seen to be given back yet
 	ByHand    int64  // minor units of OnItsWay that the organizer pays out
+	AtOffice  bool   // sold at the box office; then there may be no address
 	Waived    int64  // minor units that went back although the tickets hold
 	CreatedAt time.Time
 	Answers   map[string]string // by number of the event's question, from 1
@@ -94,7 +97,7 @@ type Ticket struct {
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office
   FROM orders o JOIN event e ON e.id = o.event_id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -104,7 +107,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
 const ticketsSQL = `
 SELECT t.id, t.idx, t.price, t.revoked_at IS NOT NULL, s.scanned_at
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
- WHERE t.order_id = $1 ORDER BY t.idx`
+ WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
 func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
@@ -114,7 +117,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var found Order
 	var event int64
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
-		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived)
+		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

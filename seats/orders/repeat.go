@@ -66,6 +66,9 @@ func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
 	if key == "" || len(key) > 200 {
 		return ErrNoKey
 	}
+	if order.Email == "" {
+		return &seats.Refusal{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
+	}
 	var recent int
 	if err := o.db.QueryRow(ctx, resentSQL, order.ID).Scan(&recent); err != nil {
 		return fmt.Errorf("orders: resend: %w", err)

@@ -25,6 +25,7 @@ type books struct {
 	now                      time.Time // the database's clock, read after the snapshot was taken
 
 	strict bool
+	blocks map[seats.ID][]int32 // seats by block
 	terms  []term // by version
 	term   int    // the one that replayLog has come to; -1 before the first
 
@@ -79,9 +80,11 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 	}{
 		{"seats", b.readSeats},
 		{"holds", b.readHolds},
+		{"blocks", b.readBlocks},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
 		{"doors and cancellations", b.checkDoor},
+		{"moves and errands", b.checkActions},
 		{"terms", b.readTerms},
 		{"change log", b.replayLog},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},

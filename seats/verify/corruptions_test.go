@@ -207,7 +207,12 @@ var plantedCorruptions = []struct {
 }
 
 // plantedTerms are told in terms of plantedEvening, too.
-var plantedTerms = []struct{ name, promise, says, sql string }{
+var plantedTerms = []struct {
+	name    string
+	promise string
+	says    string // a part of a finding
+	sql     string
+}{
 	{
 		"seats were claimed while the event was paused", "P10", "when the event was paused",
 		`UPDATE terms SET status = 'paused'`,

@@ -22,7 +22,7 @@ SELECT 'O7', NULL, 'scan ' || s.id || ' was of a door of another event, or of no
  UNION ALL
 SELECT 'O8', t.idx, 'has a ticket that was cancelled ' || n || ' times' || CASE WHEN t.revoked_at IS NULL THEN ' and holds' ELSE '' END
   FROM ticket t, LATERAL (SELECT count(*) AS n FROM cancellation c WHERE c.order_id = t.order_id AND t.id = ANY(c.tickets)) c
- WHERE t.event_id = $1 AND n <> CASE WHEN t.revoked_at IS NULL THEN 0 ELSE 1 END
+ WHERE t.event_id = $1 AND n <> CASE WHEN t.revoked_at IS NULL OR t.moved_to IS NOT NULL THEN 0 ELSE 1 END
  UNION ALL
 SELECT 'O8', NULL, 'a cancellation is of ' || c.amount || ', and its tickets cost ' || p.cost
   FROM cancellation c, LATERAL (SELECT coalesce(sum(price), 0) AS cost FROM ticket WHERE id = ANY(c.tickets) AND order_id = c.order_id) p

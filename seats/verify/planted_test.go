@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func plantedEvening(t *testing.T) *house {
 	if _, err := seatstest.Order(t.Context(), h.db, h.sale, eve); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.sale.Block(t.Context(), 4); err != nil {
+	if _, err := h.sale.Block(t.Context(), seats.Keeping{Seats: []int{4}, Reason: "The lights stand there"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.sale.Release(t.Context(), dora); err != nil {
@@ -93,11 +94,7 @@ func TestVerifyFindsEachPlantedCorruption(t *testing.T) {
 	t.Parallel()
 	h := plantedEvening(t)
 	h.exec(t, dropWalls)
-	all := plantedCorruptions
-	for _, planted := range plantedTerms {
-		all = append(all, planted)
-	}
-	for _, planted := range all {
+	for _, planted := range slices.Concat(plantedCorruptions, plantedTerms) {
 		t.Run(planted.name, func(t *testing.T) {
 			wantFine(t, h.look(t))
 			r, err := h.plant(t, planted.sql)

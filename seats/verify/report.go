@@ -16,10 +16,13 @@ const (
 	p9
 	p10
 	p11
+	p12
 	o1
 	o4
 	o7
 	o8
+	o9
+	o10
 	c1
 	c2
 	c3
@@ -44,10 +47,13 @@ var words = [...]string{
 	p9:  `What the map shows was committed.`,
 	p10: `Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.`,
 	p11: `Where holds are strict nobody keeps a seat whose time is up.`,
+	p12: `A blocked seat stands in the block that keeps it, with its reason.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it.`,
 	o4:  `An order costs what its tickets cost.`,
 	o7:  `A ticket lets one person in, and nobody once it was cancelled.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
+	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,
+	o10: `What is done to many orders is done to each of them, once.`,
 	c1:  `Entries sum to zero, in every currency, always.`,
 	c2:  `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3:  `A hold ends once; no more is captured than held, nor refunded than captured.`,
@@ -106,7 +112,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

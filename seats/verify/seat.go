@@ -79,6 +79,8 @@ func (b *books) checkSeat(idx int) {
 	case r.state == seats.Held || r.state == seats.Lapsed || r.state == seats.Paying:
 		b.checkHeld(idx, r)
 		b.checkStrict(idx, r)
+	case r.state == seats.Blocked && !b.keeps(r.holder, idx):
+		b.broken(p12, idx, "is blocked by %s, which keeps no such seat", short(r.holder))
 	case r.end.InfinityModifier != pgtype.Infinity:
 		b.broken(p1, idx, "is %s and may end: the guard gives it to anybody then", r.state)
 	}

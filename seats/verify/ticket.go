@@ -13,7 +13,7 @@ const ticketsSQL = `SELECT idx, order_id, revoked_at IS NOT NULL FROM ticket WHE
 
 const costsSQL = `
 SELECT o.code, o.total, coalesce(sum(t.price), 0)::bigint
-  FROM orders o LEFT JOIN ticket t ON t.order_id = o.id
+  FROM orders o LEFT JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
  WHERE o.event_id = $1
  GROUP BY o.id, o.code, o.total HAVING o.total <> coalesce(sum(t.price), 0)`
 

@@ -1,0 +1,67 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Act is something a member does with seats or orders: what changes them commits the deed with it.
+type Act struct {
+	Key     string // of the form
+	Wish    []any  // all that the form says
+	What    string // a verb in the past, such as "blocked seats"
+	Subject string // the address below /desk of what it is done to
+	Detail  any    // anything more that JSON can say, or nil
+}
+
+// Do does an act once: do has to hand also to what changes something, so that they commit together. A form that came before
+// and was done does nothing more; one that came before and was not is tried again.
+//
+// Errors: ErrNoKey; ErrOtherKey; those of do, unless it was refused because the same form had done it in the meantime; the
+// database's.
+func (d *Desk) Do(ctx context.Context, m Member, a Act, do func(also seats.Also) error) error {
+	detail, err := json.Marshal(a.Detail)
+	if err != nil {
+		return fmt.Errorf("desk: %s: %w", a.What, err)
+	}
+	if a.Detail == nil {
+		detail = []byte("{}")
+	}
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		_, err := Once(ctx, tx, m, a.Key, a.Wish...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if done, err := d.done(ctx, m, a.Key); err != nil || done {
+		return err
+	}
+	err = do(func(q *pgx.Batch) {
+		q.Queue(doneSQL, m.Organizer, a.Key)
+		q.Queue(noteSQL, m.Team, m.Organizer, m.Name, m.Email, a.What, a.Subject, string(detail))
+	})
+	if err == nil {
+		return nil
+	}
+	if done, lookErr := d.done(ctx, m, a.Key); lookErr == nil && done {
+		return nil // another one like it was first
+	}
+	return err
+}
+
+const doneSQL = `UPDATE desk_key SET done_at = clock_timestamp() WHERE organizer_id = $1 AND key = $2`
+
+const wasDoneSQL = `SELECT EXISTS (SELECT FROM desk_key WHERE organizer_id = $1 AND key = $2 AND done_at IS NOT NULL)`
+
+func (d *Desk) done(ctx context.Context, m Member, key string) (done bool, err error) {
+	if err := d.db.QueryRow(ctx, wasDoneSQL, m.Organizer, key).Scan(&done); err != nil {
+		return false, fmt.Errorf("desk: look for a key: %w", err)
+	}
+	return done, nil
+}

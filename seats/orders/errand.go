@@ -1,0 +1,230 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Errands: what is done to every order of an event.
+const (
+	ErrandCancel  = "cancel"  // their tickets are cancelled, and what was paid goes back
+	ErrandMessage = "message" // mail goes to who ordered
+)
+
+const errandSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+
+// CancelAll begins to give every order of an event back, with what it is queued into: the event being called off. WakeErrands
+// after that was committed.
+func (o *Orders) CancelAll(event int64) seats.Also {
+	return func(q *pgx.Batch) {
+		q.Queue(errandSQL, idOf(ErrandCancel, event), event, ErrandCancel, nil)
+	}
+}
+
+// WakeErrands makes this node look for errands now.
+func (o *Orders) WakeErrands() {
+	select {
+	case o.errands <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+const (
+	errandsAtLeast = 30 * time.Second // a look is made at least this often, for what nodes that died left behind
+	errandOrders   = 50               // that are given back before the errand is taken anew
+)
+
+// RunErrands does what is to be done to many orders, until ctx is done. Safe on all nodes at once: each errand is one
+// node's for a minute, and another one goes on where it stopped.
+func (o *Orders) RunErrands(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.errands:
+		case <-timer.C:
+		}
+		wait := errandsAtLeast
+		for more := true; more && ctx.Err() == nil; {
+			var err error
+			if more, err = o.Errand(ctx); err != nil && ctx.Err() == nil {
+				o.pay.log.Warn("an errand has to wait; the next try is in a second", "error", err)
+				more, wait = false, time.Second
+			}
+		}
+		timer.Reset(wait)
+	}
+}
+
+// An errand under way, as it was taken.
+type errand struct {
+	id      seats.ID
+	event   string // slug
+	eventID int64
+	kind    string
+	message *seats.ID
+}
+
+const takeErrandSQL = `
+UPDATE errand r SET taken_until = clock_timestamp() + interval '1 minute'
+  FROM event e
+ WHERE e.id = r.event_id
+   AND r.id = (SELECT id FROM errand WHERE ended_at IS NULL AND taken_until <= clock_timestamp() ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING r.id, e.slug, e.id, r.kind, r.message_id`
+
+const letGoErrandSQL = `UPDATE errand SET taken_until = clock_timestamp(), ended_at = CASE WHEN $2 THEN clock_timestamp() END WHERE id = $1`
+
+// Errand takes one errand a step further. It tells whether there was one.
+func (o *Orders) Errand(ctx context.Context) (was bool, err error) {
+	var e errand
+	err = o.db.QueryRow(ctx, takeErrandSQL).Scan(&e.id, &e.event, &e.eventID, &e.kind, &e.message)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	var ended bool
+	if err == nil && e.kind == ErrandMessage {
+		ended, err = o.tellSome(ctx, e)
+	} else if err == nil {
+		ended, err = o.cancelSome(ctx, e)
+	}
+	if err != nil {
+		return false, fmt.Errorf("orders: errand to %s: %w", e.kind, err)
+	}
+	if _, err := o.db.Exec(ctx, letGoErrandSQL, e.id, ended); err != nil {
+		return false, fmt.Errorf("orders: let go of an errand: %w", err)
+	}
+	return true, nil
+}
+
+const tellSomeSQL = `
+WITH next AS (
+    SELECT o.id FROM orders o
+     WHERE o.event_id = $2 AND o.state = 'confirmed' AND o.email <> '' AND NOT EXISTS (SELECT FROM errand_order v WHERE v.errand_id = $1 AND v.order_id = o.id)
+     ORDER BY o.created_at, o.id LIMIT 500
+), mails AS (
+    INSERT INTO mail (order_id, kind, message_id) SELECT id, 'message', $3 FROM next ON CONFLICT DO NOTHING
+), been AS (
+    INSERT INTO errand_order (errand_id, order_id) SELECT $1, id FROM next ON CONFLICT DO NOTHING RETURNING order_id
+)
+UPDATE errand SET done = done + (SELECT count(*) FROM been) WHERE id = $1 AND ended_at IS NULL
+RETURNING (SELECT count(*) FROM next)`
+
+func (o *Orders) tellSome(ctx context.Context, e errand) (ended bool, err error) {
+	var n int
+	err = o.db.QueryRow(ctx, tellSomeSQL, e.id, e.eventID, e.message).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil // another node ended it
+	}
+	if n > 0 {
+		o.mailWritten()
+	}
+	return n == 0, err
+}
+
+const cancelNextSQL = `
+SELECT code FROM orders o
+ WHERE o.event_id = $2 AND o.state = 'confirmed' AND NOT EXISTS (SELECT FROM errand_order v WHERE v.errand_id = $1 AND v.order_id = o.id)
+ ORDER BY o.created_at, o.id LIMIT $3`
+
+const beenSQL = `
+WITH been AS (
+    INSERT INTO errand_order (errand_id, order_id, refused) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING refused
+)
+UPDATE errand SET done = done + CASE been.refused WHEN '' THEN 1 ELSE 0 END, refused = errand.refused + CASE been.refused WHEN '' THEN 0 ELSE 1 END,
+       taken_until = clock_timestamp() + interval '1 minute'
+  FROM been WHERE errand.id = $1`
+
+// cancelSome gives some orders back. Each is noted in the transaction that frees its seats.
+func (o *Orders) cancelSome(ctx context.Context, e errand) (ended bool, err error) {
+	s, err := o.pay.office.Sale(ctx, e.event)
+	if err != nil {
+		return false, err
+	}
+	codes, err := texts(ctx, o.db, cancelNextSQL, e.id, e.eventID, errandOrders)
+	if err != nil {
+		return false, err
+	}
+	for _, code := range codes {
+		if err := o.cancelFor(ctx, s, e, code); err != nil {
+			return false, err
+		}
+	}
+	return len(codes) == 0, nil
+}
+
+func texts(ctx context.Context, db seats.DB, sql string, args ...any) ([]string, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// cancelFor gives one order back, but for tickets that somebody went in with.
+func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code string) error {
+	order, err := o.Find(ctx, code)
+	if err != nil {
+		return err
+	}
+	var unused []seats.ID
+	refused := ""
+	for _, t := range order.Tickets {
+		switch {
+		case t.Revoked:
+		case t.In != nil:
+			refused = "Somebody went in with a ticket of this order."
+		default:
+			unused = append(unused, t.ID)
+		}
+	}
+	been := func(q *pgx.Batch) { q.Queue(beenSQL, e.id, order.ID, refused) }
+	if len(unused) > 0 {
+		err = o.RevokeAnd(ctx, s, order, false, been, unused...)
+		var refusal *seats.Refusal
+		if !errors.As(err, &refusal) {
+			return err
+		}
+		refused = refusal.Message // a person has to look at it
+	}
+	var q pgx.Batch
+	been(&q)
+	return o.db.SendBatch(ctx, &q).Close()
+}
+
+// ErrandNow is how far an errand is.
+type ErrandNow struct {
+	Kind    string
+	Subject string // of a message
+	Text    string
+	BegunAt time.Time
+	EndedAt *time.Time
+	Done    int // orders
+	Refused int // orders that it could not be done to
+}
+
+const errandsSQL = `
+SELECT r.kind, coalesce(m.subject, ''), coalesce(m.text, ''), r.begun_at, r.ended_at, r.done, r.refused
+  FROM errand r LEFT JOIN message m ON m.id = r.message_id
+ WHERE r.event_id = $1 ORDER BY r.begun_at DESC LIMIT 100`
+
+// Errands lists what was done or is being done to all orders of an event, the latest first.
+func (o *Orders) Errands(ctx context.Context, event int64) ([]ErrandNow, error) {
+	rows, err := o.db.Query(ctx, errandsSQL, event)
+	if err != nil {
+		return nil, fmt.Errorf("orders: list errands: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ErrandNow])
+	if err != nil {
+		return nil, fmt.Errorf("orders: list errands: %w", err)
+	}
+	return list, nil
+}
+

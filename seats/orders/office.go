@@ -1,0 +1,145 @@
+package orders
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// How an order of the box office is paid, besides Free: at once.
+const (
+	Cash     = "cash"
+	Terminal = "terminal" // a card terminal, which this program knows nothing of
+)
+
+// OfficeMethods lists how the box office takes money.
+func OfficeMethods() []string { return []string{Cash, Terminal, Free} }
+
+// nobody is the name of an order whose attendee said none.
+const nobody = "Box office"
+
+// OfficeForm is a sale at the box office.
+type OfficeForm struct {
+	Key    string // of the form: a repeat gets the same order
+	Seats  []int
+	Name   string // empty: the box office
+	Email  string // empty: no mail goes out
+	Method string // Cash, Terminal, or Free, which takes nothing for these seats
+}
+
+// SellAtOffice makes an order of seats that nobody has, or that are blocked: sold, paid and ticketed at once, all of it or
+// nothing. It returns the order's code; a repeat with the same key gets the same one.
+//
+// Errors: Mistakes; ErrNoKey; *seats.Nonsense; a *seats.Refusal if somebody has a seat, or the key came with other content;
+// the database's.
+func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.Also) (code string, err error) {
+	if f.Key == "" || len(f.Key) > 200 {
+		return "", ErrNoKey
+	}
+	form, err := f.form(s)
+	if err != nil {
+		return "", err
+	}
+	holder := idOf("holder", s.Event.ID, f.Key)
+	switch code, err := o.first(ctx, holder, form, seats.ErrNoHold); {
+	case err == nil:
+		return code, nil
+	case !errors.Is(err, seats.ErrNoHold):
+		return "", err
+	}
+	p := placed{id: seats.NewID(), code: newCode(), holder: holder, form: form}
+	if form.Method != Free {
+		p.total = s.Total(form.Seats)
+	}
+	d := seats.Deal{Holder: holder, Order: p.id, Seats: form.Seats, Office: true}
+	d.Write = func(q *pgx.Batch, sold []int) {
+		p.queueOffice(q, s, sold)
+		if also != nil {
+			also(q)
+		}
+	}
+	_, err = s.Sell(ctx, d)
+	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
+	switch {
+	case err == nil:
+		o.mailWritten()
+		return p.code, nil
+	case errors.As(err, &refusal):
+		return o.first(ctx, holder, form, err)
+	case errors.As(err, &nonsense):
+		return "", err
+	}
+	return "", fmt.Errorf("orders: sell at the box office: %w", err)
+}
+
+// idOf makes the same id of the same words.
+func idOf(words ...any) seats.ID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "usher/office/v1 %q", words))
+	id := seats.ID(sum[:len(seats.ID{})])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id
+}
+
+// form is the sale as an order has it. Its hold is named by the key: one hold makes one order.
+func (f OfficeForm) form(s *seats.Sale) (Form, error) {
+	form := Form{Hold: idOf("hold", s.Event.ID, f.Key), Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: f.Name, Email: f.Email, Method: f.Method}
+	if form = form.tidy(s.Event, 1); form.Name == "" {
+		form.Name = nobody
+	}
+	var m Mistakes
+	if wrong := wrongName(form.Name); wrong != "" {
+		m = append(m, Mistake{FieldName, wrong})
+	}
+	if wrong := wrongEmail(form.Email); form.Email != "" && wrong != "" {
+		m = append(m, Mistake{FieldEmail, wrong})
+	}
+	if !slices.Contains(OfficeMethods(), form.Method) {
+		m = append(m, Mistake{FieldMethod, "Choose how it is paid."})
+	}
+	if len(m) > 0 {
+		return form, m
+	}
+	for _, idx := range form.Seats {
+		if idx < 0 || idx >= len(s.Plan.Seats) {
+			return form, &seats.Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+		}
+	}
+	if len(form.Seats) == 0 {
+		return form, &seats.Nonsense{Message: "No seat was chosen. Nothing was sold."}
+	}
+	if s.Total(form.Seats) == 0 {
+		form.Method = Free
+	}
+	return form, nil
+}
+
+const officeSQL = `
+WITH placed AS (
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, paid, received, at_office)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, true)
+    RETURNING id, email
+), tickets AS (
+    INSERT INTO ticket (id, event_id, order_id, idx, price)
+    SELECT t.id, $2, $1, t.idx, t.price
+      FROM unnest($12::uuid[], $13::integer[], $14::bigint[]) AS t(id, idx, price)
+)
+INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE email <> ''`
+
+func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []int) {
+	ids, idxs, prices := make([]seats.ID, len(sold)), make([]int32, len(sold)), make([]int64, len(sold))
+	for i, idx := range sold {
+		ids[i], idxs[i] = seats.NewID(), int32(idx)
+		if p.form.Method != Free {
+			prices[i] = s.Total(sold[i : i+1])
+		}
+	}
+	q.Queue(officeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.form.Method,
+		s.Event.Currency, p.total, ids, idxs, prices)
+}

@@ -1,0 +1,84 @@
+package verify_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// plantedActions is an evening whose organizers blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
+// ticket of seat 3 to 20, and wrote to both.
+func plantedActions(t *testing.T) *house {
+	t.Helper()
+	h := open(t, "theatre", seats.NewEvent{})
+	o := orders.New(h.db)
+	o.Open(h.office, "", slog.New(slog.DiscardHandler))
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := h.sale.Block(t.Context(), seats.Keeping{Seats: []int{9}, Reason: "The lights stand there"})
+	do(err)
+	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: orders.Cash, Email: "ann@example.org"}, nil)
+	do(err)
+	_, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{5, 6}, Method: orders.Free, Email: "bob@example.org"}, nil)
+	do(err)
+	order, err := o.Find(t.Context(), code)
+	do(err)
+	do(o.Move(t.Context(), h.sale, order, orders.Moving{Key: "m", Tickets: []seats.ID{order.Tickets[0].ID}, To: []int{20}}, nil))
+	do(o.Tell(t.Context(), h.sale.Event.ID, "k", orders.Message{Subject: "Doors", Text: "Earlier."}, nil))
+	for more := true; more; {
+		more, err = o.Errand(t.Context())
+		do(err)
+	}
+	wantFine(t, h.look(t))
+	return h
+}
+
+var plantedActionsList = []struct{ name, promise, says, sql string }{
+	{"a blocked seat is in no block", "P12", "keeps no such seat", `UPDATE block SET seats = '{8}'`},
+	{"a block is gone", "P12", "keeps no such seat", `DELETE FROM block`},
+	{"a ticket moved to nowhere", "O9", "a ticket that is not there", `UPDATE ticket SET moved_to = gen_random_uuid() WHERE moved_to IS NOT NULL`},
+	{"a ticket moved into another order", "O9", "of another order", `UPDATE ticket SET order_id = (SELECT order_id FROM ticket WHERE idx = 5) WHERE moved_to IS NOT NULL`},
+	{"a ticket got dearer on its way", "O9", "to one of", `UPDATE ticket SET price = price + 1 WHERE idx = 20`},
+	{"a ticket that moved still holds", "O9", "still has its old ticket", `UPDATE ticket SET revoked_at = NULL WHERE moved_to IS NOT NULL`},
+	{"two tickets became one", "O9", "came of 2 tickets", `UPDATE ticket SET moved_to = (SELECT id FROM ticket WHERE idx = 20), revoked_at = now() WHERE idx = 4`},
+	{"an order was written to twice", "O10", "has 3 mails for 2 orders", `INSERT INTO mail (order_id, kind, message_id) SELECT order_id, kind, message_id FROM mail WHERE kind = 'message' LIMIT 1`},
+	{"an errand counts what it did not do", "O10", "was done to 3 orders", `UPDATE errand SET done = done + 1`},
+	{"an errand forgot where it was", "O10", "and it has been to 1", `DELETE FROM errand_order WHERE order_id = (SELECT order_id FROM ticket WHERE idx = 5)`},
+	{"an errand cancelled a ticket that holds", "O10", "that an errand cancelled", `UPDATE errand SET kind = 'cancel', message_id = NULL`},
+	{"an errand ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
+}
+
+func TestVerifyFindsEachPlantedCorruptionOfWhatOrganizersDo(t *testing.T) {
+	t.Parallel()
+	h := plantedActions(t)
+	h.exec(t, dropWalls)
+	for _, name := range []string{"a ticket comes of one other", "one live ticket is there for a seat", "a message goes to an order once"} {
+		h.exec(t, `DROP INDEX "`+name+`"`)
+	}
+	for _, planted := range plantedActionsList {
+		t.Run(planted.name, func(t *testing.T) {
+			wantFine(t, h.look(t))
+			r, err := h.plant(t, planted.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, p := range r.Promises {
+				for _, f := range p.Findings {
+					if p.Name == planted.promise && strings.Contains(f.String(), planted.says) {
+						return
+					}
+					told = append(told, p.Name+": "+f.String())
+				}
+			}
+			t.Errorf("%s did not tell of it; told was %q", planted.promise, told)
+		})
+	}
+}
