@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // zeros is a body that never seems to end.

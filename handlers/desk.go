@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
 
@@ -57,6 +58,10 @@ func deskError(err error) *problem {
 		return errDeskPasskey
 	case errors.Is(err, desk.ErrNoPasskeys):
 		return errDeskNoPasskeys
+	case errors.Is(err, orders.ErrNotPaid):
+		return errNotPaid
+	case errors.Is(err, orders.ErrNotDue):
+		return errNotDue
 	case errors.Is(err, desk.ErrNoKey):
 		return errNoKey
 	case errors.Is(err, desk.ErrOtherKey):

@@ -18,7 +18,7 @@ import (
 
 // takesPlan tells whether a request may be as large as a seating plan.
 func takesPlan(r *http.Request) bool {
-	return r.Method == http.MethodPost && (r.URL.Path == views.ImportsPath || strings.HasPrefix(r.URL.Path, views.PlansPath+"/"))
+	return r.Method == http.MethodPost && (r.URL.Path == views.ImportsPath || r.URL.Path == "/desk/events" || strings.HasPrefix(r.URL.Path, views.PlansPath+"/"))
 }
 
 // POST /desk/imports: a file that is to become a plan.

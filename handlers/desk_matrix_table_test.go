@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
 )
 
 // access is what is expected of a route.
@@ -24,6 +25,30 @@ var anyone = access{anyone: true}
 var matrix = map[string]access{
 	"GET /desk":               {need: desk.Enter},
 	"GET /desk/events/{slug}": {need: desk.Look},
+
+	"GET /desk/events/new":                                 {need: desk.Manage},
+	"POST /desk/events":                                    {need: desk.Manage, form: "name="},
+	"GET /desk/events/{slug}/settings":                     {need: desk.Manage},
+	"POST /desk/events/{slug}/settings":                    {need: desk.Manage, form: "name="},
+	"POST /desk/events/{slug}/status":                      {need: desk.Manage, form: "status=forgotten"},
+	"POST /desk/events/{slug}/copies":                      {need: desk.Manage, form: "name=Another"},
+	"GET /desk/events/{slug}/preview":                      {need: desk.Look},
+	"GET /desk/events/{slug}/seats":                        {need: desk.Sell},
+	"GET /desk/events/{slug}/seats/{idx}":                  {need: desk.Look},
+	"POST /desk/events/{slug}/blocks":                      {need: desk.Manage},
+	"POST /desk/events/{slug}/unblocks":                    {need: desk.Manage},
+	"POST /desk/events/{slug}/sales":                       {need: desk.Sell, form: "method=cash"},
+	"GET /desk/events/{slug}/orders":                       {need: desk.Look},
+	"GET /desk/events/{slug}/orders/{code}":                {need: desk.Look},
+	"POST /desk/events/{slug}/orders/{code}/cancellations": {need: desk.Manage},
+	"POST /desk/events/{slug}/orders/{code}/refunds":       {need: desk.Manage, form: "amount=1.00"},
+	"POST /desk/events/{slug}/orders/{code}/moves":         {need: desk.Manage},
+	"POST /desk/events/{slug}/orders/{code}/mails":         {need: desk.Manage},
+	"POST /desk/events/{slug}/orders/{code}/payments":      {need: desk.Sell},
+	"POST /desk/events/{slug}/orders/{code}/payouts":       {need: desk.Manage},
+	"GET /desk/events/{slug}/exports/{file}":               {need: desk.Manage},
+	"GET /desk/events/{slug}/messages":                     {need: desk.Manage},
+	"POST /desk/events/{slug}/messages":                    {need: desk.Manage},
 
 	// The live desk.
 	"GET /desk/events/{slug}/live":       {need: desk.Look},
@@ -143,6 +168,9 @@ type thing struct{ own, foreign, none string }
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
 		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
+		"/desk/events/{slug}/orders/{code}":  {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
+		"/desk/events/{slug}/seats/{idx}":    {"0", "99999", "99999"},
+		"/desk/events/{slug}/exports/{file}": {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
 		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
@@ -156,6 +184,15 @@ func (w *wall) things() map[string]thing {
 // plant makes things of the first team and of the other one.
 func (w *wall) plant(t *testing.T) {
 	t.Helper()
+	for slug, name := range map[string]string{"evening": "Own", "theirs": "Foreign"} {
+		s, err := w.office.Sale(t.Context(), slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.sold.SellAtOffice(t.Context(), s, orders.OfficeForm{Key: name, Name: name, Email: "ann@example.org", Seats: []int{0}, Method: orders.Cash}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
 		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)
 			INSERT INTO member (team_id, organizer_id, role) SELECT $2, id, 'manager' FROM o`, name, team)

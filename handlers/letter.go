@@ -38,6 +38,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.password(ctx, m)
 	case orders.MailLost:
 		return l.lost(ctx, m)
+	case orders.MailMessage:
+		return l.message(ctx, m)
 	}
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -59,6 +61,31 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	letter.Files, err = files(s, order, address)
 	return letter, err
+}
+
+// message makes the mail of an organizer's words to somebody who ordered.
+func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	order, err := l.Orders.Find(ctx, m.Order)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if order.State == orders.Cancelled {
+		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before the message went out"}
+	}
+	s, err := l.Office.Sale(ctx, order.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	words, err := l.Orders.MessageOf(ctx, m.ID)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := views.MessagePage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + views.OrderPath(order.Code)}
+	var html strings.Builder
+	if err := views.MessageLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(), HTML: html.String()}, nil
 }
 
 // files are what a mail program can keep of an order.

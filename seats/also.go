@@ -11,6 +11,14 @@ import (
 // one person, and they must lock no seat and no hold.
 type Also func(q *pgx.Batch)
 
+// Both commits two things with something.
+func Both(one, other Also) Also {
+	return func(q *pgx.Batch) {
+		one.queue(q)
+		other.queue(q)
+	}
+}
+
 // run executes the statements in a transaction.
 func (a Also) run(ctx context.Context, tx pgx.Tx) error {
 	if a == nil {

@@ -97,6 +97,17 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 	return EventBySlug(ctx, db, n.Slug)
 }
 
+// CreateEvent makes an event together with something else, or neither.
+func (o *Office) CreateEvent(ctx context.Context, n NewEvent, p *Plan, also Also) (e Event, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if e, err = CreateEvent(ctx, tx, n, p); err != nil {
+			return err
+		}
+		return also.run(ctx, tx)
+	})
+	return e, err
+}
+
 // drawing is the part of a plan that is only looked at; the rest of it stands in rows.
 type drawing struct {
 	Width, Height float64

@@ -55,6 +55,19 @@ func ReadQuestion(text string) (Question, error) {
 	return q, nil
 }
 
+// String writes a question as ReadQuestion reads it.
+func (q Question) String() string {
+	kind := q.Kind
+	if q.Required {
+		kind += "!"
+	}
+	text := kind + " " + q.Label
+	if len(q.Choices) > 0 {
+		text += ": " + strings.Join(q.Choices, " | ")
+	}
+	return text
+}
+
 const saveQuestionSQL = `
 INSERT INTO question (event_id, number, kind, label, required, choices) VALUES ($1, $2, $3, $4, $5, $6)`
 

@@ -50,6 +50,21 @@ var notices = map[string]string{
 	"key":             "The key was made before, and is not shown again.",
 	"revoked":         "The key was revoked; it opens nothing any more.",
 	"passkey-removed": "The passkey was removed; it opens nothing any more.",
+
+	"created":   "The event is there, as a draft that only your team sees.",
+	"copied":    "This is the copy: a draft that only your team sees.",
+	"set":       "Saved.",
+	"status":    "Done. Every open page knows within a second.",
+	"blocked":   "These seats are kept back.",
+	"unblocked": "These seats are free again.",
+	"sold":      "Sold. The tickets are here.",
+	"cancelled": "Cancelled. The seats are free again.",
+	"refunded":  "That goes back.",
+	"moved":     "Moved. The old ticket opens no door any more.",
+	"sent":      "The mail is on its way.",
+	"paid":      "Noted as paid.",
+	"paidout":   "Noted as paid out.",
+	"told":      "Your message is on its way, one mail for each order.",
 }
 
 // DeskNotice is what a page says after a form did its work; empty for a word that is none.
@@ -77,7 +92,11 @@ var deskTabs = []deskTab{
 // eventTabs are the pages about one event.
 var eventTabs = []deskTab{
 	{"Live", "", desk.Look},
+	{"Orders", "/orders", desk.Look},
+	{"Seats", "/seats", desk.Sell},
+	{"Messages", "/messages", desk.Manage},
 	{"Plan", "/plan", desk.Manage},
+	{"Settings", "/settings", desk.Manage},
 }
 
 // deskLink is a tab as a page shows it.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/seats/gate"
 )
 
@@ -54,7 +55,7 @@ func evidenceCSV(ctx context.Context, w io.Writer, rooms gate.Control, slug stri
 			left, e.Outcome, count(int64(e.Seats)), e.Who, e.What, e.Detail,
 		}
 		for i := range row {
-			row[i] = harmless(row[i])
+			row[i] = handlers.Harmless(row[i])
 		}
 		return out.Write(row)
 	})

@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 )
@@ -79,7 +78,7 @@ func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale)
 	out := csv.NewWriter(w)
 	head := slices.Clone(columns)
 	for _, q := range s.Event.Questions {
-		head = append(head, harmless(q.Label))
+		head = append(head, handlers.Harmless(q.Label))
 	}
 	if err := out.Write(head); err != nil {
 		return err
@@ -102,25 +101,12 @@ func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale)
 			row = append(row, l.Answers[strconv.Itoa(i+1)])
 		}
 		for i := range row {
-			row[i] = harmless(row[i])
+			row[i] = handlers.Harmless(row[i])
 		}
 		return out.Write(row)
 	})
 	out.Flush()
 	return errors.Join(err, out.Error())
-}
-
-// harmless keeps a spreadsheet from taking a text for a formula: what begins like one gets an apostrophe, which
-// spreadsheets do not show.
-func harmless(text string) string {
-	bare := strings.TrimLeftFunc(text, unicode.IsSpace)
-	if text != bare && strings.ContainsAny(text[:1], "\t\r\n") {
-		return "'" + text
-	}
-	if first, _ := utf8.DecodeRuneInString(bare); strings.ContainsRune("=+-@|%＝＋－＠", first) {
-		return "'" + text
-	}
-	return text
 }
 
 // eventDoor prints a link for those who let people in, or revokes all there are.

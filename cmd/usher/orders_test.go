@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
@@ -59,7 +60,7 @@ func TestAnExportHasEveryTicketAndNoFormula(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"\t=1", " =1", "\n=1", "\u00a0=1"} {
-		if harmless(bad)[0] != '\'' {
+		if handlers.Harmless(bad)[0] != '\'' {
 			t.Errorf("%q is a formula", bad)
 		}
 	}

@@ -88,6 +88,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "hub", hub.Run)
 	crew.start(ctx, "waiting rooms", rooms.Run)
 	crew.start(ctx, "payments", sold.Reckon)
+	crew.start(ctx, "errands", sold.RunErrands)
 	crew.start(ctx, "demo card", till.card.Run)
 	counts := newMetrics()
 	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // Concern is a payment somebody has to look at, or money somebody has to pay out.
@@ -67,7 +69,17 @@ RETURNING was.due, currency`
 // MarkPaid notes that what is due for an order was paid outside of this program. It returns how much that was, in minor
 // units. ErrNoOrder, ErrNotDue.
 func (o *Orders) MarkPaid(ctx context.Context, code string) (amount int64, currency string, err error) {
-	err = o.db.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency)
+	return o.MarkPaidAnd(ctx, code, nil)
+}
+
+// MarkPaidAnd is MarkPaid with something that commits with it.
+func (o *Orders) MarkPaidAnd(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency); err != nil {
+			return err
+		}
+		return alsoIn(ctx, tx, also)
+	})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return amount, currency, err
 	}

@@ -67,12 +67,10 @@ func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount 
 			return nil
 		})
 		queueBack(&q, order.ID, reason, nil)
-		if err := tx.SendBatch(ctx, &q).Close(); err != nil || waived == 0 || also == nil {
+		if err := tx.SendBatch(ctx, &q).Close(); err != nil || waived == 0 {
 			return err
 		}
-		var more pgx.Batch
-		also(&more)
-		return tx.SendBatch(ctx, &more).Close()
+		return alsoIn(ctx, tx, also)
 	})
 	switch {
 	case err != nil:
@@ -107,7 +105,18 @@ SELECT coalesce(sum(done.amount), 0)::bigint, coalesce(min(o.currency), min(p.cu
 // PaidOut notes that what goes back by hand for the order or payment with this code was paid out. It returns how much that was, in
 // minor units: 0 if nothing was to be paid out. ErrNoOrder if nothing has this code.
 func (o *Orders) PaidOut(ctx context.Context, code string) (amount int64, currency string, err error) {
-	if err := o.db.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency); err != nil {
+	return o.PaidOutAnd(ctx, code, nil)
+}
+
+// PaidOutAnd is PaidOut with something that commits with it, if anything was to be paid out.
+func (o *Orders) PaidOutAnd(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency); err != nil || amount == 0 {
+			return err
+		}
+		return alsoIn(ctx, tx, also)
+	})
+	if err != nil {
 		return 0, "", fmt.Errorf("orders: note what was paid out: %w", err)
 	}
 	if amount > 0 {

@@ -227,4 +227,3 @@ func (o *Orders) Errands(ctx context.Context, event int64) ([]ErrandNow, error) 
 	}
 	return list, nil
 }
-

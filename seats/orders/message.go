@@ -68,12 +68,10 @@ func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, a
 			return err
 		}
 		tag, err := tx.Exec(ctx, errandSQL, id, event, ErrandMessage, id)
-		if fresh = err == nil && tag.RowsAffected() == 1; !fresh || also == nil {
+		if fresh = err == nil && tag.RowsAffected() == 1; !fresh {
 			return err
 		}
-		var q pgx.Batch
-		also(&q)
-		return tx.SendBatch(ctx, &q).Close()
+		return alsoIn(ctx, tx, also)
 	})
 	if err != nil {
 		return fmt.Errorf("orders: tell everybody: %w", err)

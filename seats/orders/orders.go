@@ -40,7 +40,7 @@ type Orders struct {
 	wake chan struct{} // mail was written
 
 	errands chan struct{} // there is an errand
-	pay  paying
+	pay     paying
 
 	unguarded bool // for tests: forget that a hold makes one order
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 )
 
@@ -48,6 +50,28 @@ func hashOf(wish []any) []byte {
 	return sum[:]
 }
 
+// execAnd runs a statement, and what is to commit with it if that changed a row. It tells whether it did.
+func (o *Orders) execAnd(ctx context.Context, also seats.Also, sql string, args ...any) (changed bool, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, args...)
+		if changed = err == nil && tag.RowsAffected() > 0; !changed {
+			return err
+		}
+		return alsoIn(ctx, tx, also)
+	})
+	return changed && err == nil, err
+}
+
+// alsoIn runs what is to commit with a transaction.
+func alsoIn(ctx context.Context, tx pgx.Tx, also seats.Also) error {
+	if also == nil {
+		return nil
+	}
+	var q pgx.Batch
+	also(&q)
+	return tx.SendBatch(ctx, &q).Close()
+}
+
 // mostResent is how many mails about one order go out in an hour.
 const mostResent = 5
 
@@ -63,6 +87,11 @@ INSERT INTO mail (order_id, kind) SELECT order_id, 'confirmation' FROM fresh`
 //
 // Errors: ErrNoKey; a *seats.Refusal if that was asked too often; the database's.
 func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
+	return o.ResendAnd(ctx, order, key, nil)
+}
+
+// ResendAnd is Resend with something that commits with it.
+func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also seats.Also) error {
 	if key == "" || len(key) > 200 {
 		return ErrNoKey
 	}
@@ -77,11 +106,11 @@ func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
 		return &seats.Refusal{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
 	}
 	hash := hashOf([]any{"resend"})
-	tag, err := o.db.Exec(ctx, resendSQL, order.ID, key, hash)
+	fresh, err := o.execAnd(ctx, also, resendSQL, order.ID, key, hash)
 	if err != nil {
 		return fmt.Errorf("orders: resend: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
+	if !fresh {
 		return o.sameWish(ctx, order.ID, key, hash)
 	}
 	o.mailWritten()

@@ -26,8 +26,8 @@ type books struct {
 
 	strict bool
 	blocks map[seats.ID][]int32 // seats by block
-	terms  []term // by version
-	term   int    // the one that replayLog has come to; -1 before the first
+	terms  []term               // by version
+	term   int                  // the one that replayLog has come to; -1 before the first
 
 	rows      []row // by idx
 	holds     []*hold

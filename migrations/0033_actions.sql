@@ -50,7 +50,7 @@ ALTER TABLE mail
     ADD COLUMN message_id uuid REFERENCES message,
     DROP CONSTRAINT "a mail is of a known kind",
     ADD CONSTRAINT "a mail is of a known kind"
-        CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'link', 'invitation', 'password')),
+        CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'link', 'invitation', 'password', 'place')),
     ADD CONSTRAINT "a message goes to who ordered" CHECK ((kind = 'message') = (message_id IS NOT NULL) AND (message_id IS NULL OR order_id IS NOT NULL));
 
 CREATE UNIQUE INDEX "a message goes to an order once" ON mail (message_id, order_id) WHERE message_id IS NOT NULL;
@@ -82,7 +82,9 @@ CREATE TABLE errand_order (
 );
 
 -- A form that was sent twice is answered the second time by what became of the first.
-ALTER TABLE desk_key ADD COLUMN done_at timestamptz;
+ALTER TABLE desk_key
+    ADD COLUMN done_at timestamptz,
+    ADD COLUMN answer  text NOT NULL DEFAULT '';
 
 CALL desk_wall('block', 'event_id IN (SELECT id FROM event)');
 CALL desk_wall('message', 'event_id IN (SELECT id FROM event)');

@@ -1,0 +1,122 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// deskForm reads what a form of the desk says; programs send the same names as one JSON object of texts, numbers, truths,
+// and lists of texts.
+func deskForm(r *http.Request) (url.Values, error) {
+	if isForm(r) {
+		return r.PostForm, errors.Join(parseForm(r), r.Context().Err())
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{}
+	if len(body) == 0 {
+		return form, nil
+	}
+	if !utf8.Valid(body) {
+		return nil, invalid("The request is not valid UTF-8.")
+	}
+	var object map[string]any
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, invalid("The request is not a JSON object: " + err.Error() + ".")
+	}
+	for name, value := range object {
+		list, many := value.([]any)
+		if !many {
+			list = []any{value}
+		}
+		for _, one := range list {
+			switch v := one.(type) {
+			case string:
+				form.Add(name, v)
+			case bool:
+				if v {
+					form.Add(name, "on")
+				}
+			case float64:
+				form.Add(name, fmt.Sprint(v))
+			case nil:
+			default:
+				return nil, invalid(fmt.Sprintf("%q is neither a text, a number, a truth nor a list of texts.", name))
+			}
+		}
+	}
+	return form, nil
+}
+
+// deskKeyOf is the key of a form; programs may send it as a header.
+func deskKeyOf(r *http.Request, form url.Values) string {
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		return key
+	}
+	return form.Get("key")
+}
+
+// deskWith answers an act: a page leads on to another one, which says what was done; a program gets the answer.
+func deskWith(w http.ResponseWriter, r *http.Request, path, done string, status int, answer any) error {
+	if wantsJSON(r) {
+		return writeJSON(w, status, answer)
+	}
+	return deskDone(w, r, path, done)
+}
+
+// deskRefused tells whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
+// shape for all of them.
+func deskRefused(r *http.Request, err error) (words string, is bool) {
+	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
+	var mistakes orders.Mistakes
+	switch {
+	case err == nil || wantsJSON(r):
+		return "", false
+	case errors.As(err, &refusal):
+		return refusal.Message, true
+	case errors.As(err, &nonsense):
+		return nonsense.Message, true
+	case errors.As(err, &mistakes):
+		return mistakes.Error(), true
+	case errors.Is(err, orders.ErrNotPaid):
+		return "So much was not paid for this order, or went back already. Nothing was changed.", true
+	case errors.Is(err, orders.ErrNotDue):
+		return "Nothing is due for this order that is paid at the door or by invoice. Nothing was changed.", true
+	}
+	return "", false
+}
+
+// What a program is told where a page says it beside the form.
+var (
+	errNotPaid = &problem{422, "not_paid", "So much was not paid for this order, or went back already.", "Nothing was changed.", "Look at the order."}
+	errNotDue  = &problem{409, "not_due", "Nothing is due for this order that is paid at the door or by invoice.", "Nothing was changed.", "Look at the order."}
+)
+
+// deskStatus is the status of a page that shows a form again.
+func deskStatus(err error) int {
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return http.StatusConflict
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// deskEventView is what every page about an event shows.
+func (h *Handlers) deskEventView(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, title string) views.Desk {
+	page := h.deskView(w, r, m, title+" · "+s.Event.Name)
+	page.Event = &s.Event
+	return page
+}

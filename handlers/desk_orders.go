@@ -1,0 +1,217 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+type foundBody struct {
+	Code      string    `json:"code"`
+	Name      string    `json:"name"`
+	Email     string    `json:"email"`
+	State     string    `json:"state"`
+	Method    string    `json:"method"`
+	Currency  string    `json:"currency"`
+	Paid      int64     `json:"paid"`
+	Due       int64     `json:"due"`
+	CreatedAt time.Time `json:"created_at"`
+	AtOffice  bool      `json:"at_office"`
+	Seats     []string  `json:"seats"`
+}
+
+// GET /desk/events/{slug}/orders
+func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	look := orders.Search{Words: r.URL.Query().Get("q")}
+	if text := r.URL.Query().Get("before"); text != "" {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return invalid("before is not a time such as 2030-03-01T20:00:00Z.")
+		}
+		look.Before = at
+	}
+	list, more, err := h.orders.Search(r.Context(), s, look)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		answer := struct {
+			Orders []foundBody `json:"orders"`
+			More   bool        `json:"more"`
+		}{[]foundBody{}, more}
+		for _, f := range list {
+			answer.Orders = append(answer.Orders, foundBody{f.Code, f.Name, f.Email, f.State, f.Method, f.Currency, f.Paid, f.Due, f.CreatedAt.UTC(), f.AtOffice, labels(s, f.Seats)})
+		}
+		return writeJSON(w, http.StatusOK, answer)
+	}
+	page := views.DeskOrdersPage{Desk: h.deskEventView(w, r, m, s, "Orders"), Plan: s.Plan, Words: look.Words, Orders: list}
+	if more {
+		page.Older = url.Values{"q": {look.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
+	}
+	return writePage(w, r, http.StatusOK, views.DeskOrders(page))
+}
+
+// deskOrderOf is the order of the address, if it is one of the event's.
+func (h *Handlers) deskOrderOf(r *http.Request, s *seats.Sale) (orders.Order, error) {
+	order, err := h.orders.Find(r.Context(), r.PathValue("code"))
+	if err == nil && order.Event != s.Event.Slug {
+		err = orders.ErrNoOrder
+	}
+	return order, err
+}
+
+// GET /desk/events/{slug}/orders/{code}
+func (h *Handlers) deskOrder(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	order, err := h.deskOrderOf(r, s)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, orderAnswer{describeOrder(s, order)})
+	}
+	return h.showDeskOrder(w, r, m, s, order, http.StatusOK, views.DeskOrderPage{})
+}
+
+func (h *Handlers) showDeskOrder(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, order orders.Order, status int, p views.DeskOrderPage) error {
+	sent, err := h.orders.LastMail(r.Context(), order.ID)
+	if err != nil {
+		return err
+	}
+	p.Desk, p.Order, p.Sent, p.Key = h.deskEventView(w, r, m, s, "Order of "+order.Name), order, sent, seats.NewID().String()
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	return writePage(w, r, status, views.DeskOrder(p))
+}
+
+// orderAct is something a member does with the order of the address.
+type orderAct struct {
+	what string // a verb in the past
+	done string // what the page says then
+	do   func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error
+}
+
+// onDeskOrder makes a handler of something that is done with an order.
+func (h *Handlers) onDeskOrder(act func(r *http.Request, m desk.Member, s *seats.Sale) orderAct) func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+		order, err := h.deskOrderOf(r, s)
+		if err != nil {
+			return err
+		}
+		form, err := deskForm(r)
+		if err != nil {
+			return err
+		}
+		tickets, err := ticketsOf(form)
+		if err != nil {
+			return err
+		}
+		a, key := act(r, m, s), deskKeyOf(r, form)
+		wish := url.Values{}
+		for name, values := range form {
+			if name != "key" {
+				wish[name] = values
+			}
+		}
+		deed := desk.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		err = h.organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
+			return a.do(order, form, tickets, fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), also)
+		})
+		if words, refused := deskRefused(r, err); refused {
+			return h.showDeskOrder(w, r, m, s, order, deskStatus(err), views.DeskOrderPage{Message: words, Form: form})
+		}
+		if err != nil {
+			return h.deskProblem(w, r, s, err)
+		}
+		if order, err = h.deskOrderOf(r, s); err != nil {
+			return err
+		}
+		return deskWith(w, r, views.DeskOrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, orderAnswer{describeOrder(s, order)})
+	}
+}
+
+func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
+	for _, text := range form["ticket"] {
+		id, err := seats.ParseID(text)
+		if err != nil {
+			return nil, orders.ErrNoTicket
+		}
+		tickets = append(tickets, id)
+	}
+	return tickets, nil
+}
+
+// POST /desk/events/{slug}/orders/{code}/cancellations
+func (h *Handlers) deskCancel(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.Also) error {
+		if len(tickets) == 0 && form.Get("all") == "" {
+			return &seats.Nonsense{Message: "No ticket was chosen. Nothing was cancelled."}
+		}
+		return h.orders.RevokeAnd(r.Context(), s, o, form.Get("used") != "", also, tickets...)
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/refunds
+func (h *Handlers) deskRefund(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.Also) error {
+		amount, err := seats.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
+		if err != nil || amount <= 0 {
+			return &seats.Nonsense{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
+		}
+		reason := strings.TrimSpace(form.Get("reason"))
+		if reason == "" {
+			reason = "The organizer gave it back."
+		}
+		return h.orders.RefundAnd(r.Context(), o, key, amount, reason, also)
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/moves
+func (h *Handlers) deskMove(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error {
+		to, err := s.Pick(form.Get("to"))
+		if err != nil {
+			return err
+		}
+		return h.orders.Move(r.Context(), s, o, orders.Moving{Key: key, Tickets: tickets, To: to}, also)
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/mails
+func (h *Handlers) deskResend(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.Also) error {
+		return h.orders.ResendAnd(r.Context(), o, key, also)
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/payments
+func (h *Handlers) deskPaid(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		_, _, err := h.orders.MarkPaidAnd(r.Context(), o.Code, also)
+		return err
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/payouts
+func (h *Handlers) deskPaidOut(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		amount, _, err := h.orders.PaidOutAnd(r.Context(), o.Code, also)
+		if err == nil && amount == 0 {
+			return &seats.Nonsense{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}
+		}
+		return err
+	}}
+}
+
+// deskProblem answers what no page of the desk shows by itself.
+func (h *Handlers) deskProblem(w http.ResponseWriter, r *http.Request, s *seats.Sale, err error) error {
+	if refusal, is := asRefusal(err); is && wantsJSON(r) {
+		return h.refuse(w, r, s, refusal)
+	}
+	return err
+}

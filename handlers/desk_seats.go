@@ -1,0 +1,241 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+func asRefusal(err error) (*seats.Refusal, bool) {
+	var refusal *seats.Refusal
+	return refusal, errors.As(err, &refusal)
+}
+
+// GET /desk/events/{slug}/seats
+func (h *Handlers) deskSeats(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.showDeskSeats(w, r, m, s, http.StatusOK, views.DeskSeatsPage{Form: r.URL.Query()})
+}
+
+func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskSeatsPage) error {
+	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Seats"), seats.NewID().String()
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	section, err := strconv.Atoi(p.Form.Get("section"))
+	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
+		section = 0
+	}
+	p.Section = section
+	at := s.Plan.Sections[section]
+	if p.Blocked, err = s.Blocked(r.Context(), at.First, at.First+at.Count-1); err != nil {
+		return err
+	}
+	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
+	return writePage(w, r, status, views.DeskSeats(p))
+}
+
+// chosen are the seats of a form: those that are marked, and those that are written.
+func chosen(s *seats.Sale, form url.Values) ([]int, error) {
+	list, err := s.Pick(form.Get("seats"))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range form["seat"] {
+		idx, ok := s.Seat(text)
+		if !ok {
+			return nil, &seats.Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", text)}
+		}
+		list = append(list, idx)
+	}
+	return list, nil
+}
+
+// keeping blocks or unblocks the seats of a form.
+func (h *Handlers) keeping(what, done string, keep func(*http.Request, *seats.Sale, seats.Keeping) ([]int, error)) func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+		form, err := deskForm(r)
+		if err != nil {
+			return err
+		}
+		var changed []int
+		list, err := chosen(s, form)
+		if err == nil {
+			k := seats.Keeping{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
+			act := desk.Wish{
+				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
+				Detail: map[string]any{"seats": labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
+			}
+			err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) (err error) {
+				k.Also = also
+				changed, err = keep(r, s, k)
+				return err
+			})
+		}
+		if words, refused := deskRefused(r, err); refused {
+			return h.showDeskSeats(w, r, m, s, deskStatus(err), views.DeskSeatsPage{Form: form, Message: words})
+		}
+		if err != nil {
+			return h.deskProblem(w, r, s, err)
+		}
+		return deskWith(w, r, views.DeskSeatsPath(s.Event.Slug)+sectionQuery(form), done, http.StatusOK, map[string]any{"seats": labels(s, changed)})
+	}
+}
+
+func sectionQuery(form url.Values) string {
+	if section := form.Get("section"); section != "" {
+		return "?section=" + url.QueryEscape(section)
+	}
+	return ""
+}
+
+// POST /desk/events/{slug}/blocks
+func (h *Handlers) deskBlock(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+	return s.Block(r.Context(), k)
+}
+
+// POST /desk/events/{slug}/unblocks
+func (h *Handlers) deskUnblock(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+	return s.Unblock(r.Context(), k)
+}
+
+// POST /desk/events/{slug}/sales is the box office.
+func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	code := ""
+	list, err := chosen(s, form)
+	if err == nil {
+		key := deskKeyOf(r, form)
+		f := orders.OfficeForm{Key: fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+		act := desk.Wish{
+			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
+			Detail: map[string]any{"seats": labels(s, list), "method": f.Method, "name": f.Name},
+		}
+		err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+			code, err = h.orders.SellAtOffice(r.Context(), s, f, also)
+			return err
+		})
+		if err == nil && code == "" { // the form came before: the order it made
+			code, err = h.orders.SellAtOffice(r.Context(), s, f, nil)
+		}
+	}
+	if words, refused := deskRefused(r, err); refused {
+		return h.showDeskSeats(w, r, m, s, deskStatus(err), views.DeskSeatsPage{Form: form, Message: words})
+	}
+	if err != nil {
+		return h.deskProblem(w, r, s, err)
+	}
+	order, err := h.orders.Find(r.Context(), code)
+	if err != nil {
+		return err
+	}
+	to := views.DeskOrderPath(s.Event.Slug, code)
+	if !m.May(desk.Look) {
+		to = views.OrderPath(code) // the door has no page of orders
+	}
+	return deskWith(w, r, to, "sold", http.StatusCreated, orderAnswer{describeOrder(s, order)})
+}
+
+type momentBody struct {
+	Version int64     `json:"version"`
+	At      time.Time `json:"at"`
+	State   string    `json:"state"`
+	Who     string    `json:"who,omitempty"`
+	Order   string    `json:"order,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// GET /desk/events/{slug}/seats/{idx}
+func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	idx, err := strconv.Atoi(r.PathValue("idx"))
+	if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
+		return errSeatIndex
+	}
+	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is after the newest
+	list, back, err := s.Timeline(r.Context(), idx, before)
+	if err != nil {
+		return err
+	}
+	of, err := h.orders.OfSeat(r.Context(), s.Event.ID, idx)
+	if err != nil {
+		return err
+	}
+	moments := views.Moments(list, of)
+	if wantsJSON(r) {
+		answer := struct {
+			Seat    string       `json:"seat"`
+			Moments []momentBody `json:"moments"`
+			Back    int64        `json:"back,omitempty"`
+		}{s.Plan.Label(idx), []momentBody{}, back}
+		for _, m := range moments {
+			answer.Moments = append(answer.Moments, momentBody{m.Version, m.At.UTC(), m.State.String(), m.Who, m.Order, m.Reason})
+		}
+		return writeJSON(w, http.StatusOK, answer)
+	}
+	page := views.DeskSeatPage{Desk: h.deskEventView(w, r, m, s, s.Plan.Words(idx)), Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
+	return writePage(w, r, http.StatusOK, views.DeskSeat(page))
+}
+
+// GET /desk/events/{slug}/messages
+func (h *Handlers) deskMessages(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.showMessages(w, r, m, s, http.StatusOK, views.DeskMessagesPage{})
+}
+
+type errandBody struct {
+	Kind    string     `json:"kind"`
+	Subject string     `json:"subject,omitempty"`
+	BegunAt time.Time  `json:"begun_at"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Done    int        `json:"done"`
+	Refused int        `json:"refused"`
+}
+
+func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskMessagesPage) error {
+	list, err := h.orders.Errands(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		answer := struct {
+			Errands []errandBody `json:"errands"`
+		}{[]errandBody{}}
+		for _, e := range list {
+			answer.Errands = append(answer.Errands, errandBody{e.Kind, e.Subject, e.BegunAt.UTC(), e.EndedAt, e.Done, e.Refused})
+		}
+		return writeJSON(w, status, answer)
+	}
+	p.Desk, p.Key, p.Errands = h.deskEventView(w, r, m, s, "Messages"), seats.NewID().String(), list
+	return writePage(w, r, status, views.DeskMessages(p))
+}
+
+// POST /desk/events/{slug}/messages
+func (h *Handlers) deskTell(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
+	act := desk.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
+	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		return h.orders.Tell(r.Context(), s.Event.ID, fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), message, also)
+	})
+	var mistakes orders.Mistakes
+	if errors.As(err, &mistakes) && !wantsJSON(r) {
+		return h.showMessages(w, r, m, s, http.StatusUnprocessableEntity, views.DeskMessagesPage{Message: message, Mistakes: mistakes})
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return h.showMessages(w, r, m, s, http.StatusCreated, views.DeskMessagesPage{})
+	}
+	return deskDone(w, r, views.DeskEventPath(s.Event.Slug)+"/messages", "told")
+}

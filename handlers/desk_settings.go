@@ -1,0 +1,262 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/events/{slug}/settings
+func (h *Handlers) deskSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, settingsAnswer(s))
+	}
+	return h.showSettings(w, r, m, s, http.StatusOK, views.SettingsPage{Form: formOf(s)})
+}
+
+func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.SettingsPage) error {
+	p.Desk, p.Plan, p.Key = h.deskEventView(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
+	p.Opens = s.Event.Local(s.Event.OpensAt).Format(views.MomentForm)
+	if s.Event.OpensAt.IsZero() {
+		p.Opens = ""
+	}
+	list, err := h.orders.Errands(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	p.Errands = list
+	return writePage(w, r, status, views.Settings(p))
+}
+
+// formOf is an event as its form says it.
+func formOf(s *seats.Sale) views.SettingsForm {
+	e := s.Event
+	f := views.SettingsForm{
+		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(views.MomentForm), Zone: e.TimeZone, Currency: e.Currency,
+		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
+		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+	}
+	for _, c := range s.Plan.Categories {
+		f.Prices = append(f.Prices, seats.Amount(c.Price, e.Currency))
+	}
+	lines := make([]string, len(e.Questions))
+	for i, q := range e.Questions {
+		lines[i] = q.String()
+	}
+	f.Questions = strings.Join(lines, "\n")
+	return f
+}
+
+func minutesOf(d time.Duration) string {
+	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64)
+}
+
+// typed is a form of settings as it came.
+func typed(form url.Values) views.SettingsForm {
+	is := func(name string) bool { return form.Get(name) != "" }
+	return views.SettingsForm{
+		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Currency: form.Get("currency"),
+		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
+		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
+		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
+	}
+}
+
+// understood is what a form says of an event; wrong is what is wrong with it, by field.
+func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewEvent, prices []int64, wrong views.Wrong) {
+	wrong = views.Wrong{}
+	n = seats.NewEvent{
+		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
+		Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
+	}
+	if n.Name == "" {
+		wrong["name"] = "Say what the event is called."
+	}
+	zone, err := time.LoadLocation(n.TimeZone)
+	if err != nil || n.TimeZone == "" {
+		wrong["zone"], zone = "There is no such time zone. Use a name such as Europe/Vienna.", time.UTC
+	}
+	if n.StartsAt, err = momentOf(f.Starts, zone); err != nil {
+		wrong["starts"] = "Say when it begins, such as 2030-03-01 20:00."
+	}
+	if err := seats.CheckCurrency(n.Currency); err != nil {
+		wrong["currency"] = "The currency is three letters, such as EUR."
+	}
+	n.HoldLength = minutesIn(f.Hold, "hold", time.Second, 7*24*time.Hour, wrong)
+	n.PaymentLength = minutesIn(f.PayWithin, "pay_within", time.Second, 24*time.Hour, wrong)
+	n.SeatsPerHolder = numberIn(f.Limit, "limit", 1, seats.MaxSeats, wrong)
+	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
+	n.Questions = questionsIn(f.Questions, wrong)
+	return n, pricesIn(f.Prices, n.Currency, categories, wrong), wrong
+}
+
+func momentOf(text string, zone *time.Location) (t time.Time, err error) {
+	for _, layout := range []string{views.MomentForm, "2006-01-02 15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		if t, err = time.ParseInLocation(layout, strings.TrimSpace(text), zone); err == nil && t.Year() > 1900 && t.Year() < 3000 {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+func minutesIn(text, field string, least, most time.Duration, wrong views.Wrong) time.Duration {
+	m, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	d := time.Duration(m * float64(time.Minute)).Round(time.Second)
+	if err != nil || m > most.Minutes() || d < least {
+		wrong[field] = fmt.Sprintf("Say how many minutes: up to %.0f.", most.Minutes())
+	}
+	return d
+}
+
+func numberIn(text, field string, least, most int, wrong views.Wrong) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < least || n > most {
+		wrong[field] = fmt.Sprintf("Say a whole number from %d on.", least)
+	}
+	return n
+}
+
+func questionsIn(text string, wrong views.Wrong) (list []seats.Question) {
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		q, err := seats.ReadQuestion(strings.TrimSpace(line))
+		var nonsense *seats.Nonsense
+		if errors.As(err, &nonsense) {
+			wrong["questions"] = nonsense.Message
+			return nil
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+func pricesIn(texts []string, currency string, categories []seats.Category, wrong views.Wrong) []int64 {
+	prices := make([]int64, len(categories))
+	for i := range categories {
+		if i >= len(texts) {
+			prices[i] = categories[i].Price
+			continue
+		}
+		amount, err := seats.ReadAmount(strings.TrimSpace(texts[i]), currency)
+		if prices[i] = amount; err != nil || amount < 0 {
+			wrong["price"] = fmt.Sprintf("The price of %s is not an amount such as 25.00.", categories[i].Name)
+		}
+	}
+	return prices
+}
+
+// POST /desk/events/{slug}/settings
+func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	page := views.SettingsPage{Form: typed(form)}
+	if wantsJSON(r) {
+		page.Form = typedOver(formOf(s), form)
+	}
+	n, prices, wrong := understood(page.Form, s.Plan.Categories)
+	if len(wrong) > 0 {
+		if page.Wrong = wrong; wantsJSON(r) {
+			return wrongFields(wrong)
+		}
+		return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
+	}
+	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
+	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		_, err := h.office.EditEvent(r.Context(), s.Event.Slug, n, prices, also)
+		return err
+	})
+	if words, refused := deskRefused(r, err); refused {
+		page.Message = words
+		return h.showSettings(w, r, m, s, deskStatus(err), page)
+	}
+	if err != nil {
+		return err
+	}
+	if s, err = h.office.Sale(r.Context(), s.Event.Slug); err != nil {
+		return err
+	}
+	return deskWith(w, r, views.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))
+}
+
+// typedOver lets a program change what it names and keeps the rest.
+func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
+	all := url.Values{
+		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
+		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "questions": {f.Questions},
+	}
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo} {
+		if is {
+			all.Set(name, "on")
+		}
+	}
+	for name, values := range form {
+		if all[name] = values; len(values) == 1 && values[0] == "off" {
+			delete(all, name)
+		}
+	}
+	return typed(all)
+}
+
+// wrongFields is what is wrong with a form, for a program.
+func wrongFields(wrong views.Wrong) error {
+	var all desk.Mistakes
+	for _, field := range wrong.Fields() {
+		all = append(all, desk.Mistake{Field: field, Message: wrong[field]})
+	}
+	return all
+}
+
+type settingsBody struct {
+	listed
+	Venue      string   `json:"venue"`
+	TimeZone   string   `json:"time_zone"`
+	Currency   string   `json:"currency"`
+	Hold       float64  `json:"hold_minutes"`
+	PayWithin  float64  `json:"pay_within_minutes"`
+	Limit      int      `json:"limit"`
+	Extensions int      `json:"extensions"`
+	Strict     bool     `json:"strict"`
+	NoLone     bool     `json:"no_lone"`
+	Birth      bool     `json:"birth"`
+	Door       bool     `json:"door"`
+	Invoices   bool     `json:"invoices"`
+	Demo       bool     `json:"demo"`
+	Questions  []string `json:"questions"`
+	Prices     []priced `json:"prices"`
+}
+
+type priced struct {
+	Category string `json:"category"`
+	Price    int64  `json:"price"`
+}
+
+// settingsAnswer is an event with all that may be said of it.
+func settingsAnswer(s *seats.Sale) any {
+	e := s.Event
+	b := settingsBody{
+		listed: describe(s, s.Snapshot()).listed, Venue: e.Venue, TimeZone: e.TimeZone, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
+		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		Questions: []string{}, Prices: []priced{},
+	}
+	for _, q := range e.Questions {
+		b.Questions = append(b.Questions, q.String())
+	}
+	for _, c := range s.Plan.Categories {
+		b.Prices = append(b.Prices, priced{c.Key, c.Price})
+	}
+	return struct {
+		Event settingsBody `json:"event"`
+	}{b}
+}

@@ -1,0 +1,155 @@
+package handlers
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// sheet takes rows of a list and makes a file of them, row by row: however many there are, few are in memory.
+type sheet interface {
+	row(cells ...any) error // texts, whole numbers, amounts, times; nil is an empty cell
+	end() error
+}
+
+// amount is money in a cell.
+type amount struct {
+	minor    int64
+	decimals int
+}
+
+func (a amount) text() string {
+	if a.decimals == 0 {
+		return strconv.FormatInt(a.minor, 10)
+	}
+	return strconv.FormatFloat(a.number(), 'f', a.decimals, 64)
+}
+
+func (a amount) number() float64 {
+	n := float64(a.minor)
+	for range a.decimals {
+		n /= 10
+	}
+	return n
+}
+
+// csvSheet writes comma-separated values (RFC 4180).
+type csvSheet struct{ out *csv.Writer }
+
+func newCSV(w io.Writer) *csvSheet { return &csvSheet{csv.NewWriter(w)} }
+
+func (s *csvSheet) row(cells ...any) error {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		switch v := cell.(type) {
+		case nil:
+		case amount:
+			texts[i] = v.text()
+		case time.Time:
+			texts[i] = v.UTC().Format(time.RFC3339)
+		case int:
+			texts[i] = strconv.Itoa(v)
+		case string:
+			texts[i] = Harmless(v)
+		default:
+			return fmt.Errorf("a cell of a list is a %T", cell)
+		}
+	}
+	return s.out.Write(texts)
+}
+
+func (s *csvSheet) end() error {
+	s.out.Flush()
+	return s.out.Error()
+}
+
+// Harmless keeps a spreadsheet from taking a text for a formula: what begins like one gets an apostrophe, which
+// spreadsheets do not show.
+func Harmless(text string) string {
+	bare := strings.TrimLeftFunc(text, unicode.IsSpace)
+	if text != bare && strings.ContainsAny(text[:1], "\t\r\n") {
+		return "'" + text
+	}
+	if first, _ := utf8.DecodeRuneInString(bare); strings.ContainsRune("=+-@|%＝＋－＠", first) {
+		return "'" + text
+	}
+	return text
+}
+
+// excelSheet writes an Office Open XML workbook. Its texts are typed as texts, which no program takes for formulas.
+type excelSheet struct {
+	w      io.Writer
+	file   *excelize.File
+	stream *excelize.StreamWriter
+	zone   *time.Location
+	head   int // style of the first row
+	moment int // style of times
+	rows   int
+}
+
+const sheetName = "Sheet1"
+
+func newExcel(w io.Writer, zone *time.Location) (s *excelSheet, err error) {
+	s = &excelSheet{w: w, file: excelize.NewFile(), zone: zone}
+	format := "yyyy-mm-dd hh:mm:ss"
+	s.moment, err = s.file.NewStyle(&excelize.Style{CustomNumFmt: &format})
+	head, err2 := s.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
+	stream, err3 := s.file.NewStreamWriter(sheetName)
+	if err = errors.Join(err, err2, err3); err != nil {
+		return nil, err
+	}
+	s.head, s.stream = head, stream
+	return s, errors.Join(stream.SetColWidth(1, 12, 20), stream.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}))
+}
+
+func (s *excelSheet) row(cells ...any) error {
+	values := make([]any, len(cells))
+	for i, cell := range cells {
+		switch v := cell.(type) {
+		case amount:
+			values[i] = v.number()
+		case time.Time:
+			at := v.In(s.zone)
+			values[i] = excelize.Cell{StyleID: s.moment, Value: time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)}
+		case string:
+			values[i] = printable(v)
+		default:
+			values[i] = v
+		}
+		if s.rows == 0 {
+			values[i] = excelize.Cell{StyleID: s.head, Value: values[i]}
+		}
+	}
+	s.rows++
+	cell, err := excelize.CoordinatesToCellName(1, s.rows)
+	if err != nil {
+		return err
+	}
+	return s.stream.SetRow(cell, values)
+}
+
+// printable leaves out what XML cannot say.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+}
+
+func (s *excelSheet) end() error {
+	err := s.stream.Flush()
+	if err == nil {
+		_, err = s.file.WriteTo(s.w)
+	}
+	return errors.Join(err, s.file.Close())
+}

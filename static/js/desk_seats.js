@@ -1,0 +1,49 @@
+// The seats of a section at the desk: a frame drawn around some marks them, and the page says how many are marked.
+
+const grid = document.querySelector('.plot'), said = document.querySelector('[data-marked]')
+const boxes = [...grid.querySelectorAll('input[name=seat]')]
+document.querySelector('[data-lasso]').hidden = !matchMedia('(pointer: fine)').matches
+
+function count() {
+  const n = boxes.filter(b => b.checked).length
+  said.textContent = n ? `${n} ${n === 1 ? 'seat is' : 'seats are'} marked.` : 'Mark seats, or write them down.'
+}
+grid.addEventListener('change', count)
+count()
+
+let from, frame, before
+grid.addEventListener('pointerdown', e => {
+  if (e.pointerType !== 'mouse' || e.button !== 0 || e.target.closest('a, button')) return
+  from = {x: e.clientX, y: e.clientY}
+  before = new Map(boxes.map(b => [b, e.shiftKey && b.checked]))
+})
+
+addEventListener('pointermove', e => {
+  if (!from || (!frame && Math.hypot(e.clientX - from.x, e.clientY - from.y) < 6)) return
+  if (!frame) {
+    frame = document.createElement('div')
+    frame.className = 'frame'
+    document.body.append(frame)
+    getSelection().removeAllRanges()
+  }
+  e.preventDefault()
+  const left = Math.min(from.x, e.clientX), top = Math.min(from.y, e.clientY)
+  const right = Math.max(from.x, e.clientX), bottom = Math.max(from.y, e.clientY)
+  Object.assign(frame.style, {left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px`})
+  for (const b of boxes) {
+    const r = b.parentElement.getBoundingClientRect()
+    const x = r.left + r.width / 2, y = r.top + r.height / 2
+    b.checked = before.get(b) || (x > left && x < right && y > top && y < bottom)
+  }
+  count()
+})
+
+addEventListener('pointerup', e => {
+  if (frame) {
+    frame.remove()
+    addEventListener('click', stop, {capture: true, once: true}) // the seat under the pointer keeps what the frame gave it
+    setTimeout(() => removeEventListener('click', stop, {capture: true}))
+  }
+  from = frame = undefined
+})
+const stop = e => e.preventDefault()
