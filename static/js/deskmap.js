@@ -59,7 +59,7 @@ function again() {
 
 function draw(now) {
   due = undefined
-  if (document.hidden) return
+  if (document.hidden || !canvas.width || !canvas.height) return // it has no room yet
   if (painter.draw(view, view.width, view.height, view.ratio, now - since < STILL)) redraw()
 }
 
