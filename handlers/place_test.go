@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/plan"
 )
 
 // keeps is what a browser is told to keep by a site over TLS, or not.
@@ -86,4 +88,30 @@ func TestAPageThatSaysItIsThereIsCounted(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	t.Error("they are not counted")
+}
+
+func TestWhoHadASessionBeforeIsInsideAsTheSamePerson(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	club, _ := plan.Named("club")
+	if _, err := seats.CreateEvent(t.Context(), s.db, seats.NewEvent{Name: "Morning", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
+		t.Fatal(err)
+	}
+	opens := time.Now().Add(time.Hour)
+	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Slots: 5})
+	ann := person(t)
+	if a, body := send(t, ann, "POST", s.url+"/events/morning/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
+		t.Fatalf("a claim elsewhere gets %d %s", a.StatusCode, body)
+	}
+	joins(t, s, ann)
+	if err := c.Open(t.Context(), "evening", nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "ann is let in", func() bool {
+		_, body := send(t, ann, "POST", s.url+"/rooms/evening/admissions", "")
+		return strings.Contains(body, `"inside":true`)
+	})
+	if a, body := send(t, ann, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
+		t.Errorf("who was let in claims and gets %d %s", a.StatusCode, body)
+	}
 }

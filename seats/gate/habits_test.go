@@ -38,6 +38,8 @@ func TestTheControllerIsToldHowSlowTheLastClaimsWere(t *testing.T) {
 			err = &seats.Refusal{Code: seats.CodeTaken}
 		case 1:
 			err = &seats.Nonsense{}
+		case 2:
+			err = seats.ErrSessionEnded
 		}
 		g.Answered(took, err)
 	}
@@ -65,6 +67,23 @@ func TestTheControllerIsToldHowSlowTheLastClaimsWere(t *testing.T) {
 	for d := time.Microsecond; d < 8*time.Second; d += d/7 + 1 {
 		if end := gate.EndOf(gate.BucketOf(d)); end <= d.Truncate(time.Microsecond) || float64(end) > 1.5*float64(d)+2000 {
 			t.Fatalf("%s counts as less than %s", d, end)
+		}
+	}
+}
+
+func TestWhatNineteenOfTwentyClaimsTookIsWhatCounts(t *testing.T) {
+	t.Parallel()
+	for slow, want := range map[int]bool{5: false, 6: true} {
+		g, now := gate.New(nil, "", nil), time.Now()
+		for i := range 100 {
+			took := time.Millisecond
+			if i < slow {
+				took = 300 * time.Millisecond
+			}
+			g.Answered(took, nil)
+		}
+		if within, _ := g.Lately(now); within > 100*time.Millisecond != want {
+			t.Errorf("%d of 100 claims took 300 ms: 95 %% were answered within %s", slow, within)
 		}
 	}
 }
