@@ -49,7 +49,6 @@ type svgReader struct {
 	open  []*knot
 	found []map[string]string
 	texts []text
-	used  map[string]bool // texts that name a thing
 }
 
 func surveySVG(data []byte) (*Records, error) {
