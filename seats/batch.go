@@ -2,6 +2,7 @@ package seats
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ type batch struct {
 	sale     *Sale
 	before   *turn // the one being written while this one is decided; nil if none
 	room     int64 // the waiting room of the event, as far as this node knew when the batch began; 0 for none
+	listed   bool  // somebody waits for seats that come back, as far as it knew; see kept.go
 	commands []*command
 	answers  []answer // one per command
 
@@ -24,6 +26,7 @@ type batch struct {
 	rows    map[int]row
 	slots   map[ID]time.Time // when the slot of a holder in the event's room ends; see slot.go
 	through bool             // the room lets everybody claim
+	waits   map[int64]bool   // entries of the wait list that still wait, of those that are offered something
 	was     map[int]row      // rows as they were read, of those that change
 	holds   map[ID]*heldBy
 	visits  map[string]bool // tokens of sessions that are there
@@ -54,6 +57,7 @@ type terms struct {
 	status     Status
 	opensAt    *time.Time // from when on it is on sale; nil: from the beginning
 	reason     string     // of the status
+	listed     bool       // somebody waits for seats that come back
 }
 
 // row is a seat_state row.
@@ -72,18 +76,23 @@ func (r row) open(now time.Time) bool {
 func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	b := &batch{
 		sale: s, before: before, commands: commands, answers: make([]answer, len(commands)), id: NewID(),
-		room: s.room.Load(), slots: map[ID]time.Time{}, rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
+		room: s.room.Load(), listed: s.listed.Load(), slots: map[ID]time.Time{}, rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
 		overdue: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, dirty: map[int]ID{}, extended: map[int]bool{},
 	}
 	b.choose()
 	return b
 }
 
-// sharesHolder tells whether one of the commands acts for a holder of this batch.
+// sharesHolder tells whether one of the commands acts for a holder of this batch, or the wait list has its first hold in it.
 func (b *batch) sharesHolder(commands []*command) bool {
+	if h := b.holds[waitList]; h != nil && !h.stored {
+		return true
+	}
 	for _, c := range commands {
-		if _, ours := b.holds[c.holder]; ours && c.holder != (ID{}) {
-			return true
+		for _, holder := range []ID{c.holder, c.from} {
+			if _, ours := b.holds[holder]; ours && holder != (ID{}) {
+				return true
+			}
 		}
 	}
 	return false
@@ -94,7 +103,7 @@ const beginSQL = `BEGIN`
 // What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A row's
 // place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
-SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0),
+SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), e.wait_list,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, clock_timestamp(), h.*
   FROM event e
   LEFT JOIN LATERAL (
@@ -128,21 +137,31 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	q.Queue(beginSQL)
 	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
 	b.queueSlots(&q, holders)
+	b.queueEntries(&q)
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
 	b.queueVisits(&q)
 	b.queueLeft(&q)
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
 		return err
 	}
-	return b.knowRoom()
+	return errors.Join(b.knowRoom(), b.knowList())
 }
 
 // wanted gathers what to lock, each once.
 func (b *batch) wanted() (holders []ID, seats []int32) {
 	seats = []int32{}
+	if b.listed {
+		holders = append(holders, waitList)
+	}
 	for _, c := range b.commands {
 		if c.holder != (ID{}) {
 			holders = append(holders, c.holder)
+		}
+		if c.from != (ID{}) {
+			holders = append(holders, c.from)
+		}
+		if c.ofList {
+			holders = append(holders, waitList)
 		}
 		for _, idx := range c.seats {
 			seats = append(seats, int32(idx))
@@ -182,14 +201,4 @@ func (b *batch) ends(h *heldBy) {
 	if b.newEnd == nil || h.expiresAt.Before(*b.newEnd) {
 		b.newEnd = &h.expiresAt
 	}
-}
-
-// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard asks
-// whether the first of them might: it is the one that met the row.
-func (b *batch) set(idx int, by ID, to row) {
-	if _, dirty := b.dirty[idx]; !dirty {
-		b.was[idx], b.dirty[idx] = b.rows[idx], by
-	}
-	to.at = b.rows[idx].at
-	b.rows[idx] = to
 }

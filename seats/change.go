@@ -87,7 +87,8 @@ func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.st
 // One statement, so that version, counts, states and array sizes are of one moment.
 const mapSQL = `
 SELECT c.version, c.free, c.held, c.sold, c.blocked,
-       (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id)
+       (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id),
+       ARRAY(SELECT s.idx FROM seat_state s WHERE s.event_id = c.event_id AND s.holder = $2 AND s.state = 1 /* held */)
   FROM counter c
  WHERE c.event_id = $1`
 
@@ -111,13 +112,15 @@ func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
 	var version int64
 	var states []State
 	var counts Counts
-	err := db.QueryRow(ctx, mapSQL, s.Event.ID).Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states)
+	var kept []int32
+	err := db.QueryRow(ctx, mapSQL, s.Event.ID, waitList).
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states, &kept)
 	if err == nil && !s.seats.knows(len(states)) {
 		err = errGrew
 	}
 	if err != nil {
 		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
 	}
-	s.seats.reset(epoch, version, states, counts)
+	s.seats.reset(epoch, version, states, counts, kept)
 	return nil
 }

@@ -140,7 +140,7 @@ func (b *batch) claim(c *command) (Hold, error) {
 		switch r := b.rows[idx]; {
 		case live && r.holder == c.holder && (r.state == Held || r.state == Paying):
 			mine = append(mine, idx)
-		case r.open(b.now):
+		case b.mayTake(r, c.holder):
 			fresh = append(fresh, idx)
 		default:
 			taken = append(taken, idx)
@@ -158,7 +158,7 @@ func (b *batch) claim(c *command) (Hold, error) {
 		c.missed++
 		return Hold{}, errChooseAgain
 	case len(taken) > 0:
-		return Hold{}, b.sale.taken(taken)
+		return Hold{}, b.refuseTaken(taken)
 	}
 	return b.grant(c, h, live, fresh)
 }

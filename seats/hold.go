@@ -45,7 +45,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var lapsed *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
@@ -148,7 +148,9 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case b.sale.Remaining() == 0:
 		return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
 	}
-	h.expiresAt = b.now.Add(b.terms.holdLength)
+	if end := b.now.Add(b.terms.holdLength); end.After(h.expiresAt) { // an offer may last longer than that
+		h.expiresAt = end
+	}
 	h.extensions++
 	h.touched = true
 	for _, idx := range b.still(h) {

@@ -22,6 +22,9 @@ type command struct {
 
 	claim  bool    // it claims seats: see swift.go
 	sells  bool    // it sells what its holder has: see slot.go
+	from   ID      // another holder whose seats it moves; none for most
+	ofList bool    // it is about seats kept for those who wait: see kept.go
+	entry  int64   // of the wait list, that is offered something; 0 for none
 	choice *choice // for claims that leave the choice of seats to us; see best.go
 	key    string  // idempotency key, empty if none
 	wish   string  // hash of what was asked for, kept beside the key
@@ -53,10 +56,32 @@ type lane struct {
 
 // do puts a command into the event's lane and waits for its answer. If ctx ends first the command may still be done.
 func (s *Sale) do(ctx context.Context, c *command) (Hold, error) {
-	c.answer, c.visit = make(chan answer, 1), visitOf(ctx)
+	a := s.doAll(ctx, []*command{c})[0]
+	return a.hold, a.err
+}
+
+// doAll puts commands into the lane at one moment, in their order, and waits for their answers.
+func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
+	s.put(ctx, commands)
+	answers := make([]answer, len(commands))
+	for i, c := range commands {
+		select {
+		case answers[i] = <-c.answer:
+		case <-ctx.Done():
+			answers[i].err = fmt.Errorf("seats: event %d: wait for an answer: %w", s.Event.ID, ctx.Err())
+		}
+	}
+	return answers
+}
+
+func (s *Sale) put(ctx context.Context, commands []*command) {
+	for _, c := range commands {
+		c.answer, c.visit = make(chan answer, 1), visitOf(ctx)
+	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	l := &s.lane
-	l.waiting = append(l.waiting, c)
+	l.waiting = append(l.waiting, commands...)
 	if !l.running {
 		l.running = true
 		s.office.lanes.Add(1)
@@ -65,13 +90,6 @@ func (s *Sale) do(ctx context.Context, c *command) (Hold, error) {
 	if l.want > 0 && len(l.waiting) >= l.want {
 		l.want = 0
 		l.arrived <- struct{}{}
-	}
-	s.mu.Unlock()
-	select {
-	case a := <-c.answer:
-		return a.hold, a.err
-	case <-ctx.Done():
-		return Hold{}, fmt.Errorf("seats: event %d: wait for an answer: %w", s.Event.ID, ctx.Err())
 	}
 }
 

@@ -66,9 +66,9 @@ func (b *batch) openNow() (free func(idx int) bool, open func(stretch int32) int
 	m, coming := &b.sale.seats, b.coming()
 	free = func(idx int) bool {
 		if _, ours := b.dirty[idx]; ours {
-			return b.rows[idx].open(b.now)
+			return b.mayTake(b.rows[idx], ID{})
 		}
-		return m.states[idx].Shown() == Free && !coming(idx) || b.overdue[idx]
+		return m.states[idx].Shown() == Free && !coming(idx) || b.overdue[idx] && !b.listed
 	}
 	more := map[int32]int{} // beyond what the map shows
 	for idx := range b.overdue {

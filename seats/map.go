@@ -78,21 +78,26 @@ type seatMap struct {
 	states  []State
 	bits    []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
 	counts  Counts
-	open    []int32  // free seats of each stretch
-	of      []int32  // stretch of each seat
-	ring    []Change // the versions up to and including version, without gap
-	ringed  int      // seat changes in the ring
+	open    []int32            // free seats of each stretch
+	of      []int32            // stretch of each seat
+	ring    []Change           // the versions up to and including version, without gap
+	ringed  int                // seat changes in the ring
+	kept    map[int32]struct{} // seats kept for those who wait: see kept.go
 
 	returned, sold int64 // held seats that came back free, and that were sold, since the map was read first
 }
 
 // reset replaces everything by what the database says.
-func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts) {
+func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts, kept []int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch, m.version, m.states, m.counts, m.ring, m.ringed = epoch, version, states, counts, nil, 0
 	m.bits = pack(states)
 	clear(m.open)
+	m.kept = make(map[int32]struct{}, len(kept))
+	for _, idx := range kept {
+		m.kept[idx] = struct{}{}
+	}
 	for idx, state := range states {
 		if state.Shown() == Free {
 			m.open[m.of[idx]]++
@@ -135,7 +140,7 @@ func (m *seatMap) apply(c Change) bool {
 	}
 	for i, idx := range c.Idx {
 		was, is := m.states[idx].Shown() == Free, State(c.State[i]).Shown() == Free
-		m.end(m.states[idx].Shown(), State(c.State[i]).Shown())
+		m.end(idx, State(c.State[i]), c.Holder[i])
 		m.put(int(idx), State(c.State[i]))
 		switch {
 		case is && !was:
@@ -160,8 +165,17 @@ func (m *seatMap) put(idx int, s State) {
 	m.bits[idx/4] = m.bits[idx/4]&^(3<<shift) | s.Bits()<<shift
 }
 
-// end counts what becomes of a held seat.
-func (m *seatMap) end(was, is State) {
+// end counts what becomes of a held seat, and remembers which are kept. A seat that is kept has come back.
+func (m *seatMap) end(idx int32, to State, holder ID) {
+	was, is := m.states[idx].Shown(), to.Shown()
+	if _, kept := m.kept[idx]; kept {
+		was = Free
+		delete(m.kept, idx)
+	}
+	if to == Held && holder == waitList {
+		is = Free
+		m.kept[idx] = struct{}{}
+	}
 	switch {
 	case was != Held:
 	case is == Free:
@@ -172,7 +186,7 @@ func (m *seatMap) end(was, is State) {
 }
 
 // Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand or by
-// time, and how many were sold. Both are 0 for an event that is not open here.
+// time, and how many were sold. Seats kept for those who wait came back. Both are 0 for an event that is not open here.
 func (o *Office) Ended(event int64) (returned, sold int64) {
 	for _, s := range o.Open() {
 		if s.Event.ID == event {

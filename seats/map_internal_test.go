@@ -11,13 +11,14 @@ func TestTheBitsOfAMapAreItsStates(t *testing.T) {
 	const n = 1001
 	s := &Sale{works: &works{}}
 	s.seats.of, s.seats.open = make([]int32, n), make([]int32, 1)
-	s.seats.reset(7, 0, make([]State, n), Counts{})
+	s.seats.reset(7, 0, make([]State, n), Counts{}, nil)
 	random := rand.New(rand.NewPCG(1, 2))
 	for version := range 500 {
 		c := Change{Version: int64(version + 1)}
 		for range 1 + random.IntN(9) {
 			c.Idx = append(c.Idx, random.Int32N(n))
 			c.State = append(c.State, int16(random.IntN(len(stateNames))))
+			c.Holder = append(c.Holder, NewID())
 		}
 		if !s.seats.apply(c) {
 			t.Fatalf("version %d was not taken", c.Version)

@@ -22,6 +22,7 @@ type Sale struct {
 type works struct {
 	office *Office
 	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
+	listed atomic.Bool  // somebody waits for seats that come back, as a batch saw it last
 	onSale atomic.Bool  // seats may be claimed, as this node read last
 	stale  atomic.Bool  // the event changed, and could not be read since
 	seats  seatMap

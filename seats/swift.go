@@ -22,7 +22,7 @@ import (
 // guard" undoes it, and if one holder has a row that row's key. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
-    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL
+    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL AND NOT wait_list
 ), passed AS (
     UPDATE seat_state
        SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
@@ -54,7 +54,7 @@ var errNotSwift = errors.New("a swift claim met a seat that is not free, or a ho
 
 // swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
 func (s *Sale) swift(commands []*command, before *turn) *turn {
-	if s.room.Load() != 0 || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
+	if s.room.Load() != 0 || s.listed.Load() || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
 	b := newBatch(s, commands, before)
