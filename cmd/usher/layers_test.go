@@ -25,20 +25,21 @@ var layers = map[string][]string{
 	"seats/gate":                     {"seats"},
 	"seats/mail":                     {"seats"},
 	"seats/desk":                     {"seats", "seats/plan"},
+	"seats/waitlist":                 {"seats"},
 	"seats/orders/credit":            {"seats", "seats/orders"},
 	"seats/orders/demo":              {"seats", "seats/orders"},
 	"seats/orders/stripe":            {"seats", "seats/orders"},
 	"seats/orders/stripe/stripetest": {},
 	"realtime":                       {"seats"},
-	"views":                          {"seats", "seats/gate", "seats/orders", "seats/orders/credit", "seats/desk", "seats/plan", "static"},
-	"handlers":                       {"seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/mail", "seats/desk", "realtime", "views", "static"},
+	"views":                          {"seats", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/plan", "static"},
+	"handlers":                       {"seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/mail", "seats/desk", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/crash":                {"seats"},
 	"cmd/usher/bench":                {"seats", "seats/gate", "seats/orders", "realtime", "handlers", "migrations"},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
 	"cmd/usher/torture":              {"seats", "seats/verify", "migrations"},
-	"cmd/usher":                      {"cmd/usher/rush", "cmd/usher/torture", "seats", "seats/plan", "seats/gate", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"cmd/usher/rush", "cmd/usher/torture", "seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -49,12 +50,13 @@ var outside = map[string][]string{
 	"seats":               {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/mail":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/waitlist":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/desk":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders/credit": {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/seatstest", "seats/plan", "seats/gate", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations"}
+var inTests = []string{"seats/seatstest", "seats/plan", "seats/gate", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

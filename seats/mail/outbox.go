@@ -26,6 +26,7 @@ type Mail struct {
 	ID    int64
 	Order string // its code, or that of a payment of which no order came; empty if it is about neither
 	Email string // where it goes, if no order says it
+	Entry string // code of a place in a wait list, if it is about one
 	Kind  string
 	tries int
 
@@ -99,7 +100,7 @@ WITH due AS (
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)
   FROM due
  WHERE m.id = due.id
-RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
+RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
           coalesce((SELECT slug FROM room WHERE id = m.room_id), '')`
 
 // Send takes some mail that is due and hands it over. It returns how many it took.
@@ -109,7 +110,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Kind, &m.tries, &m.Invitation, &m.Room)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)

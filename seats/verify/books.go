@@ -34,6 +34,8 @@ type books struct {
 	holdOf    map[seats.ID]*hold // by holder
 	holdNamed map[seats.ID]*hold // by id
 	returned  map[sale]bool      // of which the ticket was revoked
+	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
+	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
 	log       replay
 	shown     *seats.Snapshot // nil if nobody shows the event
 }
@@ -81,11 +83,13 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"seats", b.readSeats},
 		{"holds", b.readHolds},
 		{"blocks", b.readBlocks},
+		{"offers", b.readOffers},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
 		{"doors and cancellations", b.checkDoor},
 		{"moves and errands", b.checkActions},
 		{"terms", b.readTerms},
+		{"wait list", b.checkWaitList},
 		{"change log", b.replayLog},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
 		{"labels", b.label},

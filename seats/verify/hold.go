@@ -86,8 +86,8 @@ func (b *books) checkHold(h *hold) {
 
 // checkLimits holds P8 against one hold. What is over was within the limits of its time.
 func (b *books) checkLimits(h *hold) {
-	if h.lapsed {
-		return
+	if h.lapsed || h.holder == waitList || b.offered[h.id] {
+		return // what is kept for those who wait, and offered to them, has limits of its own
 	}
 	if h.has > b.limit {
 		b.broken(p8, none, "%s holds %d seats, and the limit is %d", short(h.holder), h.has, b.limit)

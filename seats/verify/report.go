@@ -2,8 +2,8 @@ package verify
 
 import "fmt"
 
-// The promises of package seats, those of seats/orders that are about one event, and then those of seats/orders/credit
-// and of payments, as positions in Report.Promises.
+// The promises of package seats, those of seats/orders that are about one event, those of seats/waitlist, and then those of
+// seats/orders/credit and of payments, as positions in Report.Promises.
 const (
 	p1 = iota
 	p2
@@ -23,6 +23,13 @@ const (
 	o8
 	o9
 	o10
+	w1
+	w2
+	w3
+	w4
+	w5
+	w6
+	w7
 	c1
 	c2
 	c3
@@ -54,6 +61,13 @@ var words = [...]string{
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,
 	o10: `What is done to many orders is done to each of them, once.`,
+	w1:  `A person has one place in the wait list of an event.`,
+	w2:  `An entry has at most one open offer, exactly while it is offered, and nobody is served twice.`,
+	w3:  `No seat is in two open offers.`,
+	w4:  `An open offer is a hold that lasts: its seats are that hold's, by their own rows.`,
+	w5:  `Nobody is offered seats before somebody who waited before them, unless a reason was recorded.`,
+	w6:  `Who was offered seats wanted such seats: as many, or fewer if they said so, and where they said.`,
+	w7:  `Nothing is offered once the sale is over, and no offer lasts longer than it.`,
 	c1:  `Entries sum to zero, in every currency, always.`,
 	c2:  `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3:  `A hold ends once; no more is captured than held, nor refunded than captured.`,
@@ -75,6 +89,8 @@ type Report struct {
 	Claims    int       `json:"claims"`    // whose answer is kept
 	Transfers int       `json:"transfers"` // of credit
 	Payments  int       `json:"payments"`
+	Waits     int       `json:"waits"`    // places in wait lists
+	Offers    int       `json:"offers"`   // of seats to those who wait
 	Promises  []Promise `json:"promises"` // P1, P2, … each one; of credit and payments only if no event was named
 }
 
@@ -112,7 +128,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "W1", "W2", "W3", "W4", "W5", "W6", "W7"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

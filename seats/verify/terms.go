@@ -51,7 +51,9 @@ func (b *books) checkAllowed(c *change, idx int, was replayed, to seats.State, h
 	if t == nil {
 		return
 	}
-	claimed := to == seats.Held && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
+	// What comes back is kept for those who wait whatever the status, and who was offered seats may take them.
+	moved := holder == waitList || was.state == seats.Held && b.offers[was.holder]
+	claimed := to == seats.Held && !moved && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
 	switch {
 	case claimed && t.status != "on sale":
 		b.broken(p10, idx, "was claimed in version %d, when the event was %s", c.version, t.status)

@@ -85,7 +85,22 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 	t.Parallel()
 	var given []string
 	for _, of := range []struct{ file, letter string }{
-		{"../doc.go", "P"}, {"../orders/doc.go", "O1"}, {"../orders/doc.go", "O4"}, {"../orders/doc.go", "O7"}, {"../orders/doc.go", "O8"}, {"../orders/doc.go", "O9"}, {"../orders/doc.go", "O10"}, {"../orders/credit/doc.go", "C"}, {"../orders/doc.go", "M"},
+		{"../doc.go", "P"},
+		{"../orders/doc.go", "O1"},
+		{"../orders/doc.go", "O4"},
+		{"../orders/doc.go", "O7"},
+		{"../orders/doc.go", "O8"},
+		{"../orders/doc.go", "O9"},
+		{"../orders/doc.go", "O10"},
+		{"../waitlist/doc.go", "W1  "},
+		{"../waitlist/doc.go", "W2  "},
+		{"../waitlist/doc.go", "W3  "},
+		{"../waitlist/doc.go", "W4  "},
+		{"../waitlist/doc.go", "W5  "},
+		{"../waitlist/doc.go", "W6  "},
+		{"../waitlist/doc.go", "W7  "},
+		{"../orders/credit/doc.go", "C"},
+		{"../orders/doc.go", "M"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -1,0 +1,134 @@
+package waitlist
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// States of an entry; doc.go draws how one becomes another.
+const (
+	Unverified = "new" // nobody showed that they read the mail of its address
+	Waiting    = "waiting"
+	Offered    = "offered"
+	Served     = "served"
+	Left       = "left"
+	Over       = "over" // the sale is over, or the time until which they waited
+)
+
+// MailPrefix is how the kinds of mail about an entry begin.
+const MailPrefix = "wait-"
+
+// Why an entry was passed over.
+const (
+	PassedNone     = "none"     // no seat was where they would sit
+	PassedFew      = "few"      // fewer than they want
+	PassedApart    = "apart"    // enough, and not side by side
+	PassedMissed   = "missed"   // they had let an offer of these seats go by a moment before
+	PassedGathered = "gathered" // they were gathered for a group before them
+)
+
+// Why somebody cannot have what they asked for.
+var (
+	ErrNoEntry = errors.New("there is no such entry of a wait list")
+	ErrOften   = errors.New("this address was sent mail often enough for now")
+	ErrOver    = errors.New("the sale is over")
+)
+
+// Entry is somebody who waits, or waited.
+type Entry struct {
+	ID       int64
+	Event    string // slug
+	Code     string // whoever knows it may do what the person may
+	Email    string
+	Wanted   seats.Wanted
+	Until    *time.Time // nil: as long as the sale is open
+	State    string
+	Rank     int64
+	Misses   int // offers that nobody answered
+	JoinedAt time.Time
+	Passed   string // why it was passed over since it waits; empty if it was not
+	Had      int    // how many seats that would do there were then
+	Gathers  *time.Time
+	Offer    *Made // the open offer
+}
+
+// Made is an offer that was made.
+type Made struct {
+	ID     seats.ID
+	Holder seats.ID // who has the seats: ID, until somebody took them with a browser
+	Hold   seats.ID
+	Seats  []int
+	At     time.Time
+	Until  time.Time // what the offer said; who took it may have longer
+	Now    time.Time
+}
+
+const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at,
+       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, o.id, o.holder, o.hold_id, o.seats, o.at, o.until, clock_timestamp()`
+
+const entryTables = `
+  FROM entry n JOIN event e ON e.id = n.event_id LEFT JOIN offer o ON o.entry_id = n.id AND o.state = 'open'`
+
+func scanEntry(row pgx.CollectableRow) (n Entry, err error) {
+	var offer, holder, hold seats.ID
+	var at, until *time.Time
+	var now time.Time
+	var list []int
+	w := &n.Wanted
+	err = row.Scan(&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt,
+		&n.Passed, &n.Had, &n.Gathers, &offer, &holder, &hold, &list, &at, &until, &now)
+	if err == nil && at != nil {
+		n.Offer = &Made{offer, holder, hold, list, *at, *until, now}
+	}
+	return n, err
+}
+
+const findEntrySQL = `SELECT ` + entryColumns + entryTables + ` WHERE n.code = $1`
+
+// Find returns the entry with this code. ErrNoEntry if there is none.
+func (l *List) Find(ctx context.Context, code string) (Entry, error) {
+	if _, err := letters.DecodeString(code); err != nil {
+		return Entry{}, ErrNoEntry
+	}
+	return l.one(ctx, findEntrySQL, code)
+}
+
+const entryOfSQL = `SELECT ` + entryColumns + entryTables + ` WHERE e.slug = $1 AND n.email = $2 AND n.state IN ('new', 'waiting', 'offered')`
+
+// Of returns the place that an address has in the list of an event. ErrNoEntry if it has none.
+func (l *List) Of(ctx context.Context, slug, email string) (Entry, error) {
+	return l.one(ctx, entryOfSQL, slug, tidyEmail(email))
+}
+
+func (l *List) one(ctx context.Context, sql string, args ...any) (Entry, error) {
+	rows, err := l.db.Query(ctx, sql, args...)
+	var n Entry
+	if err == nil {
+		n, err = pgx.CollectExactlyOneRow(rows, scanEntry)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Entry{}, ErrNoEntry
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("waitlist: find: %w", err)
+	}
+	return n, nil
+}
+
+// letters are Crockford's: none looks like a digit.
+var letters = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// newCode names an entry: 128 random bits in 26 letters and digits.
+func newCode() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return letters.EncodeToString(b[:])
+}

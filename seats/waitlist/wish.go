@@ -1,0 +1,85 @@
+package waitlist
+
+import (
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Wish is what somebody who joins asks for.
+type Wish struct {
+	Email string
+	seats.Wanted
+	Until *time.Time // nil: as long as the sale is open
+}
+
+// Fields of a form that a Mistake is about.
+const (
+	FieldEmail    = "email"
+	FieldQuantity = "quantity"
+	FieldWhere    = "where"
+	FieldUntil    = "until"
+)
+
+// Mistakes says what is wrong with each field. Nothing was changed.
+type Mistakes map[string]string
+
+func (m Mistakes) Error() string {
+	var words []string
+	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil} {
+		if m[field] != "" {
+			words = append(words, m[field])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// mostSeats is the most one entry waits for; the schema says so too.
+const mostSeats = 100
+
+func tidyEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// tidy takes away what nobody means to say: a section twice, and together of one.
+func (w Wish) tidy() Wish {
+	w.Email = tidyEmail(w.Email)
+	for _, list := range []*[]int{&w.Sections, &w.Categories} {
+		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
+	}
+	if w.Quantity == 1 {
+		w.Together, w.Fewer = false, false
+	}
+	return w
+}
+
+// check finds every mistake in a tidy wish. now is the database's.
+func (w Wish) check(s *seats.Sale, now time.Time) error {
+	m := Mistakes{}
+	if wrongEmail(w.Email) {
+		m[FieldEmail] = "This is not an e-mail address such as ann@example.org."
+	}
+	if most := min(s.Event.SeatsPerHolder, mostSeats); w.Quantity < 1 || w.Quantity > most {
+		m[FieldQuantity] = fmt.Sprintf("Ask for 1 to %d seats.", most)
+	}
+	outside := func(n int) func(int) bool { return func(i int) bool { return i < 0 || i >= n } }
+	if slices.ContainsFunc(w.Sections, outside(len(s.Plan.Sections))) || slices.ContainsFunc(w.Categories, outside(len(s.Plan.Categories))) {
+		m[FieldWhere] = "This event has no such place."
+	}
+	if w.Until != nil && !w.Until.After(now) {
+		m[FieldUntil] = "This time is over already."
+	}
+	if len(m) > 0 {
+		return m
+	}
+	return nil
+}
+
+func wrongEmail(address string) bool {
+	parsed, err := mail.ParseAddress(address)
+	return err != nil || len(address) > 254 || parsed.Address != address || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl)
+}
