@@ -158,6 +158,16 @@ var matrix = map[string]access{
 	"GET /openapi.yaml":                          anyone,
 	"GET /healthz":                               anyone,
 	"GET /readyz":                                anyone,
+
+	// The wait list: whoever has the address of a place may do what its person may.
+	"GET /events/{slug}/waitlist":   anyone,
+	"POST /events/{slug}/waitlist":  anyone,
+	"GET /waitlist/{code}":          anyone,
+	"POST /waitlist/{code}":         anyone,
+	"POST /waitlist/{code}/confirm": anyone,
+	"POST /waitlist/{code}/take":    anyone,
+	"POST /waitlist/{code}/decline": anyone,
+	"POST /waitlist/{code}/leave":   anyone,
 }
 
 // thing is what an address names: one of the reader's team, one of another team, and one that is not there.

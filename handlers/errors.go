@@ -82,6 +82,9 @@ func known(err error) *problem {
 	if p := deskError(err); p != nil {
 		return p
 	}
+	if p := waitError(err); p != nil {
+		return p
+	}
 	return roomError(err)
 }
 

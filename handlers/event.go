@@ -172,6 +172,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		return nil
 	}
 	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
+	sale.Returned, sale.Bought = h.office.Ended(s.Event.ID)
 	if holder, known := h.holder(r); known {
 		hold, err := s.Hold(r.Context(), holder)
 		switch {

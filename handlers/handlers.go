@@ -23,12 +23,14 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // Config is what the handlers lean on.
 type Config struct {
 	Office    *seats.Office
 	Gate      *gate.Gate
+	Waits     *waitlist.List
 	Hub       *realtime.Hub
 	Sessions  *seats.Sessions
 	Orders    *orders.Orders
@@ -48,6 +50,7 @@ type Config struct {
 type Handlers struct {
 	office     *seats.Office
 	gate       *gate.Gate
+	waits      *waitlist.List
 	hub        *realtime.Hub
 	store      *seats.Sessions
 	orders     *orders.Orders
@@ -75,7 +78,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	h := &Handlers{office: c.Office, gate: c.Gate, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h

@@ -12,21 +12,26 @@ import (
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
 
-// Letters writes the mail about orders, and with links.
+// Letters writes the mail about orders and places in wait lists, and with links.
 type Letters struct {
 	Office *seats.Office
 	Orders *orders.Orders
 	Credit *credit.Ledger
 	Desk   *desk.Desk
 	Gate   *gate.Gate
+	Waits  *waitlist.List
 	URL    string // how browsers reach us
 }
 
 // Write makes the letter of a row of the outbox, with the order as it is now.
 func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	if kind, about := strings.CutPrefix(m.Kind, waitlist.MailPrefix); about {
+		return l.waiting(ctx, m, kind)
+	}
 	switch m.Kind {
 	case credit.MailLink:
 		return l.link(ctx, m)

@@ -33,6 +33,15 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/hold", h.by(h.hold)},
 		{"POST /events/{slug}/hold/extension", h.act(h.extend)},
 
+		{"GET /events/{slug}/waitlist", h.by(h.waitList)},
+		{"POST /events/{slug}/waitlist", h.by(h.joinWaitList)},
+		{"GET /waitlist/{code}", h.waiter(h.waitPlace)},
+		{"POST /waitlist/{code}", h.waiter(h.changePlace)},
+		{"POST /waitlist/{code}/confirm", h.waiter(h.confirmPlace)},
+		{"POST /waitlist/{code}/take", h.waiter(h.takeOffer)},
+		{"POST /waitlist/{code}/decline", h.waiter(h.declineOffer)},
+		{"POST /waitlist/{code}/leave", h.waiter(h.leavePlace)},
+
 		{"GET /events/{slug}/checkout", h.by(h.checkout)},
 		{"POST /events/{slug}/orders", h.act(h.place)},
 		{"GET /orders/{code}", h.order},

@@ -25,6 +25,7 @@ import (
 	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitlist"
 )
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
@@ -60,7 +61,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 5)
+	done := make(chan error, 6)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
@@ -69,13 +70,18 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Desks = NewDesks(config.Desk, office, rooms, log)
+	config.Waits = waitlist.New(db, office, log)
+	config.Waits.Wrote = sold.WroteMail
 	for _, set := range with {
 		set(&config)
 	}
-	office.Changed = config.Desks.Changed
+	office.Changed = func(s *seats.Sale) {
+		config.Desks.Changed(s)
+		config.Waits.Changed(s)
+	}
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run} {
+	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))
@@ -83,11 +89,9 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 		endDesks() // feeds are requests that do not end by themselves
 		server.Close()
 		cancel()
-		<-done
-		<-done
-		<-done
-		<-done
-		<-done
+		for range cap(done) {
+			<-done
+		}
 	})
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {

@@ -20,6 +20,8 @@ type Sale struct {
 	Hold  *seats.Hold // what the attendee has; nil for nothing
 	Key   string      // idempotency key for the next claim sent by a form of this page
 	From  string      // path of this page: where forms come back to
+
+	Returned, Bought int64 // what became of held seats so far, as far as this node saw it
 }
 
 // EventPage is one event: the map, the prices, the ways to choose.

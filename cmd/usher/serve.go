@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/verify"
+	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // serve opens the box office and keeps it open until it is told to end.
@@ -63,22 +64,25 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	hub := realtime.NewHub()
 	hub.SocketsPerAddress, hub.Log = cfg.Sockets, log
 	feed := realtime.NewFeed(db.dsn, office, hub, log)
+	waits := waitlist.New(db.pool, office, log)
 	office.Committed = bell.Ring
 	rooms := gate.New(db.pool, db.dsn, log)
 	rooms.Ended = office.Ended
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
+	waits.Wrote = sold.WroteMail
 	organizers := desk.New(db.pool, sold.WroteMail)
 	desks := handlers.NewDesks(organizers, office, rooms, log)
 	office.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
 		desks.Changed(s)
+		waits.Changed(s)
 	}
 	pages := handlers.New(handlers.Config{
-		Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, DemoCard: till.card, Stripe: till.webhook,
+		Office: office, Gate: rooms, Waits: waits, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
-	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
+	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Waits: waits, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
 	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}
 
 	crew := newCrew()
@@ -87,6 +91,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "feed", feed.Run)
 	crew.start(ctx, "hub", hub.Run)
 	crew.start(ctx, "waiting rooms", rooms.Run)
+	crew.start(ctx, "wait lists", waits.Run)
 	crew.start(ctx, "payments", sold.Reckon)
 	crew.start(ctx, "errands", sold.RunErrands)
 	crew.start(ctx, "demo card", till.card.Run)

@@ -26,11 +26,11 @@ function paint(idx, box) {
   const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours|your time ran out, still free)$/, '')
   box.ariaLabel = plain + (mine ? ', yours' : ghost ? LAPSED : closed ? WORDS[state] : '')
   if (closed && box === document.activeElement) { // a disabled box would lose the focus and the way back
-    if (!box.hasAttribute('aria-disabled') && $('#message').hidden) say(`${words(box.value)} was just taken.`)
-    box.setAttribute('aria-disabled', 'true')
+    if (!box.ariaDisabled && $('#message').hidden) say(`${words(box.value)} was just taken.`)
+    box.ariaDisabled = 'true'
     return
   }
-  box.removeAttribute('aria-disabled')
+  box.ariaDisabled = null
   box.disabled = closed
 }
 
@@ -41,13 +41,18 @@ function repaint(idxs) {
 
 function count() {
   if (!live.states) return
-  let total = 0
+  let total = 0, held = 0
   const categories = $$('[data-category]')
   live.counts.forEach((c, i) => {
     total += c.free
+    held += c.held
     if (categories[i]) write(categories[i], c.free)
   })
   for (const at of $$('[data-free-total]')) at.textContent = number(total)
+  for (const at of $$('[data-gone]')) {
+    at.hidden = total
+    write(at, held)
+  }
   for (const at of $$('[data-first]')) write(at, freeIn(Number(at.dataset.first), Number(at.dataset.seats)))
   for (const link of links) {
     const s = sections[sectionOf(link)]
@@ -88,7 +93,7 @@ document.addEventListener('change', event => {
   const box = event.target
   if (!box.matches?.('#rows input[name=seat]')) return
   const idx = Number(box.dataset.idx)
-  if (box.getAttribute('aria-disabled')) box.checked = false
+  if (box.ariaDisabled) box.checked = false
   else if (hold.settling(idx)) box.checked = hold.has(idx)
   else if (box.checked) claim(idx, box.value)
   else release(idx)
@@ -150,7 +155,7 @@ document.addEventListener('focusin', event => {
 
 document.addEventListener('focusout', event => {
   const box = event.target
-  if (box.getAttribute?.('aria-disabled')) requestAnimationFrame(() => paint(Number(box.dataset.idx), box))
+  if (box.ariaDisabled) requestAnimationFrame(() => paint(Number(box.dataset.idx), box))
 })
 
 // openSection puts the rows of another section onto the page.
@@ -161,8 +166,7 @@ export async function openSection(section) {
   fresh.innerHTML = await answer.text()
   $('#rows').replaceWith(fresh.content)
   for (const link of links) {
-    if (sectionOf(link) === section) link.setAttribute('aria-current', 'page')
-    else link.removeAttribute('aria-current')
+    link.ariaCurrent = sectionOf(link) === section ? 'page' : null
   }
   gather()
   repaint(null)

@@ -94,12 +94,13 @@ CREATE INDEX wait_step_by_event ON wait_step (event_id, id);
 ALTER TABLE mail
     ADD COLUMN entry_id bigint REFERENCES entry,
     DROP CONSTRAINT "a mail is of a known kind",
-    ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'lost', 'link', 'invitation', 'password',
+    ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'lost', 'link', 'invitation', 'password', 'place',
         'wait-verify', 'wait-offer', 'wait-missed', 'wait-left')),
     DROP CONSTRAINT "a mail is about an order or a payment, or goes to an address",
     ADD CONSTRAINT "a mail is about one thing, or goes to an address"
-        CHECK (num_nonnulls(order_id, payment_id, email, entry_id) = 1 AND (kind IN ('link', 'invitation', 'password')) = (email IS NOT NULL)
+        CHECK (num_nonnulls(order_id, payment_id, email, entry_id) = 1 AND (kind IN ('link', 'invitation', 'password', 'place')) = (email IS NOT NULL)
            AND (kind = 'lost') = (payment_id IS NOT NULL) AND (kind = 'invitation') = (invitation_id IS NOT NULL)
+           AND (kind = 'place') = (room_id IS NOT NULL)
            AND (kind IN ('wait-verify', 'wait-offer', 'wait-missed', 'wait-left')) = (entry_id IS NOT NULL));
 
 CALL desk_wall('wait_list', 'event_id IN (SELECT id FROM event)');

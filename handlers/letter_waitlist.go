@@ -1,0 +1,39 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+)
+
+// waiting makes the mail about a place in a wait list, as the place is now: an offer that ended meanwhile is told to nobody.
+func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Letter, error) {
+	n, err := l.Waits.Find(ctx, m.Entry)
+	if errors.Is(err, waitlist.ErrNoEntry) {
+		return mail.Letter{}, &mail.Refused{Reason: "there is no such place in a wait list"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if kind == "offer" && n.Offer == nil || kind == "missed" && n.State != waitlist.Waiting {
+		return mail.Letter{}, &mail.Refused{Reason: "it is not so any more"}
+	}
+	s, err := l.Office.Sale(ctx, n.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	sale := views.Sale{Event: s.Event, Plan: s.Plan}
+	page := views.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + views.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
+	var html strings.Builder
+	if err := views.WaitMail(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return mail.Letter{
+		ID: fmt.Sprintf("%d.wait", m.ID), Email: n.Email, Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+	}, nil
+}
