@@ -229,10 +229,10 @@ func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
 	for _, path := range []string{"/events/evening/waitlist", place} {
 		for body, says := range map[string]string{
 			`{"email":"ann","quantity":0}`: "Ask for 1 to", `{"email":"ann@example.org","quantity":7}`: "Ask for 1 to",
-			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:    "no such place",
-			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:        "no such place",
-			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:      "over already",
-			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:            "not a day",
+			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:     "no such place",
+			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:         "no such place",
+			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:       "over already",
+			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:             "not a day",
 			`{"email":"ann@example.org","quantity":1,"until":"2033-01-01","x":1}`: "cannot be read",
 		} {
 			if a, answer := send(t, who, "POST", s.url+path, body); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(answer, says) {
