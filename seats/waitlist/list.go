@@ -35,13 +35,14 @@ type List struct {
 	heard map[string]bool      // slugs of events whose list a round may do something for; true: the list itself changed
 	has   map[string]bool      // slugs of events in whose list somebody waits or is offered something
 	due   map[string]time.Time // by this node's clock: when something is to be done for an event by itself
+	free  map[string]int       // seats that were free when a round ended: more of them may fit somebody
 }
 
 // New returns the node's wait lists. Run starts them; Office.Changed has to tell Changed.
 func New(db *pgxpool.Pool, office *seats.Office, log *slog.Logger) *List {
 	return &List{
 		Wrote: func() {}, Windows: Windows, db: db, office: office, log: log, wake: make(chan struct{}, 1),
-		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{},
+		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{},
 	}
 }
 
@@ -181,6 +182,15 @@ func (l *List) look(ctx context.Context) error {
 		l.hear(slug, true)
 	}
 	return nil
+}
+
+// grew tells whether more seats are free than when it was asked last.
+func (l *List) grew(slug string, free int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.free[slug]
+	l.free[slug] = free
+	return free > before
 }
 
 // knows notes whether anybody waits in the list of an event or is offered something.

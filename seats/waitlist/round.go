@@ -115,6 +115,7 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 		return false, err
 	}
 	l.knows(s.Event.Slug, st.someone)
+	news = l.grew(s.Event.Slug, s.Remaining()) || news
 	open := st.open()
 	if keep := open && st.someone; keep != st.flagged {
 		if err := l.flag(ctx, event, keep); err != nil {
