@@ -94,7 +94,7 @@ CREATE INDEX wait_step_by_event ON wait_step (event_id, id);
 ALTER TABLE mail
     ADD COLUMN entry_id bigint REFERENCES entry,
     DROP CONSTRAINT "a mail is of a known kind",
-    ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'lost', 'link', 'invitation', 'password', 'place',
+    ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'link', 'invitation', 'password', 'place',
         'wait-verify', 'wait-offer', 'wait-missed', 'wait-left')),
     DROP CONSTRAINT "a mail is about an order or a payment, or goes to an address",
     ADD CONSTRAINT "a mail is about one thing, or goes to an address"

@@ -65,7 +65,7 @@ func (b *batch) offer(c *command, o *Offer) (Hold, error) {
 	for _, idx := range o.Seats {
 		by := waitList
 		if b.rows[idx].state == Blocked {
-			by = house
+			by = b.rows[idx].holder // its block
 		}
 		b.set(idx, by, row{state: Held, holder: o.ID, expiresAt: &h.expiresAt})
 		h.seats = append(h.seats, int32(idx))
