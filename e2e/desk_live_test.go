@@ -138,6 +138,7 @@ func TestTheLiveDeskIsAccessibleAndWorksWithoutAScript(t *testing.T) {
 		p.press(p.page.GetByText("As a table"))
 		p.press(p.page.GetByText("End it for good"))
 		check(t, p.page.GetByLabel("Time of sale").Check())
+		p.sees(p.page.GetByText("sold first"))
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Show names"}))
 		p.sees(p.page.GetByText("Ann Ørsted, ann@example.org").First())
 		p.look("desk-names", string(axe))

@@ -259,8 +259,8 @@ function listen() {
   $('[data-colours]').hidden = bar.hidden = false
 }
 
-function failed(error) {
-  console.error(error)
+// failed says that the log did not come; a page that is being left needs none.
+function failed() {
   moment.textContent = 'The change log could not be loaded. Try again in a moment.'
 }
 
