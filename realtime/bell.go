@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -64,14 +62,11 @@ func (b *Bell) Run(ctx context.Context) error {
 const notifySQL = `SELECT pg_notify('usher', $1)`
 
 func (b *Bell) ringWhileConnected(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.dsn)
+	conn, err := dial(ctx, b.dsn, `SET synchronous_commit = off`)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.Background()) }() // it carries nothing that could be lost
-	if _, err := conn.Exec(ctx, `SET synchronous_commit = off`); err != nil {
-		return err
-	}
+	defer hangUp(conn)
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,7 +74,7 @@ func (b *Bell) ringWhileConnected(ctx context.Context) error {
 		case <-b.wake:
 		}
 		for payload := b.payload(); payload != ""; payload = b.payload() {
-			if _, err := conn.Exec(ctx, notifySQL, payload); err != nil {
+			if err := within(ctx, func(ctx context.Context) error { _, err := conn.Exec(ctx, notifySQL, payload); return err }); err != nil {
 				return err
 			}
 		}

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	pollEvery  = time.Second     // bounds what a lost bell costs
-	clockEvery = 5 * time.Second // also finds a connection that died without a word
+	pollEvery  = time.Second // bounds what a lost bell costs
+	clockEvery = 5 * time.Second
+	askWithin  = 5 * time.Second // a connection on which nothing comes back for so long died without a word
 )
 
 // Feed brings this node's maps up to what other nodes committed.
@@ -49,27 +50,24 @@ func (f *Feed) Run(ctx context.Context) error {
 
 // follow listens first, then reads what it missed, then waits: nothing can fall between.
 func (f *Feed) follow(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, f.dsn)
+	conn, err := dial(ctx, f.dsn, `LISTEN usher`)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.Background()) }() // it only reads
-	if _, err := conn.Exec(ctx, `LISTEN usher`); err != nil {
-		return err
-	}
-	if err := f.office.Reload(ctx); err != nil {
+	defer hangUp(conn) // it only reads
+	if err := within(ctx, f.reload); err != nil {
 		return err
 	}
 	var polled, asked time.Time
 	for {
 		if time.Since(asked) >= clockEvery {
-			if err := f.askTime(ctx, conn); err != nil {
+			if err := within(ctx, func(ctx context.Context) error { return f.askTime(ctx, conn) }); err != nil {
 				return err
 			}
 			asked = time.Now()
 		}
-		if time.Since(polled) >= pollEvery {
-			if err := f.poll(ctx, conn); err != nil {
+		if time.Since(polled) >= pollEvery && !seats.Planted("NOTIFY trusted") {
+			if err := within(ctx, func(ctx context.Context) error { return f.poll(ctx, conn) }); err != nil {
 				return err
 			}
 			polled = time.Now()
@@ -78,6 +76,41 @@ func (f *Feed) follow(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// within gives the database a while to answer: what passes nothing on and is not closed would keep us waiting for ever.
+func within(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return ask(ctx)
+}
+
+// dial opens a connection of its own and says what it is for.
+func dial(ctx context.Context, dsn, first string) (conn *pgx.Conn, err error) {
+	return conn, within(ctx, func(ctx context.Context) error {
+		if conn, err = pgx.Connect(ctx, dsn); err != nil {
+			return err
+		}
+		if _, err = conn.Exec(ctx, first); err != nil {
+			hangUp(conn)
+		}
+		return err
+	})
+}
+
+// hangUp ends a connection that carries nothing that could be lost, and may be dead.
+func hangUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// reload reads what was missed while nobody listened.
+func (f *Feed) reload(ctx context.Context) error {
+	if seats.Planted("NOTIFY trusted") {
+		return nil
+	}
+	return f.office.Reload(ctx)
 }
 
 // wait handles one ring, or returns when it is time to poll.
@@ -91,7 +124,7 @@ func (f *Feed) wait(ctx context.Context, conn *pgx.Conn, atMost time.Duration) e
 		}
 		return err
 	}
-	return f.catchUp(ctx, versions(ring.Payload))
+	return within(ctx, func(ctx context.Context) error { return f.catchUp(ctx, versions(ring.Payload)) })
 }
 
 // versions reads "event:version,event:version"; what it cannot read it leaves to the poll.

@@ -70,7 +70,7 @@ type row struct {
 
 // open tells whether anybody may claim the seat: it is the guard, in Go.
 func (r row) open(now time.Time) bool {
-	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
+	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now) && !Planted("time up means nothing")
 }
 
 func newBatch(s *Sale, commands []*command, before *turn) *batch {
@@ -181,6 +181,9 @@ func (b *batch) readSeats(rows pgx.Rows) error {
 		r.expiresAt = nil
 		return nil
 	})
+	if Planted("lapse by node clock") {
+		b.now = b.now.Add(time.Second)
+	}
 	return err
 }
 

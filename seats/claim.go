@@ -151,13 +151,13 @@ func (b *batch) claim(c *command) (Hold, error) {
 		has = len(b.still(h))
 	}
 	switch {
-	case has+len(fresh)+len(taken) > b.terms.limit:
+	case has+len(fresh)+len(taken) > b.terms.limit && !Planted("limit ignored"):
 		return Hold{}, overLimit(b.terms.limit)
 	case len(taken) > 0 && c.choice != nil, len(mine) > 0 && c.choice != nil:
 		c.seats, b.behind = nil, true
 		c.missed++
 		return Hold{}, errChooseAgain
-	case len(taken) > 0:
+	case len(taken) > 0 && !(len(fresh) > 0 && Planted("granted in part")):
 		return Hold{}, b.refuseTaken(taken)
 	}
 	return b.grant(c, h, live, fresh)
@@ -183,6 +183,9 @@ func (b *batch) grant(c *command, h *heldBy, live bool, fresh []int) (Hold, erro
 		h = next
 		b.holds[c.holder] = h
 		b.ends(h)
+	}
+	if Planted("more seats reset the clock") {
+		h.expiresAt = b.now.Add(b.terms.holdLength)
 	}
 	for _, idx := range fresh {
 		end := h.expiresAt

@@ -40,6 +40,9 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
 		return err
 	}
+	if atConnect != nil {
+		atConnect(cfg)
+	}
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 

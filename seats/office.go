@@ -169,5 +169,8 @@ func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
 	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
 		return 0, fmt.Errorf("seats: read epoch: %w", err)
 	}
+	if Planted("epoch ignored") {
+		return 1, nil
+	}
 	return uint32(hash) | 1, nil // zero means not read yet
 }

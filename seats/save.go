@@ -52,6 +52,10 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	b.queueExtended(&q)
 	b.queueChange(&q)
 	b.queueSessions(&q)
+	if Planted("commit forgotten") {
+		q.Queue("ROLLBACK")
+		return conn.SendBatch(ctx, &q).Close()
+	}
 	q.Queue(commitSQL)
 	return conn.SendBatch(ctx, &q).Close()
 }

@@ -60,7 +60,7 @@ func (b *batch) queueSessions(q *pgx.Batch) {
 		f := c.visit.fresh
 		tokens, data, ends = append(tokens, f.token), append(data, f.data), append(ends, f.end)
 	}
-	if len(tokens) > 0 {
+	if len(tokens) > 0 && !Planted("session forgotten") {
 		q.Queue(insertSessionsSQL, tokens, data, ends)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 func tortureNodes(ctx context.Context, c *call) (err error) {
 	var s torture.Settings
 	var asJSON bool
-	var page string
+	var page, source string
 	fs := c.flags()
 	fs.DurationVar(&s.For, "for", time.Minute, "for how `long` clients come while things break")
 	fs.IntVar(&s.Nodes, "nodes", 4, "how many `nodes` there are")
@@ -21,6 +22,7 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().Unix()), "`number` from which every fault is drawn; the time if left out")
 	fs.BoolVar(&asJSON, "json", false, "report in JSON")
 	fs.StringVar(&page, "html", "", "write the report as a page into this `file`, too")
+	fs.StringVar(&source, "source", "", "`folder` with the source of usher: build nodes with planted bugs from it, too, and demand that each is caught")
 	fs.Func("fault", "do only this `fault`, once for each: "+torture.Known(), func(name string) error {
 		s.Faults = append(s.Faults, name)
 		return nil
@@ -31,15 +33,7 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 	if s.Nodes < 1 || s.Clients < 1 || s.For <= 0 {
 		return c.misuse(errors.New("a torture needs a node, a client and some time"))
 	}
-	if s.Program, err = os.Executable(); err != nil {
-		return err
-	}
-	server, err := torture.StartServer(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, server.Stop)
-	report, err := torture.Run(ctx, server, s)
+	report, err := torturing(ctx, c, s, source)
 	if err != nil {
 		return err
 	}
@@ -59,6 +53,32 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 		return errors.New("the box office did not keep its promises")
 	}
 	return nil
+}
+
+// torturing tortures this program, and then every planted bug if there is the source to build it from.
+func torturing(ctx context.Context, c *call, s torture.Settings, source string) (_ *torture.Report, err error) {
+	if s.Program, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	server, err := torture.StartServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closing(&err, server.Stop)
+	report, err := torture.Run(ctx, server, s)
+	if err != nil || source == "" {
+		return report, err
+	}
+	dir, err := os.MkdirTemp("", "usher-mutant-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if s.Program, err = torture.BuildMutant(ctx, source, dir); err != nil {
+		return nil, err
+	}
+	report.Mutants, err = torture.PlantAll(ctx, server, s, func(m torture.MutantResult) { fmt.Fprintln(c.stderr, m) })
+	return report, err
 }
 
 func writePage(file string, r *torture.Report) error {

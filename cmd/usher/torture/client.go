@@ -94,7 +94,7 @@ func (c *client) step(ctx context.Context) {
 func (c *client) pick(n int) (seats []int) {
 	within := hallSeats
 	if c.random.IntN(3) > 0 {
-		within = hallSeats / 3
+		within = c.run.settings.Hot
 	}
 	for len(seats) < n {
 		if idx := c.random.IntN(within); !slices.Contains(seats, idx) {

@@ -33,16 +33,19 @@ func (r *run) heal(ctx context.Context) error {
 		return err
 	}
 	for _, n := range r.nodes {
-		if !r.becomes(ctx, func() bool { return n.start(r.database) == nil && r.ready(ctx, n) }) {
-			return fmt.Errorf("torture: node %d is not ready %s after everything was healed:\n%s", n.number, patience, n.log)
+		if err := r.back(ctx, n); err != nil {
+			return err
+		}
+		if !r.becomes(ctx, func() bool { return r.ready(ctx, n) }) {
+			r.history.violated("convergence", "node %d is not ready %s after everything was healed:\n%s", n.number, r.settings.patience, n.log)
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // becomes waits until something is so.
 func (r *run) becomes(ctx context.Context, so func() bool) bool {
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(r.settings.patience); ; {
 		if so() {
 			return true
 		}
@@ -115,6 +118,9 @@ func (r *run) truth(ctx context.Context) (t truth, err error) {
 // converge demands that every node's map and every socket come to show what the database says, with nobody helping.
 func (r *run) converge(ctx context.Context) error {
 	began := time.Now()
+	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
+		n.db.stallBells()
+	}
 	for _, n := range r.nodes {
 		var last string
 		so := r.becomes(ctx, func() bool {
@@ -122,7 +128,10 @@ func (r *run) converge(ctx context.Context) error {
 			return last == ""
 		})
 		if !so {
-			r.history.violated("convergence", "node %d, %s after everything was healed: %s", n.number, patience, last)
+			r.history.violated("convergence", "node %d, %s after everything was healed: %s", n.number, r.settings.patience, last)
+		}
+		if r.enough() {
+			return nil
 		}
 	}
 	for _, w := range r.watchers {
@@ -134,7 +143,10 @@ func (r *run) converge(ctx context.Context) error {
 			return err == nil && epoch == t.epoch && version == t.version && states == t.states
 		})
 		if !so {
-			r.history.violated("convergence", "socket %d, %s after everything was healed: %s", w.number, patience, last)
+			r.history.violated("convergence", "socket %d, %s after everything was healed: %s", w.number, r.settings.patience, last)
+		}
+		if r.enough() {
+			return nil
 		}
 	}
 	r.converged = time.Since(began)

@@ -111,6 +111,9 @@ func storyOf(operations []operation) [][]porcupine.Operation {
 // effects are what an operation did to which seats.
 func (o *operation) effects() map[int]effect {
 	list := map[int]effect{}
+	if o.code == "no_hold" {
+		o = &operation{kind: kindLook, holder: o.holder, before: o.before, code: o.code} // that is what they learned
+	}
 	put := func(seats []int, e effect) {
 		for _, idx := range seats {
 			if _, twice := list[idx]; !twice {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -27,6 +28,8 @@ type Server struct {
 	dir       string
 	socket    string
 	databases atomic.Int64
+	template  error // why there is no database to copy
+	once      sync.Once
 }
 
 var hostOf = regexp.MustCompile(`host='([^']*)'`)
@@ -43,7 +46,7 @@ func StartServer(ctx context.Context) (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	s.private, err = migrations.StartPrivate(ctx, filepath.Join(dir, "data"), slog.New(slog.NewTextHandler(io.Discard, nil)),
-		"max_connections=400", "shared_buffers=64MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB")
+		"max_connections=400", "shared_buffers=64MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB", "deadlock_timeout=100ms")
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -64,20 +67,30 @@ func (s *Server) dsn(database string) string {
 
 // newDatabase makes an empty database and brings it up to date.
 func (s *Server) newDatabase(ctx context.Context) (name string, err error) {
+	s.once.Do(func() { s.template = s.migrate(ctx) })
+	if s.template != nil {
+		return "", s.template
+	}
 	name = fmt.Sprint("torture", s.databases.Add(1))
 	conn, err := s.connect(ctx, "postgres")
 	if err != nil {
 		return "", err
 	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
+	_, err = conn.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE usher")
 	if err = errors.Join(err, conn.Close(ctx)); err != nil {
 		return "", fmt.Errorf("torture: make a database: %w", err)
 	}
-	if conn, err = s.connect(ctx, name); err != nil {
-		return "", err
+	return name, nil
+}
+
+// migrate brings the database up to date that all others are copies of.
+func (s *Server) migrate(ctx context.Context) error {
+	conn, err := s.connect(ctx, "usher")
+	if err != nil {
+		return err
 	}
 	_, err = migrations.Up(ctx, conn)
-	return name, errors.Join(err, conn.Close(ctx))
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // connect waits until the server answers.

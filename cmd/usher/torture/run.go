@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -24,26 +23,31 @@ type Settings struct {
 	Clients  int
 	Watchers int
 	Seed     uint64
-	Hold     time.Duration // how long seats are held
-	Think    time.Duration // between two things a client does, about
-	Rest     time.Duration // between two faults, about
-	Look     time.Duration // between two looks at the books
-	Judge    time.Duration // the most the judge may take to find an order of all operations
-	Faults   []string      // only these; empty: all
-	Env      []string      // for the nodes besides
-	Until    func([]Violation) bool
-	Progress io.Writer // may be nil
+	Hold     time.Duration          // how long seats are held
+	Think    time.Duration          // between two things a client does, about
+	Rest     time.Duration          // between two faults, about
+	Look     time.Duration          // between two looks at the books
+	Judge    time.Duration          // the most the judge may take to find an order of all operations
+	Faults   []string               // only these; empty: all
+	Env      []string               // for the nodes besides
+	Until    func([]Violation) bool // ends it early
+	Hot      int                    // how many seats most people want
+
+	none     bool          // no faults at all
+	patience time.Duration // in which everything must be right again; of a good build only slow machines need much
 }
 
 func (s *Settings) complete() error {
 	set(&s.Nodes, 2)
 	set(&s.Clients, 8)
+	set(&s.Hot, hallSeats/3)
 	set(&s.Watchers, 2*s.Nodes)
 	set(&s.Hold, 2*time.Second)
 	set(&s.Rest, 500*time.Millisecond)
 	set(&s.Look, 200*time.Millisecond)
 	set(&s.Judge, 5*time.Minute)
 	set(&s.For, 10*time.Second)
+	set(&s.patience, patience)
 	for _, name := range s.Faults {
 		if !slices.Contains(FaultNames(), name) {
 			return fmt.Errorf("there is no fault %q", name)
@@ -113,7 +117,7 @@ func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error)
 		plain: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	for _, f := range faults {
-		if len(s.Faults) == 0 || slices.Contains(s.Faults, f.name) {
+		if len(s.Faults) == 0 && !s.none || slices.Contains(s.Faults, f.name) {
 			r.faults = append(r.faults, f)
 		}
 	}
@@ -184,6 +188,9 @@ func (r *run) suffer(ctx context.Context) (err error) {
 		return err
 	}
 	stopLooking()
+	if r.enough() {
+		return nil
+	}
 	err = r.converge(ctx)
 	if err == nil {
 		err = r.countDeadlocks(ctx)
@@ -191,6 +198,11 @@ func (r *run) suffer(ctx context.Context) (err error) {
 	stopWatching()
 	watch.Wait()
 	return err
+}
+
+// enough tells whether what was waited for was seen.
+func (r *run) enough() bool {
+	return r.settings.Until != nil && r.settings.Until(r.history.violations())
 }
 
 // last waits for the end: the time, or what the settings wait for, or faults that cannot be done.
@@ -210,7 +222,7 @@ func (r *run) last(ctx context.Context, broken <-chan error) error {
 			}
 			broken = nil // no faults were asked for
 		case <-ticker.C:
-			if u := r.settings.Until; u != nil && u(r.history.violations()) {
+			if r.enough() {
 				return nil
 			}
 		}

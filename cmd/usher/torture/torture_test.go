@@ -1,0 +1,70 @@
+package torture
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+var mutant = sync.OnceValues(func() (string, error) {
+	module, err := filepath.Abs("../../..")
+	if err != nil {
+		return "", err
+	}
+	return BuildMutant(testContext, module, folder)
+})
+
+// short is a torture that fits between other tests.
+func short(t *testing.T) (*Server, Settings) {
+	t.Helper()
+	program, err := mutant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := StartServer(t.Context())
+	if err != nil {
+		t.Fatalf("this test needs PostgreSQL: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server, Settings{Program: program, For: 1500 * time.Millisecond, Nodes: 2, Clients: 8, Watchers: 2, Seed: 1, Rest: 200 * time.Millisecond, Look: 100 * time.Millisecond}
+}
+
+func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
+	server, s := short(t)
+	s.For = 8 * time.Second
+	report, err := Run(t.Context(), server, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		t.Errorf("%s: %s", v.Judge, v.What)
+	}
+	if report.Operations == 0 || report.Faults == 0 || report.Snapshots == 0 {
+		t.Errorf("%d operations, %d faults and %d snapshots prove nothing", report.Operations, report.Faults, report.Snapshots)
+	}
+}
+
+func TestPlantedBugsAreCaught(t *testing.T) {
+	server, s := short(t)
+	for _, m := range Mutants {
+		if m.slow {
+			continue // "usher torture --source ." catches them, too
+		}
+		t.Run(m.Bug, func(t *testing.T) {
+			t.Parallel()
+			result, err := Plant(t.Context(), server, m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(result, result.By.What)
+			if !result.Caught {
+				t.Error(result)
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+//go:build mutants
+
+package seats
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A program of the torture: it has the bug that USHER_MUTANT names. Bugs in SQL are planted on its way to the server.
+func init() {
+	bug := os.Getenv("USHER_MUTANT")
+	hasBug = func(asked string) bool { return asked == bug }
+	atConnect = func(cfg *pgxpool.Config) {
+		if bug == "synchronous_commit off" {
+			cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+		}
+		changes := plantedSQL[bug]
+		if changes == nil {
+			return
+		}
+		dial := cfg.ConnConfig.DialFunc
+		cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			if err != nil || bug == "locks in no order" && rand.IntN(2) == 0 { //nolint:gosec // G404: any half will do
+				return conn, err
+			}
+			return forger{conn, changes}, nil
+		}
+	}
+}
+
+const (
+	theGuard      = "AND (s.holder IS NULL OR s.expires_at <= clock_timestamp() OR s.holder = n.by)"
+	theSwiftGuard = "AND (holder IS NULL OR state = 2 /* lapsed */ AND expires_at <= clock_timestamp())"
+	thePlace      = "s.ctid = n.at AND "
+)
+
+// plantedSQL is what becomes of a text on its way to the server; never longer than it was.
+var plantedSQL = map[string][][2]string{
+	"check then update":   {{theGuard, ""}, {theSwiftGuard, ""}, {thePlace, ""}, {"FOR NO KEY UPDATE) s", ") s"}},
+	"hold trusted":        {{theGuard, ""}},
+	"lapse by node clock": {{theGuard, ""}},
+	"locks in no order":   {{"        ORDER BY 1) AS n(idx)", "   ORDER BY 1 DESC) AS n(idx)"}},
+	"counter left behind": {{"ARRAY(SELECT a + d FROM unnest(held, $8", "ARRAY(SELECT a+0*d FROM unnest(held, $8"}},
+	"versions with gaps":  {{"version = version + 1,", "version = version + 2,"}},
+}
+
+// forger changes SQL in the messages that pass.
+type forger struct {
+	net.Conn
+	changes [][2]string
+}
+
+// Write is part of net.Conn.
+func (f forger) Write(b []byte) (int, error) {
+	forged := b
+	for _, c := range f.changes {
+		forged = bytes.ReplaceAll(forged, []byte(c[0]), []byte(c[1]+strings.Repeat(" ", len(c[0])-len(c[1]))))
+	}
+	return f.Conn.Write(forged)
+}
