@@ -121,6 +121,11 @@ func (r *run) converge(ctx context.Context) error {
 	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
 		n.db.stallBells()
 	}
+	last := r.newClient(r.settings.Clients) // of whom nobody hears by a bell
+	for range 3 {
+		last.claim(ctx, last.pick(1))
+		last.leave()
+	}
 	for _, n := range r.nodes {
 		var last string
 		so := r.becomes(ctx, func() bool {
