@@ -2,12 +2,12 @@
 SHELL := bash
 .DEFAULT_GOAL := help
 TOOL := go tool -modfile=tools/go.mod
-FUZZ_TIME ?= 10s
+FUZZ_TIME ?= 4s
 PICTURES ?= pictures
 PEOPLE ?= 4
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
-.PHONY: help run demo build generate qr fmt lint drift unit e2e bench screenshots fuzz torture test check postgres redis browser
+.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torture test check postgres redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,9 +40,17 @@ lint: ## formatting, vet, staticcheck (settings and reasons: staticcheck.conf)
 drift: generate ## fail if a template and its Go differ
 	@git diff --exit-code -- views || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres ## all tests but those in a browser, with the race detector, in random order
-	@go test -race -shuffle=on $$(go list ./... | grep -v /e2e)
+# What drives other processes, or computes by itself, is tested without the race detector, which makes it several times
+# as slow. `make race` leaves nothing out.
+PLAIN = /cmd/usher/|/migrations|/static|/views|/seats/plan|/seats/mail|/seats/seatstest
+
+unit: postgres ## all tests but those in a browser, in random order, with the race detector where goroutines meet
+	@go test -race -shuffle=on $$(go list ./... | grep -Ev '/e2e|$(PLAIN)')
+	@go test -shuffle=on $$(go list ./... | grep -E '$(PLAIN)')
 	@if command -v node >/dev/null; then node --test static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
+
+race: postgres ## every test but those in a browser with the race detector
+	@go test -race -timeout 30m $$(go list ./... | grep -v /e2e)
 
 e2e: postgres browser build ## the built binary in a real browser; what fails is tried once more, and named
 	@$(TOOL) gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=5 --packages ./e2e -- -count=1 -timeout 15m -parallel $(PEOPLE)
@@ -57,7 +65,7 @@ screenshots: postgres browser ## a picture of every page and state, into PICTURE
 	@go test -count=1 -timeout 20m ./e2e -run TestEveryPage -args -pictures $(abspath $(PICTURES))
 	@ls $(PICTURES) | wc -l | xargs printf '%s pictures in $(PICTURES)\n'
 
-fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
+fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=4s)
 	@for found in $$(git grep --untracked -oE '^func Fuzz\w+' -- '*_test.go' | tr -d ' '); do \
 	  package=./$$(dirname $$found) target=$${found##*:func}; echo "$$package $$target"; \
 	  go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 10x $$package || exit 1; \
