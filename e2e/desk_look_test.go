@@ -131,9 +131,7 @@ func TestEveryPageOfTheDeskIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testin
 				p.lit(playwright.ColorSchemeLight)
 				p.picture(page.name, "light")
 				p.isAccessible(page.name, string(axe), checkup)
-				p.lit(playwright.ColorSchemeDark)
-				p.picture(page.name, "dark")
-				p.isAccessible(page.name+" in the dark", string(axe), contrast)
+				p.inTheDark(page.name, string(axe))
 			}
 		})
 	}

@@ -140,11 +140,7 @@ func (p *person) look(name, axe string) {
 	if p.device.zoom == 0 { // axe sees no zoom
 		p.isAccessible(name, axe, checkup)
 	}
-	p.lit(playwright.ColorSchemeDark)
-	p.picture(name, "dark")
-	if p.device.zoom == 0 {
-		p.isAccessible(name+" in the dark", axe, contrast)
-	}
+	p.inTheDark(name, axe)
 }
 
 func TestATurnIsSaidAtOnceAndOnceAndTheLineNowAndThen(t *testing.T) {
