@@ -82,6 +82,7 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 	wrong := map[bool]*problem{errors.Is(err, credit.ErrOften): errOften, errors.Is(err, credit.ErrAddress): errAddress, errors.Is(err, credit.ErrKey): errOtherAddress}[true]
 	switch {
 	case wrong != nil && !wantsJSON(r):
+		wrong.tooOften(w)
 		return h.showCredit(w, r, wrong.status, views.CreditPage{Typed: asked.Email, WrongEmail: wrong.what + " " + wrong.next})
 	case wrong != nil:
 		return wrong

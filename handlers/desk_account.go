@@ -15,7 +15,7 @@ func (h *Handlers) deskAccount(w http.ResponseWriter, r *http.Request, m desk.Me
 
 func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.AccountPage) (err error) {
 	p.Desk = h.deskView(w, r, m, "Your account")
-	p.Script, p.Path, p.Origin = "desk-passkey.js", views.AccountPath, h.origin(r)
+	p.Script, p.Path, p.Origin = "desk_passkey.js", views.AccountPath, h.origin(r)
 	if p.List, err = h.organizers.Passkeys(r.Context(), m); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -45,9 +44,12 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 	if err != nil {
 		return err
 	}
-	deed := desk.Doing{Key: r.PostForm.Get("key"), What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug, Detail: map[string]any{"plan": id, "version": version, "name": next.Name}}
-	err = h.organizers.Do(r.Context(), m, deed, func(ctx context.Context) error {
-		_, err := h.office.ReplacePlan(ctx, s.Event.Slug, next, nil)
+	wish := desk.Wish{
+		Key: r.PostForm.Get("key"), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
+		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
+	}
+	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
+		_, err := h.office.ReplacePlan(r.Context(), s.Event.Slug, next, also)
 		return err
 	})
 	var refusal *seats.Refusal

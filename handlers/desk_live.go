@@ -39,7 +39,7 @@ func (h *Handlers) deskEvent(w http.ResponseWriter, r *http.Request, m desk.Memb
 		return err
 	}
 	p.Desk, p.Key = h.deskView(w, r, m, s.Event.Name), seats.NewID().String()
-	p.Desk.Event, p.Desk.Script, p.Desk.Style = &s.Event, "desk.js", "desk.css desklive.css"
+	p.Desk.Event, p.Desk.Script, p.Desk.Style = &s.Event, "desk.js", "desk.css desk_live.css"
 	return writePage(w, r, http.StatusOK, views.DeskEvent(p))
 }
 

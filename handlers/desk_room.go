@@ -35,14 +35,19 @@ func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return errSharedRoom
 	}
 	f := r.PostForm
-	act, detail, err := roomAct(h.gate.Control(m.Name), room.Slug, f.Get("do"), f)
+	act, detail, err := roomAct(room.Slug, f.Get("do"), f)
 	if err != nil {
 		return err
 	}
-	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "end": "ended"}[f.Get("do")]
-	err = h.organizers.Do(r.Context(), m, desk.Doing{
-		Key: f.Get("key"), What: what + " the waiting room", Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
-	}, act)
+	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "end": "ended"}[f.Get("do")] + " the waiting room"
+	wish := desk.Wish{
+		Key: f.Get("key"), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
+	}
+	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
+		hand := h.gate.Control(m.Name)
+		hand.Also = also
+		return act(r.Context(), hand)
+	})
 	if err != nil {
 		return err
 	}
@@ -60,32 +65,32 @@ func windowOf(query string) string {
 }
 
 // roomAct is what a form asks to do to a room, and the number or the reason in it.
-func roomAct(c gate.Control, slug, do string, f interface{ Get(string) string }) (act func(context.Context) error, detail string, err error) {
+func roomAct(slug, do string, f interface{ Get(string) string }) (act func(context.Context, gate.Control) error, detail string, err error) {
 	reason := strings.TrimSpace(f.Get("reason"))
 	switch do {
 	case "open":
-		return func(ctx context.Context) error { return c.Open(ctx, slug, nil) }, "", nil
+		return func(ctx context.Context, c gate.Control) error { return c.Open(ctx, slug, nil) }, "", nil
 	case "pause":
-		return func(ctx context.Context) error { return c.Pause(ctx, slug, reason) }, reason, nil
+		return func(ctx context.Context, c gate.Control) error { return c.Pause(ctx, slug, reason) }, reason, nil
 	case "resume":
-		return func(ctx context.Context) error { return c.Resume(ctx, slug) }, "", nil
+		return func(ctx context.Context, c gate.Control) error { return c.Resume(ctx, slug) }, "", nil
 	case "end":
 		if f.Get("sure") != "yes" {
 			return nil, "", errNotSure
 		}
-		return func(ctx context.Context) error { return c.End(ctx, slug, reason) }, reason, nil
+		return func(ctx context.Context, c gate.Control) error { return c.End(ctx, slug, reason) }, reason, nil
 	case "rate":
 		rate, err := strconv.ParseFloat(f.Get("rate"), 64)
 		if err != nil {
 			return nil, "", errNoNumber
 		}
-		return func(ctx context.Context) error { return c.Rate(ctx, slug, rate/60) }, f.Get("rate"), nil
+		return func(ctx context.Context, c gate.Control) error { return c.Rate(ctx, slug, rate/60) }, f.Get("rate"), nil
 	case "slots":
 		slots, err := strconv.Atoi(f.Get("slots"))
 		if err != nil {
 			return nil, "", errNoNumber
 		}
-		return func(ctx context.Context) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
+		return func(ctx context.Context, c gate.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
 	}
 	return nil, "", errNoAct
 }

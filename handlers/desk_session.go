@@ -28,7 +28,7 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
-	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk-passkey.js"}
+	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Passkeys = desk.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.SignIn(p))
 }
@@ -43,6 +43,7 @@ func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
 	wrong := map[bool]*problem{errors.Is(err, desk.ErrSignIn): errDeskSignIn, errors.Is(err, desk.ErrOften): errDeskOften}[true]
 	switch {
 	case wrong != nil && !wantsJSON(r):
+		wrong.tooOften(w)
 		return h.showSignIn(w, r, wrong.status, views.SignInPage{To: deskBack(asked.To), Email: asked.Email, Wrong: wrong.what + " " + wrong.next})
 	case wrong != nil:
 		return wrong

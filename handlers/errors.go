@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
@@ -42,6 +44,18 @@ var (
 	errNoTicket  = &problem{404, "unknown", "There is no such ticket.", "Tickets that were not cancelled hold.", "Look at the order's page."}
 	errSeatIndex = &problem{404, "unknown", "This event has no such seat.", nothingChanged, "Take the idx of your hold's answer."}
 )
+
+// tooOften says in the header when to try again, if a problem is that somebody came too often and nobody said it yet.
+func (p *problem) tooOften(w http.ResponseWriter) {
+	if p.status != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "" {
+		return
+	}
+	after := time.Hour // for mail, which is counted by the hour
+	if p == errDeskOften {
+		after = desk.TriesWithin
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(after/time.Second)))
+}
 
 func invalid(what string) *problem {
 	return &problem{422, "invalid", what, nothingChanged, "Send seats, or an area and a quantity, or how many of the best and a category."}
@@ -110,6 +124,7 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = errBroken
 	}
 	w.Header().Set("Cache-Control", "no-store")
+	p.tooOften(w)
 	if wantsJSON(r) {
 		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err)}})
 	} else {

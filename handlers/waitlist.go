@@ -186,6 +186,7 @@ func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.S
 		p.Message = refusal.Message
 		return h.showJoin(w, r, s, http.StatusConflict, p)
 	case errors.Is(err, waitlist.ErrOften):
+		errWaitOften.tooOften(w)
 		p.Message = errWaitOften.what + " " + errWaitOften.next
 		return h.showJoin(w, r, s, errWaitOften.status, p)
 	case errors.As(err, &known) && known == errWaitHurried:

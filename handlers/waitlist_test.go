@@ -209,7 +209,7 @@ func TestNobodyLearnsFromTheFormWhoWaitsNorHasAnAddressFlooded(t *testing.T) {
 		}
 		same = body
 	}
-	if a, body := join("d"); a.StatusCode != http.StatusTooManyRequests {
+	if a, body := join("d"); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
 		t.Errorf("the fourth mail within the hour: %d %s", a.StatusCode, body)
 	}
 	var mails, entries int

@@ -19,8 +19,8 @@ func Both(one, other Also) Also {
 	}
 }
 
-// run executes the statements in a transaction.
-func (a Also) run(ctx context.Context, tx pgx.Tx) error {
+// Run executes the statements in a transaction.
+func (a Also) Run(ctx context.Context, tx pgx.Tx) error {
 	if a == nil {
 		return nil
 	}

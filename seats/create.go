@@ -103,7 +103,7 @@ func (o *Office) CreateEvent(ctx context.Context, n NewEvent, p *Plan, also Also
 		if e, err = CreateEvent(ctx, tx, n, p); err != nil {
 			return err
 		}
-		return also.run(ctx, tx)
+		return also.Run(ctx, tx)
 	})
 	return e, err
 }

@@ -145,7 +145,7 @@ func (o *Office) change(ctx context.Context, slug string, also Also, do func(pgx
 			after = before
 			return err
 		}
-		if err := also.run(ctx, tx); err != nil {
+		if err := also.Run(ctx, tx); err != nil {
 			return err
 		}
 		if err := tx.QueryRow(ctx, noteChangeSQL, before.ID, NewID()).Scan(&version); err != nil {

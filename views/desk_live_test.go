@@ -35,7 +35,7 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3}
 	shown := gate.Published{Lobby: 5, Line: 6, Serving: 4}
-	page.Script, page.Style = "desk.js", "desk.css desklive.css"
+	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
 	return DeskLive{
 		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening", Event: &s.Event},
 		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Key: text,

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,4 +16,14 @@ func (d *Desk) Events(ctx context.Context, m Member) (list []seats.Listing, err 
 		return err
 	})
 	return list, err
+}
+
+const hasRoomSQL = `SELECT NOT EXISTS (SELECT FROM event WHERE room_id = $1 AND team_id <> $2)`
+
+// HasRoom tells whether all events of a waiting room are the member's team's: one team does not close another's line.
+func (d *Desk) HasRoom(ctx context.Context, m Member, room int64) (ours bool, err error) {
+	if err := d.db.QueryRow(ctx, hasRoomSQL, room, m.Team).Scan(&ours); err != nil {
+		return false, fmt.Errorf("desk: whose is room %d: %w", room, err)
+	}
+	return ours, nil
 }

@@ -118,7 +118,7 @@ func TestAReplayComesToTheMap(t *testing.T) {
 	}
 }
 
-// The page reads the same bytes: static/deskreplay.test.mjs.
+// The page reads the same bytes: static/desk_replay.test.mjs.
 func TestAReplayIsWrittenAsPagesReadIt(t *testing.T) {
 	t.Parallel()
 	const golden = "010a80a094a58d1d0002090d9601010a320114"

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -14,6 +15,9 @@ var (
 	ErrSignIn = errors.New("this address and this password do not belong together")
 	ErrOften  = errors.New("that was tried often enough for now")
 )
+
+// TriesWithin is how long tries to sign in are counted for.
+const TriesWithin = 15 * time.Minute
 
 const (
 	triesOfEmail   = 10 // within a quarter of an hour, for one address of mail

@@ -16,6 +16,8 @@ import (
 type Control struct {
 	DB  seats.DB
 	Who string // the account, or the name of a shell's user
+
+	Also seats.Also // commits with what is done; may be nil
 }
 
 // Control is somebody's hand on the rooms of this node's database.
@@ -37,7 +39,10 @@ func (c Control) change(ctx context.Context, what, detail, refused, sql string, 
 		if err := tx.QueryRow(ctx, sql, args...).Scan(&room); err != nil {
 			return err
 		}
-		return c.note(ctx, tx, room, what, detail)
+		if err := c.note(ctx, tx, room, what, detail); err != nil {
+			return err
+		}
+		return c.Also.Run(ctx, tx)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c.refuse(ctx, args[0].(string), refused)

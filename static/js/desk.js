@@ -1,7 +1,7 @@
 // The live desk: parts of the page are replaced as its feed brings them. Without this the page is as true as when it was
 // loaded.
 
-import {start as startMap} from 'usher/deskmap'
+import {start as startMap} from 'usher/desk_map'
 import {$, $$, data} from 'usher/page'
 
 const SILENCE = 25000 // ms without a word after which the desk is behind; the feed says something each 10 s

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import test from 'node:test'
 
-const source = readFileSync(new URL('js/deskreplay.js', import.meta.url), 'utf8')
+const source = readFileSync(new URL('js/desk_replay.js', import.meta.url), 'utf8')
 const {Replay} = await import('data:text/javascript,' + encodeURIComponent(source))
 const golden = '010a80a094a58d1d0002090d9601010a320114'
 const bytes = hex => Uint8Array.from(hex.match(/../g), b => parseInt(b, 16)).buffer

@@ -2,7 +2,7 @@
 // what is held a ring, what is free a small dot; colours tell the state, the price or the time of the sale.
 
 import {inside, numberOf, unpack, wordsOf} from 'usher/geometry'
-import {Replay} from 'usher/deskreplay'
+import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, number, price} from 'usher/page'
 import {Painter, packed} from 'usher/paint'
