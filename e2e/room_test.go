@@ -53,12 +53,19 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	plain := phone
 	plain.noScript = true
 	ann, bob, cleo := someone(t, house, "ann", desktop), someone(t, house, "bob", phone), someone(t, house, "cleo", plain)
+	check(t, bob.page.RouteWebSocket("**/rooms/*/live", func(s playwright.WebSocketRoute) { s.Close() })) // something on the way lets no socket through
 	for _, p := range []*person{ann, bob, cleo} {
 		p.joinsRoom(slug)
 	}
 	_, err := ann.page.Reload()
 	check(t, err)
 	ann.inState("lobby")
+	ann.seesLater(ann.page.Locator("body[data-told]"))
+	answer, err := ann.context.Request().Get(house.url + "/rooms/" + slug + "/status")
+	check(t, err)
+	stale, err := answer.Text()
+	check(t, err)
+	check(t, ann.page.Route("**/rooms/*/status", func(r playwright.Route) { _ = fulfil(r, nil, stale, nil) })) // she learns it by the socket alone
 	check(t, expect.Locator(ann.page.Locator("#stand [data-people]:visible")).ToHaveText("3", playwright.LocatorAssertionsToHaveTextOptions{Timeout: playwright.Float(float64(2 * patience.Milliseconds()))}))
 
 	house.usher(t, "room", "open", slug)

@@ -148,6 +148,7 @@ var matrix = map[string]access{
 	"POST /credit/session/end":                   anyone,
 	"GET /rooms/{slug}":                          anyone,
 	"GET /rooms/{slug}/status":                   anyone,
+	"GET /rooms/{slug}/live":                     anyone,
 	"GET /rooms/{slug}/draw":                     anyone,
 	"GET /rooms/{slug}/draw.json":                anyone,
 	"POST /rooms/{slug}/places":                  anyone,

@@ -69,6 +69,7 @@ func (h *Handlers) table() []route {
 
 		{"GET /rooms/{slug}", h.in(h.room)},
 		{"GET /rooms/{slug}/status", h.in(h.roomStatus)},
+		{"GET /rooms/{slug}/live", h.in(h.roomLive)},
 		{"GET /rooms/{slug}/draw", h.in(h.roomDraw)},
 		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord)},
 		{"GET /rooms/{slug}/invitations/{invitation}", h.in(h.roomInvitation)},

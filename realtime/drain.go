@@ -21,7 +21,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) drain() {
 	all := h.everybody()
 	h.within = max(time.Second, time.Duration(len(all))*time.Second/perSecond)
-	each(all, func(w *watcher) { w.owe(owesMove | owesClose) })
+	each(all, (*watcher).dismiss)
 	if h.emptied() {
 		return
 	}
@@ -51,8 +51,19 @@ func (h *Hub) everybody() (all []*watcher) {
 		close(h.empty)
 	}
 	h.closed = true
-	for _, house := range h.houses {
-		all = append(all, house.watchers...)
+	for _, houses := range []map[int64]*house{h.houses, h.rooms} {
+		for _, house := range houses {
+			all = append(all, house.watchers...)
+		}
 	}
 	return all
+}
+
+// dismiss says where to go and good-bye. A page of a waiting room hears only the good-bye: it goes on asking, at its own pace.
+func (w *watcher) dismiss() {
+	if w.house.room != nil {
+		w.owe(owesClose)
+		return
+	}
+	w.owe(owesMove | owesClose)
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// edition is what everybody who watches an event should have as of one round. Its frames are made once and shared.
+// edition is what everybody who watches an event, or a room, should have as of one round. Its frames are made once and shared.
 type edition struct {
 	sale    *seats.Sale
 	epoch   uint32
 	version int64
 	audit   []byte // the frame with the checksum of this version; nil in most editions
+	notice  []byte // the frame that everybody gets in a waiting room; nil for an event
 
 	// Most pages come from the edition before; the others wait for mu.
 	from   int64
@@ -53,6 +54,9 @@ func newEdition(sale *seats.Sale, most int64, audited bool) *edition {
 
 // link returns what takes a page from a version at least to the edition's.
 func (e *edition) link(from int64) link {
+	if e.notice != nil {
+		return link{e.notice, e.epoch, e.version}
+	}
 	if from == e.from && from != none {
 		return e.common
 	}

@@ -27,7 +27,7 @@ func (w *watcher) read() {
 		if now := time.Now(); now.Sub(began) > asksInterval {
 			began, asks = now, 0
 		}
-		if asks++; asks > asksPerTen {
+		if asks++; asks > asksPerTen || w.house.room != nil { // who waits only listens
 			a.kind = 0
 		}
 		switch a.kind {

@@ -16,6 +16,8 @@ type Hub struct {
 	SocketsPerAddress int
 	// Sockets is the most sockets of this node. More are told 503 before they are sockets.
 	Sockets int
+	// RoomSockets is the most of them that pages of waiting rooms may have, so that there is always one for a map.
+	RoomSockets int
 	// Log hears of pages whose map was not ours.
 	Log *slog.Logger
 
@@ -26,6 +28,7 @@ type Hub struct {
 
 	mu     sync.Mutex
 	houses map[int64]*house // by event
+	rooms  map[int64]*house // by waiting room
 	census census
 	closed bool
 	within time.Duration // over which pages that are sent away should come back; set before they are
@@ -38,9 +41,9 @@ const mostDiverged = 100
 // NewHub returns a hub for the events of an office. Hand Changed to the office.
 func NewHub() *Hub {
 	return &Hub{
-		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), Log: slog.New(slog.DiscardHandler),
+		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), RoomSockets: min(RoomSockets, socketLimit()/2), Log: slog.New(slog.DiscardHandler),
 		audits: auditEvery, pace: pace{least: leastTick},
-		houses: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
+		houses: map[int64]*house{}, rooms: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
 		empty: make(chan struct{}),
 	}
 }
@@ -67,13 +70,20 @@ func (h *Hub) Watchers(s *seats.Sale) int {
 // Now is the database's time, give or take half a round trip.
 func (h *Hub) Now() time.Time { return h.clock.Now() }
 
+// Open is how many sockets pages of events and pages of waiting rooms have on this node.
+func (h *Hub) Open() (maps, rooms int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.census.all - h.census.waiting, h.census.waiting
+}
+
 // Diverged is how many pages found that their map was not the node's. There should be none.
 func (h *Hub) Diverged() int64 { return h.diverged.Load() }
 
 func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || !h.census.admit(w.visitor, h.Sockets, h.SocketsPerAddress) {
+	if h.closed || !h.admits(w.visitor) {
 		return false
 	}
 	event := s.Event.ID
@@ -81,10 +91,23 @@ func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 		h.houses[event] = &house{sale: s}
 		h.houses[event].edition.Store(newEdition(s, none, false))
 	}
-	w.house = h.houses[event]
-	w.at = len(w.house.watchers)
-	w.house.watchers = append(w.house.watchers, w)
+	h.seat(w, h.houses[event])
 	return true
+}
+
+// admits counts a page, unless there are too many. The caller holds h.mu.
+func (h *Hub) admits(v visitor) bool {
+	if v.waits && h.census.waiting >= h.RoomSockets {
+		return false
+	}
+	return h.census.admit(v, h.Sockets, h.SocketsPerAddress)
+}
+
+// seat puts a page among those that watch the same. The caller holds h.mu.
+func (h *Hub) seat(w *watcher, house *house) {
+	w.house = house
+	w.at = len(house.watchers)
+	house.watchers = append(house.watchers, w)
 }
 
 func (h *Hub) leave(w *watcher) {

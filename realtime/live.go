@@ -22,10 +22,20 @@ func (h *Hub) ServeLive(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	me.busy = true // until the page knows that this is a socket
 	me.epoch, me.sent = has(query.Get("epoch"), query.Get("v"))
 	if !h.join(me, s) {
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "Too many pages are open here at the moment. This page asks again by itself.", http.StatusServiceUnavailable)
+		h.full(w)
 		return
 	}
+	h.accept(w, r, me)
+}
+
+// full tells a page that there is no socket for it, before it is one.
+func (h *Hub) full(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "5")
+	http.Error(w, "Too many pages are open here at the moment. This page asks again by itself.", http.StatusServiceUnavailable)
+}
+
+// accept makes the request of a page that was counted a socket.
+func (h *Hub) accept(w http.ResponseWriter, r *http.Request, me *watcher) {
 	conn, err := websocket.Accept(upgrade{w, me}, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 	if err != nil { // Accept has answered
 		h.leave(me)

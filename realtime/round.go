@@ -9,9 +9,11 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// house is everybody who watches one event. A round tells all of them; then it rests. The hub's mu guards all but edition.
+// house is everybody who watches one event, or one waiting room. A round tells all of them; then it rests. The hub's mu guards all but edition.
 type house struct {
-	sale     *seats.Sale
+	sale     *seats.Sale // nil: it is a waiting room
+	room     Room        // nil: it is an event
+	roomID   int64
 	edition  atomic.Pointer[edition]
 	watchers []*watcher
 
@@ -61,12 +63,7 @@ func (h *Hub) round(house *house) {
 	house.called = append(house.called[:0], house.watchers...)
 	h.mu.Unlock()
 
-	before := house.edition.Load()
-	most := before.version
-	if epoch, _ := house.sale.At(); before.epoch != epoch {
-		most = none
-	}
-	now := newEdition(house.sale, most, audited)
+	now := house.next(audited)
 	house.edition.Store(now)
 	cost := each(house.called, (*watcher).tell)
 
@@ -77,6 +74,19 @@ func (h *Hub) round(house *house) {
 	house.cost = cost
 	h.planAudit(house, now)
 	time.AfterFunc(max(h.pace.tick()-time.Since(began), 0), func() { h.rested(house) })
+}
+
+// next is the edition after the one that everybody has.
+func (house *house) next(audited bool) *edition {
+	before := house.edition.Load()
+	if house.room != nil {
+		return newNotice(house.room, before.version)
+	}
+	most := before.version
+	if epoch, _ := house.sale.At(); before.epoch != epoch {
+		most = none
+	}
+	return newEdition(house.sale, most, audited)
 }
 
 func (h *Hub) rested(house *house) {
@@ -96,7 +106,7 @@ func (h *Hub) planAudit(house *house, now *edition) {
 		house.auditDue = false
 		return
 	}
-	if house.audit != nil || len(house.watchers) == 0 {
+	if house.room != nil || house.audit != nil || len(house.watchers) == 0 {
 		return
 	}
 	house.audit = time.AfterFunc(h.audits, func() {
@@ -110,8 +120,12 @@ func (h *Hub) planAudit(house *house, now *edition) {
 	})
 }
 
-// forget lets go of an event that nobody watches any more. The caller holds h.mu.
+// forget lets go of what nobody watches any more. The caller holds h.mu.
 func (h *Hub) forget(house *house) {
+	if house.room != nil {
+		delete(h.rooms, house.roomID)
+		return
+	}
 	delete(h.houses, house.sale.Event.ID)
 	if house.audit != nil {
 		house.audit.Stop()

@@ -22,6 +22,7 @@ const (
 type visitor struct {
 	address string
 	session uint64 // a hash of the session's token, which is not kept; 0 if there is none
+	waits   bool   // it is a page of a waiting room
 }
 
 var seed = maphash.MakeSeed()
@@ -50,6 +51,7 @@ func socketLimit() int {
 // census counts sockets. The hub's mu guards it.
 type census struct {
 	all       int
+	waiting   int // of them, pages of waiting rooms
 	addresses map[string]int
 	sessions  map[uint64]int
 }
@@ -60,6 +62,9 @@ func (c *census) admit(v visitor, most, perAddress int) bool {
 		return false
 	}
 	c.all++
+	if v.waits {
+		c.waiting++
+	}
 	c.addresses[v.address]++
 	if v.session != 0 {
 		c.sessions[v.session]++
@@ -69,6 +74,9 @@ func (c *census) admit(v visitor, most, perAddress int) bool {
 
 func (c *census) dismiss(v visitor) {
 	c.all--
+	if v.waits {
+		c.waiting--
+	}
 	if c.addresses[v.address]--; c.addresses[v.address] == 0 {
 		delete(c.addresses, v.address)
 	}

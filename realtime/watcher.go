@@ -143,6 +143,10 @@ func (w *watcher) next() []byte {
 
 // pay is the frame of one message that is owed.
 func (w *watcher) pay() []byte {
+	if w.house.room != nil {
+		w.owed = saidGoodbye // the only thing that is owed there
+		return goodbye
+	}
 	epoch, version := w.house.sale.At()
 	switch what := w.owed & -w.owed; what {
 	case owesHello:

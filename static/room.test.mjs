@@ -59,10 +59,25 @@ const versions = newer => answers.reduce((list, next) => [...list, newer(next, l
 
 test('a lower version, or one of an earlier epoch, takes nobody back', async () => {
   assert.equal(versions(stand.newer), '3,5,5,5,5,7,7')
-  for (const [from, to] of [['next.v >= shown.v', 'true'], ['next.epoch === shown.epoch &&', '']]) {
+  for (const [from, to] of [['next.v > shown.v', 'true'], ['next.epoch === shown.epoch &&', '']]) {
     assert.ok(source.includes(from), `the script has no ${from} any more`)
     assert.notEqual(versions((await load(source.replace(from, to))).newer), '3,5,5,5,5,7,7')
   }
+})
+
+// A socket tells at once that it is sold out; an answer that was kept on the way for two seconds says otherwise.
+test('of two answers of one version the older one takes nobody back', async () => {
+  const shown = {epoch: 1, v: 3, at: '2030-03-01T10:00:05.5Z', free: 0}, older = {...shown, at: '2030-03-01T10:00:05Z', free: 4}
+  assert.equal(stand.newer(older, shown).free, 0)
+  assert.equal(stand.newer(shown, older).free, 0)
+  const from = '&& !(Date.parse(next.at) < Date.parse(shown.at))'
+  assert.ok(source.includes(from), `the script has no ${from} any more`)
+  assert.equal((await load(source.replace(from, ''))).newer(older, shown).free, 4, 'a planted fault is not noticed')
+})
+
+test('of two million only those try for a socket who are near, and of thousands everybody', () => {
+  const many = {lobby: 2_000_000, line: 0, serving: 10}, few = {lobby: 40_000, line: 3, serving: 0}
+  assert.deepEqual([stand.near(many, 900_000), stand.near(many, 14_000), stand.near(few, Infinity)], [false, true, true])
 })
 
 // random is the same in each run.

@@ -68,6 +68,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	office.Committed = bell.Ring
 	rooms := gate.New(db.pool, db.dsn, log)
 	rooms.Ended = office.Ended
+	rooms.Changed = func(r *gate.Room) { hub.RoomChanged(r.ID) }
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	waits.Wrote = sold.WroteMail

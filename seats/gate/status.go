@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type Status struct {
 	Version int64  // of the room: a page that knows a later one of the same epoch leaves this one alone
 	ETag    string // with its quotes
 	JSON    []byte
+	Notice  []byte     // what of it changes from second to second, for those who have a socket
 	Shown   *Published // what JSON says
 }
 
@@ -62,6 +64,9 @@ func (r *Room) show(ctx context.Context) error {
 	return nil
 }
 
+// freshDraw is how long the draw is told to those who have a socket. Who comes later finds it in the page or the status.
+const freshDraw = 2 * time.Minute
+
 // statusOf completes a status by what the row of the room says. The tag is of all but the time, so that a room where
 // nothing happens has one.
 func (r *Room) statusOf(s *State, p Published) (Status, error) {
@@ -85,9 +90,16 @@ func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	}
 	sum := sha256.Sum256(text)
 	p.At = s.Now
-	text, err = json.Marshal(p)
-	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text, Shown: &p}, err
+	p.fresh = s.DrawnAt != nil && s.Now.Sub(*s.DrawnAt) < freshDraw
+	if text, err = json.Marshal(p); err != nil {
+		return Status{Shown: &p}, fmt.Errorf("gate: room %d: write its status: %w", s.ID, err)
+	}
+	notice, err := p.notice()
+	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text, Notice: notice, Shown: &p}, err
 }
+
+// Notice is what everybody in the room is told now; see Published.notice.
+func (r *Room) Notice() []byte { return r.Status().Notice }
 
 // away says in the status that the database is gone. The first look after it is back takes that away again.
 func (r *Room) away() {
@@ -98,10 +110,11 @@ func (r *Room) away() {
 	}
 	p.Away = true
 	text, err := json.Marshal(p)
-	if err != nil {
+	notice, err2 := p.notice()
+	if errors.Join(err, err2) != nil {
 		return
 	}
-	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text, Shown: &p})
+	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text, Notice: notice, Shown: &p})
 	r.gate.Changed(r)
 }
 

@@ -1,7 +1,7 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
-// own follows from their number.
+// own follows from their number. Where a socket is to be had, it tells at once what changes, and the page asks less.
 
-import {advice, before, chance, every, left, moved, newer, number, sampled, seconds, stands, words} from 'usher/stand'
+import {advice, before, chance, every, left, moved, near, newer, number, sampled, seconds, stands, words} from 'usher/stand'
 
 const data = document.body.dataset
 const $ = selector => document.querySelector(selector)
@@ -14,6 +14,9 @@ let early // of this browser's clock, how much the server's is ahead, in ms
 let arrived = '' // where to go, once let in
 let beaten = 0 // the last window in which this page said that it is there
 let asking // the timer of the next question
+let busy // a step is under way
+let socket, failed = 0 // when a socket was refused last
+let spoke, seen // the versions that the socket told last, and that the last answer was of
 let told = least, heard = Date.now(), turned = false
 
 const now = () => Date.now() + early
@@ -85,6 +88,34 @@ async function look() {
   const next = await answer.json()
   if (next.epoch > shown.epoch) return location.reload() // everything begins anew
   shown = newer(next, shown)
+  if (spoke < seen) socket?.close() // it is open, and carries nothing any more
+  seen = shown.v
+}
+
+// listen asks for a socket. Who gets none goes on asking, and tries again in a minute.
+function listen() {
+  if (socket || Date.now() - failed < 60e3 || !near(shown, least)) return
+  let open
+  spoke = undefined
+  socket = new WebSocket(`${location.origin.replace('http', 'ws')}${data.room}/live`)
+  socket.onmessage = ({data}) => hear(JSON.parse(data), open = true)
+  socket.onclose = () => {
+    socket = undefined
+    delete document.body.dataset.told
+    if (open) later(every(shown, where())) // at the pace of those who ask, so that not everybody comes at once
+    else failed = Date.now()
+  }
+}
+
+// hear takes what is told to everybody at once. What that leaves out comes with the next answer: nobody asks because of it,
+// for then everybody would, at the same moment.
+function hear(notice) {
+  const state = where()
+  document.body.dataset.told = ''
+  spoke = notice.v
+  shown = newer({...shown, ...notice}, shown)
+  if (where() === state) render()
+  else step(true)
 }
 
 async function beat() {
@@ -94,25 +125,48 @@ async function beat() {
   if (await sampled(shown, me, window)) await fetch(`${data.room}/presence`, {method: 'POST'})
 }
 
-async function step(first) {
+const where = () => stands(shown, me, now())
+
+function later(seconds) {
+  clearTimeout(asking)
+  asking = setTimeout(step, seconds * 1000)
+}
+
+// step asks how the room stands, unless that is known, and does what is to be done about it.
+async function step(known) {
+  if (busy) return
+  busy = true
+  let away
   try {
-    if (!first) await look()
+    if (!known) await look()
     if (me.kind === 1 && !me.number && shown.draw) await draw()
-    if (['called', 'next'].includes(stands(shown, me, now()))) await come()
+    if (['called', 'next'].includes(where())) await come()
     await beat()
-    $('[data-away]').hidden = !shown.away
   } catch {
-    $('[data-away]').hidden = false
+    away = true
   }
-  const state = stands(shown, me, now())
+  busy = false
+  const state = where(), pace = every(shown, state, render(away))
+  if (['ended', 'late', 'left', 'inside'].includes(state)) {
+    clearTimeout(asking)
+    if (socket) socket.onclose = null
+    return socket?.close()
+  }
+  const told = socket?.readyState === 1 && !['called', 'next'].includes(state)
+  later(told ? Math.max(pace, 24 + 12 * Math.random()) : pace)
+  listen()
+}
+
+// render shows where somebody stands and returns how long they wait.
+function render(away) {
   let wait
+  $('[data-away]').hidden = !away && !shown.away
   if (me.number) {
     least = Math.min(least, before(shown.ahead ?? [], me.number)) // nobody is ever put before somebody
     wait = seconds(shown, least)
   }
-  show(state, wait)
-  clearTimeout(asking) // of a question that was asked meanwhile
-  if (!['ended', 'late', 'left', 'inside'].includes(state)) asking = setTimeout(step, every(shown, state, wait) * 1000)
+  show(where(), wait)
+  return wait
 }
 
 if (data.status) {
@@ -121,7 +175,7 @@ if (data.status) {
   me = {kind: +data.kind, index: +data.index, number: +data.number, called: data.called}
   document.body.classList.add('scripted')
   document.addEventListener('visibilitychange', enter)
-  addEventListener('online', () => { step() }) // their connection is back
+  addEventListener('online', () => step()) // their connection is back
   addEventListener('pageshow', event => { if (event.persisted) location.reload() })
   step(true)
 }

@@ -70,7 +70,12 @@ export function stands(s, {kind, number, called}, now) {
 }
 
 // newer is the later one of two answers: one that somebody on the way had kept too long takes nobody back.
-export const newer = (next, shown) => next.epoch === shown.epoch && next.v >= shown.v ? next : shown
+export const newer = (next, shown) =>
+  next.epoch === shown.epoch && (next.v > shown.v || next.v === shown.v && !(Date.parse(next.at) < Date.parse(shown.at))) ? next : shown
+
+// near tells whether somebody is worth a socket. A node has some thousands for those who are next; if all of two million
+// tried, that would be as much work as it saves.
+export const near = (s, people) => s.lobby + s.line - s.serving < 1e5 || people < 15e3
 
 // every is when to ask again, in seconds. Who is about to be called asks each 3 s, so that they learn within five what they
 // wait for: their turn, or that it is sold out. All others keep one pace before, at and after the opening, so that it brings

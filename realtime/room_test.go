@@ -1,0 +1,168 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// hall is a waiting room whose notice is a number, and a node's hub with its socket.
+type hall struct {
+	hub     *Hub
+	serving atomic.Int64
+	url     string
+}
+
+func (w *hall) Notice() []byte {
+	text, err := json.Marshal(map[string]int64{"serving": w.serving.Load()})
+	if err != nil {
+		panic(err) // a number can be written
+	}
+	return text
+}
+
+func openHall(t *testing.T, set ...func(*Hub)) *hall {
+	t.Helper()
+	w := &hall{hub: NewHub()}
+	for _, do := range set {
+		do(w.hub)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.hub.ServeRoom(rw, r, 7, w, "") }))
+	t.Cleanup(server.Close)
+	w.url = "ws" + strings.TrimPrefix(server.URL, "http")
+	return w
+}
+
+func (w *hall) serve(n int64) {
+	w.serving.Store(n)
+	w.hub.RoomChanged(7)
+}
+
+func (w *hall) page(t *testing.T) *websocket.Conn {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), w.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return conn
+}
+
+// told reads what a page is told next.
+func told(t *testing.T, conn *websocket.Conn) int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	kind, text, err := conn.Read(ctx)
+	if err != nil || kind != websocket.MessageText {
+		t.Fatal(kind, err)
+	}
+	var notice struct{ Serving int64 }
+	if err := json.Unmarshal(text, &notice); err != nil {
+		t.Fatal(err)
+	}
+	return notice.Serving
+}
+
+func TestWhoWaitsIsToldHowItIsAndThenEveryChange(t *testing.T) {
+	t.Parallel()
+	w := openHall(t)
+	w.serving.Store(3)
+	first, second := w.page(t), w.page(t)
+	if a, b := told(t, first), told(t, second); a != 3 || b != 3 {
+		t.Fatalf("they are told %d and %d at first, want 3", a, b)
+	}
+	w.serve(4)
+	if a, b := told(t, first), told(t, second); a != 4 || b != 4 {
+		t.Errorf("they are told %d and %d, want 4", a, b)
+	}
+	for n := int64(5); n <= 200; n++ {
+		w.serve(n)
+	}
+	last, frames := int64(4), 0
+	for last < 200 {
+		now := told(t, first)
+		if now <= last {
+			t.Fatalf("a page is told %d after %d", now, last)
+		}
+		last, frames = now, frames+1
+	}
+	if frames > 100 { // one at once and one a tick: about two
+		t.Errorf("196 changes at once came in %d messages", frames)
+	}
+}
+
+func TestWhoWaitsAndDoesNotReadIsToldTheNewestAndHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := openHall(t)
+	dead, alive := w.page(t), w.page(t)
+	told(t, alive)
+	for n := int64(1); n <= 30; n++ {
+		w.serve(n)
+		for told(t, alive) < n {
+		}
+	}
+	if n := told(t, dead); n != 0 {
+		t.Errorf("the first it reads is %d", n)
+	}
+	for n := int64(0); n < 30; n = told(t, dead) {
+	}
+}
+
+func TestPagesOfRoomsLeaveSocketsForMaps(t *testing.T) {
+	t.Parallel()
+	w := openHall(t, func(h *Hub) { h.RoomSockets = 2 })
+	first := w.page(t)
+	w.page(t)
+	_, answer, err := websocket.Dial(t.Context(), w.url, nil)
+	if err == nil || answer == nil || answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+		t.Fatalf("a third page got %v, %v, want 503", answer, err)
+	}
+	if maps, rooms := w.hub.Open(); maps != 0 || rooms != 2 || w.hub.Waiting(7) != 2 {
+		t.Errorf("there are %d and %d sockets", maps, rooms)
+	}
+	_ = first.CloseNow()
+	for deadline := time.Now().Add(30 * time.Second); w.hub.Waiting(7) > 1; {
+		if time.Now().After(deadline) {
+			t.Fatal("who left is still counted")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	told(t, w.page(t))
+}
+
+func TestWhoWaitsSaysNothing(t *testing.T) {
+	t.Parallel()
+	w := openHall(t)
+	conn := w.page(t)
+	told(t, conn)
+	if err := conn.Write(t.Context(), websocket.MessageBinary, le.AppendUint64(begin(typePing, 0), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("got %v, want a policy violation", err)
+	}
+}
+
+func TestWhenANodeClosesThoseWhoWaitAreSentAway(t *testing.T) {
+	t.Parallel()
+	w := openHall(t)
+	conn := w.page(t)
+	told(t, conn)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = w.hub.Run(ctx)
+	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Errorf("the socket ended with %v, want 1012", err)
+	}
+	if w.hub.Waiting(7) != 0 {
+		t.Error("somebody is left")
+	}
+}
