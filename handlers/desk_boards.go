@@ -255,7 +255,7 @@ func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err erro
 	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
 		return p, err
 	}
-	p.Map = sale.Snapshot()
+	p.Map, p.Kept = sale.Snapshot(), len(sale.Kept())
 	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown

@@ -55,6 +55,8 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/replay.bin": {need: desk.Look},
 	"POST /desk/events/{slug}/seen":      {need: desk.Sell, form: "concern=x"},
 	"POST /desk/events/{slug}/room":      {need: desk.Manage, form: "do=pause&reason=x"},
+	"GET /desk/events/{slug}/waitlist":   {need: desk.Look},
+	"POST /desk/events/{slug}/waitlist":  {need: desk.Manage, form: "do=pause&reason=x"},
 
 	"GET /desk/team":                              {need: desk.Look},
 	"POST /desk/team":                             {need: desk.Own, form: "name=Box+office"},

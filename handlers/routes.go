@@ -107,6 +107,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/replay.bin", h.desk(desk.Look, h.deskReplay)},
 		{"POST /desk/events/{slug}/seen", h.desk(desk.Sell, h.deskSeen)},
 		{"POST /desk/events/{slug}/room", h.desk(desk.Manage, h.deskRoom)},
+		{"GET /desk/events/{slug}/waitlist", h.desk(desk.Look, h.deskWaitList)},
+		{"POST /desk/events/{slug}/waitlist", h.desk(desk.Manage, h.deskSteerWaitList)},
 
 		{"GET /desk/team", h.member(desk.Look, h.deskTeam)},
 		{"POST /desk/team", h.member(desk.Own, h.renameTeam)},

@@ -22,8 +22,8 @@ var (
 	errWaitOften = &problem{429, "too_often", "Three mails went to this address within the hour.", waitHolds, "Look for the newest of them, or try again in an hour."}
 )
 
-// longing is what forms and programs wish for.
-type longing struct {
+// askedEntry is what forms and programs say of an entry.
+type askedEntry struct {
 	Email      string   `json:"email"`
 	Quantity   int      `json:"quantity"`
 	Sections   []string `json:"sections"`   // names
@@ -34,11 +34,11 @@ type longing struct {
 	Key        string   `json:"key"`
 }
 
-// decodeLonging reads a wish, and what the form shows again if it is wrong.
-func decodeLonging(r *http.Request, s *seats.Sale) (w waitlist.Wish, typed views.Longing, key string, err error) {
-	var asked longing
+// decodeEntry reads an entry, and what the form shows again if it is wrong.
+func decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed views.EntryForm, key string, err error) {
+	var asked askedEntry
 	if isForm(r) {
-		typed, key, err = formLonging(r)
+		typed, key, err = formEntry(r)
 	} else {
 		if err = decodeBody(r, &asked); err == nil {
 			typed, err = asked.typed(s)
@@ -51,7 +51,7 @@ func decodeLonging(r *http.Request, s *seats.Sale) (w waitlist.Wish, typed views
 	if err != nil {
 		return w, typed, key, err
 	}
-	w = waitlist.Wish{Email: typed.Email, Wanted: seats.Wanted{
+	w = waitlist.NewEntry{Email: typed.Email, Wanted: seats.Wanted{
 		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
 	}}
 	if typed.Until != "" {
@@ -65,12 +65,12 @@ func decodeLonging(r *http.Request, s *seats.Sale) (w waitlist.Wish, typed views
 	return w, typed, key, nil
 }
 
-func formLonging(r *http.Request) (l views.Longing, key string, err error) {
+func formEntry(r *http.Request) (l views.EntryForm, key string, err error) {
 	if err := parseForm(r); err != nil {
 		return l, "", err
 	}
 	f := r.PostForm
-	l = views.Longing{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until")}
+	l = views.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until")}
 	l.Quantity, _ = strconv.Atoi(f.Get("quantity")) // what is no number is none that one can ask for
 	for field, list := range map[string]*[]int{"section": &l.Sections, "category": &l.Categories} {
 		for _, text := range f[field] {
@@ -84,8 +84,8 @@ func formLonging(r *http.Request) (l views.Longing, key string, err error) {
 	return l, f.Get("key"), nil
 }
 
-func (a longing) typed(s *seats.Sale) (views.Longing, error) {
-	l := views.Longing{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until}
+func (a askedEntry) typed(s *seats.Sale) (views.EntryForm, error) {
+	l := views.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until}
 	for _, name := range a.Sections {
 		l.Sections = append(l.Sections, s.Plan.SectionNamed(name)) // -1 is found to be wrong
 	}
@@ -147,7 +147,7 @@ type askedAnswer struct {
 
 // POST /events/{slug}/waitlist
 func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	wish, typed, key, err := decodeLonging(r, s)
+	wish, typed, key, err := decodeEntry(r, s)
 	if err == nil && h.hurried(w, r) {
 		err = errWaitHurried
 	}
@@ -159,6 +159,7 @@ func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 	if err != nil {
 		return h.refuseJoin(w, r, s, typed, err)
 	}
+	h.desks.Changed(s)
 	switch {
 	case joined.Asked && wantsJSON(r):
 		return writeJSON(w, http.StatusAccepted, askedAnswer{strings.TrimSpace(typed.Email)})
@@ -171,7 +172,7 @@ func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 var errWaitHurried = &problem{429, "too_many", "Very many people join from your network at this moment.", waitHolds, "Wait a few seconds, then send it again."}
 
 // refuseJoin says what is wrong: as JSON, or on the same page with everything that was typed.
-func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed views.Longing, err error) error {
+func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed views.EntryForm, err error) error {
 	p := views.JoinPage{Typed: typed}
 	var refusal *seats.Refusal
 	var known *problem

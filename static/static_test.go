@@ -97,7 +97,7 @@ const (
 	mostStyle  = 8_000  // bytes
 )
 
-var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "shut.js": true, "stand.js": true, "waiting.js": true}
+var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "shut.js": true, "stand.js": true, "waitlist.js": true}
 
 // ofEditor tells whether a script or style sheet is of the plan editor, which nobody loads who buys.
 func ofEditor(name string) bool { return strings.HasPrefix(name, "editor") }

@@ -64,7 +64,14 @@ var notices = map[string]string{
 	"sent":      "The mail is on its way.",
 	"paid":      "Noted as paid.",
 	"paidout":   "Noted as paid out.",
-	"told":      "Your message is on its way, one mail for each order.",
+
+	"waitlist-offer":  "Offered. They have mail about it, and their page says so.",
+	"waitlist-first":  "They are first now.",
+	"waitlist-remove": "They are off the list, and have mail about it.",
+	"waitlist-pause":  "Paused. What comes back is kept for those who wait.",
+	"waitlist-resume": "It goes on.",
+
+	"told": "Your message is on its way, one mail for each order.",
 }
 
 // DeskNotice is what a page says after a form did its work; empty for a word that is none.
@@ -94,6 +101,7 @@ var eventTabs = []deskTab{
 	{"Live", "", desk.Look},
 	{"Orders", "/orders", desk.Look},
 	{"Seats", "/seats", desk.Sell},
+	{"Wait list", "/waitlist", desk.Look},
 	{"Messages", "/messages", desk.Manage},
 	{"Plan", "/plan", desk.Manage},
 	{"Settings", "/settings", desk.Manage},

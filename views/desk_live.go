@@ -24,6 +24,7 @@ type DeskLive struct {
 
 	Room  *gate.State     // nil: people are let in as they come
 	Shown *gate.Published // what the room shows to everybody
+	Kept  int             // seats that are kept for those on the wait list
 	Key   string          // of the forms
 	Wall  bool            // for a screen on the wall: figures only
 }
@@ -45,7 +46,7 @@ func (p DeskLive) Fragments() []Fragment {
 	if p.Room != nil {
 		list = append(list, Fragment{"live-room", liveRoom(p)})
 	}
-	return list
+	return append(list, Fragment{"live-waitlist", liveWaitList(p)})
 }
 
 // DeskPath is the address of the event's desk.

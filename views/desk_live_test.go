@@ -33,6 +33,7 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	}
 	l.Seen = map[string]desk.Seen{desk.OfPayout + text: {Who: text, At: noon}}
 	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
+	l.Waits = desk.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
 	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3}
 	shown := gate.Published{Lobby: 5, Line: 6, Serving: 4}
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
@@ -61,7 +62,7 @@ func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 	page := render(t, DeskEvent(atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")))
 	for _, want := range []string{
 		`title="€123,456.78">€123,456<`, `+€40 a minute`, `data-sold>3<`, `of 100<`, `15:00–16:00`, `67 %`, `Pay out €1`, `Seen by Ann`, `Payments fail: 33 %`,
-		`Everybody reads: “Ann”`, `4 inside now`[1:], `7 waiting now`, `value="120"`,
+		`Everybody reads: “Ann”`, `4 inside now`[1:], `<dd>1,234</dd>`, `75 % of 4`, `7 waiting now`, `value="120"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the desk lacks %s", want)

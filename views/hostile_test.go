@@ -59,6 +59,9 @@ func components(t *testing.T, page Page, s Sale, m *Message) map[string]templ.Co
 	for _, shown := range atDesk(t, s.Event.Name) {
 		all["desk: "+shown.name] = shown.c
 	}
+	for _, shown := range append(waitPages(page, s, s.Event.Name), waitMails(s, s.Event.Name)...) {
+		all[shown.name] = shown.c
+	}
 	return all
 }
 

@@ -60,6 +60,7 @@ func all(t *testing.T) (list []shown) {
 	list = append(list, shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))})
 	list = append(list, atDesk(t, "Ann")...)
 	list = append(list, liveDesks(t, page)...)
+	list = append(list, waitPages(page, sale(t, "club", nil), "Ann")...)
 	for name, hold := range holds {
 		for _, p := range []string{"theatre", "club", "conference"} {
 			s := sale(t, p, hold)

@@ -17,7 +17,7 @@ import (
 type JoinPage struct {
 	Page
 	Sale
-	Typed    Longing
+	Typed    EntryForm
 	Mistakes waitlist.Mistakes
 	Message  string // why they could not join
 	Asked    string // the address a link is on its way to; empty if none is
@@ -27,8 +27,8 @@ type JoinPage struct {
 	Shut     string // why nobody can join; empty if everybody can
 }
 
-// Longing is what a form of the wait list says.
-type Longing struct {
+// EntryForm is what the form of an entry says.
+type EntryForm struct {
 	Email      string
 	Quantity   int
 	Sections   []int
@@ -38,9 +38,9 @@ type Longing struct {
 	Until      string // a day, 2006-01-02; empty: as long as the sale is open
 }
 
-// LongingOf is what the form of an entry says.
-func LongingOf(e seats.Event, n waitlist.Entry) Longing {
-	l := Longing{n.Email, n.Wanted.Quantity, n.Wanted.Sections, n.Wanted.Categories, n.Wanted.Together, n.Wanted.Fewer, ""}
+// EntryFormOf is what the form of an entry says.
+func EntryFormOf(e seats.Event, n waitlist.Entry) EntryForm {
+	l := EntryForm{n.Email, n.Wanted.Quantity, n.Wanted.Sections, n.Wanted.Categories, n.Wanted.Together, n.Wanted.Fewer, ""}
 	if n.Until != nil {
 		l.Until = local(e, n.Until.Add(-time.Minute)).Format(time.DateOnly)
 	}
@@ -54,7 +54,7 @@ type WaitPage struct {
 	Entry    waitlist.Entry
 	Stand    waitlist.Stand
 	Mistakes waitlist.Mistakes
-	Typed    Longing
+	Typed    EntryForm
 	Message  string // why something could not be done
 	Order    string // code of the order they made of an offer; empty if none is known
 }
@@ -119,7 +119,7 @@ func (p WaitPage) wants() string {
 	return strings.TrimSuffix(text+" "+p.where(w), ",")
 }
 
-// where says which places a wish is about.
+// where says where somebody would sit.
 func (s Sale) where(w seats.Wanted) string {
 	if w.Any() {
 		return "anywhere"
@@ -165,6 +165,14 @@ func rate(f waitlist.Figures) string {
 	return fmt.Sprintf("%d %% were accepted so far", f.Rate())
 }
 
+// accepted is the share of offers that were accepted, with how many ended; a dash while none has.
+func accepted(f waitlist.Figures) string {
+	if f.Ended == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d %% of %s", f.Rate(), number(f.Ended))
+}
+
 // moment is a time at the event's place, with its day.
 func (s Sale) moment(t time.Time) string {
 	return local(s.Event, t).Format("Monday 2 January, 15:04 MST")
@@ -199,10 +207,10 @@ func (s Sale) seatedSections() (list []int) {
 	return list
 }
 
-func (l Longing) marked(list []int, i int) bool { return slices.Contains(list, i) }
+func (l EntryForm) marked(list []int, i int) bool { return slices.Contains(list, i) }
 
 // quantity is what the field shows.
-func (l Longing) quantity() string { return strconv.Itoa(max(1, l.Quantity)) }
+func (l EntryForm) quantity() string { return strconv.Itoa(max(1, l.Quantity)) }
 
 // WaitLetter is a mail about a place in a wait list.
 type WaitLetter struct {

@@ -91,7 +91,7 @@ func WaitJoin(p JoinPage) templ.Component {
 			}
 			switch {
 			case p.Asked != "":
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"sheet\" role=\"status\"><h2>Look into your mail</h2><p>A link is on its way to <b>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"sheet\"><h2>Look into your mail</h2><p>A link is on its way to <b>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -385,7 +385,7 @@ func waitForm(p JoinPage) templ.Component {
 }
 
 // waitFields asks what somebody waits for.
-func waitFields(s Sale, l Longing, m waitlist.Mistakes) templ.Component {
+func waitFields(s Sale, l EntryForm, m waitlist.Mistakes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

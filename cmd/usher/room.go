@@ -215,12 +215,8 @@ func (c *call) withRooms(ctx context.Context, fs *flag.FlagSet, names int, check
 			return c.misuse(err)
 		}
 	}
-	who := "shell"
-	if u, err := user.Current(); err == nil {
-		who = "shell: " + u.Username
-	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		err := do(gate.Control{DB: db, Who: who})
+		err := do(gate.Control{DB: db, Who: shellUser()})
 		if errors.Is(err, gate.ErrNoRoom) {
 			return fmt.Errorf("there is no waiting room %q; nothing was changed. \"usher room list\" shows those there are", c.args[0])
 		}
@@ -235,4 +231,12 @@ func (c *call) done(err error, sentence string) error {
 	}
 	_, err = fmt.Fprintf(c.stdout, strings.Replace(sentence, "%s", "%[1]s", 1)+"\n", c.args[0])
 	return err
+}
+
+// shellUser is in whose name this shell does something.
+func shellUser() string {
+	if u, err := user.Current(); err == nil {
+		return "shell: " + u.Username
+	}
+	return "shell"
 }

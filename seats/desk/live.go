@@ -21,6 +21,17 @@ type Live struct {
 	Seen     map[string]Seen // by Concern.Key
 	Acts     []Act
 	Inside   int // people in slots of the waiting room
+	Waits    Waits
+}
+
+// Waits is how the wait list of an event stands.
+type Waits struct {
+	Ever     bool // somebody joined it
+	Paused   bool
+	Waiting  int
+	Open     int // offers
+	Accepted int
+	Ended    int // accepted, declined and missed
 }
 
 // Window is how much of the past a desk shows.
@@ -89,6 +100,7 @@ func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Re
 	l.queueLatest(&q, v.tally.Latest, names)
 	l.queueConcerns(&q, v.event.ID)
 	l.queueRoom(&q, v.event)
+	l.queueWaits(&q, v.event)
 	if err = db.SendBatch(ctx, &q).Close(); err != nil {
 		return l, fmt.Errorf("desk: look at event %d: %w", v.event.ID, err)
 	}
@@ -151,6 +163,21 @@ func (l *Live) queueRoom(q *pgx.Batch, event seats.Event) {
 	q.Queue(actsSQL, event.ID, event.Slug).Query(func(rows pgx.Rows) (err error) {
 		l.Acts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Act])
 		return err
+	})
+}
+
+const waitsSQL = `
+SELECT w.event_id IS NOT NULL, coalesce(w.paused_at IS NOT NULL, false), coalesce(n.waiting, 0), coalesce(o.open, 0), coalesce(o.accepted, 0), coalesce(o.ended, 0)
+  FROM event e LEFT JOIN wait_list w ON w.event_id = e.id
+  LEFT JOIN LATERAL (SELECT count(*) AS waiting FROM entry WHERE event_id = w.event_id AND state = 'waiting') n ON true
+  LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE state = 'open') AS open, count(*) FILTER (WHERE state = 'accepted') AS accepted,
+                            count(*) FILTER (WHERE state IN ('accepted', 'declined', 'missed')) AS ended FROM offer WHERE event_id = w.event_id) o ON true
+ WHERE e.id = $1`
+
+func (l *Live) queueWaits(q *pgx.Batch, event seats.Event) {
+	w := &l.Waits
+	q.Queue(waitsSQL, event.ID).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&w.Ever, &w.Paused, &w.Waiting, &w.Open, &w.Accepted, &w.Ended)
 	})
 }
 

@@ -78,7 +78,7 @@ func (o *Orders) MarkPaidAnd(ctx context.Context, code string, also seats.Also) 
 		if err := tx.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency); err != nil {
 			return err
 		}
-		return alsoIn(ctx, tx, also)
+		return also.Run(ctx, tx)
 	})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return amount, currency, err

@@ -70,7 +70,7 @@ func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount 
 		if err := tx.SendBatch(ctx, &q).Close(); err != nil || waived == 0 {
 			return err
 		}
-		return alsoIn(ctx, tx, also)
+		return also.Run(ctx, tx)
 	})
 	switch {
 	case err != nil:
@@ -114,7 +114,7 @@ func (o *Orders) PaidOutAnd(ctx context.Context, code string, also seats.Also) (
 		if err := tx.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency); err != nil || amount == 0 {
 			return err
 		}
-		return alsoIn(ctx, tx, also)
+		return also.Run(ctx, tx)
 	})
 	if err != nil {
 		return 0, "", fmt.Errorf("orders: note what was paid out: %w", err)

@@ -71,7 +71,7 @@ func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, a
 		if fresh = err == nil && tag.RowsAffected() == 1; !fresh {
 			return err
 		}
-		return alsoIn(ctx, tx, also)
+		return also.Run(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("orders: tell everybody: %w", err)

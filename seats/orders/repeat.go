@@ -57,19 +57,9 @@ func (o *Orders) execAnd(ctx context.Context, also seats.Also, sql string, args 
 		if changed = err == nil && tag.RowsAffected() > 0; !changed {
 			return err
 		}
-		return alsoIn(ctx, tx, also)
+		return also.Run(ctx, tx)
 	})
 	return changed && err == nil, err
-}
-
-// alsoIn runs what is to commit with a transaction.
-func alsoIn(ctx context.Context, tx pgx.Tx, also seats.Also) error {
-	if also == nil {
-		return nil
-	}
-	var q pgx.Batch
-	also(&q)
-	return tx.SendBatch(ctx, &q).Close()
 }
 
 // mostResent is how many mails about one order go out in an hour.

@@ -31,7 +31,7 @@ func waitedEvening(t *testing.T) *house {
 		}
 		h.claim(t, who, "", some...)
 	}
-	for _, w := range []waitlist.Wish{
+	for _, w := range []waitlist.NewEntry{
 		{Email: "pair@example.org", Wanted: seats.Wanted{Quantity: 2, Together: true}},
 		{Email: "ann@example.org", Wanted: seats.Wanted{Quantity: 1, Categories: []int{h.sale.Plan.Seats[0].Category}}},
 		{Email: "bob@example.org", Wanted: seats.Wanted{Quantity: 1}},

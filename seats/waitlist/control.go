@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,56 +16,24 @@ import (
 type Control struct {
 	List *List
 	Who  string
+	Also seats.Also // commits with what is done; nil for nothing
 }
 
 // ErrNoReason says that an organizer acts out of turn without saying why.
 var ErrNoReason = errors.New("what is done out of turn needs a reason, which is written down")
 
-// Overview is the list of an event, for its organizer.
-type Overview struct {
-	Paused  bool
-	Note    string
-	Kept    int // seats that came back and are kept for those who wait
-	Figures Figures
-	Entries []Entry // by rank: those who are offered something or wait, then the unverified
-}
+const mostNote = 500 // characters of a reason
 
-const overviewSQL = `
-SELECT coalesce(w.paused_at IS NOT NULL, false), coalesce(w.note, ''),
-       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state = 'open'),
-       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state = 'accepted'),
-       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state IN ('accepted', 'declined', 'missed'))
-  FROM event e LEFT JOIN wait_list w ON w.event_id = e.id
- WHERE e.slug = $1`
-
-const entriesSQL = `SELECT ` + entryColumns + entryTables + `
- WHERE e.slug = $1 AND n.state IN ('new', 'waiting', 'offered')
- ORDER BY n.state = 'new', n.rank, n.id
- LIMIT $2`
-
-// Show returns the list of an event with the first of its entries, at most limit. seats.ErrNoEvent if there is no such event.
-func (c Control) Show(ctx context.Context, slug string, limit int) (o Overview, err error) {
-	l := c.List
-	s, err := l.office.Sale(ctx, slug)
-	if err != nil {
-		return o, err
+// reasonOf is a reason without what nobody means to say; without one, or with a long one, nothing is done.
+func reasonOf(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	switch {
+	case reason == "":
+		return "", ErrNoReason
+	case len([]rune(reason)) > mostNote:
+		return "", &seats.Nonsense{Message: fmt.Sprintf("A reason has at most %d characters. Nothing was changed.", mostNote)}
 	}
-	if err := s.CatchUp(ctx); err != nil {
-		return o, err
-	}
-	o.Kept = len(s.Kept())
-	err = l.db.QueryRow(ctx, overviewSQL, slug).Scan(&o.Paused, &o.Note, &o.Figures.Open, &o.Figures.Accepted, &o.Figures.Ended)
-	if err != nil {
-		return o, fmt.Errorf("waitlist: show: %w", err)
-	}
-	rows, err := l.db.Query(ctx, entriesSQL, slug, limit)
-	if err == nil {
-		o.Entries, err = pgx.CollectRows(rows, scanEntry)
-	}
-	if err != nil {
-		return o, fmt.Errorf("waitlist: show: %w", err)
-	}
-	return o, nil
+	return reason, nil
 }
 
 const pauseSQL = `
@@ -76,6 +43,10 @@ INSERT INTO wait_list (event_id, paused_at, note) VALUES ($1, CASE WHEN $2 THEN 
 // Pause has nothing offered until Resume. What comes back meanwhile is kept for those who wait, and offers that were made
 // hold. reason is what they all read.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
+	reason, err := reasonOf(reason)
+	if err != nil {
+		return err
+	}
 	return c.pause(ctx, slug, true, reason, "paused")
 }
 
@@ -84,12 +55,7 @@ func (c Control) Resume(ctx context.Context, slug string) error {
 	return c.pause(ctx, slug, false, "", "resumed")
 }
 
-const mostNote = 500 // characters
-
 func (c Control) pause(ctx context.Context, slug string, on bool, reason, what string) error {
-	if len([]rune(reason)) > mostNote {
-		return &seats.Nonsense{Message: fmt.Sprintf("A reason has at most %d characters. Nothing was changed.", mostNote)}
-	}
 	s, err := c.List.office.Sale(ctx, slug)
 	if err != nil {
 		return err
@@ -98,8 +64,10 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 		if _, err := tx.Exec(ctx, pauseSQL, s.Event.ID, on, reason); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, stepSQL, s.Event.ID, nil, what, reason, c.Who)
-		return err
+		if _, err := tx.Exec(ctx, stepSQL, s.Event.ID, nil, what, reason, c.Who); err != nil {
+			return err
+		}
+		return c.Also.Run(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("waitlist: %s: %w", what, err)
@@ -108,29 +76,50 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 	return nil
 }
 
+// entry finds an entry that waits.
+func (c Control) entry(ctx context.Context, slug, email string) (Entry, error) {
+	n, err := c.List.Of(ctx, slug, email)
+	if err != nil {
+		return n, err
+	}
+	switch n.State {
+	case Offered:
+		return n, &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
+	case Unverified:
+		return n, &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " was not confirmed yet. Nothing was changed; they wait once they open the link in their mail."}
+	}
+	return n, nil
+}
+
 const prioritySQL = `
 UPDATE entry n
    SET rank = (SELECT min(rank) FROM entry WHERE event_id = n.event_id AND state IN ('waiting', 'offered')) - 1,
        waits_since = clock_timestamp(), passed = NULL, had = NULL, passed_at = NULL
-  FROM event e
- WHERE e.id = n.event_id AND e.slug = $1 AND n.email = $2 AND n.state = 'waiting'
-RETURNING n.event_id, n.id`
+ WHERE id = $1 AND state = 'waiting'
+RETURNING event_id`
 
 // Priority puts an entry that waits before all others, for a reason that is written down.
 func (c Control) Priority(ctx context.Context, slug, email, reason string) error {
-	if strings.TrimSpace(reason) == "" {
-		return ErrNoReason
+	reason, err := reasonOf(reason)
+	if err != nil {
+		return err
 	}
-	err := pgx.BeginFunc(ctx, c.List.db, func(tx pgx.Tx) error {
-		var event, entry int64
-		if err := tx.QueryRow(ctx, prioritySQL, slug, tidyEmail(email)).Scan(&event, &entry); err != nil {
+	n, err := c.entry(ctx, slug, email)
+	if err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, c.List.db, func(tx pgx.Tx) error {
+		var event int64
+		if err := tx.QueryRow(ctx, prioritySQL, n.ID).Scan(&event); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, stepSQL, event, entry, "put first", reason, c.Who)
-		return err
+		if _, err := tx.Exec(ctx, stepSQL, event, n.ID, "put first", reason, c.Who); err != nil {
+			return err
+		}
+		return c.Also.Run(ctx, tx)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrNoEntry
+		return refuseGone()
 	}
 	if err != nil {
 		return fmt.Errorf("waitlist: priority: %w", err)
@@ -142,12 +131,13 @@ func (c Control) Priority(ctx context.Context, slug, email, reason string) error
 // Offer holds seats for an entry out of turn, for a reason that is written down: these seats, also blocked ones, or, if
 // none is named, what fits of the seats that are kept or free. It returns the seats.
 //
-// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Refusal if there are no such seats; the database's.
+// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Refusal if it does not wait or there are no such seats; the database's.
 func (c Control) Offer(ctx context.Context, slug, email, reason string, list []int) ([]int, error) {
-	if strings.TrimSpace(reason) == "" {
-		return nil, ErrNoReason
+	reason, err := reasonOf(reason)
+	if err != nil {
+		return nil, err
 	}
-	n, err := c.List.Of(ctx, slug, email)
+	n, err := c.entry(ctx, slug, email)
 	if err != nil {
 		return nil, err
 	}
@@ -165,19 +155,13 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 	if !st.open() {
 		return nil, ErrOver
 	}
-	if len(list) == 0 {
-		list = s.NewPool(append(s.FreeSeats(), s.Kept()...)).Take(n.Wanted)
+	if list, err = byHand(s, n.Wanted, list); err != nil {
+		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, &seats.Refusal{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
+	o := making{
+		chosen: chosen{waiter{id: n.ID, rank: n.Rank, wanted: n.Wanted}, list}, looked: st.now, until: until(st.now, st.starts, st.place(), c.List.Windows),
+		who: c.Who, reason: reason, also: c.Also,
 	}
-	slices.Sort(list)
-	zone, err := time.LoadLocation(st.zone)
-	if err != nil {
-		zone = time.UTC
-	}
-	w := waiter{id: n.ID, rank: n.Rank, wanted: n.Wanted}
-	o := making{chosen{w, list}, st.now, until(st.now, st.starts, zone, c.List.Windows), c.Who, reason}
 	if err := s.Offer(ctx, []seats.Offer{o.of(s.Event.ID)})[0]; err != nil {
 		return nil, err
 	}
@@ -186,21 +170,67 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 	return list, nil
 }
 
-// Remove takes an entry off the list that waits, for a reason that is written down.
+// byHand are the seats that are offered by hand: those that were named, or the best that fit.
+func byHand(s *seats.Sale, wanted seats.Wanted, named []int) ([]int, error) {
+	switch {
+	case len(named) > mostSeats:
+		return nil, &seats.Nonsense{Message: fmt.Sprintf("At most %d seats are offered to one person. Nothing was offered.", mostSeats)}
+	case len(named) > 0:
+		list := slices.Clone(named)
+		slices.Sort(list)
+		return slices.Compact(list), nil
+	}
+	list := s.NewPool(append(s.FreeSeats(), s.Kept()...)).Take(wanted)
+	if len(list) == 0 {
+		return nil, &seats.Refusal{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// Remove takes an entry off the list, for a reason that is written down; its person gets mail. Refused while it is offered
+// seats.
 func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
-	if strings.TrimSpace(reason) == "" {
-		return ErrNoReason
+	reason, err := reasonOf(reason)
+	if err != nil {
+		return err
 	}
 	n, err := c.List.Of(ctx, slug, email)
 	if err != nil {
 		return err
 	}
-	if n.State == Offered {
-		return &seats.Refusal{Code: seats.CodeChanged, Message: "This entry is offered seats at this moment. Nothing was changed; an offer that was made holds."}
-	}
-	if _, err := c.List.db.Exec(ctx, leaveSQL, n.ID, c.Who, reason); err != nil {
+	err = pgx.BeginFunc(ctx, c.List.db, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, leaveSQL, n.ID, c.Who, reason)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
+		}
+		return c.Also.Run(ctx, tx)
+	})
+	var refusal *seats.Refusal
+	if err != nil && !errors.As(err, &refusal) {
 		return fmt.Errorf("waitlist: remove: %w", err)
 	}
+	if err != nil {
+		return refusal
+	}
 	c.List.Wrote()
+	c.List.Wake(slug)
 	return nil
+}
+
+// Now makes a round for an event at once, for a program that ends soon and whose List does not run.
+func (c Control) Now(ctx context.Context, slug string) error {
+	for range 20 {
+		again, err := c.List.round(ctx, slug, true)
+		if err != nil || !again {
+			return err
+		}
+		if err := pause(ctx, rest); err != nil {
+			return err
+		}
+	}
+	return nil // the nodes that run are at it
 }

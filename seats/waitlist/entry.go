@@ -77,14 +77,17 @@ const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.c
 const entryTables = `
   FROM entry n JOIN event e ON e.id = n.event_id LEFT JOIN offer o ON o.entry_id = n.id AND o.state = 'open'`
 
-func scanEntry(row pgx.CollectableRow) (n Entry, err error) {
+// scanEntry reads the columns of an entry, and more if there are more.
+func scanEntry(row pgx.CollectableRow, more ...any) (n Entry, err error) {
 	var offer, holder, hold seats.ID
 	var at, until *time.Time
 	var now time.Time
 	var list []int
 	w := &n.Wanted
-	err = row.Scan(&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt,
-		&n.Passed, &n.Had, &n.Gathers, &offer, &holder, &hold, &list, &at, &until, &now)
+	err = row.Scan(append([]any{
+		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt,
+		&n.Passed, &n.Had, &n.Gathers, &offer, &holder, &hold, &list, &at, &until, &now,
+	}, more...)...)
 	if err == nil && at != nil {
 		n.Offer = &Made{offer, holder, hold, list, *at, *until, now}
 	}
@@ -112,7 +115,7 @@ func (l *List) one(ctx context.Context, sql string, args ...any) (Entry, error) 
 	rows, err := l.db.Query(ctx, sql, args...)
 	var n Entry
 	if err == nil {
-		n, err = pgx.CollectExactlyOneRow(rows, scanEntry)
+		n, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (Entry, error) { return scanEntry(row) })
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Entry{}, ErrNoEntry

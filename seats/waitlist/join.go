@@ -14,7 +14,7 @@ import (
 // CodeFree is the code of a refusal: what somebody would wait for is free.
 const CodeFree = "free"
 
-// Joining is how somebody joins besides what they wish for.
+// Joining is how somebody joins besides what they want.
 type Joining struct {
 	Verified string // an address that they showed to be theirs; empty if none
 	Number   int64  // of the event's waiting room; 0 if they do not come from there
@@ -41,7 +41,7 @@ func (l *List) now(ctx context.Context) (now time.Time, err error) {
 // learns nothing of it but by mail.
 //
 // Errors: Mistakes; ErrOver; ErrOften; a *seats.Refusal if such seats are free; the database's.
-func (l *List) Join(ctx context.Context, s *seats.Sale, w Wish, by Joining) (Joined, error) {
+func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (Joined, error) {
 	w = w.tidy()
 	now, err := l.now(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ const stepSQL = `INSERT INTO wait_step (event_id, entry_id, what, detail, who) V
 // mostAsked is how many mails with its link an address gets within an hour.
 const mostAsked = 3
 
-func (l *List) join(ctx context.Context, s *seats.Sale, w Wish, by Joining) (j Joined, err error) {
+func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (j Joined, err error) {
 	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, makeListSQL, s.Event.ID); err != nil {
 			return err
@@ -183,8 +183,8 @@ UPDATE entry
  WHERE id = $1 AND state IN ('new', 'waiting')
 RETURNING event_id`
 
-// Change gives an entry another wish, and leaves it its rank. Refused while it is offered something, and afterwards.
-func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w Wish) error {
+// Change has an entry want other seats, and leaves it its rank. Refused while it is offered something, and afterwards.
+func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) error {
 	w.Email = n.Email
 	w = w.tidy()
 	now, err := l.now(ctx)

@@ -209,7 +209,7 @@ func (n *node) fill(t failer) map[int]seats.ID {
 // joins enters somebody whose address was verified.
 func (n *node) joins(t failer, email string, w seats.Wanted) string {
 	t.Helper()
-	j, err := n.list.Join(context.Background(), n.sale, waitlist.Wish{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
+	j, err := n.list.Join(context.Background(), n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
 	if err != nil {
 		t.Fatal(err)
 	}

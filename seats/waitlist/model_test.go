@@ -57,7 +57,7 @@ func (m *machine) arrive(t *rapid.T) {
 	w := wanted(t)
 	m.people++
 	email := fmt.Sprintf("p%d@example.org", m.people)
-	j, err := n.list.Join(m.h.ctx, n.sale, waitlist.Wish{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
+	j, err := n.list.Join(m.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
 	var refusal *seats.Refusal
 	if errors.As(err, &refusal) {
 		if !fits(n.sale.Plan, w, n.sale.FreeSeats()) {
@@ -176,7 +176,7 @@ func (m *machine) leave(t *rapid.T) {
 
 func (m *machine) change(t *rapid.T) {
 	n := m.node(t)
-	err := n.list.Change(m.h.ctx, n.sale, n.entry(t, drawn(t, m.codes, "entry")), waitlist.Wish{Wanted: wanted(t)})
+	err := n.list.Change(m.h.ctx, n.sale, n.entry(t, drawn(t, m.codes, "entry")), waitlist.NewEntry{Wanted: wanted(t)})
 	var refusal *seats.Refusal
 	if err != nil && !errors.As(err, &refusal) {
 		t.Fatal(err)

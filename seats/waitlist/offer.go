@@ -31,6 +31,7 @@ type making struct {
 	until  time.Time
 	who    string // an organizer; empty: it is their turn
 	reason string
+	also   seats.Also // commits with it
 }
 
 // of is the offer as the engine makes it.
@@ -38,6 +39,9 @@ func (o making) of(event int64) seats.Offer {
 	id := seats.NewID()
 	return seats.Offer{ID: id, Entry: o.id, Seats: o.seats, Until: o.until, Blocked: o.who != "", Write: func(q *pgx.Batch, hold seats.ID) {
 		q.Queue(offerSQL, id, event, o.id, hold, o.seats, o.rank, o.looked, o.until, o.who != "", o.reason, o.who)
+		if o.also != nil {
+			o.also(q)
+		}
 	}}
 }
 
@@ -47,11 +51,7 @@ func (l *List) offer(ctx context.Context, s *seats.Sale, st standing, list []cho
 	if len(list) == 0 {
 		return false, nil
 	}
-	zone, err := time.LoadLocation(st.zone)
-	if err != nil {
-		zone = time.UTC
-	}
-	end := until(st.now, st.starts, zone, l.Windows)
+	end := until(st.now, st.starts, st.place(), l.Windows)
 	offers := make([]seats.Offer, len(list))
 	for i, c := range list {
 		offers[i] = making{chosen: c, looked: st.now, until: end}.of(s.Event.ID)

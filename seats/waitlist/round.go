@@ -87,6 +87,14 @@ func (st standing) open() bool {
 	return st.now.Before(st.starts) && st.status != string(seats.Closed) && st.status != string(seats.Cancelled)
 }
 
+// place is the time zone of the event.
+func (st standing) place() *time.Location {
+	if zone, err := time.LoadLocation(st.zone); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
 // Only this statement says whether seats that come back are kept.
 const flagSQL = `UPDATE event SET wait_list = $2 WHERE id = $1 AND wait_list <> $2`
 

@@ -3,9 +3,6 @@ package waitlist
 import (
 	"context"
 	"fmt"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Stand is what somebody who waits is told besides their entry.
@@ -62,33 +59,4 @@ func (l *List) Waiting(ctx context.Context, slug string) (n int, err error) {
 		return 0, fmt.Errorf("waitlist: how many wait: %w", err)
 	}
 	return n, nil
-}
-
-// Step is something that happened to an entry or a list.
-type Step struct {
-	At     time.Time
-	Email  string // whose entry; empty: the whole list
-	What   string
-	Detail string
-	Who    string // an organizer; empty: the person, or the list itself
-}
-
-const stepsSQL = `
-SELECT p.at, coalesce(n.email, ''), p.what, p.detail, p.who
-  FROM wait_step p JOIN event e ON e.id = p.event_id LEFT JOIN entry n ON n.id = p.entry_id
- WHERE e.slug = $1 AND ($2 = '' OR n.email = $2)
- ORDER BY p.id DESC
- LIMIT $3`
-
-// Steps lists what happened to the list of an event, or to the entries of one address, the latest first.
-func (c Control) Steps(ctx context.Context, slug, email string, limit int) ([]Step, error) {
-	rows, err := c.List.db.Query(ctx, stepsSQL, slug, tidyEmail(email), limit)
-	if err != nil {
-		return nil, fmt.Errorf("waitlist: what happened: %w", err)
-	}
-	steps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Step])
-	if err != nil {
-		return nil, fmt.Errorf("waitlist: what happened: %w", err)
-	}
-	return steps, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Wish is what somebody who joins asks for.
-type Wish struct {
+// NewEntry is what somebody who joins asks for.
+type NewEntry struct {
 	Email string
 	seats.Wanted
 	Until *time.Time // nil: as long as the sale is open
@@ -46,7 +46,7 @@ const mostSeats = 100
 func tidyEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // tidy takes away what nobody means to say: a section twice, and together of one.
-func (w Wish) tidy() Wish {
+func (w NewEntry) tidy() NewEntry {
 	w.Email = tidyEmail(w.Email)
 	for _, list := range []*[]int{&w.Sections, &w.Categories} {
 		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
@@ -57,8 +57,8 @@ func (w Wish) tidy() Wish {
 	return w
 }
 
-// check finds every mistake in a tidy wish. now is the database's.
-func (w Wish) check(s *seats.Sale, now time.Time) error {
+// check finds every mistake in a tidy entry. now is the database's.
+func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 	m := Mistakes{}
 	if wrongEmail(w.Email) {
 		m[FieldEmail] = "This is not an e-mail address such as ann@example.org."

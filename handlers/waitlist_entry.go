@@ -96,10 +96,10 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 		return writeJSON(w, status, describeEntry(s, &p))
 	}
 	if len(p.Mistakes) == 0 {
-		p.Typed = views.LongingOf(s.Event, n)
+		p.Typed = views.EntryFormOf(s.Event, n)
 	}
 	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
-	p.Page = views.Page{Title: waitTitle(&p), Nonce: nonce(w), Script: "waiting.js", Style: "waitlist.css"}
+	p.Page = views.Page{Title: waitTitle(&p), Nonce: nonce(w), Script: "waitlist.js", Style: "waitlist.css"}
 	return writePage(w, r, status, views.WaitPlace(p))
 }
 
@@ -113,16 +113,17 @@ func waitTitle(p *views.WaitPage) string {
 // POST /waitlist/{code}/confirm
 //
 // Looking confirms nothing: programs that read mail look at every address in it. The button does.
-func (h *Handlers) confirmPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, _ *seats.Sale) error {
+func (h *Handlers) confirmPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
 	if err := h.waits.Confirm(r.Context(), n); err != nil {
 		return err
 	}
+	h.desks.Changed(s)
 	return h.goToPlace(w, r, n.Code, http.StatusOK)
 }
 
 // POST /waitlist/{code}
 func (h *Handlers) changePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
-	wish, typed, _, err := decodeLonging(r, s)
+	wish, typed, _, err := decodeEntry(r, s)
 	if err == nil {
 		err = h.waits.Change(r.Context(), s, n, wish)
 	}
@@ -154,6 +155,7 @@ func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlis
 	case err != nil:
 		return err
 	}
+	h.desks.Changed(s)
 	return h.goToPlace(w, r, n.Code, http.StatusOK)
 }
 

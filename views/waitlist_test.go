@@ -1,0 +1,113 @@
+package views
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/waitlist"
+)
+
+// aWaiter is an entry that wants everything one can want. Every text that comes from people is this one.
+func aWaiter(state, text string) waitlist.Entry {
+	until := time.Unix(2e9, 0)
+	n := waitlist.Entry{
+		ID: 7, Event: "evening", Code: "CODE", Email: text, State: state, Until: &until, JoinedAt: until.Add(-time.Hour),
+		Wanted: seats.Wanted{Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true}, Passed: waitlist.PassedFew, Had: 2, Misses: 1,
+	}
+	if state == waitlist.Offered {
+		n.Offer = &waitlist.Made{Seats: []int{0, 1}, Until: until}
+	}
+	return n
+}
+
+// entryStates are all of them.
+var entryStates = []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered, waitlist.Served, waitlist.Left, waitlist.Over}
+
+// waitMails is every mail of the wait list.
+func waitMails(s Sale, text string) (list []shown) {
+	for _, state := range entryStates {
+		for _, kind := range []string{"verify", "offer", "missed", "left"} {
+			letter := WaitLetter{Sale: s, Entry: aWaiter(state, text), Kind: kind, Address: "/waitlist/CODE", EventAt: "/events/evening"}
+			list = append(list, shown{"mail about a place that is " + state + ": " + kind, false, WaitMail(letter)})
+		}
+	}
+	return list
+}
+
+// waitPages is every page of the wait list in every state worth a look.
+func waitPages(page Page, s Sale, text string) (list []shown) {
+	wrong := waitlist.Mistakes{}
+	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil} {
+		wrong[field] = text
+	}
+	typed := EntryForm{Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
+	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
+	list = append(list,
+		shown{"joining a wait list", true, WaitJoin(JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
+		shown{"joining a wait list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text})},
+		shown{"joining a wait list, asked", true, WaitJoin(JoinPage{Page: page, Sale: s, Asked: text})},
+		shown{"joining a wait list, shut", true, WaitJoin(JoinPage{Page: page, Sale: s, Shut: text})},
+	)
+	for _, state := range entryStates {
+		n := aWaiter(state, text)
+		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text})})
+	}
+	event := s.Event
+	event.Slug = "evening"
+	of := DeskWaitListPage{
+		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
+		List: waitlist.Overview{Paused: true, Note: text, Waiting: 300, Kept: 2, Figures: stand.Figures}, Message: text, Form: map[string][]string{"email": {text}, "reason": {text}, "seats": {text}},
+	}
+	for _, state := range []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered} {
+		of.List.Entries = append(of.List.Entries, waitlist.Placed{Entry: aWaiter(state, text), Place: 1})
+	}
+	of.Steps = []waitlist.Step{{At: time.Unix(2e9, 0), Email: text, What: text, Detail: text, Who: text}}
+	quiet := of
+	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, desk.Viewer
+	return append(list, shown{"a wait list at the desk", true, DeskWaitList(of)}, shown{"a wait list in which nobody waits, at the desk", true, DeskWaitList(quiet)})
+}
+
+func TestWhoWaitsReadsWhereTheyStandAndWhyOthersWereServedBefore(t *testing.T) {
+	t.Parallel()
+	s := sale(t, "club", nil)
+	stand := waitlist.Stand{Place: 14, Waiting: 1200, Figures: waitlist.Figures{Open: 3, Accepted: 61, Ended: 100}, Before: 2}
+	for passed, why := range map[string]string{
+		waitlist.PassedNone: "The seats that came back were elsewhere.", waitlist.PassedFew: "2 seats came back where you would sit, and you wait for 3.",
+		waitlist.PassedApart: "and not side by side", waitlist.PassedMissed: "You let an offer of such seats go by", waitlist.PassedGathered: "gathered for a group that waited before you, for an hour at most",
+	} {
+		n := aWaiter(waitlist.Waiting, "ann@example.org")
+		n.Passed = passed
+		page := render(t, WaitPlace(WaitPage{Sale: s, Entry: n, Stand: stand}))
+		for _, want := range []string{"<strong>14th</strong>", "1,200 people", "<dd>3</dd>", "61 % were accepted so far", "2 offers went to people behind you.", why, "Your place is as it was."} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page of a place lacks %q", passed, want)
+			}
+		}
+	}
+}
+
+func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t *testing.T) {
+	t.Parallel()
+	s := sale(t, "club", nil)
+	s.Map.Counts.Free = make([]int, len(s.Plan.Categories))
+	s.Map.Counts.Held = make([]int, len(s.Plan.Categories))
+	s.Map.Counts.Held[0] = 37
+	for _, c := range []struct {
+		returned, bought int64
+		says             string
+	}{{24, 76, "24 % of held seats came back so far."}, {4, 5, ""}, {0, 0, ""}} {
+		s.Returned, s.Bought = c.returned, c.bought
+		page := render(t, Event(EventPage{Sale: s}))
+		_, gone, _ := strings.Cut(page, "<section data-gone")
+		gone, _, _ = strings.Cut(gone, "</section>")
+		if strings.HasPrefix(gone, " hidden") || !strings.Contains(gone, "<h2>0 free, <span data-free>37</span> held</h2>") || !strings.Contains(gone, "/events/evening/waitlist") {
+			t.Errorf("the page says %s", gone)
+		}
+		if c.says == "" && strings.Contains(gone, "%") || !strings.Contains(gone, c.says) {
+			t.Errorf("%d of %d came back, and the page says %s", c.returned, c.returned+c.bought, gone)
+		}
+	}
+}
