@@ -13,18 +13,20 @@ const steps = JSON.parse(read('../realtime/testdata/sequence.json'))
 const bytes = hex => new Uint8Array(hex.match(/../g).map(b => parseInt(b, 16))).buffer
 const tick = () => new Promise(setImmediate)
 
+const later = [] // what the page wants to do in a while
+
 // What a page stands on, as far as its map needs it.
 const element = {addEventListener() {}, textContent: '', hidden: false}
 const page = module('export const data = {slug: "x"}, path = "", say = () => {}, $ = () => globalThis.element')
 class Socket {
-  constructor() { Socket.last = this; this.said = []; this.readyState = 1 }
+  constructor(url) { Object.assign(this, {url, said: [], readyState: 1}); Socket.last = this }
   send(message) { this.said.push(new Uint8Array(message)[0]) }
   close() {}
 }
 Object.assign(globalThis, {
   element, WebSocket: Socket, location: {protocol: 'http:', host: 'x'}, document: {addEventListener() {}, hidden: false}, addEventListener() {},
   fetch: async () => ({ok: false, status: 503}), sessionStorage: {getItem: () => null, setItem() {}, removeItem() {}},
-  setInterval: () => 0, setTimeout: () => 0, clearInterval() {}, clearTimeout() {},
+  setInterval: () => 0, setTimeout: f => later.push(f) && 0, clearInterval() {}, clearTimeout() {},
 })
 
 let pages = 0
@@ -104,3 +106,170 @@ test('for eight hours the page knows the time, though its clock drifts and the w
   }
   assert.ok(worst <= 0, `it was off by ${worst} ms more than it may`)
 })
+
+// A generator of its own, so that a failure comes again.
+function dice(seed) {
+  return n => (seed = seed * 48271 % 0x7fffffff) % n
+}
+
+const SEATS = 23
+
+// House is a server: its map in every version there was, what is on its way to the page, and how far the socket is.
+class House {
+  epoch = 1
+  version = 0
+  history = new Map()
+  wire = [] // messages on their way, in their order
+  answers = [] // maps that were asked for by HTTP, each as it was then
+  sent = -1
+  constructor(roll) {
+    this.roll = roll
+    this.states = Array.from({length: SEATS}, () => roll(4))
+    this.keep()
+  }
+  get counts() { return [0, 1, 2, 3].map(state => this.states.filter(s => s === state).length) }
+  keep() { this.history.set(`${this.epoch}-${this.version}`, {states: [...this.states], counts: this.counts}) }
+  change() {
+    const touched = Array.from({length: 1 + this.roll(4)}, () => this.roll(SEATS))
+    for (const idx of touched) this.states[idx] = this.roll(4)
+    this.version++
+    this.keep()
+    this.history.get(`${this.epoch}-${this.version}`).touched = touched
+  }
+  // restore is a database that begins again with a map of before.
+  restore() {
+    this.version = this.roll(this.version + 1)
+    this.epoch++
+    this.states = Array.from({length: SEATS}, () => this.roll(4))
+    this.keep()
+    this.sent = this.roll(2) ? -1 : this.version // a server that is wrong about what the page has
+  }
+  message(type, ...rest) { return Uint8Array.from([type, this.epoch & 255, this.epoch >> 8, 0, 0, ...rest.flatMap(leb)]).buffer }
+  snap() {
+    const bits = Array(Math.ceil(SEATS / 4)).fill(0)
+    this.states.forEach((s, i) => { bits[i >> 2] |= s << 2 * (i & 3) })
+    return this.message(2, this.version, SEATS, 1, ...this.counts, bits.map(raw))
+  }
+  delta(from) {
+    const touched = new Set(), entries = []
+    for (let v = from + 1; v <= this.version; v++) for (const idx of this.history.get(`${this.epoch}-${v}`).touched) touched.add(idx)
+    let last = 0
+    this.states.forEach((s, i) => {
+      if (!touched.has(i) && this.roll(9)) return
+      entries.push((i - last) * 4 + s)
+      last = i
+    })
+    return this.message(3, from, this.version, 1, ...this.counts, ...entries)
+  }
+  hello() { this.wire.push(this.message(1, this.version, Array(8).fill(raw(0)), 100, 1)) }
+  // tell sends what the socket does not have yet, as a delta or as the whole map; now and then what it had, once more.
+  tell() {
+    const again = this.roll(8) === 0 && this.sent > 0 && this.history.has(`${this.epoch}-${this.sent - 1}`)
+    const from = again ? this.sent - 1 : this.sent
+    const known = from >= 0 && this.history.has(`${this.epoch}-${from}`) && from <= this.version
+    if (this.sent === this.version && !again) return
+    this.wire.push(known && this.roll(6) ? this.delta(from) : this.snap())
+    this.sent = this.version
+  }
+}
+
+const raw = byte => ({byte})
+function leb(n) {
+  if (Array.isArray(n)) return n.flatMap(leb)
+  if (n.byte !== undefined) return [n.byte]
+  return n < 128 ? [n] : [n % 128 | 128, ...leb(Math.floor(n / 128))]
+}
+
+// live a while: returns where the page showed something that never was, or in the end not what is.
+async function lives(seed, deeds, from, to) {
+  const roll = dice(seed), house = new House(roll)
+  globalThis.fetch = () => new Promise(done => house.answers.push({bytes: house.snap(), done}))
+  const opening = open(from, to)
+  for (let i = 0; i < 5; i++) await tick()
+  house.answers.shift().done({ok: true, status: 200, headers: new Map(), arrayBuffer: async () => house.snap()})
+  const {live, resync} = await opening
+  let before = {epoch: 0, version: 0}, greeted = false
+  const look = what => {
+    if (!live.states || live.version < 0) return ''
+    const {epoch, version} = before
+    before = {epoch: live.epoch, version: live.version}
+    if (live.epoch === epoch ? live.version < version : greeted && live.epoch < epoch) return `${what}: the page goes back to version ${live.version} of epoch ${live.epoch}`
+    const want = house.history.get(`${live.epoch}-${live.version}`)
+    const has = {states: [...live.states], counts: live.counts.flatMap(c => [c.free, c.held, c.sold, c.blocked])}
+    if (want && has.states.join() === want.states.join() && has.counts.join() === want.counts.join()) return ''
+    return `${what}: the page is not what was at version ${live.version} of epoch ${live.epoch}`
+  }
+  const meet = () => { // a new socket, which says what the page has
+    house.wire = []
+    const [, epoch, version] = /epoch=(\d+)&v=(-?\d+)/.exec(Socket.last.url) ?? [0, 0, -1]
+    house.sent = Number(epoch) === house.epoch ? Number(version) : -1
+    house.hello()
+  }
+  const hear = () => {
+    const {last} = Socket
+    if (!house.wire.length) return
+    last.said.length = 0
+    const message = house.wire.shift()
+    if (new Uint8Array(message)[0] === 1) [greeted, before.version] = [true, -1] // of another epoch it forgets all
+    last.onmessage({data: message})
+    if (last.said.includes(RESYNC)) house.sent = -1
+  }
+  const does = {
+    change: () => house.change(),
+    tell: () => house.tell(),
+    hear,
+    lose: () => {
+      later.length = 0
+      Socket.last.onclose()
+      greeted = false
+      later.find(f => f.name === 'connect')?.()
+      meet()
+    },
+    ask: () => { resync().catch(() => {}) },
+    answer: async () => {
+      const a = house.answers.splice(roll(house.answers.length), 1)[0]
+      a?.done({ok: true, status: 200, headers: new Map(), arrayBuffer: async () => a.bytes})
+      for (let i = 0; i < 3; i++) await tick()
+    },
+    restore: () => { if (roll(6) === 0) house.restore() },
+    miss: () => { if (roll(3) === 0) house.wire.shift() }, // on a way that loses something
+  }
+  const usual = ['change', 'change', 'change', 'tell', 'tell', 'hear', 'hear', 'hear', 'lose', 'ask', 'answer', 'restore', 'miss']
+  meet()
+  for (let i = 0; i < deeds; i++) {
+    const what = usual[roll(usual.length)]
+    await does[what]()
+    const wrong = look(`deed ${i}, ${what}`)
+    if (wrong) return wrong
+  }
+  while (house.answers.length) await does.answer()
+  for (let i = 0; i < 9; i++) {
+    house.change()
+    house.tell()
+    while (house.wire.length) hear()
+  }
+  const wrong = look('in the end')
+  if (wrong) return wrong
+  return live.epoch === house.epoch && live.version === house.version ? '' : `the page ends at version ${live.version} of epoch ${live.epoch}, the truth at ${house.version} of ${house.epoch}`
+}
+
+test('whatever comes in whatever order, the page at a version shows the map of that version and ends on the truth', async () => {
+  for (let seed = 1; seed <= 40; seed++) assert.equal(await lives(seed, 120), '', `seed ${seed}`)
+})
+
+const planted = {
+  'applies an old delta': ['if (to <= this.version) return true', ''],
+  'ignores the epoch of a delta': ['epoch !== this.epoch || this.version < from', 'this.version < from'],
+  'does not notice a gap': [' || this.version < from', ''],
+  'takes an older map': ['if (epoch === this.epoch && version < this.version) return', ''],
+  'takes a map of before while a socket is open': ['if (!greeted || map.epoch === live.epoch) live.replace(map)', 'live.replace(map)'],
+  'says nothing of a gap': ['if (!live.apply(m)) mine.send(wanted(GAP, live))', 'live.apply(m)'],
+}
+
+for (const [what, [from, to]] of Object.entries(planted)) {
+  test(`a life in which a page ${what} is noticed`, async () => {
+    let found = ''
+    for (let seed = 1; seed <= 40 && !found; seed++) found = await lives(seed, 120, from, to)
+    assert.notEqual(found, '')
+  })
+}

@@ -111,7 +111,7 @@ func Credit(p CreditPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			case p.Asked != "":
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"sheet\" role=\"status\"><h2>Look into your mail</h2><p>A link is on its way to <b>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"sheet\"><h2>Look into your mail</h2><p>A link is on its way to <b>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1479,7 +1479,7 @@ func Preview(p EventPage) templ.Component {
 				}
 			}
 			for _, area := range p.areas() {
-				templ_7745c5c3_Err = places(p.Sale, area).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = places(p.Sale, area, true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -82,7 +82,7 @@ func Event(p EventPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, area := range p.areas() {
-					templ_7745c5c3_Err = places(p.Sale, area).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = places(p.Sale, area, true).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -117,7 +117,7 @@ func Event(p EventPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, area := range p.areas() {
-					templ_7745c5c3_Err = places(p.Sale, area).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = places(p.Sale, area, true).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -50,19 +50,44 @@ var holds = map[string]*seats.Hold{
 func all(t *testing.T) (list []shown) {
 	t.Helper()
 	page := Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}
-	list = []shown{
-		{"no events", true, Events(EventsPage{Page: page})},
-		{"an error", true, Error(ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
-	}
-	for _, state := range roomStates {
-		list = append(list, shown{"a waiting room: " + state, true, Room(waiting(page, sale(t, "theatre", nil), state))})
-	}
-	list = append(list, shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))})
-	list = append(list, atDesk(t, "Ann")...)
+	list = append(attendees(t, page), atDesk(t, "Ann")...)
 	list = append(list, liveDesks(t, page)...)
 	list = append(list, waitPages(page, sale(t, "club", nil), "Ann")...)
 	for name, hold := range holds {
-		for _, p := range []string{"theatre", "club", "conference"} {
+		for _, p := range plans {
+			s := sale(t, p, hold)
+			list = append(
+				list,
+				shown{p + " fragment with " + name, false, Rows(RowsModel{s, 0})},
+				shown{p + " tray with " + name, false, Tray(TrayModel{s})},
+				shown{p + " door with " + name, true, Door(atDoor(page, s, "Ann"))},
+			)
+		}
+	}
+	return list
+}
+
+var plans = []string{"theatre", "club", "conference"}
+
+// attendees is every page of those who buy, in every state worth a look.
+func attendees(t *testing.T, page Page) (list []shown) {
+	t.Helper()
+	list = append(
+		aside(t, page),
+		shown{"no events", true, Events(EventsPage{Page: page})},
+		shown{"an error", true, Error(ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
+		shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))},
+	)
+	for _, state := range roomStates {
+		list = append(list, shown{"a waiting room: " + state, true, Room(waiting(page, sale(t, "theatre", nil), state))})
+	}
+	for _, s := range waitPages(page, sale(t, "club", nil), "Ann") {
+		if !strings.HasSuffix(s.name, "at the desk") {
+			list = append(list, s)
+		}
+	}
+	for name, hold := range holds {
+		for _, p := range plans {
 			s := sale(t, p, hold)
 			s.Plan.Shapes = append(s.Plan.Shapes, seats.Shape{Kind: "ellipse", RX: 3, RY: 4, Text: "Bar"})
 			m := &Message{Text: "Gone.", Nearest: []int{8, 9}}
@@ -73,13 +98,10 @@ func all(t *testing.T) (list []shown) {
 				shown{p + " refused with " + name, true, Event(EventPage{page, s, m})},
 				shown{p + " rows with " + name, true, Section(SectionPage{page, s, 0, m})},
 				shown{p + " last rows with " + name, true, Section(SectionPage{page, s, last, nil})},
-				shown{p + " fragment with " + name, false, Rows(RowsModel{s, 0})},
-				shown{p + " tray with " + name, false, Tray(TrayModel{s})},
 				shown{p + " checkout with " + name, true, Checkout(typed(page, s))},
 				shown{p + " order with " + name, true, Order(ordered(page, s, "Ann"))},
-				shown{p + " door with " + name, true, Door(atDoor(page, s, "Ann"))},
+				shown{"events with " + p, true, Events(EventsPage{page, []seats.Listing{{Event: s.Event, Free: 3, PriceFrom: 100}, {Event: s.Event}}})},
 			)
-			list = append(list, shown{"events with " + p, true, Events(EventsPage{page, []seats.Listing{{Event: s.Event, Free: 3, PriceFrom: 100}, {Event: s.Event}}})})
 		}
 	}
 	return list

@@ -156,7 +156,7 @@ func rowsOf(m RowsModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Plan.Sections[m.Section].Area {
-			templ_7745c5c3_Err = places(m.Sale, m.Section).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = places(m.Sale, m.Section, false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

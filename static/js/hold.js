@@ -36,7 +36,7 @@ class Hold extends EventTarget {
 
 export const hold = new Hold()
 
-const others = 'BroadcastChannel' in window ? new BroadcastChannel(`usher ${data.slug}`) : {postMessage() {}}
+const others = new BroadcastChannel(`usher ${data.slug}`)
 others.onmessage = event => hold.take(event.data)
 
 let line = Promise.resolve()
@@ -220,11 +220,16 @@ const dialog = $('#more-time')
 let askedFor = 0 // the deadline the question was asked for
 let announced = Infinity
 
+let next
+
+// showTime looks again when a second of the time that is left is over, and now and then for what else may have changed.
 function showTime() {
   const ms = left()
   $('[data-countdown]', tray).textContent = `for ${span(ms)}`
-  $('progress', tray).value = Math.max(0, ms / hold.length)
+  $('progress', tray).value = ms / hold.length
   $('[data-left]', dialog).textContent = span(ms)
+  clearTimeout(next)
+  next = setTimeout(tick, Math.min(TICK, ms > 0 ? ms % 1000 + 1 : TICK))
   return ms
 }
 
@@ -294,12 +299,4 @@ export function start() {
   addEventListener('pageshow', event => { if (event.persisted) refresh() })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })
   hold.changed([])
-  run()
-}
-
-// run ticks when a second of the time that is left is over, and now and then for what else may have changed.
-function run() {
-  tick()
-  const ms = left()
-  setTimeout(run, Math.min(TICK, ms > 0 ? ms % 1000 + 1 : TICK))
 }

@@ -188,7 +188,7 @@ function hear(message, mine) {
       clearTimeout(silence)
       live.measure(m.now, 1000)
       if (live.states && live.epoch !== m.epoch) live.version = -1
-      for (const wait of [0, 300, 900]) setTimeout(askTime, wait)
+      askTimes()
       clearInterval(beat)
       beat = setInterval(askTime, BEAT)
       break
@@ -212,6 +212,9 @@ function hear(message, mine) {
   }
   showLive()
 }
+
+// askTimes asks several times: the way is slow now and then.
+const askTimes = () => [0, 300, 900].map(wait => setTimeout(askTime, wait))
 
 function askTime() {
   const mine = socket
@@ -256,7 +259,7 @@ function back() {
   if (paused) return
   live.measureAnew()
   resync().catch(() => {})
-  if (socket) askTime()
+  if (socket) askTimes()
   else connect()
 }
 

@@ -149,7 +149,7 @@ function hideCard() { card.hidden = true }
 function changed({detail: idxs}) {
   painter.touch(idxs)
   if (idxs && !calm.matches && !document.hidden) {
-    for (const idx of idxs.slice(0, RINGS - rings.size)) if (house.sections[house.section[idx]].pitch) rings.set(idx, performance.now())
+    for (const idx of idxs.slice(0, RINGS - rings.size)) if (house.sections[house.section[idx]].pitch) rings.set(idx, rings.get(idx) ?? performance.now())
   }
   redraw()
 }

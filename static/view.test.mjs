@@ -1,0 +1,94 @@
+// How hands, wheels and buttons move the map.
+
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import test from 'node:test'
+
+const module = source => 'data:text/javascript,' + encodeURIComponent(source)
+const page = module('export const $ = () => globalThis.group, $$ = () => [], calm = {matches: true}')
+const source = readFileSync(new URL('js/view.js', import.meta.url), 'utf8').replaceAll("'usher/page'", JSON.stringify(page))
+
+class Part extends EventTarget {
+  clientWidth = 400
+  clientHeight = 300
+  classList = {add() {}, remove() {}, toggle() {}}
+  hidden = true
+  setPointerCapture() {}
+  getBoundingClientRect() { return {left: 0, top: 0} }
+}
+Object.assign(globalThis, {
+  devicePixelRatio: 1,
+  matchMedia: () => ({matches: true, addEventListener() {}}), ResizeObserver: class { observe() {} }, requestAnimationFrame: () => 0, cancelAnimationFrame() {},
+})
+
+let views = 0
+// open is a view of a house of 4,000 by 3,000, with a fault where the test plants one.
+async function open(from = '', to = '') {
+  assert.ok(source.includes(from), `the script has no ${from} any more`)
+  const {View, buttons} = await import(module(source.replace(from, to) + `// ${views++}`))
+  const canvas = new Part()
+  const view = new View(new Part(), canvas, {x: 0, y: 0, w: 4000, h: 3000})
+  const taps = []
+  view.addEventListener('tap', event => taps.push(event.detail))
+  const hand = (type, clientX, clientY, more) => canvas.dispatchEvent(Object.assign(new Event(type, {cancelable: true}), {clientX, clientY, pointerId: 1, button: 0, pointerType: 'touch', ...more}))
+  return {view, buttons, taps, hand}
+}
+
+const presses = {
+  'pressed and let go': [[['pointerdown', 50, 50], ['pointerup', 50, 50]], 1],
+  'pressed and not let go': [[['pointerdown', 50, 50]], 0],
+  'pressed, moved away and let go': [[['pointerdown', 50, 50], ['pointermove', 90, 60], ['pointerup', 90, 60]], 0],
+  'pressed, moved away and back': [[['pointerdown', 50, 50], ['pointermove', 90, 60], ['pointermove', 50, 50], ['pointerup', 50, 50]], 0],
+  'pressed and taken over by the browser': [[['pointerdown', 50, 50], ['pointercancel', 50, 50]], 0],
+  'pressed by a hand that trembles': [[['pointerdown', 50, 50], ['pointermove', 53, 52], ['pointerup', 53, 52]], 1],
+}
+
+async function taps(from, to) {
+  const wrong = []
+  for (const [what, [events, want]] of Object.entries(presses)) {
+    const {hand, taps} = await open(from, to)
+    for (const event of events) hand(...event)
+    if (taps.length !== want) wrong.push(`${what}: ${taps.length} taps`)
+  }
+  return wrong
+}
+
+test('a press acts only when it ends where it began', async () => {
+  assert.deepEqual(await taps(), [])
+  assert.notDeepEqual(await taps("event.type === 'pointerup' && ", ''), [])
+  assert.notDeepEqual(await taps('this.#travel < STILL && this.#pointers.size === 0', 'true'), [])
+})
+
+test('all that pinching and dragging do is done by single presses of buttons and keys', async () => {
+  const group = globalThis.group = new Part()
+  const {view, buttons} = await open()
+  buttons(view, () => view.fly(...view.all))
+  const press = zoom => group.dispatchEvent(Object.defineProperty(new Event('click'), 'target', {value: {closest: () => ({dataset: {zoom}})}}))
+  const key = key => group.dispatchEvent(Object.assign(new Event('keydown', {cancelable: true}), {key}))
+  const before = view.scale
+  press('in')
+  press('in')
+  assert.ok(view.scale > before * 3, `two presses zoom from ${before} to ${view.scale}`)
+  for (const [name, axis, sign] of [['ArrowRight', 'x', 1], ['ArrowDown', 'y', 1], ['ArrowLeft', 'x', -1], ['ArrowUp', 'y', -1]]) {
+    const was = view[axis]
+    key(name)
+    assert.ok((view[axis] - was) * sign > 0, `${name} leads from ${was} to ${view[axis]}`)
+  }
+  const near = view.scale
+  press('out')
+  assert.ok(view.scale < near)
+  press('all')
+  assert.equal(view.scale, view.least)
+  assert.ok(view.whole)
+})
+
+test('a pinch zooms around the finger that rests', async () => {
+  const {view, hand} = await open()
+  hand('pointerdown', 100, 100)
+  hand('pointerdown', 200, 100, {pointerId: 2})
+  const [x, y] = view.plan(100, 100)
+  hand('pointermove', 300, 100, {pointerId: 2})
+  const [px, py] = view.plan(100, 100)
+  assert.ok(view.scale > view.least * 1.9, `the scale is ${view.scale / view.least} times the least`)
+  assert.ok(Math.hypot(px - x, py - y) < 1, 'what was under the resting finger went away')
+})
