@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
@@ -209,6 +210,9 @@ type deskAsked struct {
 	To       string          `json:"to"`
 	Team     int64           `json:"team"`
 	Scopes   []desk.Scope    `json:"scopes"`
+	URL      string          `json:"url"`
+	Kinds    []hook.Kind     `json:"kinds"`
+	On       bool            `json:"on"`
 	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
 }
 
@@ -225,7 +229,12 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	for _, scope := range f["scope"] {
 		scopes = append(scopes, desk.Scope(scope))
 	}
+	var kinds []hook.Kind
+	for _, kind := range f["kind"] {
+		kinds = append(kinds, hook.Kind(kind))
+	}
 	return deskAsked{
+		URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
 		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
 		Password: f.Get("password"), Before: f.Get("before"), To: f.Get("to"), Team: team,
 	}, nil

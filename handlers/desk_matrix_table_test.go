@@ -58,17 +58,26 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/waitlist":   {need: desk.Look},
 	"POST /desk/events/{slug}/waitlist":  {need: desk.Manage, form: "do=pause&reason=x"},
 
-	"GET /desk/team":                              {need: desk.Look},
-	"POST /desk/team":                             {need: desk.Own, form: "name=Box+office"},
-	"POST /desk/teams":                            {need: desk.Own, form: "name="},
-	"POST /desk/team/invitations":                 {need: desk.Own, form: "email=new@example.org&role=viewer"},
-	"POST /desk/team/invitations/{id}/withdrawal": {need: desk.Own},
-	"POST /desk/team/members/{id}":                {need: desk.Own, form: "role=viewer"},
-	"POST /desk/team/members/{id}/removal":        {need: desk.Own},
-	"GET /desk/keys":                              {need: desk.Own},
-	"POST /desk/keys":                             {need: desk.Own, form: "name="},
-	"POST /desk/keys/{id}/revocation":             {need: desk.Own},
-	"GET /desk/log":                               {need: desk.Manage},
+	"GET /desk/team":                                 {need: desk.Look},
+	"POST /desk/team":                                {need: desk.Own, form: "name=Box+office"},
+	"POST /desk/teams":                               {need: desk.Own, form: "name="},
+	"POST /desk/team/invitations":                    {need: desk.Own, form: "email=new@example.org&role=viewer"},
+	"POST /desk/team/invitations/{id}/withdrawal":    {need: desk.Own},
+	"POST /desk/team/members/{id}":                   {need: desk.Own, form: "role=viewer"},
+	"POST /desk/team/members/{id}/removal":           {need: desk.Own},
+	"GET /desk/keys":                                 {need: desk.Own},
+	"POST /desk/keys":                                {need: desk.Own, form: "name="},
+	"POST /desk/keys/{id}/revocation":                {need: desk.Own},
+	"GET /desk/hooks":                                {need: desk.Own},
+	"POST /desk/hooks":                               {need: desk.Own, form: "url="},
+	"GET /desk/hooks/{id}":                           {need: desk.Own},
+	"POST /desk/hooks/{id}":                          {need: desk.Own, form: "url="},
+	"POST /desk/hooks/{id}/secrets":                  {need: desk.Own},
+	"POST /desk/hooks/{id}/tests":                    {need: desk.Own},
+	"POST /desk/hooks/{id}/switch":                   {need: desk.Own, form: "on=yes"},
+	"POST /desk/hooks/{id}/removal":                  {need: desk.Own},
+	"POST /desk/hooks/{id}/notices/{notice}/repeats": {need: desk.Own},
+	"GET /desk/log":                                  {need: desk.Manage},
 
 	// One's own account. Passkeys of another person are not there.
 	"GET /desk/account":                        {need: desk.Self},
@@ -186,6 +195,8 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/exports/{file}": {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/hooks/{id}":                   {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
+		"/desk/hooks/{id}/notices/{notice}":  {w.notice("own"), w.notice("foreign"), seats.NewID().String()},
 		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
@@ -213,8 +224,17 @@ func (w *wall) plant(t *testing.T) {
 	}
 	w.exec(t, `INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) SELECT m.team_id, o.id, o.name, '{look}', sha256(convert_to(o.name, 'UTF8')), 'usher_'
 		FROM organizer o JOIN member m ON m.organizer_id = o.id WHERE o.name IN ('Extra', 'Stranger')`)
+	for whose, team := range map[string]int64{"own": w.sale.Event.Team, "foreign": w.team} {
+		w.exec(t, `WITH h AS (INSERT INTO hook (team_id, url, kinds) VALUES ($1, 'http://127.0.0.1:1/' || $2, '{order.confirmed}') RETURNING id),
+			s AS (INSERT INTO hook_secret (hook_id, secret) SELECT id, sha256('x') FROM h) INSERT INTO notice (hook_id, kind, data) SELECT id, 'test', '{}' FROM h`, team, whose)
+	}
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
+}
+
+// notice is one for somebody's hook.
+func (w *wall) notice(whose string) string {
+	return w.id("SELECT n.id FROM notice n JOIN hook h ON h.id = n.hook_id WHERE h.url LIKE '%" + whose + "'")
 }
 
 // id reads a number that a database gave.

@@ -20,6 +20,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
@@ -37,6 +38,7 @@ type Config struct {
 	Credit    *credit.Ledger
 	Desk      *desk.Desk
 	Desks     *Desks
+	Hooks     *hook.Hooks
 	DemoCard  *demo.Card
 	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
@@ -57,6 +59,7 @@ type Handlers struct {
 	credit     *credit.Ledger
 	organizers *desk.Desk
 	desks      *Desks
+	hooks      *hook.Hooks
 	card       *demo.Card
 	stripe     Webhook
 	url        string // how browsers reach us; empty: as they say
@@ -78,7 +81,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h

@@ -80,7 +80,7 @@ func TestEverySQLConstantPrepares(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	total := 0
-	for _, dir := range []string{".", "orders", "mail", "orders/credit", "orders/demo", "verify", "gate", "desk", "waitlist", "../realtime"} {
+	for _, dir := range []string{".", "orders", "mail", "orders/credit", "orders/demo", "verify", "gate", "desk", "waitlist", "hook", "../realtime"} {
 		for name, sql := range constants(t, dir) {
 			total++
 			if err := prepare(t, db, sql); err != nil {

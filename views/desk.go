@@ -49,6 +49,10 @@ var notices = map[string]string{
 	"passkey-name":    "The passkey was renamed.",
 	"key":             "The key was made before, and is not shown again.",
 	"revoked":         "The key was revoked; it opens nothing any more.",
+	"hook":            "It was made before, and its secret is not shown again.",
+	"hook-changed":    "Saved. What waits goes to the new address, too.",
+	"hook-sent":       "It is on its way. Load the page again to see the answer.",
+	"hook-removed":    "The webhook was removed.",
 	"passkey-removed": "The passkey was removed; it opens nothing any more.",
 
 	"created":   "The event is there, as a draft that only your team sees.",
@@ -93,6 +97,7 @@ var deskTabs = []deskTab{
 	{"Plans", "/plans", desk.Look},
 	{"Team", "/team", desk.Look},
 	{"Keys", "/keys", desk.Own},
+	{"Webhooks", "/hooks", desk.Own},
 	{"Log", "/log", desk.Manage},
 }
 

@@ -41,6 +41,8 @@ func (p DeskLive) need(c desk.Concern) need {
 	switch c.Kind {
 	case desk.OfPayout:
 		n.Title = "Pay out " + p.money(c.Amount)
+	case desk.OfHook:
+		n.Title = "A webhook is not taken"
 	case desk.OfStep:
 		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
 	case desk.OfFailing:

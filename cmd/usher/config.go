@@ -25,6 +25,7 @@ type Config struct {
 	Sockets     int    // the most sockets of one address
 	Joins       int    // the most people of one network that join a waiting room within a minute
 	Header      string // in which a trusted proxy says whose request it is
+	HooksInside bool   // webhooks may go to this machine and the networks around it, and by http
 	Metrics     string // where to listen for Prometheus; empty: nowhere
 
 	StripeKey     string // of an account at Stripe; secret
@@ -58,6 +59,7 @@ func (cfg *Config) serveSettings() []setting {
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
 		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
 		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
+		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
 		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; empty: mail is kept in DATA/mail", text(&cfg.SMTP, "")},
 		{"mail-from", "USHER_MAIL_FROM", "`sender` of mail, such as \"Box office <tickets@example.org>\"", text(&cfg.MailFrom, "")},

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/verify"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -73,6 +74,8 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	sold, purse := till.sold, till.purse
 	waits.Wrote = sold.WroteMail
 	organizers := desk.New(db.pool, sold.WroteMail)
+	hooks := hook.New(db.pool, organizers, cfg.HooksInside, log)
+	sold.Happened = hooks.Wake
 	desks := handlers.NewDesks(organizers, office, rooms, log)
 	office.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
@@ -80,7 +83,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 		waits.Changed(s)
 	}
 	pages := handlers.New(handlers.Config{
-		Office: office, Gate: rooms, Waits: waits, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, DemoCard: till.card, Stripe: till.webhook,
+		Office: office, Gate: rooms, Waits: waits, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, Hooks: hooks, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
 	})
 	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Waits: waits, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
@@ -99,6 +102,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	counts := newMetrics()
 	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))
 	crew.start(ctx, "mail", outbox.Run)
+	crew.start(ctx, "webhooks", hooks.Run)
 	crew.start(ctx, "credit", func(ctx context.Context) error { return purse.Run(ctx, log) })
 	crew.start(ctx, "http", serveHTTP(listener, pages, log))
 	crew.start(ctx, "desks", desks.Run)

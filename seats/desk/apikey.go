@@ -123,7 +123,7 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 	if err := wrong.orNil(); err != nil {
 		return "", err
 	}
-	err = d.change(ctx, m, form, []any{"key", name, scopes}, func(tx pgx.Tx) error {
+	err = d.Change(ctx, m, form, []any{"key", name, scopes}, func(tx pgx.Tx) error {
 		token, _ := newToken()
 		key = keyStart + strings.ToLower(token)
 		start := key[:len(keyStart)+4]
@@ -140,7 +140,7 @@ UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE te
 
 // RevokeAPIKey ends a key, at once and on all nodes. Errors: ErrNotYours; those of Once; the database's.
 func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string) error {
-	return d.change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
+	return d.Change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
 		var name string
 		err := tx.QueryRow(ctx, revokeAPIKeySQL, m.Team, id).Scan(&name)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -27,13 +27,14 @@ const (
 	OfPayment = "payment" // something was noted about a payment
 	OfStep    = "step"    // a call to a provider failed again and again
 	OfPayout  = "payout"  // money goes back by hand
+	OfHook    = "hook"    // a webhook is not taken, or was switched off
 	OfFailing = "failing" // many payments come to nothing
 	OfLapses  = "lapses"  // many more holds lapse than before
 )
 
 const mostConcerns = 20
 
-// What is noted, steps that failed again and again, and what goes back by hand: each by an index that has only those.
+// What is noted, steps that failed again and again, what goes back by hand, and what is told to nobody: each by an index.
 const concernsSQL = `
 (SELECT 'payment', 'payment:' || p.id, p.code, p.amount, p.attention, p.created_at FROM payment p
   WHERE p.attention <> '' AND p.event_id = $1 ORDER BY p.id LIMIT $2)
@@ -45,6 +46,13 @@ UNION ALL
 (SELECT 'payout', 'payout:' || r.id, coalesce(o.code, p.code), r.amount, CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
    FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
   WHERE r.by_hand AND r.done_at IS NULL AND coalesce(o.event_id, p.event_id) = $1 ORDER BY r.created_at DESC LIMIT $2)
+UNION ALL
+(SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::date, '', 0::bigint,
+        h.url || CASE WHEN h.off_at IS NULL THEN ' has not taken what it was told for an hour or more. It is tried again.' ELSE ' is not told anything any more. ' || h.off_why END,
+        coalesce(h.off_at, h.failing_since)
+   FROM hook h
+  WHERE h.team_id = (SELECT team_id FROM event WHERE id = $1) AND h.removed_at IS NULL
+    AND (h.off_why <> '' OR h.off_at IS NULL AND h.failing_since < statement_timestamp() - interval '1 hour') LIMIT $2)
 ORDER BY 6 DESC`
 
 // Of the payments that began lately, how many came to nothing. An index can be asked for the statement's time.

@@ -60,7 +60,7 @@ func (d *Desk) Invite(ctx context.Context, m Member, email string, role Role, ke
 	if err != nil {
 		return err
 	}
-	err = d.change(ctx, m, key, []any{"invite", email, role}, func(tx pgx.Tx) error {
+	err = d.Change(ctx, m, key, []any{"invite", email, role}, func(tx pgx.Tx) error {
 		id, err := invite(ctx, tx, m, email, role)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ UPDATE invitation SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE
 //
 // Errors: ErrNotYours if there is none that is open; those of Once; the database's.
 func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) error {
-	return d.change(ctx, m, key, []any{"withdraw", id}, func(tx pgx.Tx) error {
+	return d.Change(ctx, m, key, []any{"withdraw", id}, func(tx pgx.Tx) error {
 		var email string
 		err := tx.QueryRow(ctx, withdrawSQL, m.Team, id).Scan(&email)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -42,8 +42,8 @@ func (d *Desk) Colleagues(ctx context.Context, m Member) (list []Colleague, err 
 // ErrLastOwner is a change after which nobody would own the team.
 var ErrLastOwner = errors.New("the team would have no owner")
 
-// change does what a form of the team's page asks for, once, and notes it. Errors of do that callers know come through.
-func (d *Desk) change(ctx context.Context, m Member, key string, wish []any, do func(tx pgx.Tx) error) error {
+// Change does what a form asks for, once, behind the second wall; do notes the deed. Errors of do that callers know come through.
+func (d *Desk) Change(ctx context.Context, m Member, key string, wish []any, do func(tx pgx.Tx) error) error {
 	err := d.As(ctx, m, func(tx pgx.Tx) error {
 		first, err := Once(ctx, tx, m, key, wish...)
 		if err != nil || !first {
@@ -81,7 +81,7 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 	if !role.Known() {
 		return Mistakes{{FieldRole, "Choose one of the roles."}}
 	}
-	return d.change(ctx, m, key, []any{"role", organizer, role}, func(tx pgx.Tx) error {
+	return d.Change(ctx, m, key, []any{"role", organizer, role}, func(tx pgx.Tx) error {
 		c, err := colleague(ctx, tx, m, organizer)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ const removeMemberSQL = `DELETE FROM member WHERE team_id = $1 AND organizer_id 
 //
 // Errors: ErrLastOwner; ErrNotYours if they are no member; those of Once; the database's.
 func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string) error {
-	return d.change(ctx, m, key, []any{"remove", organizer}, func(tx pgx.Tx) error {
+	return d.Change(ctx, m, key, []any{"remove", organizer}, func(tx pgx.Tx) error {
 		c, err := colleague(ctx, tx, m, organizer)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 	if wrong != "" {
 		return Mistakes{{FieldName, wrong}}
 	}
-	return d.change(ctx, m, key, []any{"rename", name}, func(tx pgx.Tx) error {
+	return d.Change(ctx, m, key, []any{"rename", name}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, renameTeamSQL, m.Team, name)
 		if err != nil || tag.RowsAffected() == 0 { // 0: it has it
 			return err

@@ -134,7 +134,7 @@ func TestTheDeskSeesItsTeamOnlyAndNoSecrets(t *testing.T) {
 					t.Errorf("%s sees %d rows of %s", m.Name, n, one.Name)
 				}
 			}
-			for _, sql := range []string{`SELECT password FROM organizer`, `SELECT secret FROM room`, `SELECT sealed FROM room`} {
+			for _, sql := range []string{`SELECT password FROM organizer`, `SELECT secret FROM hook_secret`, `SELECT secret FROM room`, `SELECT sealed FROM room`} {
 				nested, err := tx.Begin(t.Context())
 				if err != nil {
 					return err

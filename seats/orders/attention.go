@@ -81,6 +81,7 @@ func (o *Orders) MarkPaidAnd(ctx context.Context, code string, also seats.Also) 
 		return also.Run(ctx, tx)
 	})
 	if !errors.Is(err, pgx.ErrNoRows) {
+		o.happened()
 		return amount, currency, err
 	}
 	if _, err := o.Find(ctx, code); err != nil {

@@ -120,6 +120,7 @@ func (o *Orders) PaidOutAnd(ctx context.Context, code string, also seats.Also) (
 		return 0, "", fmt.Errorf("orders: note what was paid out: %w", err)
 	}
 	if amount > 0 {
+		o.happened()
 		return amount, currency, nil
 	}
 	if _, err = o.Find(ctx, code); errors.Is(err, ErrNoOrder) {

@@ -41,6 +41,7 @@ func (o *Orders) capture(ctx context.Context, p Payment, i intention) (again boo
 			attention = fmt.Sprintf("The provider took %d %s for an order of %d %s.", standing.Captured, standing.Currency, p.Amount, p.Currency)
 		}
 		err = o.captured(ctx, p, standing.Captured, attention)
+		o.happened()
 		reached(PointCaptured)
 		return true, err
 	case Voided, Declined:
@@ -87,6 +88,7 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 		return false, errors.Join(&downError{err}, e)
 	}
 	_, err = o.db.Exec(ctx, refundedSQL, p.ID, i.refundID)
+	o.happened()
 	reached(PointClosed)
 	return false, err
 }

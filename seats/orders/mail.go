@@ -27,6 +27,14 @@ func (o *Orders) mailWritten() {
 	case o.wake <- struct{}{}:
 	default:
 	}
+	o.happened()
+}
+
+// happened says that there is something to tell to whoever listens (Happened).
+func (o *Orders) happened() {
+	if o.Happened != nil {
+		o.Happened()
+	}
 }
 
 // WroteMail wakes this node's mailer after somebody else wrote mail.

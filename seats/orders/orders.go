@@ -35,6 +35,8 @@ const (
 
 // Orders places orders and finds them again. One is enough for a node.
 type Orders struct {
+	Happened func() // told that something became of an order or a ticket; must return at once; may be nil
+
 	db   seats.DB
 	keys keys
 	wake chan struct{} // mail was written

@@ -143,6 +143,7 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 		return v, &seats.Refusal{Code: CodeKey, Message: "This scan was sent before for another ticket. Nobody was let in by it. Scan the ticket again."}
 	case err == nil && admitted:
 		v.Word = ScanIn
+		o.happened()
 		return v, nil
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return v, fmt.Errorf("orders: look for a scan: %w", err)

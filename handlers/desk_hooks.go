@@ -1,0 +1,209 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/views"
+)
+
+// What programs read of hooks and notices.
+type (
+	hookBody struct {
+		ID           int64       `json:"id"`
+		URL          string      `json:"url"`
+		Kinds        []hook.Kind `json:"kinds"`
+		CreatedAt    time.Time   `json:"created_at"`
+		On           bool        `json:"on"`
+		OffWhy       string      `json:"off_why,omitempty"`
+		FailingSince *time.Time  `json:"failing_since,omitempty"`
+		Waiting      int         `json:"waiting"`
+	}
+	noticeBody struct {
+		ID      string          `json:"id"`
+		Type    hook.Kind       `json:"type"`
+		At      time.Time       `json:"timestamp"`
+		Data    json.RawMessage `json:"data"`
+		State   string          `json:"state"`
+		Answers []hook.Answer   `json:"answers"`
+	}
+	hooksAnswer struct {
+		Hooks []hookBody `json:"hooks"`
+	}
+	hookAnswer struct {
+		Hook    hookBody     `json:"hook"`
+		Notices []noticeBody `json:"notices"`
+		More    bool         `json:"more"`
+	}
+	secretAnswer struct {
+		ID     int64  `json:"id"`
+		Secret string `json:"secret"`
+	}
+)
+
+func describeHook(h hook.Hook) hookBody {
+	return hookBody{h.ID, h.URL, h.Kinds, h.CreatedAt.UTC(), h.OffAt == nil, h.OffWhy, h.FailingSince, h.Waiting}
+}
+
+// GET /desk/hooks
+func (h *Handlers) hookList(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.showHooks(w, r, m, http.StatusOK, views.HooksPage{})
+}
+
+func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.HooksPage) (err error) {
+	if p.List, err = h.hooks.List(r.Context(), m); err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		answer := hooksAnswer{Hooks: []hookBody{}}
+		for _, one := range p.List {
+			answer.Hooks = append(answer.Hooks, describeHook(one))
+		}
+		return writeJSON(w, status, answer)
+	}
+	p.Desk = h.deskView(w, r, m, "Webhooks")
+	p.Path = views.HooksPath
+	return writePage(w, r, status, views.Hooks(p))
+}
+
+// POST /desk/hooks
+//
+// The page that answers has the secret in it, once: no other page ever has.
+func (h *Handlers) newHook(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	id, secret, err := h.hooks.Make(r.Context(), m, asked.URL, asked.Kinds, asked.Key)
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showHooks(w, r, m, http.StatusUnprocessableEntity, views.HooksPage{URL: asked.URL, Kinds: asked.Kinds, Mistakes: mistakes})
+	case err != nil:
+		return err
+	case wantsJSON(r):
+		return writeJSON(w, http.StatusCreated, secretAnswer{id, secret})
+	case id == 0: // a repeat of the form
+		return deskDone(w, r, views.HooksPath, "hook")
+	}
+	return h.writeHook(w, r, m, id, http.StatusCreated, views.HookPage{Secret: secret})
+}
+
+// onHook makes a handler of one about a hook of the reader's team.
+func (h *Handlers) onHook(next func(http.ResponseWriter, *http.Request, desk.Member, int64) error) func(http.ResponseWriter, *http.Request, desk.Member) error {
+	return func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+		id, err := deskID(r)
+		if err != nil {
+			return err
+		}
+		return next(w, r, m, id)
+	}
+}
+
+// GET /desk/hooks/{id}
+func (h *Handlers) showHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	return h.writeHook(w, r, m, id, http.StatusOK, views.HookPage{})
+}
+
+func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64, status int, p views.HookPage) (err error) {
+	var before time.Time
+	if text := r.URL.Query().Get("before"); text != "" {
+		if before, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			return invalid("before is not a time such as 2030-03-01T20:00:00Z.")
+		}
+	}
+	if p.Hook, err = h.hooks.Find(r.Context(), m, id); err != nil {
+		return err
+	}
+	if p.Notices, p.More, err = h.hooks.Notices(r.Context(), m, id, before); err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		answer := hookAnswer{Hook: describeHook(p.Hook), Notices: []noticeBody{}, More: p.More}
+		for _, n := range p.Notices {
+			answer.Notices = append(answer.Notices, noticeBody{n.Name(), n.Kind, n.At.UTC(), n.Data, n.State(), n.Answers})
+		}
+		return writeJSON(w, status, answer)
+	}
+	if p.Typed.URL == "" {
+		p.Typed = p.Hook
+	}
+	p.Desk = h.deskView(w, r, m, "Webhook")
+	return writePage(w, r, status, views.HookLog(p))
+}
+
+// POST /desk/hooks/{id}
+func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	err = h.hooks.Change(r.Context(), m, id, asked.URL, asked.Kinds, asked.Key)
+	var mistakes desk.Mistakes
+	if errors.As(err, &mistakes) && !wantsJSON(r) {
+		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, views.HookPage{Typed: hook.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
+	}
+	if err != nil {
+		return err
+	}
+	return deskDone(w, r, views.HookPath(id), "hook-changed")
+}
+
+// POST /desk/hooks/{id}/secrets
+func (h *Handlers) newHookSecret(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	secret, err := h.hooks.Rotate(r.Context(), m, id, asked.Key)
+	switch {
+	case err != nil:
+		return err
+	case wantsJSON(r):
+		return writeJSON(w, http.StatusCreated, secretAnswer{id, secret})
+	case secret == "": // a repeat of the form
+		return deskDone(w, r, views.HookPath(id), "hook")
+	}
+	return h.writeHook(w, r, m, id, http.StatusCreated, views.HookPage{Secret: secret})
+}
+
+// hookAct does something with a hook that needs no more than the key of its form.
+func (h *Handlers) hookAct(w http.ResponseWriter, r *http.Request, to, done string, act func(asked deskAsked) error) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	if err := act(asked); err != nil {
+		return err
+	}
+	return deskDone(w, r, to, done)
+}
+
+// POST /desk/hooks/{id}/tests
+func (h *Handlers) tryHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Try(r.Context(), m, id, asked.Key) })
+}
+
+// POST /desk/hooks/{id}/switch: on says whether it is told of things from now on.
+func (h *Handlers) switchHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	return h.hookAct(w, r, views.HookPath(id), "set", func(asked deskAsked) error { return h.hooks.Switch(r.Context(), m, id, asked.On, asked.Key) })
+}
+
+// POST /desk/hooks/{id}/removal
+func (h *Handlers) removeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	return h.hookAct(w, r, views.HooksPath, "hook-removed", func(asked deskAsked) error { return h.hooks.Remove(r.Context(), m, id, asked.Key) })
+}
+
+// POST /desk/hooks/{id}/notices/{notice}/repeats
+func (h *Handlers) repeatNotice(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+	notice, err := seats.ParseID(hook.Unnamed(r.PathValue("notice")))
+	if err != nil {
+		return desk.ErrNotYours
+	}
+	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Again(r.Context(), m, id, notice, asked.Key) })
+}

@@ -1,0 +1,110 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// Notice is something that happened, for one hook.
+type Notice struct {
+	ID      seats.ID
+	Kind    Kind
+	At      time.Time // when it happened
+	Data    json.RawMessage
+	Tries   int
+	NextTry time.Time
+	SentAt  *time.Time // when it was taken
+	EndedAt *time.Time // when it was given up
+	Answers []Answer   // of each try
+}
+
+// Answer is what became of one try.
+type Answer struct {
+	At     time.Time `json:"at"`
+	Status int       `json:"status"` // 0: there was no answer
+	Took   int       `json:"ms"`
+	Why    string    `json:"why,omitempty"` // what went wrong; empty if it was taken
+}
+
+const nameStart = "msg_"
+
+// Name is what a notice is known by at the other side.
+func (n Notice) Name() string { return nameStart + n.ID.String() }
+
+const mostNotices = 50
+
+const noticesSQL = `
+SELECT n.id, n.kind, n.at, n.data, n.tries, n.next_try, n.sent_at, n.ended_at, n.answers
+  FROM notice n JOIN hook h ON h.id = n.hook_id
+ WHERE h.team_id = $1 AND n.hook_id = $2 AND ($3::timestamptz IS NULL OR n.at < $3) ORDER BY n.at DESC, n.id DESC LIMIT $4`
+
+// Notices are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
+// They are kept for 30 days.
+func (h *Hooks) Notices(ctx context.Context, m desk.Member, id int64, before time.Time) (list []Notice, more bool, err error) {
+	var until *time.Time
+	if !before.IsZero() {
+		until = &before
+	}
+	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, noticesSQL, m.Team, id, until, mostNotices+1)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Notice])
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("hook: list notices: %w", err)
+	}
+	if more = len(list) > mostNotices; more {
+		list = list[:mostNotices]
+	}
+	return list, more, nil
+}
+
+const testSQL = `
+INSERT INTO notice (hook_id, kind, data)
+SELECT id, 'test', '{"message": "This is a test. Nothing happened."}' FROM hook WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
+
+// Try has a test sent to a hook.
+func (h *Hooks) Try(ctx context.Context, m desk.Member, id int64, form string) error {
+	defer h.Wake()
+	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, testSQL)
+}
+
+// A hook that rests is called at once, so that whoever mended it need not wait.
+const againSQL = `
+WITH again AS (
+    UPDATE notice SET next_try = clock_timestamp(), sent_at = NULL, ended_at = NULL
+     WHERE hook_id = (SELECT id FROM hook WHERE team_id = $1 AND id = $2 AND removed_at IS NULL) AND id = $3
+    RETURNING hook_id
+)
+UPDATE hook SET rests_until = '-infinity' FROM again WHERE hook.id = again.hook_id`
+
+// Again has a notice sent once more, whatever became of it before, with the same id.
+func (h *Hooks) Again(ctx context.Context, m desk.Member, id int64, notice seats.ID, form string) error {
+	defer h.Wake()
+	return h.change(ctx, m, id, form, "sent a notice again", map[string]string{"notice": notice.String()}, againSQL, notice)
+}
+
+// Unnamed is the id in a name.
+func Unnamed(name string) string { return strings.TrimPrefix(name, nameStart) }
+
+// State is how far a notice came: sent, waits, or given up.
+func (n Notice) State() string {
+	switch {
+	case n.SentAt != nil:
+		return "sent"
+	case n.EndedAt != nil:
+		return "given up"
+	}
+	return "waits"
+}

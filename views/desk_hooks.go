@@ -1,0 +1,133 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/hook"
+)
+
+// HooksPath is the address of a team's webhooks.
+const HooksPath = "/desk/hooks"
+
+// HookPath is the address of one webhook.
+func HookPath(id int64) string { return HooksPath + "/" + decimal(id) }
+
+// HooksPage is the webhooks of a team.
+type HooksPage struct {
+	Desk
+	List []hook.Hook
+
+	URL      string // as it was typed into a form that could not be taken
+	Kinds    []hook.Kind
+	Mistakes desk.Mistakes
+}
+
+// typed is what stands in the form.
+func (p HooksPage) typed() hook.Hook {
+	if p.Mistakes == nil {
+		return hook.Hook{Kinds: hook.Kinds()}
+	}
+	return hook.Hook{URL: p.URL, Kinds: p.Kinds}
+}
+
+// HookPage is one webhook and what was told to it.
+type HookPage struct {
+	Desk
+	Hook    hook.Hook
+	Notices []hook.Notice
+	More    bool
+
+	Secret   string    // that was just made; no other page has it
+	Typed    hook.Hook // what stands in the form
+	Mistakes desk.Mistakes
+}
+
+// Older is the address of what was told before.
+func (p HookPage) Older() string {
+	last := p.Notices[len(p.Notices)-1].At.UTC().Format(time.RFC3339Nano)
+	return HookPath(p.Hook.ID) + "?" + url.Values{"before": {last}}.Encode()
+}
+
+// kindWords says what a hook is told of.
+func kindWords(k hook.Kind) string {
+	switch k {
+	case hook.Confirmed:
+		return "an order is placed"
+	case hook.Paid:
+		return "money came for an order"
+	case hook.Cancelled:
+		return "tickets of an order are cancelled"
+	case hook.Refunded:
+		return "money went back"
+	case hook.Moved:
+		return "a ticket moves to another seat"
+	case hook.Scanned:
+		return "somebody comes in"
+	}
+	return "a test"
+}
+
+func toldOf(h hook.Hook, k hook.Kind) bool { return slices.Contains(h.Kinds, k) }
+
+// hookState says how a hook is.
+func hookState(h hook.Hook) string {
+	switch {
+	case h.OffAt != nil && h.OffWhy == "":
+		return "Off since " + moment(*h.OffAt) + "."
+	case h.OffAt != nil:
+		return "Switched off on " + moment(*h.OffAt) + ". " + h.OffWhy
+	case h.FailingSince != nil:
+		return "No good answer since " + moment(*h.FailingSince) + "."
+	}
+	return "On."
+}
+
+// waitingWords says what was not taken yet.
+func waitingWords(h hook.Hook) string {
+	switch {
+	case h.Waiting == 0:
+		return ""
+	case h.Waiting >= 100:
+		return "A hundred or more notices wait."
+	}
+	return counted(h.Waiting, "notice") + " not taken yet."
+}
+
+// answerWords says what became of one try.
+func answerWords(a hook.Answer) string {
+	took := fmt.Sprintf(", after %d ms", a.Took)
+	switch {
+	case a.Status == 0:
+		return a.Why
+	case a.Why == "":
+		return fmt.Sprintf("%d%s", a.Status, took)
+	}
+	return fmt.Sprintf("%d%s: %s", a.Status, took, strings.TrimPrefix(a.Why, "It was not taken: "))
+}
+
+// told is what a notice says, as people read it.
+func told(n hook.Notice) string {
+	var data map[string]any
+	if json.Unmarshal(n.Data, &data) != nil {
+		return string(n.Data)
+	}
+	var words []string
+	for _, name := range []string{"event", "order", "ticket", "to", "place", "tickets", "method", "amount", "back", "paid", "total", "currency", "message"} {
+		switch v := data[name].(type) {
+		case nil:
+		case []any:
+			words = append(words, fmt.Sprintf("%s %d", name, len(v)))
+		case float64:
+			words = append(words, fmt.Sprintf("%s %.0f", name, v))
+		default:
+			words = append(words, fmt.Sprintf("%s %v", name, v))
+		}
+	}
+	return strings.Join(words, ", ")
+}
