@@ -40,13 +40,13 @@ func (h *Handlers) deskExport(w http.ResponseWriter, r *http.Request, m desk.Mem
 }
 
 // finish writes a list. Who has the first rows already is told of a failure by a download that breaks off.
-func (h *Handlers) finish(_ http.ResponseWriter, r *http.Request, list func(*Handlers, context.Context, *seats.Sale, sheet) error, s *seats.Sale, to sheet) error {
+func (h *Handlers) finish(w http.ResponseWriter, r *http.Request, list func(*Handlers, context.Context, *seats.Sale, sheet) error, s *seats.Sale, to sheet) error {
 	err := list(h, r.Context(), s, to)
 	if err == nil {
 		err = to.end()
 	}
 	if err != nil && r.Context().Err() == nil {
-		h.log.Error("a list was not written to its end", "path", r.URL.Path, "error", err)
+		h.about(w, r).Error("a list was not written to its end", "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil

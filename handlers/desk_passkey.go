@@ -55,7 +55,7 @@ func (h *Handlers) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, err := h.organizers.SignInWith(r.Context(), h.origin(r), h.asked(r), asked.Answer)
 	if err != nil {
-		h.log.Info("a passkey was refused", "reason", err)
+		h.about(w, r).Info("a passkey was refused", "reason", err)
 		return err
 	}
 	if err := h.enterDesk(w, r, s); err != nil {
@@ -80,7 +80,7 @@ func (h *Handlers) addPasskey(w http.ResponseWriter, r *http.Request, m desk.Mem
 		return err
 	}
 	if err := h.organizers.AddPasskey(r.Context(), m, h.origin(r), h.asked(r), asked.Name, asked.Answer); err != nil {
-		h.log.Info("a passkey was not added", "reason", err)
+		h.about(w, r).Info("a passkey was not added", "reason", err)
 		return err
 	}
 	if err := h.keep(w, r); err != nil { // what was asked is answered

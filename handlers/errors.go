@@ -119,21 +119,25 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 			return // the caller went away
 		}
-		h.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		h.about(w, r).Error("a request failed", "error", err)
 		w.Header().Set("Retry-After", "3")
 		p = errBroken
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	p.tooOften(w)
+	number := ""
+	if p.status >= http.StatusInternalServerError {
+		number = w.Header().Get(requestID)
+	}
 	if wantsJSON(r) {
-		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err)}})
+		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
 	} else {
 		err = writePage(w, r, p.status, views.Error(views.ErrorPage{
-			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next, Desk: atDesk(r),
+			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next, Desk: atDesk(r), Number: number,
 		}))
 	}
 	if err != nil {
-		h.log.Error("an error page failed", "error", err)
+		h.about(w, r).Error("an error page failed", "error", err)
 	}
 }
 
@@ -149,6 +153,8 @@ type errorBody struct {
 
 	Fields map[string]string `json:"fields,omitempty"` // what is wrong, by field
 	To     string            `json:"to,omitempty"`     // where to go instead: the waiting room
+
+	Request string `json:"request,omitempty"` // the number of a request that failed by no fault of the caller
 }
 
 // fields says which fields an error is about, if it is about some.

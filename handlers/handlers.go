@@ -46,6 +46,10 @@ type Config struct {
 
 	Joins         int    // the most people of one network that join waiting rooms within a minute; 0: no limit
 	AddressHeader string // the header in which a proxy that is trusted says whose request it is; empty: there is none
+
+	Observe     func(route string) func(status int, took time.Duration) // told of every answer; nil: nobody counts them
+	LogRequests bool                                                    // log every answer
+	Unready     func() string                                           // why this node wants no requests now; empty: it does
 }
 
 // Handlers answers every address of the box office.
@@ -72,6 +76,9 @@ type Handlers struct {
 	flood      flood
 
 	addressHeader string
+	observe       func(route string) func(status int, took time.Duration)
+	logRequests   bool
+	unready       func() string
 }
 
 // New returns the whole site.
@@ -83,6 +90,7 @@ func New(c Config) http.Handler {
 func newHandlers(c Config) *Handlers {
 	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
 	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
+	h.observe, h.logRequests, h.unready = c.Observe, c.LogRequests, c.Unready
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h
 }

@@ -18,20 +18,20 @@ func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
 	pages := static.Pack(guard.Handler(limitBody(routes)))
-	return h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return h.identified(h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r) { // neither compressed here nor anybody's
 			routes.ServeHTTP(w, r)
 			return
 		}
 		pages.ServeHTTP(w, r)
-	}))))
+	})))))
 }
 
 func (h *Handlers) recovering(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // recover gives the value itself
-				h.log.Error("a handler panicked", "path", r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				h.about(w, r).Error("a handler panicked", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 				h.fail(w, r, errBroken)
 			}
 		}()

@@ -178,11 +178,11 @@ func (h *Handlers) table() []route {
 func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
 	for _, r := range list {
-		mux.HandleFunc(r.pattern, h.answer(r.handler))
+		mux.HandleFunc(r.pattern, h.observed(r.pattern, h.answer(r.handler)))
 		table.HandleFunc(r.pattern, http.NotFound)
 	}
 	mux.Handle("GET /static/", static.Handler())
-	mux.HandleFunc("/", h.unrouted(table))
+	mux.HandleFunc("/", h.observed("none", h.unrouted(table)))
 	return mux
 }
 

@@ -30,7 +30,7 @@ func (h *Handlers) stripeWebhook(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case errors.Is(err, orders.ErrNotOurs):
 	case errors.Is(err, orders.ErrForged):
-		h.log.Warn("a webhook was refused", "error", err)
+		h.about(w, r).Warn("a webhook was refused", "error", err)
 		return asJSON(r, errForged)
 	case err != nil:
 		return asJSON(r, err) // it is told again

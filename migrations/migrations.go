@@ -75,24 +75,6 @@ func known(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-func apply(ctx context.Context, conn *pgx.Conn, number int, name string) error {
-	sql, err := files.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, string(sql)); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO migration (number, name, hash) VALUES ($1, $2, $3)`, number, name, hash(name))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("migrations: apply %s: %w", name, err)
-	}
-	return nil
-}
-
 func hash(name string) string {
 	sql, _ := files.ReadFile(name) // embedded: cannot fail
 	sum := sha256.Sum256(sql)

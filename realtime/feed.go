@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,12 +28,19 @@ type Feed struct {
 	office *seats.Office
 	hub    *Hub
 	log    *slog.Logger
+
+	heard atomic.Int64 // when the database told how far it is, in nanoseconds of this machine's clock
 }
 
 // NewFeed returns a feed from the database at dsn into the office's open events.
 func NewFeed(dsn string, office *seats.Office, hub *Hub, log *slog.Logger) *Feed {
-	return &Feed{dsn: dsn, office: office, hub: hub, log: log}
+	f := &Feed{dsn: dsn, office: office, hub: hub, log: log}
+	f.heard.Store(time.Now().UnixNano())
+	return f
 }
+
+// Silence is how long this node has heard nothing of what others sell. It is about a second while all is well.
+func (f *Feed) Silence() time.Duration { return time.Since(time.Unix(0, f.heard.Load())) }
 
 // Run follows the database until ctx is done, on a connection of its own, connecting again when it breaks.
 func (f *Feed) Run(ctx context.Context) error {
@@ -71,6 +79,7 @@ func (f *Feed) follow(ctx context.Context) error {
 				return err
 			}
 			polled = time.Now()
+			f.heard.Store(polled.UnixNano())
 		}
 		if err := f.wait(ctx, conn, time.Until(polled.Add(pollEvery))); err != nil {
 			return err

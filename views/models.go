@@ -78,4 +78,5 @@ type ErrorPage struct {
 	Holds  string // what still holds; may be empty
 	Next   string // what to do next
 	Desk   bool   // it went wrong at the desk
+	Number string // of the request, for whoever asks the operator; empty if there is nothing to ask
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,17 +17,20 @@ import (
 
 // Config is every setting of the program. What an organizer may change stands in the event's own row instead.
 type Config struct {
-	Addr        string // where to listen
-	URL         string // how browsers reach it, when that is not Addr
-	Data        string // folder of the private Postgres
-	DatabaseURL string // a PostgreSQL of the operator's own; secret
-	Demo        bool   // add demo events to an empty box office
-	Log         string // "text" or "json"
-	Sockets     int    // the most sockets of one address
-	Joins       int    // the most people of one network that join a waiting room within a minute
-	Header      string // in which a trusted proxy says whose request it is
-	HooksInside bool   // webhooks may go to this machine and the networks around it, and by http
-	Metrics     string // where to listen for Prometheus; empty: nowhere
+	Addr        string        // where to listen
+	URL         string        // how browsers reach it, when that is not Addr
+	Data        string        // folder of the private Postgres
+	DatabaseURL string        // a PostgreSQL of the operator's own; secret
+	DirectURL   string        // the same past a pooler, for what needs a session of its own; empty: there is none between; secret
+	Demo        bool          // add demo events to an empty box office
+	Log         string        // "text" or "json"
+	Sockets     int           // the most sockets of one address
+	Joins       int           // the most people of one network that join a waiting room within a minute
+	Header      string        // in which a trusted proxy says whose request it is
+	HooksInside bool          // webhooks may go to this machine and the networks around it, and by http
+	Metrics     string        // where to listen for Prometheus; empty: nowhere
+	Requests    bool          // log every answer
+	Drain       time.Duration // how long to go on after being told to end, as not ready
 
 	StripeKey     string // of an account at Stripe; secret
 	StripeWebhook string // secret of its webhook
@@ -46,6 +50,7 @@ type setting struct {
 func (cfg *Config) databaseSettings() []setting {
 	return []setting{
 		{"database-url", "DATABASE_URL", "`address` of a PostgreSQL, such as postgres://usher:secret@db/usher; empty: a private one in the data folder", text(&cfg.DatabaseURL, "")},
+		{"database-direct-url", "DATABASE_DIRECT_URL", "`address` of the same PostgreSQL past a pooler such as PgBouncer, for LISTEN and migrations; empty: there is no pooler", text(&cfg.DirectURL, "")},
 		{"data", "USHER_DATA", "`folder` of the private Postgres", text(&cfg.Data, "./data")},
 	}
 }
@@ -61,6 +66,8 @@ func (cfg *Config) serveSettings() []setting {
 		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
 		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
+		{"log-requests", "USHER_LOG_REQUESTS", "log every answer: its route, status, time and request id", truth(&cfg.Requests, false)},
+		{"drain", "USHER_DRAIN", "how `long` to go on after being told to end, with /readyz saying no, so that a proxy in front sends requests elsewhere", duration(&cfg.Drain, 0)},
 		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; empty: mail is kept in DATA/mail", text(&cfg.SMTP, "")},
 		{"mail-from", "USHER_MAIL_FROM", "`sender` of mail, such as \"Box office <tickets@example.org>\"", text(&cfg.MailFrom, "")},
 		{"stripe-key", "USHER_STRIPE_KEY", "secret `key` of an account at Stripe, to be paid by card; empty: no cards", text(&cfg.StripeKey, "")},
@@ -75,6 +82,10 @@ func text(p *string, fallback string) func(*flag.FlagSet, string, string) {
 
 func truth(p *bool, fallback bool) func(*flag.FlagSet, string, string) {
 	return func(fs *flag.FlagSet, name, about string) { fs.BoolVar(p, name, fallback, about) }
+}
+
+func duration(p *time.Duration, fallback time.Duration) func(*flag.FlagSet, string, string) {
+	return func(fs *flag.FlagSet, name, about string) { fs.DurationVar(p, name, fallback, about) }
 }
 
 func number(p *int, fallback int) func(*flag.FlagSet, string, string) {
@@ -110,6 +121,12 @@ func (cfg *Config) check() error {
 	}
 	if cfg.Sockets < 1 {
 		return usageError{fmt.Sprintf("--sockets-per-address is %d; one is the least", cfg.Sockets)}
+	}
+	if cfg.Drain < 0 || cfg.Drain > time.Minute {
+		return usageError{fmt.Sprintf("--drain is %s; it may be 0s to 1m", cfg.Drain)}
+	}
+	if cfg.DirectURL != "" && cfg.DatabaseURL == "" {
+		return usageError{"--database-direct-url is of no use without --database-url"}
 	}
 	if cfg.Joins < 0 {
 		return usageError{fmt.Sprintf("--joins-per-network is %d; 0 is no limit", cfg.Joins)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,13 @@ import (
 // database is the PostgreSQL in use, at this version of the schema.
 type database struct {
 	pool    *pgxpool.Pool
-	dsn     string
+	dsn     string              // past a pooler, if there is one
 	private *migrations.Private // nil when the operator gave one
 }
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
 func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *database, err error) {
-	db := &database{dsn: cfg.DatabaseURL}
+	db := &database{dsn: cmp.Or(cfg.DirectURL, cfg.DatabaseURL)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, db.close())
@@ -38,7 +39,7 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 	if err := prepare(ctx, db.dsn); err != nil {
 		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
 	}
-	db.pool, err = seats.Connect(ctx, db.dsn)
+	db.pool, err = seats.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn))
 	return db, err
 }
 

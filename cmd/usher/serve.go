@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,16 +51,20 @@ func serve(ctx context.Context, c *call) (err error) {
 		}
 	}
 
-	crew := open(ctx, cfg, db, listener, numbers, log)
+	leaving := &leaving{}
+	crew := open(ctx, cfg, db, listener, numbers, leaving, log)
 	defer closing(&err, crew.stop)
 	if err := welcome(ctx, c.stdout, cfg, db, listener); err != nil {
 		log.Warn("what there is to see could not be said; the house is open all the same", "error", err)
 	}
-	return crew.wait(ctx)
+	if err := crew.wait(ctx); err != nil {
+		return err
+	}
+	return leaving.wait(cfg.Drain, crew, log)
 }
 
 // open starts everything that runs, in the order in which one leans on the other.
-func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, log *slog.Logger) *crew {
+func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *crew {
 	office := seats.NewOffice(db.pool, log)
 	bell := realtime.NewBell(db.dsn, log)
 	hub := realtime.NewHub()
@@ -82,9 +87,12 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 		desks.Changed(s)
 		waits.Changed(s)
 	}
+	unready := func() string { return cmp.Or(leaving.why(), deaf(feed.Silence())) }
+	counts := newMetrics(sources{hub: hub, pool: db.pool, office: office, gate: rooms, unready: unready})
 	pages := handlers.New(handlers.Config{
 		Office: office, Gate: rooms, Waits: waits, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, Hooks: hooks, DemoCard: till.card, Stripe: till.webhook,
 		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
+		Observe: counts.observe, LogRequests: cfg.Requests, Unready: unready,
 	})
 	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Waits: waits, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
 	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}
@@ -99,7 +107,6 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "payments", sold.Reckon)
 	crew.start(ctx, "errands", sold.RunErrands)
 	crew.start(ctx, "demo card", till.card.Run)
-	counts := newMetrics()
 	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))
 	crew.start(ctx, "mail", outbox.Run)
 	crew.start(ctx, "webhooks", hooks.Run)

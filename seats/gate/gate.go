@@ -79,8 +79,8 @@ func (g *Gate) named(slug string) *Room {
 	return nil
 }
 
-// all lists the rooms of this node.
-func (g *Gate) all() []*Room {
+// Rooms lists the rooms that this node knows.
+func (g *Gate) Rooms() []*Room {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	list := make([]*Room, 0, len(g.rooms))

@@ -32,7 +32,7 @@ func (g *Gate) Run(ctx context.Context) error {
 			failures = 1
 		}
 		if failures > 1 { // one connection that broke is not worth a word to those who wait
-			for _, r := range g.all() {
+			for _, r := range g.Rooms() {
 				r.away()
 			}
 		}
@@ -90,7 +90,7 @@ func (g *Gate) look(ctx context.Context) error {
 	if err := g.load(ctx); err != nil {
 		return err
 	}
-	for _, r := range g.all() {
+	for _, r := range g.Rooms() {
 		if err := r.step(ctx); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (g *Gate) look(ctx context.Context) error {
 // pace is how long nobody need look at the rooms, if no bell rings.
 func (g *Gate) pace() time.Duration {
 	pace := paceIdle
-	for _, r := range g.all() {
+	for _, r := range g.Rooms() {
 		pace = min(pace, r.pace())
 	}
 	return pace

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// running is a node that runs inside the test.
+type running struct {
+	url, numbers string
+	leaving      *leaving
+	crew         *crew
+}
+
+func runNode(t *testing.T, cfg *Config) *running {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	cfg.Addr, cfg.Sockets, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, t.TempDir(), ""
+	if err := cfg.check(); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := seats.Connect(t.Context(), cfg.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := &database{pool: pool, dsn: cfg.DatabaseURL}
+	var at [2]net.Listener
+	for i := range at {
+		if at[i], err = listen(t.Context(), cfg.Addr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &running{url: "http://" + at[0].Addr().String(), numbers: "http://" + at[1].Addr().String() + "/metrics", leaving: &leaving{}}
+	r.crew = open(t.Context(), cfg, db, at[0], at[1], r.leaving, log)
+	t.Cleanup(func() {
+		if err := r.crew.stop(); err != nil {
+			t.Error(err)
+		}
+		if err := db.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }() // it is read to its end
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(text)
+}
+
+var metricName = regexp.MustCompile(`\b(?:usher|go|process)_[a-z0-9_]+`)
+
+// named lists the metrics that a file asks for.
+func named(t *testing.T, file string) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../contrib/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(file, ".json") {
+		var board struct {
+			Panels []struct{ Targets []struct{ Expr string } }
+		}
+		if err := json.Unmarshal(text, &board); err != nil {
+			t.Fatal(err)
+		}
+		text = nil
+		for _, p := range board.Panels {
+			for _, target := range p.Targets {
+				text = append(text, target.Expr+"\n"...)
+			}
+		}
+	}
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		if file == "alerts.yml" && !bytes.Contains(line, []byte("expr:")) {
+			continue
+		}
+		names = append(names, metricName.FindAllString(string(line), -1)...)
+	}
+	return names
+}
+
+// missing lists the names that are not among the numbers.
+func missing(names []string, numbers string) (list []string) {
+	for _, name := range names {
+		if !regexp.MustCompile(`(?m)^` + name + `[{ ]`).MatchString(numbers) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	hall, _ := plan.Named("conference")
+	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
+		t.Fatal(err)
+	}
+	node := runNode(t, &Config{DatabaseURL: db.Config().ConnString(), Log: "text", Joins: 1})
+	if _, err := (gate.Control{DB: db, Who: "test"}).Create(t.Context(), gate.NewRoom{Slug: "tour", Name: "Tour", Events: []string{"evening"}, Slots: 5}); err != nil {
+		t.Fatal(err)
+	}
+	names := append(named(t, "grafana.json"), named(t, "alerts.yml")...)
+	if len(names) < 30 {
+		t.Fatalf("only %d names were found: this test sees nothing", len(names))
+	}
+	var lacks []string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if status, body := get(t, node.url+"/events/evening"); status != 200 {
+			t.Fatal(status, body)
+		}
+		_, numbers := get(t, node.numbers)
+		if lacks = missing(names, numbers); lacks == nil {
+			if missing([]string{"usher_seats_sold"}, numbers) == nil {
+				t.Error("a name that there is not was not noticed")
+			}
+			return
+		}
+	}
+	t.Errorf("they ask for %v", lacks)
+}
+
+func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
+	t.Parallel()
+	node := runNode(t, &Config{DatabaseURL: seatstest.DB(t).Config().ConnString(), Log: "text"})
+	if status, body := get(t, node.url+"/readyz"); status != 200 {
+		t.Fatal(status, body)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- node.leaving.wait(time.Hour, node.crew, slog.New(slog.DiscardHandler)) }()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if status, _ := get(t, node.url+"/readyz"); status == 503 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is ready all the time")
+		}
+	}
+	if status, body := get(t, node.url+"/events"); status != 200 {
+		t.Error("it does not go on:", status, body)
+	}
+	if _, numbers := get(t, node.numbers); !strings.Contains(numbers, "usher_ready 0\n") {
+		t.Error("Prometheus is told that it is ready")
+	}
+	select {
+	case err := <-ended:
+		t.Error("it ended at once:", err)
+	default:
+	}
+	node.crew.failed <- io.ErrUnexpectedEOF // a part that fails ends the wait
+	if err := <-ended; err == nil {
+		t.Error("a part that failed was not noticed")
+	}
+	if err := (&leaving{}).wait(0, node.crew, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestANodeThatHearsNothingSaysSo(t *testing.T) {
+	t.Parallel()
+	if why := deaf(2 * time.Second); why != "" {
+		t.Error(why)
+	}
+	if why := deaf(14*time.Second + time.Millisecond); why != "nothing was heard of the database for 14s" {
+		t.Error(why)
+	}
+}

@@ -1,0 +1,187 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// answers counts what is observed.
+type answers struct {
+	mu   sync.Mutex
+	seen map[string]map[int]int
+}
+
+func (a *answers) observe(route string) func(int, time.Duration) {
+	return func(status int, _ time.Duration) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.seen[route] == nil {
+			a.seen[route] = map[int]int{}
+		}
+		a.seen[route][status]++
+	}
+}
+
+// failing is a site with two routes that fail, and what it logged.
+func failing(t *testing.T, set ...func(*Handlers)) (url string, log *bytes.Buffer) {
+	t.Helper()
+	log = &bytes.Buffer{}
+	var mu sync.Mutex
+	h := newHandlers(Config{Sessions: seats.NewSessions(nil), Log: slog.New(slog.NewJSONHandler(&locked{mu: &mu, to: log}, nil))})
+	for _, do := range set {
+		do(h)
+	}
+	server := httptest.NewServer(h.wrap(h.routes([]route{
+		{"GET /broken/{secret}", func(http.ResponseWriter, *http.Request) error { return errors.New("the disk is full") }},
+		{"GET /panics/{secret}", func(http.ResponseWriter, *http.Request) error { panic("planted") }},
+		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, 200, "fine") }},
+	})))
+	t.Cleanup(server.Close)
+	return server.URL, log
+}
+
+type locked struct {
+	mu *sync.Mutex
+	to *bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+func ask(t *testing.T, url string, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(a.Body); err != nil {
+		t.Fatal(err)
+	}
+	return a, body.String()
+}
+
+func TestWhatIsLoggedOfARequestHasTheIdThatItsAnswerHas(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/broken/hush", "/panics/hush"} {
+		url, log := failing(t)
+		a, body := ask(t, url+path)
+		id := a.Header.Get(requestID)
+		var said errorAnswer
+		if err := json.Unmarshal([]byte(body), &said); err != nil || id == "" || said.Error.Request != id || a.StatusCode != 503 {
+			t.Fatalf("%s: %d %s, id %q", path, a.StatusCode, body, id)
+		}
+		var line map[string]any
+		if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", log, err)
+		}
+		if line["request"] != id || line["route"] != "GET "+path[:7]+"/{secret}" || strings.Contains(log.String(), "hush") {
+			t.Errorf("%s: %s", path, log)
+		}
+		_, page := ask(t, url+path, "Accept", "text/html")
+		if !strings.Contains(page, "name this request") {
+			t.Error("the page does not name the request")
+		}
+	}
+}
+
+func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {
+	t.Parallel()
+	url, _ := failing(t)
+	behind, _ := failing(t, func(h *Handlers) { h.addressHeader = "X-Forwarded-For" })
+	for _, c := range []struct {
+		url, sent string
+		kept      bool
+	}{
+		{url, "abc", false},
+		{behind, "abc-1.Z_9", true},
+		{behind, "a b", false},
+		{behind, strings.Repeat("a", mostID+1), false},
+		{behind, "a<script>", false},
+	} {
+		a, _ := ask(t, c.url+"/fine", requestID, c.sent)
+		if got := a.Header.Get(requestID); (got == c.sent) != c.kept || got == "" {
+			t.Errorf("%q: got %q", c.sent, got)
+		}
+	}
+}
+
+func TestEveryAnswerIsCountedAndLoggedIfAskedFor(t *testing.T) {
+	t.Parallel()
+	counted := &answers{seen: map[string]map[int]int{}}
+	url, log := failing(t, func(h *Handlers) { h.observe, h.logRequests = counted.observe, true })
+	for _, path := range []string{"/fine", "/fine", "/broken/x", "/panics/x", "/nowhere"} {
+		ask(t, url+path)
+	}
+	counted.mu.Lock()
+	defer counted.mu.Unlock()
+	for route, want := range map[string]map[int]int{"GET /fine": {200: 2}, "GET /broken/{secret}": {503: 1}, "GET /panics/{secret}": {503: 1}, "none": {404: 1}} {
+		for status, n := range want {
+			if counted.seen[route][status] != n {
+				t.Errorf("%s: %v, want %v", route, counted.seen[route], want)
+			}
+		}
+	}
+	if n := strings.Count(log.String(), `"msg":"answered"`); n != 4 || !strings.Contains(log.String(), `"status":404`) { // the panic has its own line
+		t.Errorf("%d lines: %s", n, log)
+	}
+}
+
+func TestANodeThatClosesIsNotReadyButAlive(t *testing.T) {
+	t.Parallel()
+	why := ""
+	var mu sync.Mutex
+	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) {
+		c.Unready = func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return why
+		}
+	})
+	if a, body := ask(t, s.url+"/readyz"); a.StatusCode != 200 {
+		t.Fatal(a.StatusCode, body)
+	}
+	mu.Lock()
+	why = "this node is closing"
+	mu.Unlock()
+	if a, body := ask(t, s.url+"/readyz"); a.StatusCode != 503 || !strings.Contains(body, why) {
+		t.Errorf("readyz: %d %s", a.StatusCode, body)
+	}
+	for _, path := range []string{"/healthz", "/events", "/events/evening"} {
+		if a, body := ask(t, s.url+path); a.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, a.StatusCode, body)
+		}
+	}
+	mu.Lock()
+	why = ""
+	mu.Unlock()
+	s.db.Close() // the database is gone
+	if a, _ := ask(t, s.url+"/readyz"); a.StatusCode != 503 {
+		t.Errorf("without the database: %d", a.StatusCode)
+	}
+	if a, _ := ask(t, s.url+"/healthz"); a.StatusCode != 200 {
+		t.Errorf("alive without the database: %d", a.StatusCode)
+	}
+}
