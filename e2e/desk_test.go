@@ -64,6 +64,19 @@ func (o *office) organizer(t *testing.T, name, role string) (email string) {
 	return email
 }
 
+// stranger is the manager of another team, at the desk.
+func (o *office) stranger(t *testing.T) *person {
+	t.Helper()
+	p := someone(t, o, "stranger", desktop)
+	p.entersDesk(o.organizer(t, "stranger", "owner"))
+	form := p.page.Locator(`form[action="/desk/teams"]`)
+	p.visit("/desk/team")
+	check(t, form.GetByLabel("Its name").Fill("Another theatre"))
+	p.press(form.GetByRole("button"))
+	p.sees(p.page.GetByText("This is your new team."))
+	return p
+}
+
 // entersDesk signs in at the desk with the usual password and waits for the page they wanted.
 func (p *person) entersDesk(email string) {
 	p.t.Helper()

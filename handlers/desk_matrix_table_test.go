@@ -47,6 +47,9 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/orders/{code}/payments":      {need: desk.Sell},
 	"POST /desk/events/{slug}/orders/{code}/payouts":       {need: desk.Manage},
 	"GET /desk/events/{slug}/exports/{file}":               {need: desk.Manage},
+	"GET /desk/events/{slug}/doors":                        {need: desk.Sell},
+	"POST /desk/events/{slug}/doors":                       {need: desk.Sell},
+	"POST /desk/events/{slug}/doors/closing":               {need: desk.Manage},
 	"GET /desk/events/{slug}/messages":                     {need: desk.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: desk.Manage},
 

@@ -16,7 +16,7 @@ var (
 	errDeskNoPasskeys = &problem{409, "no_passkeys", "Browsers keep passkeys only for addresses with https, and for localhost.", "Nothing was changed.", "Sign in with your password, or open this page by such an address."}
 )
 
-// origin is how the browser of a request reaches this site: what passkeys are bound to.
+// origin is how the browser of a request reaches this site: what links in mails begin with and passkeys are bound to.
 func (h *Handlers) origin(r *http.Request) string {
 	if h.url != "" {
 		return h.url

@@ -106,7 +106,7 @@ func (h *Handlers) calendar(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
-	_, _ = w.Write([]byte(calendarOf(s, order, h.address(r)+views.OrderPath(order.Code)))) // a reader who is gone needs none
+	_, _ = w.Write([]byte(calendarOf(s, order, h.origin(r)+views.OrderPath(order.Code)))) // a reader who is gone needs none
 	return nil
 }
 
@@ -146,12 +146,4 @@ func calendarOf(s *seats.Sale, o orders.Order, address string) string {
 		e.SetStatus(ics.ObjectStatusCancelled)
 	}
 	return calendar.Serialize(ics.WithNewLineWindows)
-}
-
-// address is where browsers reach us.
-func (h *Handlers) address(r *http.Request) string {
-	if h.url != "" {
-		return h.url
-	}
-	return "http://" + r.Host
 }

@@ -27,7 +27,7 @@ func (h *Handlers) onSaleCalendar(w http.ResponseWriter, r *http.Request, s *sea
 	if s.Event.Status != seats.Scheduled {
 		return errNoPage
 	}
-	address := h.address(r) + views.Sale{Event: s.Event}.Path()
+	address := h.origin(r) + views.Sale{Event: s.Event}.Path()
 	calendar := ics.NewCalendarFor("Usher")
 	calendar.SetMethod(ics.MethodPublish)
 	e := calendar.AddEvent("on-sale-" + s.Event.Slug + "@usher")

@@ -75,6 +75,9 @@ var notices = map[string]string{
 	"waitlist-pause":  "Paused. What comes back is kept for those who wait.",
 	"waitlist-resume": "It goes on.",
 
+	"door":         "The link was made before, and is not shown again.",
+	"doors-closed": "No link of this event opens the door any more.",
+
 	"told": "Your message is on its way, one mail for each order.",
 }
 
@@ -107,6 +110,7 @@ var eventTabs = []deskTab{
 	{"Orders", "/orders", desk.Look},
 	{"Seats", "/seats", desk.Sell},
 	{"Wait list", "/waitlist", desk.Look},
+	{"Door", "/doors", desk.Sell},
 	{"Messages", "/messages", desk.Manage},
 	{"Plan", "/plan", desk.Manage},
 	{"Settings", "/settings", desk.Manage},

@@ -1,0 +1,78 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+// GET /desk/events/{slug}/doors
+func (h *Handlers) deskDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.showDoors(w, r, m, s, http.StatusOK, "")
+}
+
+type turnoutBody struct {
+	Tickets int `json:"tickets"`
+	Came    int `json:"came"`
+	Links   int `json:"links"` // that let people in
+}
+
+// showDoors shows who came, with the link that was just made, if one was: no other page ever has it.
+func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, link string) error {
+	turnout, err := h.orders.Turnout(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, status, turnoutBody{turnout.Tickets, turnout.Came, turnout.Open()})
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	page := views.DeskDoorsPage{Desk: h.deskEventView(w, r, m, s, "Door"), Turnout: turnout, Link: link}
+	page.Style = "desk.css desk_live.css"
+	return writePage(w, r, status, views.DeskDoors(page))
+}
+
+// POST /desk/events/{slug}/doors
+func (h *Handlers) deskOpenDoor(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	secret := ""
+	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		secret, err = h.orders.OpenDoorAnd(r.Context(), s.Event.Slug, also)
+		return err
+	})
+	if err != nil {
+		return h.deskProblem(w, r, s, err)
+	}
+	if secret == "" { // the form came before
+		return deskWith(w, r, views.DeskDoorsPath(s.Event.Slug), "door", http.StatusOK, map[string]string{"link": ""})
+	}
+	link := h.origin(r) + "/door/" + secret
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusCreated, map[string]string{"link": link})
+	}
+	return h.showDoors(w, r, m, s, http.StatusCreated, link)
+}
+
+// POST /desk/events/{slug}/doors/closing
+func (h *Handlers) deskCloseDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	var closed int64
+	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		closed, err = h.orders.CloseDoorsAnd(r.Context(), s.Event.Slug, also)
+		return err
+	})
+	if err != nil {
+		return h.deskProblem(w, r, s, err)
+	}
+	return deskWith(w, r, views.DeskDoorsPath(s.Event.Slug), "doors-closed", http.StatusOK, map[string]int64{"closed": closed})
+}

@@ -1,0 +1,43 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+)
+
+func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	_, order := s.bought(t, person(t), 2)
+	owner, keeper := s.owner(t), s.memberOf(t, "keeper", desk.Door, s.sale.Event.Team)
+	at, form := "/desk/events/evening/doors", url.Values{"key": {seats.NewID().String()}}
+
+	made, page := s.submit(t, keeper, at, form)
+	link := regexp.MustCompile(`href="(http[^"]*/door/[0-9A-Z]+)"`).FindStringSubmatch(page)
+	if made.StatusCode != http.StatusCreated || link == nil || made.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d, the link is %q", made.StatusCode, link)
+	}
+	if again, page := s.submit(t, keeper, at, form); again.StatusCode != http.StatusSeeOther || strings.Contains(page, link[1]) || s.deeds(t, "opened the door") != 1 {
+		t.Errorf("once more: %d, and %d links were noted", again.StatusCode, s.deeds(t, "opened the door"))
+	}
+	scan := url.Values{"key": {"1"}, "code": {order.Tickets[0].Code}, "place": {"North"}}
+	if a, page := send(t, person(t), "POST", link[1]+"/scans", scan.Encode(), "Content-Type", asForm, "Accept", asPage); !strings.Contains(page, "Let them in.") {
+		t.Fatalf("the link lets nobody in: %d", a.StatusCode)
+	}
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "<strong>1</strong> <span>of 2 tickets") || !strings.Contains(page, "North") || strings.Contains(page, link[1]) {
+		t.Error("the desk does not say who came, or tells the link once more")
+	}
+	if a, _ := send(t, owner, "GET", s.url+at, ""); a.StatusCode != http.StatusOK {
+		t.Error(a.StatusCode)
+	}
+	s.does(t, owner, at+"/closing", url.Values{})
+	if a, _ := send(t, person(t), "GET", link[1], "", "Accept", asPage); a.StatusCode != http.StatusNotFound || s.deeds(t, "closed the door") != 1 {
+		t.Errorf("the closed link answers %d", a.StatusCode)
+	}
+}
