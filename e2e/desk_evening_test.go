@@ -178,7 +178,7 @@ func (e *evening) pausesTheSale() {
 	e.visit(e.at("/settings"))
 	check(e.t, e.page.GetByLabel("Why? Everybody who looks at the event reads this.").Fill("Payments are slow this evening"))
 	e.press(e.button("Pause the sale"))
-	e.sees(e.page.GetByText("Done."))
+	e.sees(e.button("Go on selling"))
 	e.looks("desk-settings-paused")
 	e.visit("/events/" + e.slug)
 	e.sees(e.page.GetByText("Payments are slow this evening."))

@@ -14,3 +14,23 @@ type DeskDoorsPage struct {
 
 // share is how much of the bar is filled.
 func (p DeskDoorsPage) share() stacked { return stack(p.Tickets-p.Came, 0, p.Came, 0) }
+
+// entrance is where a link was used last.
+func (p DeskDoorsPage) entrance(l orders.DoorLink) string {
+	switch {
+	case l.Place != "":
+		return l.Place
+	case l.LastAt != nil:
+		return "An entrance without a name"
+	}
+	return "Not used yet"
+}
+
+// use is what became of a link so far.
+func (p DeskDoorsPage) use(l orders.DoorLink) string {
+	words := "Made " + local(*p.Event, l.OpenedAt).Format("2 Jan, 15:04")
+	if l.LastAt == nil {
+		return words
+	}
+	return words + "; let " + counted(l.Admitted, "ticket") + " in, the last scan " + local(*p.Event, *l.LastAt).Format("2 Jan, 15:04")
+}
