@@ -55,8 +55,14 @@ func (o *office) printedLink(t *testing.T) (link string) {
 func (o *office) organizer(t *testing.T, name, role string) (email string) {
 	t.Helper()
 	o.owner(t)
+	return o.invited(t, name, role)
+}
+
+// invited makes somebody a member by an invitation, with more to say of it.
+func (o *office) invited(t *testing.T, name, role string, more ...string) (email string) {
+	t.Helper()
 	email = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name()+"."+name, "-")) + "@example.org"
-	link := invitationLink.FindString(o.usher(t, "organizer", "invite", email, "--role", role))
+	link := invitationLink.FindString(o.usher(t, append([]string{"organizer", "invite", email, "--role", role}, more...)...))
 	status, _ := someProgram(t, o).ask("POST", link, map[string]string{"name": name, "password": deskPassword})
 	if status != http.StatusNoContent {
 		t.Fatalf("the invitation answers %d", status)
@@ -67,13 +73,16 @@ func (o *office) organizer(t *testing.T, name, role string) (email string) {
 // stranger is the manager of another team, at the desk.
 func (o *office) stranger(t *testing.T) *person {
 	t.Helper()
+	owner := someProgram(t, o)
+	if status, _ := owner.ask("POST", "/desk/session", map[string]string{"email": o.owner(t), "password": deskPassword}); status != http.StatusNoContent {
+		t.Fatalf("the owner's session answers %d", status)
+	}
+	if status, _ := owner.ask("POST", "/desk/teams", map[string]string{"name": "Another theatre", "key": t.Name()}); status != http.StatusNoContent {
+		t.Fatalf("another team answers %d", status)
+	}
+	email := o.invited(t, "stranger", "manager", "--team", "Another theatre")
 	p := someone(t, o, "stranger", desktop)
-	p.entersDesk(o.organizer(t, "stranger", "owner"))
-	form := p.page.Locator(`form[action="/desk/teams"]`)
-	p.visit("/desk/team")
-	check(t, form.GetByLabel("Its name").Fill("Another theatre"))
-	p.press(form.GetByRole("button"))
-	p.sees(p.page.GetByText("This is your new team."))
+	p.entersDesk(email)
 	return p
 }
 
