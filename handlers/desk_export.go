@@ -64,7 +64,7 @@ func lineCells(l orders.Line, d int) []any {
 var lineHead = []any{"order", "ordered at", "state", "name", "email", "born", "method", "currency", "paid", "refunded", "to refund"}
 
 func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "seat", "category", "price", "ticket", "came at", "mail refused")
+	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) e
 		if l.Revoked {
 			standing = "cancelled"
 		}
-		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, standing, came, l.Mail)
+		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, amount{l.Fee, d}, standing, came, l.Mail)
 		return to.row(withAnswers(row, l, s)...)
 	})
 }
@@ -98,20 +98,20 @@ func withAnswers(row []any, l orders.Line, s *seats.Sale) []any {
 
 // exportOrders writes a row for each order: its lines come together.
 func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "price", "tickets", "cancelled", "came", "seats")
+	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
 	d := seats.Decimals(s.Event.Currency)
 	var last orders.Line
-	var price int64
+	var price, fee int64
 	var live, cancelled, came int
 	var labels []string
 	write := func() error {
 		if last.Order == "" {
 			return nil
 		}
-		row := append(lineCells(last, d), amount{price, d}, live, cancelled, came, strings.Join(labels, ", "))
+		row := append(lineCells(last, d), amount{price, d}, amount{fee, d}, live, cancelled, came, strings.Join(labels, ", "))
 		return to.row(withAnswers(row, last, s)...)
 	}
 	err := h.orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
@@ -119,7 +119,7 @@ func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) er
 			if err := write(); err != nil {
 				return err
 			}
-			last, price, live, cancelled, came, labels = l, 0, 0, 0, 0, nil
+			last, price, fee, live, cancelled, came, labels = l, 0, 0, 0, 0, 0, nil
 		}
 		if l.Revoked {
 			cancelled++
@@ -128,7 +128,7 @@ func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) er
 		if l.In != nil {
 			came++
 		}
-		live, price, labels = live+1, price+l.Price, append(labels, s.Plan.Label(l.Idx))
+		live, price, fee, labels = live+1, price+l.Price, fee+l.Fee, append(labels, s.Plan.Label(l.Idx))
 		return nil
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -43,6 +44,7 @@ func formOf(s *seats.Sale) views.SettingsForm {
 		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(views.MomentForm), Zone: e.TimeZone, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
 	}
 	for _, c := range s.Plan.Categories {
 		f.Prices = append(f.Prices, seats.Amount(c.Price, e.Currency))
@@ -66,6 +68,7 @@ func typed(form url.Values) views.SettingsForm {
 		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
+		FeeTicket: form.Get("fee_ticket"), FeeOrder: form.Get("fee_order"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"),
 		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
 }
@@ -95,6 +98,10 @@ func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewE
 	n.SeatsPerHolder = numberIn(f.Limit, "limit", 1, seats.MaxSeats, wrong)
 	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
 	n.Questions = questionsIn(f.Questions, wrong)
+	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Order: feeIn(f.FeeOrder, "fee_order", n.Currency, wrong), Kept: f.FeeKept}
+	if n.Fees.Percent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
+		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
+	}
 	return n, pricesIn(f.Prices, n.Currency, categories, wrong), wrong
 }
 
@@ -138,6 +145,15 @@ func questionsIn(text string, wrong views.Wrong) (list []seats.Question) {
 		list = append(list, q)
 	}
 	return list
+}
+
+// feeIn reads a fee; an empty field is none.
+func feeIn(text, field, currency string, wrong views.Wrong) int64 {
+	amount, err := seats.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
+	if err != nil {
+		wrong[field] = "A fee is an amount such as 1.50, with the decimals of the currency."
+	}
+	return amount
 }
 
 func pricesIn(texts []string, currency string, categories []seats.Category, wrong views.Wrong) []int64 {
@@ -194,9 +210,9 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m de
 func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
-		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "questions": {f.Questions},
+		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept} {
 		if is {
 			all.Set(name, "on")
 		}

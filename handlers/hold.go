@@ -23,6 +23,7 @@ type holdBody struct {
 	ExtensionsLeft int       `json:"extensions_left"`
 	Lapsed         bool      `json:"lapsed"`
 	Total          int64     `json:"total"`
+	Fee            int64     `json:"fee"`
 	Currency       string    `json:"currency"`
 }
 
@@ -33,9 +34,10 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		return nil
 	}
 	w.Header().Set("Cache-Control", "no-store")
+	cost := s.Cost(hold.Seats)
 	return writeJSON(w, status, holdAnswer{holdBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: labels(s, hold.Seats), Idx: hold.Seats,
-		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: s.Total(hold.Seats), Currency: s.Event.Currency,
+		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
 	}})
 }
 

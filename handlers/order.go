@@ -27,6 +27,7 @@ type orderBody struct {
 	Method    string       `json:"method"`
 	Currency  string       `json:"currency"`
 	Total     int64        `json:"total"`
+	Fee       int64        `json:"fee"`
 	Due       int64        `json:"due"`
 	Back      int64        `json:"back,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
@@ -40,6 +41,7 @@ type ticketBody struct {
 	Seat    string `json:"seat"`
 	Idx     int    `json:"idx"`
 	Price   int64  `json:"price"`
+	Fee     int64  `json:"fee"`
 	Code    string `json:"code"`
 	Revoked bool   `json:"revoked"`
 
@@ -49,13 +51,13 @@ type ticketBody struct {
 func describeOrder(s *seats.Sale, o orders.Order) orderBody {
 	body := orderBody{
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
-		Total: o.Total, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
+		Total: o.Total, Fee: o.Fee, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
 	}
 	if o.Born != nil {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Code, t.Revoked, t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Fee, t.Code, t.Revoked, t.In})
 	}
 	return body
 }

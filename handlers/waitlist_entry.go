@@ -55,6 +55,7 @@ type offerBody struct {
 	Seats    []string  `json:"seats"`
 	Until    time.Time `json:"until"`
 	Total    int64     `json:"total"`
+	Fee      int64     `json:"fee"`
 	Currency string    `json:"currency"`
 }
 
@@ -71,7 +72,8 @@ func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
 		body.Categories = append(body.Categories, s.Plan.Categories[i].Key)
 	}
 	if o := n.Offer; o != nil {
-		body.Offer = &offerBody{labels(s, o.Seats), o.Until.UTC(), s.Total(o.Seats), s.Event.Currency}
+		cost := s.Cost(o.Seats)
+		body.Offer = &offerBody{labels(s, o.Seats), o.Until.UTC(), cost.Total, cost.Fee, s.Event.Currency}
 	}
 	return entryAnswer{body}
 }

@@ -17,12 +17,13 @@ const editEventSQL = `
 UPDATE event
    SET name = $2, venue = $3, starts_at = $4, time_zone = $5, hold_length = make_interval(secs => $6), seats_per_holder = $7, extensions = $8,
        strict = $9, no_lone_seats = $10, asks_birth = $11, pay_at_door = $12, invoices = $13, demo = $14,
-       payment_length = make_interval(secs => $15), plan_id = coalesce($16, plan_id), currency = $17
+       payment_length = make_interval(secs => $15), plan_id = coalesce($16, plan_id), currency = $17,
+       fee_ticket = $18, fee_order = $19, fee_percent = $20, fee_kept = $21
  WHERE id = $1`
 
 // EditEvent gives an event what an organizer says of it now; its slug, its seats and its status stay. prices are those of the
 // categories, in minor units; nil for the ones it has. What people agreed to when they took seats changes only until the sale
-// begins: prices, the currency, questions, and what becomes of seats whose time is up. Limits hold for claims from now on.
+// begins: prices, fees, the currency, questions, and what becomes of seats whose time is up. Limits hold for claims from now on.
 //
 // Errors: ErrNoEvent; a *Refusal that says what cannot be changed any more, and then nothing was; *Nonsense; the database's.
 func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices []int64, also Also) (Event, error) {
@@ -56,7 +57,8 @@ func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices 
 			return false, err
 		}
 		if _, err := tx.Exec(ctx, editEventSQL, e.ID, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions,
-			n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead, n.Invoices, n.Demo, n.PaymentLength.Seconds(), plan, n.Currency); err != nil {
+			n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead, n.Invoices, n.Demo, n.PaymentLength.Seconds(), plan, n.Currency,
+			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept); err != nil {
 			return false, err
 		}
 		if slices.EqualFunc(n.Questions, e.Questions, Question.equal) {
@@ -80,7 +82,7 @@ func (e Event) New() NewEvent {
 	return NewEvent{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLoneSeats: e.NoLoneSeats, AsksBirth: e.AsksBirth,
-		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength,
+		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees,
 	}
 }
 
@@ -124,6 +126,9 @@ func (e NewEvent) check() error {
 		wrong = "An event begins as a draft, or on sale."
 	}
 	if wrong == "" {
+		wrong = e.Fees.check()
+	}
+	if wrong == "" {
 		if err := CheckCurrency(e.Currency); err != nil {
 			wrong = "The currency is three letters of ISO 4217, such as EUR."
 		}
@@ -148,6 +153,7 @@ func (e Event) mayEdit(n NewEvent, reprices bool) error {
 		changes bool
 	}{
 		{"prices", reprices},
+		{"fees", n.Fees != e.Fees},
 		{"the currency", n.Currency != e.Currency},
 		{"the questions", !slices.EqualFunc(n.Questions, e.Questions, Question.equal) || n.AsksBirth != e.AsksBirth},
 		{"what becomes of seats whose time is up", n.Strict != e.Strict},

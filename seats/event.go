@@ -39,6 +39,7 @@ type Event struct {
 	Questions      []Question // asked of everybody who orders
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // whose event it is
+	Fees           Fees
 
 	OpensIn time.Duration // until OpensAt, when the event was read
 }
@@ -55,6 +56,7 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
        coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id,
+       e.fee_ticket, e.fee_order, e.fee_percent, e.fee_kept,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
 
 func (e *Event) scan(row pgx.Row, more ...any) error {
@@ -63,7 +65,8 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	err := row.Scan(append([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
-		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Questions,
+		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
+		&e.Fees.Ticket, &e.Fees.Order, &e.Fees.Percent, &e.Fees.Kept, &e.Questions,
 	}, more...)...)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
 	e.OpensAt, e.OpensIn = time.Time{}, time.Duration(opensIn*float64(time.Second))

@@ -56,14 +56,6 @@ func (s *Sale) Seat(label string) (idx int, ok bool) {
 	return idx, ok
 }
 
-// Total is what these seats cost together, in minor units.
-func (s *Sale) Total(seats []int) (total int64) {
-	for _, idx := range seats {
-		total += s.Plan.Categories[s.Plan.Seats[idx].Category].Price
-	}
-	return total
-}
-
 // named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D, seat 1".
 func (s *Sale) named(seats []int) string {
 	var groups []string

@@ -55,7 +55,9 @@ type SettingsForm struct {
 	Strict, NoLone, Birth               bool
 	Door, Invoices, Demo                bool
 	Prices                              []string // by category
-	Questions                           string   // one on a line
+	FeeTicket, FeeOrder, FeePercent     string
+	FeeKept                             bool
+	Questions                           string // one on a line
 }
 
 // SettingsPage is where an event is put on sale and changed.

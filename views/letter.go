@@ -48,6 +48,14 @@ func (p LetterPage) account() (lines []string) {
 	return lines
 }
 
+// bill is what comes to the tickets, and what all of it is; nothing without fees.
+func (p LetterPage) bill() []string {
+	if p.Order.Fee == 0 {
+		return nil
+	}
+	return []string{"Fees, " + money(p.Order.Fee, p.Order.Currency), "Together, " + money(p.Order.Total, p.Order.Currency)}
+}
+
 func (p LetterPage) invitation() string {
 	if p.Order.State == orders.Cancelled {
 		return "Look at the order"
@@ -79,6 +87,9 @@ func (p LetterPage) Text() string {
 			b.WriteString(" (no longer valid)")
 		}
 		b.WriteString("\n")
+	}
+	for _, line := range p.bill() {
+		fmt.Fprintf(&b, "- %s\n", line)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
 	return b.String()

@@ -45,6 +45,14 @@ func price(minor int64, iso string) string {
 	return money(minor, iso)
 }
 
+// feeLine names a fee, if there is one. static/js/hold.js says the same.
+func feeLine(minor int64, iso string) string {
+	if minor == 0 {
+		return ""
+	}
+	return money(minor, iso) + " fees"
+}
+
 // number writes a count with its thousands apart.
 func number(n int) string { return english.Sprint(n) }
 

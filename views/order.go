@@ -31,9 +31,20 @@ func (p OrderPage) unused() []orders.Ticket {
 func (p OrderPage) giveUp() string {
 	text := "Their codes stop being valid at once, and anybody may take the seats."
 	if orders.Ahead(p.Order.Method) {
-		text += " What they cost goes back " + wayBack(p.Order.Method) + "."
+		text += " What they cost goes back " + wayBack(p.Order.Method) + p.withFees()
 	}
 	return text
+}
+
+// withFees says what becomes of the fees of tickets that are given up.
+func (p OrderPage) withFees() string {
+	switch {
+	case p.Order.Fee == 0:
+		return "."
+	case p.Order.FeeKept:
+		return ", without the fees."
+	}
+	return ", with their share of the fees."
 }
 
 func wayBack(method string) string {

@@ -50,6 +50,14 @@ func (p OrderPage) Paper() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// feeOn is a ticket's share of the fees, behind its price.
+func feeOn(t orders.Ticket, iso string) string {
+	if t.Fee == 0 {
+		return ""
+	}
+	return " + " + money(t.Fee, iso) + " fee"
+}
+
 func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 	pen.doc.SetDrawColor(120, 120, 120)
 	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
@@ -64,7 +72,7 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 		{0, 10, 1, when(p.Event)},
 		{0, 10, 1, p.Event.Venue},
 		{3.5, 20, 2, p.Plan.Words(t.Idx)},
-		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + price(t.Price, p.Order.Currency)},
+		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + price(t.Price, p.Order.Currency) + feeOn(t, p.Order.Currency)},
 		{2, 12, 2, p.Order.Name},
 	} {
 		if line.text != "" {

@@ -3,6 +3,7 @@ package views
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -126,14 +127,34 @@ func (s Sale) priceRange(section int) (low, high int64) {
 	return low, high
 }
 
-func (s Sale) total() (sum int64) {
-	if s.Hold == nil {
-		return 0
+// cost is what the hold costs.
+func (s Sale) cost() seats.Cost { return seats.CostOf(s.Event, s.Plan, s.held().Seats) }
+
+func (s Sale) total() int64 { return s.cost().Total }
+
+// feesOf says what comes to the prices of an event; nothing if nothing does.
+func feesOf(e seats.Event) string {
+	var said []string
+	if e.Fees.Ticket > 0 {
+		said = append(said, money(e.Fees.Ticket, e.Currency)+" for each ticket")
 	}
-	for _, idx := range s.Hold.Seats {
-		sum += s.Plan.Categories[s.Plan.Seats[idx].Category].Price
+	if e.Fees.Percent > 0 {
+		said = append(said, seats.Percentage(e.Fees.Percent)+" % of the prices")
 	}
-	return sum
+	if e.Fees.Order > 0 {
+		said = append(said, money(e.Fees.Order, e.Currency)+" for each order")
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Fees come to the prices: " + joined(said) + "."
+}
+
+func joined(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 // trayState is which of its three faces the tray shows.

@@ -48,11 +48,17 @@ func eventCreate(ctx context.Context, c *call) error {
 	fs.BoolVar(&n.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
 	fs.DurationVar(&n.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
 	fs.Func("price", "what a `category` costs, as A=25.00, with the decimals of the currency; once for each", func(text string) error { return addPrice(prices, text) })
+	fees := map[string]string{}
+	fs.Func("fee", "a `fee` besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each", func(text string) error { return addPrice(fees, text) })
+	fs.BoolVar(&n.Fees.Kept, "keep-fees", false, "let fees stay here when a ticket is cancelled")
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
 	if err := c.parse(fs, 0); err != nil {
 		return err
+	}
+	if err := setFees(&n.Fees, fees, n.Currency); err != nil {
+		return c.misuse(err)
 	}
 	if err := checkNewEvent(&n, from, starts); err != nil {
 		return c.misuse(err)

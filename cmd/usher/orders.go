@@ -71,7 +71,7 @@ func standing(l orders.Line) string {
 
 var columns = []string{
 	"order", "ordered at", "order state", "name", "email", "born", "method", "currency", "order paid", "order refunded", "order to refund",
-	"seat", "category", "price", "ticket", "came at", "mail refused",
+	"seat", "category", "price", "fee", "ticket", "came at", "mail refused",
 }
 
 func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale) error {
@@ -95,7 +95,7 @@ func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale)
 		row := []string{
 			l.Order, l.CreatedAt.UTC().Format(time.RFC3339), l.State, l.Name, l.Email, day, l.Method, l.Currency,
 			seats.Amount(l.Paid, l.Currency), seats.Amount(l.Back-l.OnItsWay, l.Currency), seats.Amount(l.OnItsWay, l.Currency),
-			s.Plan.Label(l.Idx), category, seats.Amount(l.Price, l.Currency), standing(l), came, l.Mail,
+			s.Plan.Label(l.Idx), category, seats.Amount(l.Price, l.Currency), seats.Amount(l.Fee, l.Currency), standing(l), came, l.Mail,
 		}
 		for i := range s.Event.Questions {
 			row = append(row, l.Answers[strconv.Itoa(i+1)])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,6 +35,26 @@ func setPrices(p *seats.Plan, prices map[string]string, currency string) error {
 			return fmt.Errorf("--price %s: %w", key, err)
 		}
 		p.Categories[i].Price = price
+	}
+	return nil
+}
+
+// setFees reads the fees that were said, in the currency of the event.
+func setFees(f *seats.Fees, said map[string]string, currency string) (err error) {
+	for kind, text := range said {
+		switch kind {
+		case "ticket":
+			f.Ticket, err = seats.ReadAmount(text, currency)
+		case "order":
+			f.Order, err = seats.ReadAmount(text, currency)
+		case "percent":
+			f.Percent, err = seats.ReadPercent(text)
+		default:
+			err = errors.New("it is for each ticket, for each order, or percent")
+		}
+		if err != nil {
+			return fmt.Errorf("--fee %s: %w", kind, err)
+		}
 	}
 	return nil
 }

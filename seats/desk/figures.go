@@ -15,7 +15,7 @@ type Figures struct {
 	Holding, Paying int // people who hold seats, and for whom a payment runs
 	Paid   int   // people for whom a payment began, ever
 	Total  Sums  // since the beginning
-	Waived int64 // given back although the tickets hold, minor units
+	Waived int64 // given back although the tickets hold, without fees kept of cancelled ones; minor units
 
 	Pace      float64 // seats sold a minute, over the last minute or so
 	PaceSlow  float64 // over the last five
@@ -27,7 +27,7 @@ type Figures struct {
 	Lately     Rate // holds that lapsed, of the last of them
 }
 
-// Revenue is what the tickets cost that are live, without what was given back of it.
+// Revenue is what the tickets cost that are live, without what was given back of it, and with fees that did not go back.
 func (f *Figures) Revenue() int64 { return f.Total.Revenue - f.Waived }
 
 // Capacity is how many seats there are to be sold: blocked ones are not.

@@ -99,10 +99,10 @@ func (t *Tally) follow(ctx context.Context, db seats.DB, e seats.Event, recent R
 
 // An order is as old as the change that sold its seats, unless it was there before: then seats moved to it.
 const ticketsSQL = `
-SELECT t.order_id, t.idx, t.price, o.holder, o.created_at
+SELECT t.order_id, t.idx, t.price + t.fee, o.holder, o.created_at
   FROM unnest($1::uuid[]) AS n(id),
        LATERAL (SELECT holder, created_at FROM orders WHERE id = n.id OFFSET 0) o,
-       LATERAL (SELECT order_id, idx, price FROM ticket WHERE order_id = n.id OFFSET 0) t`
+       LATERAL (SELECT order_id, idx, price, fee FROM ticket WHERE order_id = n.id OFFSET 0) t`
 
 const asOld = time.Minute // an order's time is taken before that of its change: no batch takes as long
 

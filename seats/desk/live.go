@@ -73,7 +73,7 @@ const clockSQL = `SELECT clock_timestamp()`
 
 const countsSQL = `SELECT free, held, sold, blocked FROM counter WHERE event_id = $1`
 
-const waivedSQL = `SELECT coalesce(sum(waived), 0)::bigint FROM orders WHERE event_id = $1 AND waived > 0`
+const waivedSQL = `SELECT coalesce(sum(waived - kept), 0)::bigint FROM orders WHERE event_id = $1 AND (waived > 0 OR kept > 0)`
 
 // look brings the tally up to date and says how everything stands. epoch is that of the node's map: with another one the
 // database is another run, in which versions may have been given anew, and what is kept there counts.

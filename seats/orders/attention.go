@@ -59,7 +59,7 @@ var ErrNotDue = errors.New("nothing is due that is paid at the door or by invoic
 
 const markPaidSQL = `
 WITH was AS (
-    SELECT id, (SELECT coalesce(sum(price), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) - paid - waived AS due
+    SELECT id, (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) + kept - paid - waived AS due
       FROM orders WHERE code = $1 FOR NO KEY UPDATE
 )
 UPDATE orders SET paid = paid + was.due, received = received + was.due FROM was

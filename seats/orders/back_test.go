@@ -43,7 +43,7 @@ func TestTheOrganizerGivesBackWhatCameAtTheDoorOrByInvoice(t *testing.T) {
 		h := openTill(t, seats.NewEvent{Invoices: true})
 		h.sale.Event.PayAtDoor = true
 		order := h.paidOutside(t, method)
-		one := order.Tickets[0].Price
+		one := costOf(order.Tickets[0])
 		wantRefusal(t, h.orders.Cancel(t.Context(), h.sale, order, "k"), orders.CodePaid)
 		some := h.revokes(t, order, order.Tickets[0].ID)
 		if some.Paid != order.Total-one || some.Back != one || some.ByHand != one || some.Due() != 0 || some.State != orders.Confirmed {
@@ -95,7 +95,7 @@ func TestTheOrganizerCancelsWhatWasPaidByCardAndWhatWasUsed(t *testing.T) {
 	wantRefusal(t, h.orders.Revoke(t.Context(), h.sale, h.again(t, order), false), orders.CodeAdmitted)
 	wantRefusal(t, h.orders.Revoke(t.Context(), h.sale, order, false), orders.CodeAdmitted) // looked at before the scan
 	h.revokes(t, order, order.Tickets[1].ID)
-	h.untilBack(t, order, order.Tickets[1].Price)
+	h.untilBack(t, order, costOf(order.Tickets[1]))
 	if err := h.orders.Revoke(t.Context(), h.sale, h.again(t, order), true); err != nil {
 		t.Fatal(err)
 	}

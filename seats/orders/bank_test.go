@@ -113,6 +113,9 @@ type till struct {
 func openTill(t testing.TB, e seats.NewEvent) *till {
 	t.Helper()
 	e.PaidAhead = true
+	if e.Fees == (seats.Fees{}) {
+		e.Fees = someFees
+	}
 	h := &till{house: open(t, "theatre", e), bank: newBank()}
 	h.reckon(t)
 	return h
@@ -183,7 +186,7 @@ func (h *till) wantMoney(t testing.TB) {
 	for id, s := range h.bank.stands {
 		var paid, back, done int64
 		err := h.db.QueryRow(t.Context(), `
-			SELECT coalesce((SELECT paid FROM orders o WHERE o.id = p.order_id AND o.state = 'confirmed'), 0),
+			SELECT coalesce((SELECT CASE o.state WHEN 'confirmed' THEN paid ELSE kept END FROM orders o WHERE o.id = p.order_id), 0),
 			       coalesce((SELECT sum(amount) FROM refund WHERE payment_id = p.id), 0)::bigint,
 			       coalesce((SELECT sum(amount) FROM refund WHERE payment_id = p.id AND done_at IS NOT NULL), 0)::bigint
 			  FROM payment p WHERE id = $1`, id).Scan(&paid, &back, &done)

@@ -212,27 +212,33 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	}
 }
 
-// What the order keeps of its money is what the live tickets cost: money that is taken later knows of it (capturedSQL).
+// What the order keeps of its money is what the live tickets cost with their fees, and of cancelled ones the fee if it is
+// one that does not go back; it does if the event was called off.  money that is taken later knows of it (capturedSQL).
 // Every part sees the rows as they were. A ticket that was used meets an amount that may not be null, and nothing is
 // cancelled, nor anything that travels with it: leaveSQL keeps it from coming to that.
 const cancelSQL = `
 WITH revoked AS (
     UPDATE ticket SET revoked_at = clock_timestamp() WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL
-    RETURNING id, price
+    RETURNING id, price + fee AS cost, fee
 ), rest AS (
-    SELECT count(*) AS n, coalesce(sum(price), 0)::bigint AS price
+    SELECT count(*) AS n, coalesce(sum(price + fee), 0)::bigint AS cost
       FROM ticket WHERE order_id = $1 AND revoked_at IS NULL AND id <> ALL ($2::uuid[])
+), over AS (
+    SELECT o.id, rest.n, greatest(0, o.paid - rest.cost) AS paid,
+           o.kept + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee
+      FROM rest, orders o JOIN event e ON e.id = o.event_id WHERE o.id = $1
 ), less AS (
-    SELECT o.id, rest.n, CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
-                              ELSE greatest(0, o.paid - rest.price) END AS back
-      FROM orders o, rest WHERE o.id = $1
+    SELECT id, n, least(paid, fee) AS kept,
+           CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
+                ELSE greatest(0, paid - fee) END AS back
+      FROM over
 ), noted AS (
     INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
-    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(price) FROM revoked), back FROM less
+    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(cost) FROM revoked), back FROM less
 ), told AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
 )
-UPDATE orders SET paid = paid - back, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END
+UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END
   FROM less WHERE orders.id = less.id`
 
 const liveTicketsSQL = `SELECT count(*) FROM ticket WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL`

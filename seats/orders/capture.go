@@ -10,15 +10,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What is captured is the order's, as far as its live tickets cost it: what was cancelled meanwhile goes back.
+// What is captured is the order's, as far as its live tickets cost it, with the fees that do not go back: what was cancelled meanwhile goes back.
 const capturedSQL = `
 WITH got AS (
     UPDATE payment SET state = 'captured', captured = $2, attention = $3
      WHERE id = $1 AND state = 'sold'
     RETURNING id, order_id, captured
+), due AS (
+    SELECT got.order_id, got.captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
+           coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint AS fee
+      FROM got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
+     GROUP BY got.order_id, got.captured
 ), paid AS (
-    UPDATE orders SET paid = least(got.captured, (SELECT coalesce(sum(price), 0) FROM ticket WHERE order_id = got.order_id AND revoked_at IS NULL))
-      FROM got WHERE orders.id = got.order_id AND orders.state = 'confirmed'
+    UPDATE orders SET paid = least(due.captured, due.cost + due.fee), kept = greatest(0, least(due.captured - due.cost, due.fee))
+      FROM due WHERE orders.id = due.order_id
 )
 UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'`
 

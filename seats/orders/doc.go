@@ -23,7 +23,7 @@
 //	O1  A sold seat has an order and one live ticket, and both came with it.
 //	O2  One hold makes one order: a repeat gets the first one, and other content with the same hold is refused.
 //	O3  Nobody gets seats that their page did not show them.
-//	O4  An order costs what its tickets cost.
+//	O4  An order costs what its tickets cost, each with its share of the fees.
 //	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
 //	O6  Every order's mail goes out once at least, whatever node dies.
 //	O7  A ticket lets one person in, and nobody once it was cancelled.
@@ -33,7 +33,7 @@
 //
 // And of money, which package verify holds against the database:
 //
-//	M1  Each captured cent is in exactly one of an order and a refund, and an order keeps no more than its live tickets cost.
+//	M1  Each captured cent is in exactly one of an order and a refund, and an order keeps no more than its live tickets cost and fees that do not go back.
 //	M2  What is paid ahead has an order once its seats are sold, and not before.
 //	M3  Each call to a provider was meant before, and nothing under way is forgotten.
 //	M4  One hold has one payment under way.

@@ -27,6 +27,7 @@ type Line struct {
 	Ticket    seats.ID
 	Idx       int
 	Price     int64
+	Fee       int64 // its share of the fees
 	Revoked   bool
 	In        *time.Time // when somebody went in with it
 	Mail      string     // why mail was refused; empty if it was not
@@ -34,7 +35,7 @@ type Line struct {
 
 const linesSQL = `
 SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, coalesce(r.back, 0), coalesce(r.on_its_way, 0), o.created_at, o.answers,
-       t.id, t.idx, t.price, t.revoked_at IS NOT NULL,
+       t.id, t.idx, t.price, t.fee, t.revoked_at IS NOT NULL,
        (SELECT scanned_at FROM scan WHERE ticket_id = t.id AND admitted),
        coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), '')
   FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
@@ -52,7 +53,7 @@ func (o *Orders) Lines(ctx context.Context, event string, visit func(Line) error
 	var l Line
 	_, err = pgx.ForEachRow(rows, []any{
 		&l.Order, &l.State, &l.Name, &l.Email, &l.Born, &l.Method, &l.Currency, &l.Paid, &l.Back, &l.OnItsWay, &l.CreatedAt, &l.Answers,
-		&l.Ticket, &l.Idx, &l.Price, &l.Revoked, &l.In, &l.Mail,
+		&l.Ticket, &l.Idx, &l.Price, &l.Fee, &l.Revoked, &l.In, &l.Mail,
 	}, func() error {
 		one := l
 		l.Answers = nil // what was scanned is kept

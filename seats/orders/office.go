@@ -54,9 +54,6 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 		return "", err
 	}
 	p := placed{id: seats.NewID(), code: newCode(), holder: holder, form: form}
-	if form.Method != Free {
-		p.total = s.Total(form.Seats)
-	}
 	d := seats.Deal{Holder: holder, Order: p.id, Seats: form.Seats, Office: true}
 	d.Write = func(q *pgx.Batch, sold []int) {
 		p.queueOffice(q, s, sold)
@@ -122,24 +119,22 @@ func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 
 const officeSQL = `
 WITH placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, paid, received, at_office)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, true)
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, paid, received, at_office, fee, fee_kept)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, true, $16, $17)
     RETURNING id, email
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price)
-    SELECT t.id, $2, $1, t.idx, t.price
-      FROM unnest($12::uuid[], $13::integer[], $14::bigint[]) AS t(id, idx, price)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee)
+    SELECT t.id, $2, $1, t.idx, t.price, t.fee
+      FROM unnest($12::uuid[], $13::integer[], $14::bigint[], $15::bigint[]) AS t(id, idx, price, fee)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE email <> ''`
 
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []int) {
-	ids, idxs, prices := make([]seats.ID, len(sold)), make([]int32, len(sold)), make([]int64, len(sold))
-	for i, idx := range sold {
-		ids[i], idxs[i] = seats.NewID(), int32(idx)
-		if p.form.Method != Free {
-			prices[i] = s.Total(sold[i : i+1])
-		}
+	ids, idxs := newTickets(sold)
+	cost := s.Cost(sold)
+	if p.form.Method == Free { // a gift
+		cost = seats.Cost{Prices: make([]int64, len(sold)), Shares: make([]int64, len(sold))}
 	}
 	q.Queue(officeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.form.Method,
-		s.Event.Currency, p.total, ids, idxs, prices)
+		s.Event.Currency, cost.Total, ids, idxs, cost.Prices, cost.Shares, cost.Fee, s.Event.Fees.Kept)
 }

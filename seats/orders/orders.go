@@ -64,6 +64,9 @@ type Order struct {
 	Method    string
 	Currency  string // ISO 4217
 	Total     int64  // minor units
+	Fee       int64  // minor units of Total: the fees of all its tickets
+	FeeKept   bool   // fees do not go back with a cancelled ticket
+	Kept      int64  // minor units of Paid: fees of cancelled tickets, which do not go back
 	Paid      int64  // minor units, without what went back
 	Back      int64  // minor units that went back or are to go back
 	OnItsWay  int64  // minor units of Back that were not seen to be given back yet
@@ -78,10 +81,10 @@ type Order struct {
 
 // Due is what is still to be paid, in minor units.
 func (o Order) Due() int64 {
-	due := -o.Paid - o.Waived
+	due := o.Kept - o.Paid - o.Waived
 	for _, t := range o.Tickets {
 		if !t.Revoked {
-			due += t.Price
+			due += t.Price + t.Fee
 		}
 	}
 	return max(0, due)
@@ -92,6 +95,7 @@ type Ticket struct {
 	ID      seats.ID
 	Idx     int    // its seat
 	Price   int64  // minor units
+	Fee     int64  // minor units: its share of the fees
 	Code    string // what the door reads; empty if revoked
 	Revoked bool
 	In      *time.Time // when somebody went in with it; nil if nobody did
@@ -99,7 +103,7 @@ type Ticket struct {
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept
   FROM orders o JOIN event e ON e.id = o.event_id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -107,7 +111,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
  WHERE o.code = $1`
 
 const ticketsSQL = `
-SELECT t.id, t.idx, t.price, t.revoked_at IS NOT NULL, s.scanned_at
+SELECT t.id, t.idx, t.price, t.fee, t.revoked_at IS NOT NULL, s.scanned_at
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
@@ -119,7 +123,8 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var found Order
 	var event int64
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
-		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice)
+		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
+		&found.Fee, &found.FeeKept, &found.Kept)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -142,7 +147,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
-		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Revoked, &t.In); err == nil && !t.Revoked {
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Revoked, &t.In); err == nil && !t.Revoked {
 			t.Code = key.sign(event, t.ID)
 		}
 		return t, err

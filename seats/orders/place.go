@@ -80,30 +80,37 @@ type placed struct {
 	holder seats.ID
 	form   Form
 	born   *time.Time
-	total  int64
+	total  int64 // minor units
 }
 
 const placeSQL = `
 WITH placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'))
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'), $18, $19)
     RETURNING id
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price)
-    SELECT t.id, $2, $1, t.idx, t.price
-      FROM unnest($13::uuid[], $14::integer[], $15::bigint[]) AS t(id, idx, price)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee)
+    SELECT t.id, $2, $1, t.idx, t.price, t.fee
+      FROM unnest($13::uuid[], $14::integer[], $15::bigint[], $17::bigint[]) AS t(id, idx, price, fee)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
-	ids, idxs, prices := make([]seats.ID, len(sold)), make([]int32, len(sold)), make([]int64, len(sold))
-	for i, idx := range sold {
-		ids[i], idxs[i], prices[i] = seats.NewID(), int32(idx), s.Total(sold[i:i+1])
-	}
+	ids, idxs := newTickets(sold)
+	cost := s.Cost(sold)
 	q.Queue(placeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, p.total, ids, idxs, prices, p.form.Answers)
+		p.form.Method, s.Event.Currency, cost.Total, ids, idxs, cost.Prices, p.form.Answers, cost.Shares, cost.Fee, s.Event.Fees.Kept)
+}
+
+// newTickets are the ids of tickets for these seats, and the seats as a statement takes them.
+func newTickets(sold []int) (ids []seats.ID, idxs []int32) {
+	ids, idxs = make([]seats.ID, len(sold)), make([]int32, len(sold))
+	for i, idx := range sold {
+		ids[i], idxs[i] = seats.NewID(), int32(idx)
+	}
+	return ids, idxs
 }
 
 const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = $2`

@@ -50,8 +50,8 @@ func TestWhatACancelledTicketCostGoesBackTheWayItWasPaid(t *testing.T) {
 	h := openTill(t, seats.NewEvent{})
 	order := h.buys(t, 3)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
-	some := h.untilBack(t, order, order.Tickets[0].Price)
-	if some.Paid != order.Total-order.Tickets[0].Price || some.Due() != 0 || some.State != orders.Confirmed {
+	some := h.untilBack(t, order, costOf(order.Tickets[0]))
+	if some.Paid != order.Total-costOf(order.Tickets[0]) || some.Due() != 0 || some.State != orders.Confirmed {
 		t.Errorf("after one ticket the order is %+v", some)
 	}
 	h.wantMoney(t)
@@ -106,7 +106,7 @@ func TestMoneyTakenAfterATicketWasCancelledGoesBackForIt(t *testing.T) {
 		if order.Paid != 0 {
 			t.Fatalf("the order is %+v, want it not paid yet", order)
 		}
-		back := order.Tickets[0].Price
+		back := costOf(order.Tickets[0])
 		if all {
 			h.cancels(t, order, "k")
 			back = order.Total
@@ -127,7 +127,7 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 	h := openTill(t, seats.NewEvent{})
 	order := h.buys(t, 2)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
-	h.untilBack(t, order, order.Tickets[0].Price)
+	h.untilBack(t, order, costOf(order.Tickets[0]))
 	h.bank.set(func(b *bank) { b.stingy = true })
 	h.cancels(t, h.again(t, order), "k2")
 	for end := time.Now().Add(20 * time.Second); h.count(t, "payment WHERE attention LIKE '%was refused%'") == 0; time.Sleep(10 * time.Millisecond) {
@@ -135,8 +135,8 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 			t.Fatal("nobody was told")
 		}
 	}
-	if now := h.again(t, order); now.OnItsWay != order.Tickets[1].Price {
-		t.Errorf("%d is on its way, want %d", now.OnItsWay, order.Tickets[1].Price)
+	if now := h.again(t, order); now.OnItsWay != costOf(order.Tickets[1]) {
+		t.Errorf("%d is on its way, want %d", now.OnItsWay, costOf(order.Tickets[1]))
 	}
 	h.bank.set(func(b *bank) { b.stingy = false; clear(b.answers) })
 	h.nudge(t, order)
@@ -181,7 +181,7 @@ func TestATicketThatSomebodyWentInWithIsNotCancelled(t *testing.T) {
 		t.Error("something was cancelled")
 	}
 	h.cancels(t, now, "other", order.Tickets[1].ID)
-	h.untilBack(t, order, order.Tickets[1].Price)
+	h.untilBack(t, order, costOf(order.Tickets[1]))
 	h.wantMoney(t)
 }
 

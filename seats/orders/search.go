@@ -47,10 +47,10 @@ WITH found AS MATERIALIZED (
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND idx = $4) OR o.id = (SELECT order_id FROM ticket WHERE id = $5))
      ORDER BY o.created_at DESC, o.id DESC
      LIMIT $6)
-SELECT o.code, o.name, o.email, o.state, o.method, o.currency, o.paid, greatest(0, coalesce(t.price, 0) - o.paid - o.waived), o.created_at, o.at_office,
+SELECT o.code, o.name, o.email, o.state, o.method, o.currency, o.paid, greatest(0, coalesce(t.cost, 0) + o.kept - o.paid - o.waived), o.created_at, o.at_office,
        coalesce(t.seats, '{}'), t.cancelled, t.came
   FROM found o,
-       LATERAL (SELECT sum(price) FILTER (WHERE revoked_at IS NULL)::bigint AS price, array_agg(idx ORDER BY idx) FILTER (WHERE revoked_at IS NULL) AS seats,
+       LATERAL (SELECT sum(price + fee) FILTER (WHERE revoked_at IS NULL)::bigint AS cost, array_agg(idx ORDER BY idx) FILTER (WHERE revoked_at IS NULL) AS seats,
                        count(*) FILTER (WHERE revoked_at IS NOT NULL) AS cancelled,
                        count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted)) AS came
                   FROM ticket WHERE order_id = o.id AND moved_to IS NULL) t

@@ -38,10 +38,10 @@ const actionsSQL = `
 SELECT 'O9', t.idx, CASE WHEN n.id IS NULL THEN 'moved to a ticket that is not there'
                          WHEN n.order_id <> t.order_id OR n.event_id <> t.event_id THEN 'moved to a ticket of another order'
                          WHEN t.revoked_at IS NULL THEN 'moved and still has its old ticket'
-                         ELSE 'moved from a price of ' || t.price || ' to one of ' || n.price END
+                         ELSE 'moved from a price of ' || t.price + t.fee || ' to one of ' || n.price + n.fee END
   FROM ticket t LEFT JOIN ticket n ON n.id = t.moved_to
  WHERE t.event_id = $1 AND t.moved_to IS NOT NULL
-   AND (n.id IS NULL OR n.order_id <> t.order_id OR n.event_id <> t.event_id OR t.revoked_at IS NULL OR n.price <> t.price)
+   AND (n.id IS NULL OR n.order_id <> t.order_id OR n.event_id <> t.event_id OR t.revoked_at IS NULL OR (n.price, n.fee) <> (t.price, t.fee))
  UNION ALL
 SELECT 'O9', min(idx), 'came of ' || count(*) || ' tickets that moved' FROM ticket WHERE event_id = $1 AND moved_to IS NOT NULL GROUP BY moved_to HAVING count(*) > 1
  UNION ALL

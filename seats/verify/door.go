@@ -25,7 +25,7 @@ SELECT 'O8', t.idx, 'has a ticket that was cancelled ' || n || ' times' || CASE 
  WHERE t.event_id = $1 AND n <> CASE WHEN t.revoked_at IS NULL OR t.moved_to IS NOT NULL THEN 0 ELSE 1 END
  UNION ALL
 SELECT 'O8', NULL, 'a cancellation is of ' || c.amount || ', and its tickets cost ' || p.cost
-  FROM cancellation c, LATERAL (SELECT coalesce(sum(price), 0) AS cost FROM ticket WHERE id = ANY(c.tickets) AND order_id = c.order_id) p
+  FROM cancellation c, LATERAL (SELECT coalesce(sum(price + fee), 0) AS cost FROM ticket WHERE id = ANY(c.tickets) AND order_id = c.order_id) p
  WHERE c.event_id = $1 AND c.amount <> p.cost
  UNION ALL
 SELECT 'O8', NULL, 'order ' || left(o.code, 6) || '… is ' || o.state || ' with ' || l.n || ' tickets that hold'

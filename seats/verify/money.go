@@ -26,8 +26,12 @@ SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s',
  WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0)
  UNION ALL
 SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.paid, t.cost)
-  FROM orders o, LATERAL (SELECT coalesce(sum(price), 0) AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
- WHERE o.paid > t.cost
+  FROM orders o, LATERAL (SELECT coalesce(sum(price + fee), 0) AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+ WHERE o.paid - o.kept > t.cost
+ UNION ALL
+SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets, and those that do not go back are %s', o.id, o.kept, f.fee)
+  FROM orders o, LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM ticket WHERE order_id = o.id AND revoked_at IS NOT NULL AND moved_to IS NULL AND o.fee_kept) f
+ WHERE o.kept > 0 AND o.kept > f.fee
  UNION ALL
 SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
   FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r

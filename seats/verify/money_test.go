@@ -14,7 +14,7 @@ import (
 // plantedTill has one payment that was captured and one that is open.
 func plantedTill(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{Demo: true})
+	h := open(t, "theatre", seats.NewEvent{Demo: true, Fees: seats.Fees{Ticket: 100, Percent: 250}})
 	sold := orders.New(h.db)
 	sold.Open(h.office, "", slog.New(slog.DiscardHandler))
 	card := demo.New(h.db, sold.Hear)
@@ -47,6 +47,10 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"a captured cent is nowhere", "M1", "its order has", `UPDATE orders SET paid = paid - 1`},
 	{"a captured cent is in two places", "M1", "its refunds are", `INSERT INTO refund (id, order_id, payment_id, amount, reason, done_at)
 		SELECT gen_random_uuid(), order_id, id, 1, 'x', now() FROM payment WHERE state = 'captured'`},
+	{"a fee of a cancelled ticket stays that goes back", "M1", "fees of 1 of cancelled", `UPDATE orders SET kept = 1`},
+	{"a share of the fees is lost", "O4", "its tickets cost", `UPDATE ticket SET fee = fee - 1`},
+	{"an order names another fee", "O4", "with fees of", `UPDATE orders SET fee = fee + 1`},
+	{"what is free has a fee", "O4", "its tickets cost", `UPDATE ticket SET fee = fee + price, price = 0`},
 	{"a cancelled ticket's money stays", "M1", "its live tickets cost", `UPDATE ticket SET revoked_at = now()`},
 	{"a cancellation gives nothing back", "M1", "its refunds are 0", `INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
 		SELECT gen_random_uuid(), event_id, id, ARRAY[id], 1, 1 FROM orders`},

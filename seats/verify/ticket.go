@@ -12,10 +12,11 @@ import (
 const ticketsSQL = `SELECT idx, order_id, revoked_at IS NOT NULL FROM ticket WHERE event_id = $1 ORDER BY idx`
 
 const costsSQL = `
-SELECT o.code, o.total, coalesce(sum(t.price), 0)::bigint
+SELECT o.code, o.total, coalesce(sum(t.price + t.fee), 0)::bigint, o.fee, coalesce(sum(t.fee), 0)::bigint
   FROM orders o LEFT JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
  WHERE o.event_id = $1
- GROUP BY o.id, o.code, o.total HAVING o.total <> coalesce(sum(t.price), 0)`
+ GROUP BY o.id, o.code, o.total, o.fee HAVING (o.total, o.fee) IS DISTINCT FROM (coalesce(sum(t.price + t.fee), 0)::bigint, coalesce(sum(t.fee), 0)::bigint)
+     OR count(*) FILTER (WHERE t.price = 0 AND t.fee > 0) > 0`
 
 // sale is a seat and the order it was sold to.
 type sale struct {
@@ -69,9 +70,9 @@ func (b *books) checkCosts(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	var code string
-	var total, tickets int64
-	_, err = pgx.ForEachRow(rows, []any{&code, &total, &tickets}, func() error {
-		b.broken(o4, none, "order %.6s… costs %d and its tickets cost %d", code, total, tickets)
+	var total, tickets, fee, shares int64
+	_, err = pgx.ForEachRow(rows, []any{&code, &total, &tickets, &fee, &shares}, func() error {
+		b.broken(o4, none, "order %.6s… costs %d with fees of %d, and its tickets cost %d with fees of %d", code, total, fee, tickets, shares)
 		return nil
 	})
 	return err

@@ -23,22 +23,22 @@ const timer = box && setInterval(tick, 250)
 if (box?.dataset.state === 'held') tick()
 else clearInterval(timer)
 
-const form = $('main form'), store = `usher${path}/checkout` // of this tab, until the order is sent
-const fields = [...form.elements].filter(f => f.matches('.who :is(input, select, textarea)'))
-const marked = f => f.type === 'checkbox'
+const form = $('main form'), store = `usher${path}/checkout` // of this tab, until the order is there (order.js)
+const fields = [...form.elements].filter(f => f.matches('.who *, [type=radio]'))
+const marked = f => f.matches('[type=checkbox], [type=radio]')
+const name = f => f.type === 'radio' ? f.value : f.name
 
 function keep() {
-  sessionStorage.setItem(store, JSON.stringify(Object.fromEntries(fields.map(f => [f.name, marked(f) ? f.checked : f.value]))))
+  sessionStorage.setItem(store, JSON.stringify(Object.fromEntries(fields.map(f => [name(f), marked(f) ? f.checked : f.value]))))
 }
 
 if (!('typed' in form.dataset)) {
   const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
   for (const f of fields) {
-    if (marked(f)) f.checked = kept[f.name] ?? f.checked
-    else f.value ||= kept[f.name] ?? ''
+    if (marked(f)) f.checked = kept[name(f)] ?? f.checked
+    else f.value ||= kept[name(f)] ?? ''
   }
 }
-form.oninput = keep
-form.onsubmit = event => event.submitter?.name ? keep() : sessionStorage.removeItem(store)
+form.oninput = form.onsubmit = keep
 
 $('[aria-invalid]')?.focus()

@@ -12,7 +12,6 @@ class Hold extends EventTarget {
   asked = new Map() // idx → true (claiming) or false (letting go), not answered yet
   deadline = 0
   length = Number(data.holdLength)
-  extensions = 0
   lapsed = false
   total = 0
 
@@ -28,8 +27,9 @@ class Hold extends EventTarget {
     this.seats = new Map(fresh.map((idx, i) => [idx, answer.seats[i]]))
     this.lapsed = Boolean(answer?.lapsed)
     this.deadline = answer ? Date.parse(answer.expires_at) : 0
-    this.extensions = answer?.extensions_left ?? 0
+    this.extensions = answer?.extensions_left
     this.total = answer?.total ?? 0
+    this.fee = answer?.fee
     this.changed([...was, ...fresh])
   }
 }
@@ -65,7 +65,7 @@ async function settle(request) {
   try {
     answer = await request
   } catch {
-    show({message: 'The box office cannot be reached. What you hold is still yours. Try again in a moment.'})
+    show({message: 'The box office cannot be reached. What you hold is still yours. Try again.'})
     return false
   }
   const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}))
@@ -199,7 +199,8 @@ function draw() {
   tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
   $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
   $('[data-total]', tray).textContent = price(hold.total)
-  $('[data-extend]', tray).hidden = hold.extensions === 0
+  $('[data-fee]', tray).textContent = hold.fee ? `${price(hold.fee)} fees` : ''
+  $('[data-extend]', tray).hidden = !hold.extensions
   showTime()
   measure()
 }
@@ -234,11 +235,11 @@ function showTime() {
 }
 
 function tick() {
-  if (hold.lapsed || hold.seats.size === 0) return close()
+  if (hold.lapsed || !hold.seats.size) return dialog.close()
   if (live.now() > hold.deadline) return lapse()
   const ms = showTime(), warning = Math.min(120000, hold.length / 4)
   tray.classList.toggle('low', ms < warning)
-  if (ms < warning && ms > 0 && hold.extensions > 0 && askedFor !== hold.deadline) {
+  if (ms < warning && ms > 0 && hold.extensions && askedFor !== hold.deadline) {
     askedFor = hold.deadline
     dialog.showModal()
   }
@@ -252,13 +253,9 @@ function announce(ms) {
   announced = mark
 }
 
-function close() {
-  if (dialog.open) dialog.close()
-}
-
 function lapse() {
   hold.lapsed = true
-  close()
+  dialog.close()
   hold.changed([...hold.seats.keys()])
   say('Your time ran out. Take your seats again if nobody else took them.', false) // the tray says it
 }
@@ -270,7 +267,7 @@ dialog.addEventListener('click', event => {
 
 // refresh asks again what is held, when the page was away or lapsed seats went to somebody else.
 async function refresh() {
-  if (hold.seats.size === 0) return
+  if (!hold.seats.size) return
   const before = new Map(hold.seats), lapsed = hold.lapsed
   const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
   if (answer?.ok) hold.take((await answer.json()).hold)
@@ -290,8 +287,7 @@ export function start() {
     live.measure(Number(d.now), 5000)
     const all = $$('li', chips)
     hold.seats = new Map(all.map(li => [Number(li.dataset.idx), li.dataset.seat]))
-    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed'})
-    hold.total = Number(d.total)
+    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed', total: Number(d.total), fee: Number(d.fee)})
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)

@@ -37,5 +37,5 @@ export function say(text, seen = true) {
 }
 
 export function key() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), b => b.toString(16).padStart(2, '0')).join('')
+  return [...crypto.getRandomValues(new Uint32Array(4))].map(n => n.toString(36)).join('')
 }
