@@ -113,46 +113,14 @@ func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 		seat := row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
 		check(t, expect.Locator(seat).ToHaveCount(1))
 	}
+	check(t, expect.Locator(ann.page.Locator("#rows")).ToMatchAriaSnapshot(`
+- region "Boxes left":
+  - group "Row 2":
+    - checkbox "Seat 1, €75"
+    - checkbox "Seat 2, €75, held by somebody" [disabled]
+    - checkbox "Seat 3, €75, yours" [checked]`))
 	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Checked: playwright.Bool(true)})).ToHaveCount(1))
 	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Disabled: playwright.Bool(true)})).ToHaveCount(1))
-}
-
-func TestPagesFitIntoTheWidthOf320PixelsAndAFocusedSeatIsInView(t *testing.T) {
-	t.Parallel()
-	slug, places := house.event(t, "theatre"), house.named(t, "places", "conference")
-	ann := someone(t, house, "ann", device{width: 1280, height: 1024, zoom: 4})
-	fits := func() {
-		t.Helper()
-		wide, err := ann.page.Evaluate(`document.scrollingElement.scrollWidth`)
-		check(t, err)
-		if wide != 320 {
-			t.Errorf("%s is %v pixels wide, want 320", ann.page.URL(), wide)
-		}
-	}
-	ann.visit("/events")
-	fits()
-	ann.openEvent(slug)
-	fits()
-	ann.openEvent(places)
-	ann.asksForPlaces("Places", 1)
-	ann.holdsSeats(1)
-	fits()
-	ann.openSection(slug, 0)
-	ann.take("Stalls/C/12")
-	fits()
-
-	ann.tabTo(ann.page.Locator(`input[name="seat"][tabindex="0"]`))
-	for range 12 {
-		check(t, ann.page.Keyboard().Press("ArrowDown"))
-		covered, err := ann.page.Evaluate(`() => {
-			const r = document.activeElement.getBoundingClientRect(), at = document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)
-			return at !== document.activeElement && at?.tagName + '#' + at?.id
-		}`)
-		check(t, err)
-		if covered != false {
-			t.Errorf("%s is covered by %v", ann.focusedSeat(), covered)
-		}
-	}
 }
 
 func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {

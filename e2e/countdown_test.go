@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -12,7 +11,7 @@ import (
 
 const (
 	shownEarly = 2 * time.Second       // the page ends the time this much before the box office
-	mayBeOff   = 50 * time.Millisecond // besides half a round trip, which is nothing here
+	mayBeOff   = 50 * time.Millisecond // besides half a round trip
 	soon       = 18 * time.Second      // a page asks for the time each 20 s; what it finds out it finds out sooner
 )
 
@@ -42,6 +41,15 @@ const (
 			new MutationObserver(() => shown.push([at.textContent, began + now()])).observe(at, {childList: true, characterData: true, subtree: true})
 		})
 	})()`
+	// Notes the round trips by which the page learns what time it is.
+	noteTrips = `(() => { window.trips = []
+		window.WebSocket = class extends WebSocket { constructor(...a) {
+			super(...a)
+			this.addEventListener('message', ({data}) => {
+				if (data instanceof ArrayBuffer && new DataView(data).getUint8(0) === 7) trips.push(performance.now() - new DataView(data).getFloat64(5, true))
+			})
+		} }
+	})()`
 )
 
 // times are the countdowns somebody was shown, each with how much time there was really.
@@ -58,7 +66,7 @@ func TestTheCountdownIsRightOnEveryClock(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ann := someone(t, house, "ann", desktop)
-			check(t, ann.context.AddInitScript(playwright.Script{Content: playwright.String(noteTimes + ";" + c.script)}))
+			check(t, ann.context.AddInitScript(playwright.Script{Content: playwright.String(noteTimes + ";" + c.script + ";" + noteTrips)}))
 			ann.openSection(slug, 1)
 			ann.take(ann.anyBox(i))
 			if c.script == thatSleeps { // it wakes up and finds out
@@ -66,6 +74,7 @@ func TestTheCountdownIsRightOnEveryClock(t *testing.T) {
 				check(t, err)
 			}
 			ann.seesTheRightTime(slug, c.script == inTheBackground)
+			ann.noticesAWrongTime(slug)
 		})
 	}
 }
@@ -75,38 +84,55 @@ func (p *person) anyBox(i int) string {
 	return []string{"Boxes left/1/1", "Boxes left/1/2", "Boxes left/1/3", "Boxes left/1/4", "Boxes left/2/1"}[i]
 }
 
-// seesTheRightTime watches the countdown until it went on for some seconds and was right. A page whose timers are
-// throttled may be late to show the next second; what it shows is right when it does.
+// seesTheRightTime watches the countdown until for some seconds the largest of all its errors was no more than half a round
+// trip and 50 ms. Whatever the page writes has to be right when it does; when it writes is up to the machine, which is late
+// now and then when it is busy, so of that the best counts, unless timers are throttled.
 func (p *person) seesTheRightTime(slug string, throttled bool) {
 	p.t.Helper()
-	_, err := p.page.Evaluate(`shown.length = 0`)
-	check(p.t, err)
-	off := time.Duration(math.MaxInt64)
-	for end := time.Now().Add(soon); time.Now().Before(end); <-time.After(time.Second) {
+	eventually(p.t, patience, "an answer to a ping", func() bool { return p.evaluates(`trips.length`) > 0 })
+	var wrong, late, may time.Duration
+	for end := time.Now().Add(soon); time.Now().Before(end); {
+		_, err := p.page.Evaluate(`shown.length = 0`)
+		check(p.t, err)
+		eventually(p.t, patience, "a countdown that goes on", func() bool { return p.evaluates(`new Set(shown.map(s => s[0])).size`) > 3 })
 		seen := p.times(slug)
-		if len(seen) < 4 || seen[0].shown-seen[len(seen)-1].shown < 3*time.Second {
-			continue
-		}
-		if off = seen.off(throttled); off <= mayBeOff {
-			p.t.Logf("the countdown is off by %v", off)
+		may = mayBeOff + time.Duration(p.evaluates(`Math.min(...trips.slice(-8))`)/2*float64(time.Millisecond))
+		if wrong, late = seen.wrong(), seen.late(); wrong <= may && (throttled || late <= may) {
+			p.t.Logf("of %d countdowns the most wrong is off by %v, may be %v; the best is %v late", len(seen), wrong, may, late)
 			return
 		}
 	}
-	p.t.Errorf("the countdown is off by %v; it was %v", off, p.times(slug))
+	p.t.Errorf("a countdown was off by %v and each %v late, may be %v; they were %v", wrong, late, may, p.times(slug))
 }
 
-// off is how wrong the countdown was at the least: a busy machine shows some late, a wrong clock all.
-func (seen times) off(throttled bool) time.Duration {
+// noticesAWrongTime plants a page whose clock is two seconds off.
+func (p *person) noticesAWrongTime(slug string) {
+	p.t.Helper()
+	seen := p.times(slug)
+	for i := range seen {
+		seen[i].shown += 2 * time.Second
+	}
+	if wrong := seen.wrong(); wrong < time.Second-mayBeOff {
+		p.t.Errorf("countdowns that are two seconds off seem to be off by %v", wrong)
+	}
+}
+
+// wrong is the largest error of all that was shown, at the moment it came to be: a second stands for all between it and
+// the one before.
+func (seen times) wrong() (most time.Duration) {
+	for _, s := range seen {
+		most = max(most, s.left-s.shown, s.shown-time.Second-s.left)
+	}
+	return most
+}
+
+// late is how long a second had begun at the least when the page said so.
+func (seen times) late() time.Duration {
 	best := time.Duration(math.MaxInt64)
 	for i, s := range seen {
-		if i == 0 || s.shown == seen[i-1].shown {
-			continue
+		if i > 0 && s.shown == seen[i-1].shown-time.Second {
+			best = min(best, (s.shown - s.left).Abs())
 		}
-		off := s.shown - s.left
-		if throttled { // less than the second that is shown, and more than the one before
-			off = max(-off, off-time.Second, 0)
-		}
-		best = min(best, off.Abs())
 	}
 	return best
 }
@@ -126,37 +152,4 @@ func (p *person) times(slug string) (all times) {
 		all = append(all, struct{ shown, left time.Duration }{span, a.Hold.ExpiresAt.Sub(moment) - shownEarly})
 	}
 	return all
-}
-
-func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
-	t.Parallel()
-	slug := house.event(t, "theatre")
-	wire := between(t, house)
-	ann := someone(t, wire.office, "ann", phone)
-	ann.expect(`Failed to load resource`, `WebSocket connection to`) // while there is no network
-	ann.openSection(slug, 1)
-	ann.take("Boxes left/1/2")
-
-	wire.cut()
-	ann.sees(ann.page.GetByText("Reconnecting."))
-	bob := someProgram(t, house)
-	bob.claim(slug, "Boxes left/1/1")
-	old := ann.ageOfUpdate()
-	eventually(t, patience, "an update that gets older", func() bool { return ann.ageOfUpdate() > max(old, 3) })
-	check(t, expect.Locator(ann.seat("Boxes left/1/1")).ToBeEnabled()) // she cannot know
-
-	wire.mend()
-	ann.isLiveAgain()
-	ann.seesTaken("Boxes left/1/1")
-	ann.holds("Boxes left/1/2")
-}
-
-// ageOfUpdate reads how many seconds ago the page last heard anything.
-func (p *person) ageOfUpdate() (seconds int) {
-	p.t.Helper()
-	text, err := p.page.Locator("[data-age]").TextContent()
-	check(p.t, err)
-	_, err = fmt.Sscanf(text, "Last update %d s ago.", &seconds)
-	check(p.t, err)
-	return seconds
 }

@@ -89,8 +89,12 @@ func TestAKilledPostgresIsStartedAgainWithEveryHold(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	slug := o.event(t, "theatre")
-	ann := someProgram(t, o)
+	ann, eve := someProgram(t, o), someone(t, o, "eve", desktop)
 	ann.claim(slug, "Stalls/C/12")
+	eve.expect(`Failed to load resource`, `WebSocket connection to`)
+	eve.openSection(slug, 0)
+	const epoch = `import('usher/live').then(({live}) => live.epoch)`
+	before := eve.evaluates(epoch)
 
 	first := postmaster(t, o)
 	check(t, syscall.Kill(first, syscall.SIGKILL))
@@ -103,6 +107,11 @@ func TestAKilledPostgresIsStartedAgainWithEveryHold(t *testing.T) {
 		status, _, err := bob.tryAsk("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/14"}})
 		return err == nil && status == http.StatusCreated
 	})
+	eve.seesTaken("Stalls/C/14") // on the same page, in the epoch of the new Postgres
+	eve.isLiveAgain()
+	if after := eve.evaluates(epoch); after == before {
+		t.Errorf("the page is still in epoch %v", after)
+	}
 	if status, a := ann.ask("GET", "/events/"+slug+"/hold", nil); status != http.StatusOK || len(a.Hold.Seats) != 1 {
 		t.Errorf("the hold from before: status %d, %+v", status, a.Hold)
 	}

@@ -43,15 +43,26 @@ func (p *person) sameSession() *program {
 	return other
 }
 
+// focusOn tells whether an element has the focus, or what has it if nothing shows that.
+const focusOn = `e => {
+	const at = document.activeElement, style = getComputedStyle(at)
+	if (at !== document.body && (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 2)) return at.outerHTML.slice(0, 80)
+	return e === at
+}`
+
 // tabTo presses Tab until something has the focus.
 func (p *person) tabTo(what playwright.Locator) {
 	p.t.Helper()
 	for range 40 {
 		check(p.t, p.page.Keyboard().Press("Tab"))
-		focused, err := what.Evaluate("e => e === document.activeElement", nil)
+		focused, err := what.Evaluate(focusOn, nil)
 		check(p.t, err)
-		if focused == true {
+		switch focused {
+		case true:
 			return
+		case false:
+		default:
+			p.t.Errorf("the focus is on %v, and nobody sees it", focused)
 		}
 	}
 	p.t.Fatalf("40 times Tab do not lead to %v", what)

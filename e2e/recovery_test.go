@@ -1,6 +1,12 @@
 package e2e
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
 
 func TestOpenPagesRecoverFromARestart(t *testing.T) {
 	t.Parallel()
@@ -37,4 +43,88 @@ func recovers(t *testing.T, end func(*office)) {
 	ann.holds("Stalls/C/12")
 	bob.take("Stalls/C/16")
 	ann.seesTaken("Stalls/C/16")
+}
+
+// A page in two tabs, whose network goes away in each way there is. Their clock is the test's, so that nobody waits until
+// they run out of patience.
+func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--hold", "20h")
+	wire := between(t, house)
+	ann, bob := someone(t, wire.office, "ann", phone), someProgram(t, house)
+	ann.expect(`Failed to load resource`, `WebSocket connection to`, `ERR_INTERNET_DISCONNECTED`) // while there is no network
+	check(t, ann.context.Clock().Install())
+	first := ann.page
+	ann.openSection(slug, 1)
+	ann.take("Boxes left/1/2")
+	second := ann.tab()
+	ann.page = second
+	ann.openSection(slug, 1)
+	ann.holds("Boxes left/1/2")
+
+	for i, way := range []struct {
+		what        string
+		goes, comes func()
+	}{
+		{"cut", wire.cut, wire.mend},
+		{"silent, the connection open", func() { wire.hush(); ann.passes(beat); ann.passes(outOfPatience) }, wire.mend},
+		{"off, as in a plane", func() { check(t, ann.context.SetOffline(true)) }, func() { check(t, ann.context.SetOffline(false)) }},
+		{"asleep for nine hours", func() { wire.hush(); ann.passes(9 * time.Hour); ann.passes(outOfPatience) }, wire.mend},
+	} {
+		way.goes()
+		taken := fmt.Sprintf("Boxes left/2/%d", i+1)
+		bob.claim(slug, taken)
+		for _, ann.page = range []playwright.Page{first, second} {
+			ann.seesLater(ann.page.Locator(`body[data-live="reconnecting"] .away`))
+			old := ann.ageOfUpdate()
+			ann.passes(time.Minute)
+			eventually(t, patience, way.what+": an update that gets older", func() bool { return ann.ageOfUpdate() > old })
+			check(t, expect.Locator(ann.seat(taken)).ToBeEnabled()) // she cannot know
+		}
+		way.comes()
+		for _, ann.page = range []playwright.Page{first, second} {
+			ann.isLiveSoon()
+			ann.seesTaken(taken)
+			ann.holds("Boxes left/1/2")
+		}
+	}
+}
+
+const (
+	beat          = 20 * time.Second // after which a page asks for the time
+	outOfPatience = 8 * time.Second  // after which it gives a socket up that says nothing
+)
+
+// passes lets a time go by in all tabs at once.
+func (p *person) passes(d time.Duration) {
+	p.t.Helper()
+	check(p.t, p.context.Clock().FastForward(int(d.Milliseconds())))
+}
+
+// isLiveSoon is isLiveAgain for a page whose clock is the test's: it need not wait until the page tries again.
+func (p *person) isLiveSoon() {
+	p.t.Helper()
+	live, patient := p.page.Locator(`body[data-live="live"]`), playwright.Float(1500)
+	for range 30 {
+		if expect.Locator(live).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: patient}) == nil {
+			return
+		}
+		p.passes(3 * time.Second)
+	}
+	p.isLiveAgain()
+}
+
+// ageOfUpdate reads how many seconds ago the page last heard anything.
+func (p *person) ageOfUpdate() int {
+	p.t.Helper()
+	text, err := p.page.Locator("[data-age]").TextContent()
+	check(p.t, err)
+	var n int
+	var unit string
+	_, err = fmt.Sscanf(text, "Last update %d %s ago.", &n, &unit)
+	check(p.t, err)
+	if unit == "min" {
+		n *= 60
+	}
+	return n
 }

@@ -1,21 +1,23 @@
 package e2e
 
 import (
-	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// wire is the network between a browser and a box office. It can be cut.
+// wire is the network between a browser and a box office. It can be cut, and it can go silent: connections stay, and
+// nothing comes through.
 type wire struct {
 	office *office // as it is reached through the wire
 	to     string
 
-	mu    sync.Mutex
-	isCut bool
-	conns map[net.Conn]bool
+	mu     sync.Mutex
+	talks  sync.Cond
+	isCut  bool
+	silent bool
+	conns  map[net.Conn]bool
 }
 
 func between(t *testing.T, o *office) *wire {
@@ -23,6 +25,7 @@ func between(t *testing.T, o *office) *wire {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	w := &wire{office: &office{url: "http://" + listener.Addr().String()}, to: strings.TrimPrefix(o.url, "http://"), conns: map[net.Conn]bool{}}
+	w.talks.L = &w.mu
 	t.Cleanup(func() {
 		_ = listener.Close()
 		w.cut()
@@ -45,9 +48,25 @@ func (w *wire) carry(near net.Conn) {
 		_ = near.Close()
 		return
 	}
-	go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
-	_, _ = io.Copy(near, far)
+	go func() { w.copy(far, near); _ = far.Close() }()
+	w.copy(near, far)
 	_ = near.Close()
+}
+
+// copy carries what comes, and keeps it while the wire is silent.
+func (w *wire) copy(to, from net.Conn) {
+	b := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(b)
+		w.mu.Lock()
+		for w.silent && !w.isCut {
+			w.talks.Wait()
+		}
+		w.mu.Unlock()
+		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
+			return
+		}
+	}
 }
 
 func (w *wire) add(conns ...net.Conn) bool {
@@ -64,6 +83,7 @@ func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.isCut = true
+	w.talks.Broadcast()
 	for conn := range w.conns {
 		_ = conn.Close()
 	}
@@ -72,5 +92,13 @@ func (w *wire) cut() {
 func (w *wire) mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.isCut = false
+	w.isCut, w.silent = false, false
+	w.talks.Broadcast()
+}
+
+// hush lets nothing through, and nobody notices it by the connection.
+func (w *wire) hush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.silent = true
 }

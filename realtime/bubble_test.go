@@ -17,6 +17,7 @@ import (
 // pipes is a network for a testing/synctest bubble: nobody there waits for a kernel, so that its clock goes on as soon
 // as everybody waits.
 type pipes struct {
+	end      func(net.Conn) net.Conn // the node's end of a connection; nil: as it is
 	arriving chan net.Conn
 	closed   chan struct{}
 	once     sync.Once
@@ -42,6 +43,9 @@ func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "bubble", Net: "uni
 
 func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	near, far := net.Pipe()
+	if p.end != nil {
+		far = p.end(far)
+	}
 	select {
 	case p.arriving <- far:
 		return near, nil

@@ -109,6 +109,7 @@ func (r *rushCall) parse(c *call) error {
 	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
 	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
 	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
+	fs.IntVar(&p.Dead, "dead", 0, "`sockets` of them that ask for the map and read nothing any more; who reads is to notice nothing of it")
 	fs.IntVar(&p.Desks, "desks", 0, "live `desks` of organizers that are open meanwhile, at a box office of its own")
 	fs.StringVar(&r.course, "arrivals", "", "`file` of a replay: how many people come in each second; empty: a real sale")
 	fs.IntVar(&p.Speed, "speed", 1, "`times` as many people in a replay: 1, 10, 100")

@@ -50,6 +50,7 @@ type Crowd struct {
 
 	Connections int    // shared by all people
 	Watchers    int    // sockets that only watch
+	Dead        int    // of them, those that stop reading before the crowd comes
 	Desks       int    // live desks that organizers have open
 	Setup       string // where the first organizer signs up, who has them open
 	Seed        uint64 // two crowds with the same seed are alike
@@ -86,6 +87,8 @@ func (c *Crowd) Check() error {
 		return fmt.Errorf("a time is less than nothing")
 	case c.Desks < 0:
 		return fmt.Errorf("%d desks are less than none", c.Desks)
+	case c.Dead < 0 || c.Dead > c.Watchers:
+		return fmt.Errorf("%d of %d watchers cannot be dead", c.Dead, c.Watchers)
 	case c.Watchers < 0 || c.Connections < 1:
 		return fmt.Errorf("%d watchers leave %d connections for the crowd: open files are limited to %d (ulimit -n)", c.Watchers, c.Connections, descriptors())
 	case c.GiveUp < 0 || c.Lapse < 0 || c.GiveUp+c.Lapse > 1 || c.Repeat < 0 || c.Repeat > 1:

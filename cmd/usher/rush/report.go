@@ -39,6 +39,8 @@ type Report struct {
 	ServerCPU  float64 `json:"server_cpu_s"`           // the time its processor worked, without PostgreSQL; 0 if it is not ours
 	CrowdCPU   float64 `json:"crowd_cpu_s"`            // the time a processor worked for the crowd
 	Frames     int64   `json:"frames"`                 // that showed watchers a claim
+	Dead       int     `json:"dead"`                   // sockets that read nothing
+	LetGo      int     `json:"let_go"`                 // of them, those that the box office gave up
 	Desks      int     `json:"desks"`                  // that organizers had open
 	DeskNews   int64   `json:"desk_news"`              // that were told to them, all together
 	DeskMB     float64 `json:"desk_mb"`                // how much that was
@@ -128,6 +130,9 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from when somebody wanted to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
 	if p.Frames > 0 {
 		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
+	}
+	if p.Dead > 0 {
+		t.line("%10s sockets read nothing; the box office gave %s of them up", thousands(p.Dead), thousands(p.LetGo))
 	}
 	if p.Desks > 0 {
 		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", thousands(int(p.DeskNews)), p.DeskMB, thousands(p.Desks))

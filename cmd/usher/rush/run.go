@@ -71,7 +71,9 @@ func Run(ctx context.Context, c *Crowd) (*Report, error) {
 			return nil, err
 		}
 	}
-	return desks.tell(r.report(seconds, lags), c.Desks), nil
+	report := r.report(seconds, lags)
+	report.Dead, report.LetGo = c.Dead, watching.letGo
+	return desks.tell(report, c.Desks), nil
 }
 
 func newRun(ctx context.Context, c *Crowd) (*run, error) {

@@ -50,7 +50,10 @@ func TestSeatsThatLapseOrAreGivenBackGoToOthers(t *testing.T) {
 
 func TestThoseWhoWatchSeeTheSeatsGo(t *testing.T) {
 	t.Parallel()
-	report := send(t, true, &Crowd{Event: hall(t, 200, true, time.Minute), Scenario: Places, People: 100, Over: time.Second, Watchers: 50})
+	report := send(t, true, &Crowd{Event: hall(t, 200, true, time.Minute), Scenario: Places, People: 100, Over: time.Second, Watchers: 50, Dead: 10})
+	if report.Dead != 10 || report.LetGo > 10 {
+		t.Errorf("of %d dead watchers %d were let go", report.Dead, report.LetGo)
+	}
 	if report.Frames == 0 || report.LagP50 <= 0 || report.LagP99 > 10_000 {
 		t.Errorf("50 watchers saw %d seats go, half of them within %.1f ms and 99 %% within %.1f ms", report.Frames, report.LagP50, report.LagP99)
 	}
@@ -98,7 +101,7 @@ func TestTheReportHasItsFields(t *testing.T) {
 	if err := (&Report{People: 3, P99: 1.23456}).JSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := "people got sold_out refused lapsed errors untrue oversold seconds claims_per_s orders orders_per_s published_orders_per_s p50_ms p95_ms p99_ms max_ms lag_p50_ms lag_p99_ms server_rss_mb server_cpu_s crowd_cpu_s frames desks desk_news desk_mb"
+	want := "people got sold_out refused lapsed errors untrue oversold seconds claims_per_s orders orders_per_s published_orders_per_s p50_ms p95_ms p99_ms max_ms lag_p50_ms lag_p99_ms server_rss_mb server_cpu_s crowd_cpu_s frames dead let_go desks desk_news desk_mb"
 	var fields map[string]float64
 	if err := json.Unmarshal(out.Bytes(), &fields); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package rush
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"time"
 )
 
 // socket is a WebSocket that only listens. A crowd shares the machine with the box office: a frame costs it one read,
@@ -24,21 +27,43 @@ const (
 	socketBuffer = 512
 	frameLimit   = 1 << 20 // a snapshot of 100,000 seats has 25 KB
 	frameClose   = 8       // what the first byte of a frame says it is
+
+	deadBuffer = 4 << 10
+	deadAsks   = 40 // as often as a page may in ten seconds
 )
+
+// askAgain is a frame that asks for the whole map: RESYNC of docs/wire-format.md.
+var askAgain = []byte{0x82, 0x80 | 11, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}
+
+// ended tells whether the box office gave a socket up whose owner reads nothing.
+func (s *socket) ended() bool {
+	_ = s.conn.SetReadDeadline(time.Now().Add(lastWords))
+	_, err := io.Copy(io.Discard, s.in)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+const lastWords = 100 * time.Millisecond // for what a kernel has of a socket
 
 var errFull = errors.New("rush: the box office lets no more watchers in; it is told how many of one address with --sockets-per-address")
 
-// listen opens a socket. The key is anything: nobody between us and the box office is to be told from a cache.
-func listen(ctx context.Context, u *url.URL, path string) (*socket, error) {
+// listen opens a socket. The key is anything: nobody between us and the box office is to be told from a cache. A dead one
+// has little room in its kernel, asks for the map until that is full, and reads nothing of it.
+func listen(ctx context.Context, u *url.URL, path string, dead bool) (*socket, error) {
 	l := newLine(u)
 	if err := l.dial(ctx); err != nil {
 		return nil, err
 	}
 	s := &socket{conn: l.conn, in: bufio.NewReaderSize(l.conn, socketBuffer)}
+	if tcp, ok := l.conn.(*net.TCPConn); ok && dead {
+		_ = tcp.SetReadBuffer(deadBuffer) // with more room it is dead a little later
+	}
 	_, err := fmt.Fprintf(s.conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", path, u.Host)
 	if err == nil {
 		err = s.welcome()
+	}
+	if err == nil && dead {
+		_, err = s.conn.Write(bytes.Repeat(askAgain, deadAsks))
 	}
 	if err != nil {
 		_ = s.conn.Close()

@@ -15,9 +15,10 @@ type watching struct {
 	sockets []*socket
 	all     sync.WaitGroup
 
-	mu   sync.Mutex
-	seen []sight
-	cut  int // sockets that ended before the crowd was gone
+	mu    sync.Mutex
+	seen  []sight
+	cut   int // sockets that ended before the crowd was gone
+	letGo int // dead ones that the box office gave up
 }
 
 // sight is a seat that a frame showed as held, and when it came, by our clock.
@@ -62,7 +63,8 @@ func (w *watching) dial(ctx context.Context, next <-chan int) (failed error) {
 		if failed != nil {
 			continue
 		}
-		if w.sockets[i], failed = listen(ctx, w.run.url, "/events/"+w.run.house.slug+"/live"); failed == nil {
+		dead := i < w.run.crowd.Dead
+		if w.sockets[i], failed = listen(ctx, w.run.url, "/events/"+w.run.house.slug+"/live", dead); failed == nil && !dead {
 			w.all.Go(func() { w.read(ctx, w.sockets[i]) })
 		}
 	}
@@ -137,6 +139,7 @@ func (w *watching) end(b *books) *latencies {
 		return lags
 	}
 	_ = sleep(context.Background(), lastFrames) // the background does not end
+	w.countLetGo()
 	w.close()
 	if w.cut > 0 {
 		w.run.errors.Add(int64(w.cut))
@@ -155,6 +158,21 @@ func (w *watching) end(b *books) *latencies {
 }
 
 const lastFrames = 500 * time.Millisecond
+
+// countLetGo asks all dead sockets at once, for each takes its time.
+func (w *watching) countLetGo() {
+	var all sync.WaitGroup
+	for _, s := range w.sockets[:w.run.crowd.Dead] {
+		all.Go(func() {
+			if s.ended() {
+				w.mu.Lock()
+				w.letGo++
+				w.mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
 
 func (w *watching) close() {
 	w.stop()
