@@ -37,13 +37,13 @@ type Search struct {
 // searchRows is how many orders one look finds.
 const searchRows = 50
 
-// Words are compared as fold writes them, on any database (migrations): ANE finds Åne. What is shown of an order is read only
-// for those that are shown.
+// Words are compared as fold writes them, on any database (migrations): ANE finds Åne. They are folded once, and what is
+// shown of an order is read only for those that are shown.
 const searchSQL = `
 WITH found AS MATERIALIZED (
     SELECT o.* FROM orders o
      WHERE o.event_id = $1 AND o.created_at < coalesce($2, 'infinity'::timestamptz)
-       AND ($3 = '' OR strpos(o.found_by, fold($3)) > 0 OR starts_with(o.code, upper($3))
+       AND ($3 = '' OR strpos(o.found_by, (SELECT fold($3))) > 0 OR starts_with(o.code, upper($3))
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND idx = $4) OR o.id = (SELECT order_id FROM ticket WHERE id = $5))
      ORDER BY o.created_at DESC, o.id DESC
      LIMIT $6)
