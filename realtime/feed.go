@@ -97,7 +97,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 // dial opens a connection of its own and says what it is for.
 func dial(ctx context.Context, dsn, first string) (conn *pgx.Conn, err error) {
 	return conn, within(ctx, func(ctx context.Context) error {
-		if conn, err = pgx.Connect(ctx, dsn); err != nil {
+		if conn, err = seats.Dial(ctx, dsn); err != nil {
 			return err
 		}
 		if _, err = conn.Exec(ctx, first); err != nil {

@@ -46,6 +46,15 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
+// Dial opens one connection beside the pool. What an address says of the pool (pool_max_conns) is nothing to the server.
+func Dial(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("seats: this is not an address of a PostgreSQL: %w", err)
+	}
+	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
+}
+
 // DB is what a function needs to talk to PostgreSQL. A pool, a connection and a transaction all fit,
 // so functions compose inside a transaction without knowing it.
 type DB interface {

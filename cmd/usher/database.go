@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/migrations"
@@ -45,7 +44,7 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 
 // prepare brings the database up to this version, and refuses one that may lose what it confirmed.
 func prepare(ctx context.Context, dsn string) error {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := seats.Dial(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}

@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -47,7 +48,7 @@ const listenSQL = `LISTEN usher_room`
 
 // follow listens first, then looks, then waits: nothing can fall between.
 func (g *Gate) follow(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, g.dsn)
+	conn, err := seats.Dial(ctx, g.dsn)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func DSN(t testing.TB) string {
 			t.Errorf("drop database %s: %v", name, err)
 		}
 	})
-	return strings.Replace(p.DSN, "dbname=usher", "dbname="+name, 1)
+	return strings.Replace(p.DSN, "dbname=usher", "dbname="+name, 1) + " pool_max_conns=16" // as an operator's may
 }
 
 // DB returns a pool on a fresh database with the schema.

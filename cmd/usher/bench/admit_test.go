@@ -46,7 +46,7 @@ func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *gate.Room {
 			b.Fatal(err)
 		}
 	}
-	r, err := gate.New(db, dsn(db), quiet).Room(ctx, room)
+	r, err := gate.New(db, db.Config().ConnString(), quiet).Room(ctx, room)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func BenchmarkAdmissions(b *testing.B) {
 		b.Run(fmt.Sprint(slots), func(b *testing.B) {
 			db := postgres(b, 16)
 			room := fullRoom(b, db, slots)
-			g := gate.New(db, dsn(db), quiet)
+			g := gate.New(db, db.Config().ConnString(), quiet)
 			ctx, cancel := context.WithTimeout(b.Context(), measured)
 			defer cancel()
 			var next, in, full atomic.Int64

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -20,17 +19,11 @@ func office(b *testing.B, db *pgxpool.Pool, bell bool) *seats.Office {
 	o := seats.NewOffice(db, quiet)
 	start(b, o.Run)
 	if bell {
-		ring := realtime.NewBell(dsn(db), quiet)
+		ring := realtime.NewBell(db.Config().ConnString(), quiet)
 		start(b, ring.Run)
 		o.Committed = ring.Ring
 	}
 	return o
-}
-
-// dsn is where a pool is connected to, for a connection beside it.
-func dsn(db *pgxpool.Pool) string {
-	without, _, _ := strings.Cut(db.Config().ConnString(), " pool_max_conns=")
-	return without
 }
 
 func start(b *testing.B, run func(context.Context) error) {

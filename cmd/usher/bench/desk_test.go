@@ -32,7 +32,7 @@ type staffed struct {
 
 func newStaffed(b *testing.B) *staffed {
 	db := postgres(b, 32)
-	o, rooms, hub := office(b, db, true), gate.New(db, dsn(db), quiet), realtime.NewHub()
+	o, rooms, hub := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	organizers := desk.New(db, func() {})
 	desks := handlers.NewDesks(organizers, o, rooms, quiet)

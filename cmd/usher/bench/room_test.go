@@ -31,7 +31,7 @@ func newLobby(b *testing.B) *lobby {
 	if _, err := (gate.Control{DB: db, Who: "bench"}).Create(b.Context(), gate.NewRoom{Name: "Bench", Events: []string{"bench"}, OpensAt: &opens}); err != nil {
 		b.Fatal(err)
 	}
-	o, rooms, hub := office(b, db, true), gate.New(db, dsn(db), quiet), realtime.NewHub()
+	o, rooms, hub := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	start(b, rooms.Run)
 	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Log: quiet}))
