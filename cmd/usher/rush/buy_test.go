@@ -9,8 +9,8 @@ import (
 func TestACrowdThatBuysGetsAnOrderForEveryHold(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{Event: hall(t, 60, true, time.Minute), Scenario: Places, People: 80, Over: time.Second, Repeat: 0.3, Buy: true})
-	if report.Orders != report.Got || report.taken != 60 || report.OrdersPerS <= 0 {
-		t.Errorf("%d people got places and %d orders were confirmed, %.0f a second; %d of 60 places are taken", report.Got, report.Orders, report.OrdersPerS, report.taken)
+	if report.Orders != report.Got || report.taken != 60 || report.OrdersPerS <= 0 || report.OrdersIn <= 0 || report.OrdersIn > report.Seconds {
+		t.Errorf("%d people got places and %d orders were confirmed, %.0f a second within %.2f s of %.2f; %d of 60 places are taken", report.Got, report.Orders, report.OrdersPerS, report.OrdersIn, report.Seconds, report.taken)
 	}
 	var text strings.Builder
 	if err := report.Text(&text); err != nil {

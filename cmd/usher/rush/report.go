@@ -27,7 +27,8 @@ type Report struct {
 	Seconds    float64 `json:"seconds"`                // from the first person to the last answer
 	ClaimsPerS float64 `json:"claims_per_s"`           // claims that were answered
 	Orders     int     `json:"orders"`                 // that were confirmed
-	OrdersPerS float64 `json:"orders_per_s"`           // from the first person to the last confirmation
+	OrdersPerS float64 `json:"orders_per_s"`           // from the first person to the last confirmation, which is
+	OrdersIn   float64 `json:"orders_seconds"`         // so many seconds; 0 without orders
 	Published  float64 `json:"published_orders_per_s"` // the limit the best-known open system publishes for one event; 0 without orders
 	P50        float64 `json:"p50_ms"`                 // of all requests, from when somebody wanted to send it to the answer
 	P95        float64 `json:"p95_ms"`                 //
@@ -60,12 +61,13 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		People: len(r.people), Oversold: oversold, Untrue: r.books.untrue, Errors: int(r.errors.Load()),
 		Got: int(r.ends[got].Load()), SoldOut: int(r.ends[toldSoldOut].Load()), Refused: int(r.ends[refused].Load()),
 		Seconds: seconds, ClaimsPerS: float64(r.claims.Load()) / seconds,
-		Orders: int(r.orders.Load()), OrdersPerS: r.ordersPerS(),
+		Orders: int(r.orders.Load()), OrdersIn: time.Duration(r.lastOrder.Load()).Seconds(),
 		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
 		Room: r.roomReport(seconds), requests: r.latencies.count(), seats: len(r.house.seats), lies: r.books.lies,
 	}
 	if p.Orders > 0 {
+		p.OrdersPerS = float64(p.Orders) / p.OrdersIn
 		p.Published = publishedPerMinute / 60.0
 	}
 	for _, g := range r.books.grants {
@@ -79,13 +81,6 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 	return p
 }
 
-func (r *run) ordersPerS() float64 {
-	if n := r.orders.Load(); n > 0 {
-		return float64(n) / time.Duration(r.lastOrder.Load()).Seconds()
-	}
-	return 0
-}
-
 // Failed tells whether anybody was told something untrue, or nothing.
 func (p *Report) Failed() bool { return p.Untrue+p.Oversold+p.Errors > 0 }
 
@@ -93,7 +88,7 @@ func (p *Report) Failed() bool { return p.Untrue+p.Oversold+p.Errors > 0 }
 func (p *Report) JSON(w io.Writer) error {
 	short := *p
 	for _, f := range []*float64{
-		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
+		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.OrdersIn, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
 		&short.LagP50, &short.LagP99, &short.DeskMB, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
 	} {
 		*f = round2(*f)
@@ -123,7 +118,7 @@ func (p *Report) Text(w io.Writer) error {
 	}
 	t.line("%10s requests, %s a second; %s claims a second", thousands(int(p.requests)), thousands(int(float64(p.requests)/p.Seconds)), thousands(int(p.ClaimsPerS)))
 	if p.Orders > 0 {
-		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: %s a second", thousands(p.Orders), thousands(int(p.OrdersPerS)))
+		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: within %s, %s a second", thousands(p.Orders), seconds(p.OrdersIn), thousands(int(p.OrdersPerS)))
 		t.line("%10s counted from the first person to the last confirmation, over HTTP, durably, mail queued with each; here are %d processors", "", runtime.NumCPU())
 		t.line("%10s orders a second are the published limit of the best-known open system for one event (pretix: %d a minute)", fmt.Sprintf("%.1f", p.Published), publishedPerMinute)
 	}
