@@ -114,26 +114,23 @@ func (s *Sale) run() {
 // start sends commands on their way as one turn, beside the one that is under way. It returns when that has ended.
 func (s *Sale) start(commands []*command, before *turn) *turn {
 	t := s.swift(commands, before)
+	beside := t != nil && before != nil && before.swift
+	if before != nil && before.swift && !beside {
+		<-before.ended // it may have its locks yet to take
+	}
+	if t == nil {
+		t = s.begin(commands, before)
+	}
 	switch {
-	case before == nil:
-		if t == nil {
-			t = s.begin(commands, nil)
-		}
-		go s.end(t)
-	case t != nil && before.swift:
+	case beside:
 		t.beside = before
-		go s.end(t)
-		<-before.ended
-	default:
-		if before.swift {
-			<-before.ended // it may have its locks yet to take
-		}
-		if t == nil {
-			t = s.begin(commands, before)
-		}
+	case before != nil:
 		<-before.ended
 		t.unsure = before.err != nil
-		go s.end(t)
+	}
+	go s.end(t)
+	if beside {
+		<-before.ended
 	}
 	return t
 }

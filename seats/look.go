@@ -5,13 +5,12 @@ import (
 	"fmt"
 )
 
-// looking is a second lane of an event, for claims of newcomers that this node's map would refuse, or all of them while it
-// thinks that the event is not on sale. They are looked up
-// together in one statement that locks nothing and keeps no writer waiting; who may win after all goes on to the lane.
-type looking struct {
-	waiting []*command
-	running bool
-}
+// Beside the lane, claims of newcomers that this node's map would refuse, or all of them while it thinks that the event is
+// not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who may win after
+// all goes on to the lane.
+
+// mostLooks is the most claims that are looked up at once.
+const mostLooks = 4096
 
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
@@ -20,14 +19,7 @@ func (s *Sale) look(ctx context.Context, c *command) error {
 		return nil
 	}
 	c.answer = make(chan answer, 1)
-	s.mu.Lock()
-	s.looking.waiting = append(s.looking.waiting, c)
-	if !s.looking.running {
-		s.looking.running = true
-		s.office.lanes.Add(1)
-		go s.lookUp()
-	}
-	s.mu.Unlock()
+	s.looks.Come(c)
 	select {
 	case a := <-c.answer:
 		return a.err
@@ -53,28 +45,15 @@ func (s *Sale) doubtful(c *command) bool {
 	return false
 }
 
-// lookUp answers batch after batch while claims wait.
-func (s *Sale) lookUp() {
-	defer s.office.lanes.Done()
-	for {
-		s.mu.Lock()
-		commands := s.looking.waiting
-		s.looking.waiting = nil
-		s.looking.running = len(commands) > 0
-		s.mu.Unlock()
-		if len(commands) == 0 {
-			return
+// lookUp answers claims that are looked up together.
+func (s *Sale) lookUp(ctx context.Context, commands []*command) {
+	seen, err := s.see(ctx, commands)
+	for _, c := range commands {
+		a := answer{err: err}
+		if err == nil {
+			a.err = seen.refuse(s, c)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), batchTime)
-		seen, err := s.see(ctx, commands)
-		cancel()
-		for _, c := range commands {
-			a := answer{err: err}
-			if err == nil {
-				a.err = seen.refuse(s, c)
-			}
-			c.answer <- a
-		}
+		c.answer <- a
 	}
 }
 

@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -28,9 +29,10 @@ type works struct {
 	seats  seatMap
 	now    atomic.Pointer[Sale] // the Sale that was made last
 
-	mu      sync.Mutex
-	lane    lane    // guarded by mu
-	looking looking // guarded by mu
+	looks Batches[*command] // claims that are looked up: see look.go
+
+	mu   sync.Mutex
+	lane lane // guarded by mu
 }
 
 func newSale(o *Office, e Event, p *Plan) *Sale {
@@ -39,6 +41,9 @@ func newSale(o *Office, e Event, p *Plan) *Sale {
 	s.know(p)
 	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
 	s.now.Store(s)
+	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.lanes.Add(n) }, Send: func(ctx context.Context, commands []*command) {
+		s.now.Load().lookUp(ctx, commands) // whose plan has all seats that commands name
+	}}
 	return s
 }
 

@@ -42,7 +42,7 @@ type comer struct {
 // ask has somebody come in, if they may.
 func (r *Room) ask(ctx context.Context, holder seats.ID, epoch int32, number int64) (Visit, error) {
 	c := &comer{holder: holder, epoch: epoch, number: number, answer: make(chan error, 1)}
-	r.comers.come(c)
+	r.comers.Come(c)
 	select {
 	case err := <-c.answer:
 		return c.visit, err
@@ -72,7 +72,7 @@ func (r *Room) letIn(ctx context.Context, comers []*comer) {
 		}
 		c.answer <- err
 	}
-	r.comers.come(again...)
+	r.comers.Come(again...)
 }
 
 // apart takes each holder and each number once; the others come again.

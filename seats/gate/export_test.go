@@ -72,15 +72,7 @@ var (
 )
 
 // Asking is how many people wait for the next statement that lets people in.
-func (r *Room) Asking() int {
-	r.comers.mu.Lock()
-	defer r.comers.mu.Unlock()
-	return len(r.comers.waiting)
-}
+func (r *Room) Asking() int { return r.comers.Waiting() }
 
 // Joining is how many people wait for the next statement that gives places.
-func (r *Room) Joining() int {
-	r.joiners.mu.Lock()
-	defer r.joiners.mu.Unlock()
-	return len(r.joiners.waiting)
-}
+func (r *Room) Joining() int { return r.joiners.Waiting() }

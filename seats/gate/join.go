@@ -50,7 +50,7 @@ func (r *Room) Join(ctx context.Context, holder seats.ID, token string) (Place, 
 
 func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
 	j.answer = make(chan joined, 1)
-	r.joiners.come(j)
+	r.joiners.Come(j)
 	select {
 	case a := <-j.answer:
 		if a.err != nil {

@@ -130,8 +130,8 @@ type Room struct {
 	hurry  atomic.Int64 // people who were told to join later, and of whom nothing is written down yet
 	moved  atomic.Int64 // when a change was seen last, in nanoseconds of this machine's clock
 
-	joiners lane[*joiner]
-	comers  lane[*comer]
+	joiners seats.Batches[*joiner]
+	comers  seats.Batches[*comer]
 
 	mu      sync.Mutex
 	recent  map[seats.ID]Place // who joined here lately; guarded by mu
@@ -140,8 +140,8 @@ type Room struct {
 
 func newRoom(g *Gate, s State) *Room {
 	r := &Room{ID: s.ID, Slug: s.Slug, gate: g, recent: map[seats.ID]Place{}}
-	r.joiners.most, r.joiners.send, r.joiners.ends = mostJoin, r.give, g.lanes.Add
-	r.comers.most, r.comers.send, r.comers.ends = mostComers, r.letIn, g.lanes.Add
+	r.joiners.Most, r.joiners.Send, r.joiners.Ends = mostJoin, r.give, g.lanes.Add
+	r.comers.Most, r.comers.Send, r.comers.Ends = mostComers, r.letIn, g.lanes.Add
 	r.state.Store(&s)
 	return r
 }
