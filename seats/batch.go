@@ -109,7 +109,7 @@ SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_l
   LEFT JOIN LATERAL (
        SELECT h.*
          FROM unnest($2::uuid[]) AS by(holder),
-              LATERAL (SELECT ctid, holder, id, seats, expires_at, extensions, lapsed, answers::text
+              LATERAL (SELECT ctid, holder, id, seats, expires_at, extensions, lapsed, answers
                          FROM hold WHERE event_id = $1 AND hold.holder = by.holder
                           FOR NO KEY UPDATE) h) h ON true
  WHERE e.id = $1`

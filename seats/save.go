@@ -50,8 +50,8 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
 	b.queueStays(&q)
 	b.queueExtended(&q)
-	b.queueChange(&q)
 	b.queueSessions(&q)
+	b.queueChange(&q) // the counter row last
 	if Planted("commit forgotten") {
 		q.Queue("ROLLBACK")
 		return conn.SendBatch(ctx, &q).Close()
@@ -132,7 +132,7 @@ func countOf(s State) int {
 
 const insertHoldsSQL = `
 INSERT INTO hold (event_id, holder, id, seats, expires_at, lapsed, answers, extensions)
-SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers::json, h.extensions
+SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers, h.extensions
   FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[])
     AS h(holder, id, seats, expires_at, lapsed, answers, extensions)`
 
@@ -140,7 +140,7 @@ SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers
 // all of its holds while it knows of few.
 const updateHoldsSQL = `
 UPDATE hold
-   SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers::json, extensions = h.extensions
+   SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers, extensions = h.extensions
   FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::integer[], $8::tid[])
     AS h(holder, id, seats, expires_at, lapsed, answers, extensions, at)
  WHERE hold.ctid = h.at AND hold.holder = h.holder`

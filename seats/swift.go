@@ -22,7 +22,9 @@ import (
 // guard" undoes it, and if one holder has a row that row's key. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
-    SELECT clock_timestamp() + hold_length AS ends FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL AND NOT wait_list
+    SELECT ends, to_json(ends)::text || '}]' AS tail
+      FROM (SELECT clock_timestamp() + hold_length AS ends
+              FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL AND NOT wait_list OFFSET 0) e
 ), passed AS (
     UPDATE seat_state
        SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
@@ -31,7 +33,7 @@ WITH terms AS MATERIALIZED (
     RETURNING idx
 ), granted AS (
     INSERT INTO hold (event_id, holder, id, seats, expires_at, answers)
-    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, (h.answers || to_json(terms.ends) || '}]')::json
+    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, h.answers || terms.tail
       FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[]) AS h(holder, id, seats, answers)
      WHERE (SELECT count(*) FROM passed) = cardinality($3)
     RETURNING holder
@@ -111,11 +113,11 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	}
 	var end, now time.Time
 	var q pgx.Batch
+	b.queueSessions(&q) // first: the counter row is not kept from others meanwhile
 	q.Queue(swiftSQL, s.Event.ID, most, c.Idx, c.Holder, holds.holders, holds.ids, holds.seats, holds.answers, delta, c.State, b.id).
 		QueryRow(func(r pgx.Row) error {
 			return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
 		})
-	b.queueSessions(&q)
 	err := s.office.db.SendBatch(ctx, &q).Close()
 	b.change = c
 	switch {

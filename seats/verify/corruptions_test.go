@@ -65,7 +65,7 @@ var plantedCorruptions = []struct {
 	},
 	{
 		"a claim was promised a seat that it never got", "P2", "no version gave it",
-		`UPDATE hold SET answers = ('[{"key": "first", "hold": "' || id || '", "seats": [0, 7], "expires_at": "2030-01-01T00:00:00Z"}]')::json WHERE 0 = ANY(seats)`,
+		`UPDATE hold SET answers = ('[{"key": "first", "hold": "' || id || '", "seats": [0, 7], "expires_at": "2030-01-01T00:00:00Z"}]') WHERE 0 = ANY(seats)`,
 	},
 	{
 		"a held seat never ends", "P3", "without an end",
@@ -153,7 +153,7 @@ var plantedCorruptions = []struct {
 	},
 	{
 		"one key has two answers", "P7", "has two answers",
-		`UPDATE hold SET answers = json_build_array(answers->0, answers->0) WHERE 0 = ANY(seats)`,
+		`UPDATE hold SET answers = json_build_array(answers::json->0, answers::json->0) WHERE 0 = ANY(seats)`,
 	},
 	{
 		"a key answers with somebody else's hold", "P7", "not a hold of theirs",
@@ -161,7 +161,7 @@ var plantedCorruptions = []struct {
 	},
 	{
 		"a key answers with nothing", "P7", "names no seat",
-		`UPDATE hold SET answers = replace(answers::text, '[0,1]', '[]')::json WHERE 0 = ANY(seats)`,
+		`UPDATE hold SET answers = replace(answers, '[0,1]', '[]') WHERE 0 = ANY(seats)`,
 	},
 	{
 		"answers cannot be read", "P7", "cannot be read",

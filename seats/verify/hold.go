@@ -25,7 +25,7 @@ type hold struct {
 func (h *hold) names(idx int) bool { return slices.Contains(h.seats, int32(idx)) }
 
 const holdsSQL = `
-SELECT holder, id, seats, expires_at, extensions, lapsed, answers::text FROM hold WHERE event_id = $1 ORDER BY holder`
+SELECT holder, id, seats, expires_at, extensions, lapsed, answers FROM hold WHERE event_id = $1 ORDER BY holder`
 
 func (b *books) readHolds(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, holdsSQL, b.id)

@@ -132,7 +132,7 @@ func TestNoCorruptionMakesVerifyStumble(t *testing.T) {
 		"seat.idx":        {"-1", "2147483647", "idx + 99990"},
 		"seat.category":   {"-1", "999"},
 		"hold.seats":      {"'{}'", "'{-1}'", "'{2147483647}'", "'{{1,2},{3,4}}'"},
-		"hold.answers":    {"'{}'", "'7'", `'[null]'`, `'[{"key": 7}]'`, `'[{"hold": "x", "seats": [-1, 99999999]}]'`},
+		"hold.answers":    {"''", "'{'", "'{}'", "'7'", `'[null]'`, `'[{"key": 7}]'`, `'[{"hold": "x", "seats": [-1, 99999999]}]'`},
 		"hold.extensions": {"-1", "2147483647"},
 		"event.seats":     {"-1", "2147483647"},
 	}

@@ -11,7 +11,7 @@ import (
 // claims stand with the holds: whatever the torture was not told of, it finds there.
 const ghostsSQL = `
 SELECT h.id::text, a.answer
-  FROM hold h CROSS JOIN LATERAL json_array_elements(h.answers) AS a(answer)
+  FROM hold h CROSS JOIN LATERAL json_array_elements(h.answers::json) AS a(answer)
  WHERE a.answer->>'key' = ANY($1)`
 
 type ghost struct {
