@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -142,17 +143,29 @@ func decodeForm(r *http.Request) (wish seats.Wish, err error) {
 	}
 	f := r.PostForm
 	wish.Seats, wish.Area = f["seat"], f.Get("area")
-	for field, to := range map[string]*int{"quantity": &wish.Quantity, "best": &wish.Best} {
-		if text := f.Get(field); text != "" {
-			if *to, err = strconv.Atoi(text); err != nil {
-				return wish, invalid("The " + field + " is not a whole number.")
-			}
-		}
+	if wish.Quantity, err = wholeNumber(f, "quantity"); err != nil {
+		return wish, err
+	}
+	if wish.Best, err = wholeNumber(f, "best"); err != nil {
+		return wish, err
 	}
 	if wish.Best != 0 {
 		wish.Category = f.Get("category")
 	}
 	return wish, nil
+}
+
+// wholeNumber is what a field of a form says; 0 if it says nothing.
+func wholeNumber(form url.Values, field string) (int, error) {
+	text := form.Get(field)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, invalid("The " + field + " is not a whole number.")
+	}
+	return n, nil
 }
 
 // parseForm reads a form whose values are texts.

@@ -29,11 +29,11 @@ type holdBody struct {
 
 // answerHold answers an action that left the attendee with this hold.
 func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.Sale, hold seats.Hold, status int) error {
+	w.Header()["Cache-Control"] = noStore
 	if !wantsJSON(r) {
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	cost := s.Cost(hold.Seats)
 	return writeJSON(w, status, holdAnswer{holdBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: labels(s, hold.Seats), Idx: hold.Seats,

@@ -17,13 +17,17 @@ const bodyLimit = 64 << 10
 func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
-	pages := static.Pack(guard.Handler(limitBody(routes)))
+	whole := guard.Handler(limitBody(routes))
+	pages := static.Pack(whole)
 	return h.identified(h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r) { // neither compressed here nor anybody's
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r): // neither compressed here nor anybody's
 			routes.ServeHTTP(w, r)
-			return
+		case strings.HasSuffix(r.URL.Path, "/claims") && wantsJSON(r): // too short to be compressed
+			whole.ServeHTTP(w, r)
+		default:
+			pages.ServeHTTP(w, r)
 		}
-		pages.ServeHTTP(w, r)
 	})))))
 }
 

@@ -1,0 +1,43 @@
+package handlers
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func TestTheCookieOfANewcomerIsTheOneTheSessionManagerWrites(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://localhost:8080", "https://tickets.example.org"} {
+		h := newHandlers(Config{PublicURL: url})
+		ctx, err := h.sessions.Load(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := time.Now().Add(sessionLength + 500*time.Millisecond)
+		ours, theirs := httptest.NewRecorder(), httptest.NewRecorder()
+		h.welcome(ours, "a-token_1", end)
+		h.sessions.WriteSessionCookie(ctx, theirs, "a-token_1", end)
+		if got, want := ours.Header().Get("Set-Cookie"), theirs.Header().Get("Set-Cookie"); got != want || !strings.Contains(got, "HttpOnly") {
+			t.Errorf("%s: %q is not %q", url, got, want)
+		}
+	}
+}
+
+func TestANewcomersSessionIsWrittenAsAnyOther(t *testing.T) {
+	t.Parallel()
+	end := time.Now().Add(sessionLength).UTC()
+	for _, values := range []map[string]any{{holderKey: seats.NewID().String()}, {}, {"account": "ada@example.org", holderKey: seats.NewID().String()}, {"back": "/"}} {
+		data, err := codec{}.Encode(end, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, read, err := codec{}.Decode(data)
+		if err != nil || !at.Equal(end) || len(read) != len(values) || read[holderKey] != values[holderKey] {
+			t.Errorf("%s was read as %v, %v, %v", data, at, read, err)
+		}
+	}
+}
