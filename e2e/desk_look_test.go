@@ -29,6 +29,21 @@ var eachAtDesk = []struct {
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 	}},
 	{"desk-event", func(p *person) { p.visit("/desk/events/a-night-out") }},
+	{"desk-waitlist", func(p *person) {
+		p.office.usher(p.t, "event", "create", "--plan", tinyPlan(p.t), "--name", "Box")
+		program := someProgram(p.t, p.office)
+		program.claim("box", "Box/1/1", "Box/1/2")
+		for _, email := range []string{"bob.with.a.long.address@mail.example.org", "eve@example.org"} {
+			program.ask("POST", "/events/box/waitlist", map[string]any{"email": email, "quantity": 2, "together": true, "key": email})
+		}
+		program.ask("POST", p.office.mailed(p.t, "eve@example.org", placeLink)+"/confirm", nil)
+		p.visit("/desk/events/box/waitlist")
+		form := p.page.Locator("form").Filter(playwright.LocatorFilterOptions{HasText: "Pause offers"})
+		check(p.t, form.GetByLabel("Why; everybody who waits reads it").Fill("The hall is being measured again."))
+		p.press(form.GetByRole("button"))
+		p.sees(p.page.GetByText("Everybody who waits reads"))
+	}},
+	{"desk-live-waitlist", func(p *person) { p.visit("/desk/events/box"); p.sees(p.page.Locator("#live-waitlist")) }},
 	{"desk-team", func(p *person) { p.visit("/desk/team") }},
 	{"desk-team-wrong", func(p *person) {
 		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))

@@ -18,6 +18,24 @@ var each = []struct {
 	}},
 	{"events", func(p *person, _ sales) { p.visit("/events") }},
 	{"event-full", func(p *person, s sales) { p.openEvent(s.full) }},
+	{"waitlist-wrong", func(p *person, s sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the wait list"}))
+		p.expect("422")
+		check(p.t, p.page.GetByLabel("E-mail, where offers go").Fill("ann@localhost"+p.name))
+		check(p.t, p.page.GetByLabel("Until which day").Fill("2001-01-01"))
+		p.press(p.button("Join the wait list"))
+		p.sees(p.page.GetByText("This time is over already."))
+	}},
+	{"waitlist-asked", func(p *person, s sales) {
+		check(p.t, p.page.GetByLabel("Until which day").Fill(""))
+		p.press(p.button("Join the wait list"))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
+	}},
+	{"waitlist-new", func(p *person, s sales) { p.visit(p.office.mailed(p.t, "ann@localhost"+p.name, placeLink)) }},
+	{"waitlist-place", func(p *person, s sales) {
+		p.press(p.button("Confirm my place"))
+		p.press(p.page.GetByText("Change what you wait for"))
+	}},
 	{"rows-full", func(p *person, s sales) { p.openSection(s.full, 0) }},
 	{"event", func(p *person, s sales) { p.openEvent(s.theatre); p.seesMap() }},
 	{"event-near", func(p *person, _ sales) {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"strconv"
@@ -72,7 +73,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.R
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeVisit(&p, &v))
 	}
-	p.Wait = p.Shown.Of(p.Number)
+	p.Wait, p.Verified, p.Key = p.Shown.Of(p.Number), h.account(r), rand.Text()
 	before := int64(-1)
 	if told, err := strconv.ParseInt(r.URL.Query().Get("ahead"), 10, 64); err == nil && told >= 0 {
 		before = told

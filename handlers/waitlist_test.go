@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 )
 
@@ -252,5 +253,38 @@ func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
 	}
 	if a, body := send(t, who, "POST", s.url+place, `{"quantity":3,"fewer":true,"sections":["Floor"]}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"quantity":3`) {
 		t.Errorf("changing: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestFromAWaitingRoomOneJoinsTheWaitListWithOneTapInTheOrderOfItsNumbers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	newRoom(t, s, gate.NewRoom{Slots: 50})
+	zoe, ann, bob, carol := person(t), person(t), person(t), person(t)
+	for _, who := range []*http.Client{ann, bob} {
+		if st := joins(t, s, who); st.Number == 0 {
+			t.Fatalf("in the room they are %+v", st)
+		}
+	}
+	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: s.sale.FreeSeats()}); err != nil {
+		t.Fatal(err)
+	}
+	at := map[*http.Client]string{}
+	for _, who := range []struct {
+		client *http.Client
+		email  string
+	}{{zoe, "zoe@example.org"}, {bob, "bob@example.org"}, {carol, "carol@example.org"}, {ann, "ann@example.org"}} {
+		s.signsIn(t, who.client, who.email)
+		tap := url.Values{"quantity": {"1"}, "email": {who.email}, "key": {who.email}}
+		a, body := send(t, who.client, "POST", s.url+"/events/evening/waitlist", tap.Encode(), "Content-Type", asForm, "Accept", asPage)
+		if a.StatusCode != http.StatusSeeOther {
+			t.Fatalf("%s taps: %d %.300s", who.email, a.StatusCode, body)
+		}
+		at[who.client] = a.Header.Get("Location")
+	}
+	for i, who := range []*http.Client{zoe, ann, bob, carol} {
+		if got := s.entry(t, who, at[who]); got.State != "waiting" || got.Place != i+1 {
+			t.Errorf("number %d of the list is %+v", i+1, got)
+		}
 	}
 }

@@ -98,7 +98,7 @@ func DeskWaitList(p DeskWaitListPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " <div class=\"choosing\"><div class=\"side\"><section class=\"sheet\" aria-labelledby=\"waiting-title\"><h2 id=\"waiting-title\">Who waits</h2><form class=\"find\" method=\"get\" role=\"search\"><label><span>Look for an address</span> <input type=\"search\" name=\"email\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " <div class=\"choosing\"><div class=\"side\"><section class=\"sheet\" aria-labelledby=\"waiting-title\"><h2 id=\"waiting-title\">Who waits</h2><form class=\"inline\" method=\"get\" role=\"search\"><label><span>Look for an address</span> <input type=\"search\" name=\"email\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

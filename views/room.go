@@ -44,6 +44,8 @@ type RoomPage struct {
 	Away       bool // the database is gone: what is shown is what was known last
 	Failed     string
 	Invitation string // by which they came; empty without one
+	Verified   string // the address they showed to be theirs; empty if none
+	Key        string // of its forms
 }
 
 // RoomPath is the address of a waiting room.

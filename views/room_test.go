@@ -35,6 +35,9 @@ func waiting(page Page, s Sale, state string) RoomPage {
 	case RoomJoin:
 		p.Shown.Phase, p.Place, p.Number = gate.PhaseLobby, gate.Place{}, 0
 	}
+	if p.Key = s.Event.Slug; state == RoomLeft {
+		p.Verified = s.Event.Name
+	}
 	p.Wait = p.Shown.Of(p.Number)
 	p.Ahead = p.Wait.Ahead
 	return p

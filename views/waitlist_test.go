@@ -111,3 +111,22 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 		}
 	}
 }
+
+func TestWhoIsKnownJoinsTheWaitListFromTheWaitingRoomWithOneTap(t *testing.T) {
+	t.Parallel()
+	p := waiting(Page{Title: "Evening"}, sale(t, "theatre", nil), RoomSoldOut)
+	for verified, asks := range map[string]bool{"ann@example.org": false, "": true} {
+		p.Verified = verified
+		page := render(t, Room(p))
+		_, out, _ := strings.Cut(page, `<section data-when="soldout">`)
+		out, _, _ = strings.Cut(out, "</section>")
+		for _, want := range []string{`action="/events/evening/waitlist"`, `name="quantity" value="1"`, "Join the wait list of Evening", "keeps its order"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("the room of a sale that is sold out lacks %q", want)
+			}
+		}
+		if strings.Contains(out, `type="email"`) != asks || !asks && !strings.Contains(out, `name="email" value="ann@example.org"`) {
+			t.Errorf("of %q the address is asked: %v", verified, !asks)
+		}
+	}
+}

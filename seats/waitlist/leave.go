@@ -23,8 +23,15 @@ func (l *List) Leave(ctx context.Context, s *seats.Sale, n Entry) error {
 	if n.Offer != nil {
 		return l.Decline(ctx, s, n)
 	}
-	if _, err := l.db.Exec(ctx, leaveSQL, n.ID, "", ""); err != nil {
+	tag, err := l.db.Exec(ctx, leaveSQL, n.ID, "", "")
+	if err != nil {
 		return fmt.Errorf("waitlist: leave: %w", err)
+	}
+	if tag.RowsAffected() == 0 { // it was done, or it was offered seats in this moment
+		if n, err = l.Find(ctx, n.Code); err != nil {
+			return err
+		}
+		return l.Decline(ctx, s, n)
 	}
 	l.Wrote()
 	l.Wake(n.Event)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -193,6 +195,29 @@ func TestWindowsFollowTheTimeLeftAndEndInNoNight(t *testing.T) {
 	} {
 		if got := waitlist.UntilOf(c.now.UTC(), c.end, vienna); !got.Equal(c.want) {
 			t.Errorf("%s: from %s it is until %s, want %s", c.what, c.now, got, c.want)
+		}
+	}
+}
+
+func TestAnOfferIsRefusedByTheGuardUnlessItsEntryWaitsAndItsSeatsAreThere(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(1, 0), week/2, 1, false)
+	n := h.nodes[0]
+	n.fill(t)
+	ann, bob := n.entry(t, n.joins(t, "ann@example.org", one)), n.entry(t, n.joins(t, "bob@example.org", one))
+	if err := n.list.Leave(t.Context(), n.sale, bob); err != nil {
+		t.Fatal(err)
+	}
+	h.exec(t, `UPDATE seat_state SET state = 0, holder = NULL, expires_at = NULL WHERE idx = 9`)
+	soon := time.Now().Add(time.Hour)
+	for what, o := range map[string]seats.Offer{
+		"who left": {Entry: bob.ID, Seats: []int{9}, Until: soon}, "seats that somebody holds": {Entry: ann.ID, Seats: []int{0, 9}, Until: soon},
+		"a time that is over": {Entry: ann.ID, Seats: []int{9}, Until: time.Now().Add(-time.Hour)}, "nobody": {Entry: 12345, Seats: []int{9}, Until: soon},
+	} {
+		o.ID = seats.NewID()
+		o.Write = func(*pgx.Batch, seats.ID) { t.Errorf("an offer to %s is written", what) }
+		if err := n.sale.Offer(t.Context(), []seats.Offer{o})[0]; !errors.As(err, new(*seats.Refusal)) {
+			t.Errorf("an offer to %s: %v", what, err)
 		}
 	}
 }

@@ -1,19 +1,40 @@
-// The page of a place in a wait list: it asks how the place stands, and loads itself again when that changed, but not while
-// somebody fills in a form.
+// The page of a place in a wait list: it asks how the place stands, and shows it anew when that changed, but not while
+// somebody fills in a form. A page that nobody looks at asks once a minute.
 
-import {$, data} from 'usher/page'
+import {$, data, say} from 'usher/page'
 
-const EVERY = 5000
-let misses = 0
+const EVERY = 5000, SELDOM = 60e3
+let misses = 0, next
 
 async function look() {
   try {
     const answer = await fetch(data.entry, {headers: {Accept: 'application/json'}, cache: 'no-store'})
     misses = answer.ok ? 0 : misses + 1
-    if (answer.ok && (await answer.json()).entry.shown !== data.shown && !$('details[open]')) return location.replace(data.entry)
+    const shown = answer.ok ? (await answer.json()).entry.shown : data.shown
+    if (shown !== data.shown && !$('details[open]')) await renew(shown)
   } catch { misses++ }
-  setTimeout(look, EVERY * Math.min(2 ** misses, 12))
+  later()
+}
+
+function later() {
+  clearTimeout(next)
+  next = setTimeout(look, document.hidden ? SELDOM : EVERY * Math.min(2 ** misses, 12) * (.8 + .4 * Math.random()))
+}
+
+// renew puts what the page says now in the place of what it said. Only the parts that change are read: the head of a page
+// is for a page of its own.
+async function renew(shown) {
+  const answer = await fetch(data.entry, {headers: {Accept: 'text/html'}, cache: 'no-store'})
+  if (!answer.ok) throw new Error(answer.status)
+  const text = await answer.text(), part = document.createElement('template')
+  part.innerHTML = text.match(/<title>.*?<\/title>/s)[0] + text.match(/<main.*<\/main>/s)[0]
+  const [title, main] = part.content.children, turned = main.dataset.state !== $('main').dataset.state
+  $('main').replaceWith(main)
+  data.shown = shown
+  document.title = title.textContent
+  if (turned) say($('main h2').textContent, false)
 }
 
 document.body.classList.add('scripted')
-setTimeout(look, EVERY)
+document.addEventListener('visibilitychange', () => document.hidden || look())
+later()

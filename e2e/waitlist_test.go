@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+var placeLink = regexp.MustCompile(`/waitlist/[0-9A-Z]{26}`)
+
+// extends has a program extend its hold each second, until the test says that it may lapse.
+func (p *program) extends(slug string) (lapse func()) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		every := time.NewTicker(time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-every.C:
+				_, _, _ = p.tryAsk("POST", "/events/"+slug+"/hold/extension", nil) // the next one comes in a second
+			}
+		}
+	}()
+	return func() { close(over); <-done }
+}
+
+// waits enters somebody into the wait list of an event by the form, and confirms by the link in the mail.
+func (p *person) waits(email string) {
+	p.t.Helper()
+	check(p.t, p.page.GetByLabel("E-mail, where offers go").Fill(email))
+	p.press(p.button("Join the wait list"))
+	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
+	p.visit(p.office.mailed(p.t, email, placeLink))
+	p.press(p.button("Confirm my place"))
+}
+
+// stands waits until the page of a place says something, without being loaded again.
+func (p *person) stands(heading string) {
+	p.t.Helper()
+	p.seesLater(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: heading}))
+	same, err := p.page.Evaluate(`window.same === true`)
+	check(p.t, err)
+	if same != true {
+		p.t.Errorf("the page of %s was loaded again before it said %q", p.name, heading)
+	}
+}
+
+// TestS1 is the system S1 to its end: 200 free places are gone, three people wait for one that comes back.
+func TestS1TwoHundredPlacesAreGoneAndOneThatComesBackGoesDownTheListUntilSomebodyTakesIt(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "conference", "--limit", "199", "--hold", "8s", "--extensions", "1000")
+	ann := someone(t, house, "ann", desktop)
+	ann.visit("/events/" + slug)
+	ann.isLive()
+	buyer, holder := someProgram(t, house), someProgram(t, house)
+	_, bought := buyer.ask("POST", "/events/"+slug+"/claims", map[string]any{"area": "Places", "quantity": 199})
+	status, _ := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": bought.Hold.ID, "seats": bought.Hold.Seats, "name": "Ben", "email": "ben@example.org"})
+	if status != http.StatusCreated {
+		t.Fatalf("199 places are ordered: %d", status)
+	}
+	if status, _ := holder.ask("POST", "/events/"+slug+"/claims", map[string]any{"area": "Places", "quantity": 1}); status != http.StatusCreated {
+		t.Fatalf("the last place is held: %d", status)
+	}
+	lapses := holder.extends(slug)
+
+	ann.sees(ann.page.GetByText("0 free, 1 held")) // live
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the wait list"}))
+	ann.waits("s1-ann@example.org")
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 1st"}))
+	_, err := ann.page.Evaluate(`window.same = true`)
+	check(t, err)
+	bob := someProgram(t, house)
+	if status, _ := bob.ask("POST", "/events/"+slug+"/waitlist", map[string]any{"email": "s1-bob@example.org", "quantity": 1, "key": slug}); status != http.StatusAccepted {
+		t.Fatalf("the second joins: %d", status)
+	}
+	bobAt := house.mailed(t, "s1-bob@example.org", placeLink)
+	bob.ask("POST", bobAt+"/confirm", nil)
+	cleo := someone(t, house, "cleo", phone)
+	cleo.visit("/events/" + slug + "/waitlist")
+	cleo.waits("s1-cleo@example.org")
+	cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 3rd"}))
+	_, err = cleo.page.Evaluate(`window.same = true`)
+	check(t, err)
+	lapses()
+
+	ann.stands("Seats for you")
+	cleo.stands("You are 2nd")
+	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	check(t, err)
+	ann.isAccessible("waitlist-offer", string(axe), checkup)
+	ann.inTheDark("waitlist-offer", string(axe))
+	ann.press(ann.button("No, thank you"))
+	bob.untilOffered(bobAt)
+	if status, _ := bob.ask("POST", bobAt+"/decline", nil); status != http.StatusOK {
+		t.Fatalf("the second declines: %d", status)
+	}
+	cleo.stands("Seats for you")
+	cleo.isAccessible("waitlist-offer on a phone", string(axe), checkup)
+	cleo.press(cleo.button("Take 1 seat · no charge"))
+	cleo.orders("Cleo", "s1-cleo@example.org", "")
+	cleo.hasTickets(1)
+	if r := someProgram(t, house).remaining(slug); r.Sold != 200 || r.Free != 0 || r.Held != 0 {
+		t.Errorf("the counts are %+v, want 200 sold", r)
+	}
+}
+
+// untilOffered waits until a place is offered seats.
+func (p *program) untilOffered(place string) {
+	p.t.Helper()
+	eventually(p.t, 2*patience, "seats are offered at "+place, func() bool {
+		status, _ := p.ask("POST", place+"/take", nil)
+		return status == http.StatusCreated
+	})
+}
