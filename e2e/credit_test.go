@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -34,22 +32,11 @@ var linkInMail = regexp.MustCompile(`/credit/links/[0-9A-Z]{26}`)
 // linkIn waits for the mail to an address, which the box office keeps as a file, and returns the path of its link.
 func (p *person) linkIn(email string) string {
 	p.t.Helper()
-	link := ""
-	eventually(p.t, 2*patience, "a mail with a link to "+email, func() bool {
-		files, err := filepath.Glob(filepath.Join(p.office.data, "mail", "*.eml"))
-		check(p.t, err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			check(p.t, err)
-			whole := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "=\n", "")
-			if link = linkInMail.FindString(whole); link != "" && strings.Contains(whole, "<"+email+">") {
-				return true
-			}
-		}
-		return false
-	})
-	return link
+	return p.office.mailed(p.t, email, linkInMail)
 }
+
+// waitInMail is the address of a place in a wait list.
+var waitInMail = regexp.MustCompile(`/waitlist/[\w-]+`)
 
 // signsIn goes from the page that asks for an address through the mail to what comes after.
 func (p *person) signsIn(email string) {

@@ -7,6 +7,9 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
+// onDesktop are the states that have to do with a mouse, or look the same on a phone.
+var onDesktop = map[string]bool{"event-card": true, "event-forced": true, "event-closed": true}
+
 // each is every page and state that is looked at, in the order one comes upon them.
 var each = []struct {
 	name string
@@ -37,17 +40,46 @@ var each = []struct {
 		p.press(p.page.GetByText("Change what you wait for"))
 	}},
 	{"rows-full", func(p *person, s sales) { p.openSection(s.full, 0) }},
+	{"wait-join", func(p *person, s sales) {
+		p.visit("/events/" + s.full + "/waitlist")
+		p.sees(p.button("Join the wait list"))
+	}},
+	{"wait-asked", func(p *person, _ sales) {
+		check(p.t, p.page.GetByLabel("E-mail").Fill("waits"+p.name+"@example.org"))
+		p.press(p.button("Join the wait list"))
+		p.sees(p.page.GetByText("Look into your mail"))
+	}},
+	{"wait-new", func(p *person, _ sales) {
+		p.visit(p.office.mailed(p.t, "waits"+p.name+"@example.org", waitInMail))
+		p.sees(p.button("Confirm my place"))
+	}},
+	{"waiting", func(p *person, _ sales) {
+		p.press(p.button("Confirm my place"))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are"}))
+	}},
+	{"event-scheduled", func(p *person, s sales) { p.visit("/events/" + s.later); p.sees(p.page.GetByText("Not on sale yet")) }},
+	{"event-paused", func(p *person, s sales) {
+		p.visit("/events/" + s.paused)
+		p.sees(p.page.GetByText("The hall is being aired."))
+	}},
+	{"event-closed", func(p *person, s sales) { p.visit("/events/" + s.closed); p.sees(p.page.GetByText("See you next year.")) }},
 	{"event", func(p *person, s sales) { p.openEvent(s.theatre); p.seesMap() }},
 	{"event-near", func(p *person, _ sales) {
 		for range 3 {
 			p.press(p.button("Zoom in"))
 		}
 	}},
+	{"event-card", func(p *person, _ sales) { p.seesCard() }},
 	{"event-rows", func(p *person, _ sales) {
 		p.press(p.page.Locator(".sections a").Nth(2))
 		p.sees(p.page.Locator("#rows input[name=seat]").First())
 	}},
-	{"paused", func(p *person, _ sales) { p.press(p.button("Pause updates")); p.sees(p.page.GetByText("Paused.")) }},
+	{"event-forced", func(p *person, _ sales) { p.forced(playwright.ForcedColorsActive) }},
+	{"paused", func(p *person, _ sales) {
+		p.forced(playwright.ForcedColorsNone)
+		p.press(p.button("Pause updates"))
+		p.sees(p.page.GetByText("Paused."))
+	}},
 	{"away", func(p *person, _ sales) {
 		p.press(p.button("Resume updates"))
 		p.isLive()
@@ -60,7 +92,12 @@ var each = []struct {
 		p.visit("/events/" + s.theatre + "/checkout")
 		p.sees(p.page.GetByText("You hold no seats of this event."))
 	}},
-	{"rows", func(p *person, s sales) { p.openSection(s.theatre, 0) }},
+	{"polling", func(p *person, s sales) {
+		back := p.blocksSockets()
+		p.visit("/events/" + s.theatre + "/sections/0")
+		p.seesLater(p.page.Locator(`body[data-live="polling"]`))
+		back()
+	}},
 	{"hold", func(p *person, s sales) { p.openSection(s.theatre, 1); p.take(p.box(1)) }},
 	{"event-hold", func(p *person, s sales) { p.openEvent(s.theatre) }},
 	{"more-time", func(p *person, _ sales) {

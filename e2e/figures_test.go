@@ -1,12 +1,9 @@
 package e2e
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,74 +46,49 @@ var allowed = map[int]figure{
 
 // This test is not parallel: it measures.
 func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
-	sizes, slowness := []int{5_000}, []int{1}
+	sizes, slowness, looks := []int{5_000}, []int{1}, looksAt[:1]
 	if *figures != "" {
-		sizes, slowness = nil, []int{1, 4}
+		sizes, slowness, looks = nil, []int{1, 4}, looksAt
 		for size := range strings.SplitSeq(*figures, ",") {
 			n, err := strconv.Atoi(size)
 			check(t, err)
 			sizes = append(sizes, n)
 		}
-		fmt.Println("| seats | slowed | first paint, ms | 500 seats, ms | frame while panning, ms | scripts, MB | renderer, MB | of it the map, MB |\n|---|---|---|---|---|---|---|---|")
+		fmt.Println("| house | seats | slowed | first paint, ms | 500 seats, ms | frame while panning, ms | scripts, MB | renderer, MB | of it the map, MB |\n|---|---|---|---|---|---|---|---|---|")
 	}
 	for _, seats := range sizes {
-		slug := house.named(t, fmt.Sprint(seats), gridPlan(t, seats))
-		for _, slower := range slowness {
-			f, most := measured(t, slug, slower), allowed[slower]
-			for again := 1; again < tries && !f.within(most); again++ {
-				t.Logf("%d seats, %d× slower: %+v, once more", seats, slower, f)
-				f = f.best(measured(t, slug, slower))
-			}
-			if *figures != "" {
-				fmt.Printf("| %d | %d× | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", seats, slower, f.Paint, f.Delta, f.Pan, f.Heap, f.Whole, f.Grown)
-			}
-			if !f.within(most) {
-				t.Errorf("%d seats, %d× slower: %+v, allowed are %+v", seats, slower, f, most)
+		for _, look := range looks {
+			slug := house.named(t, fmt.Sprint(look.house, seats, look.device), look.plan(t, seats))
+			for _, slower := range slowness {
+				look.measure(t, slug, seats, slower)
 			}
 		}
 	}
 }
 
-// gridPlan is the file of a plan with so many seats, in sections of 500.
-func gridPlan(t *testing.T, seats int) string {
+// look is a house of any size on a device.
+type look struct {
+	house  string
+	plan   func(t *testing.T, seats int) (file string)
+	device device
+}
+
+// looksAt are a house of squares and the stadium, and that on a phone.
+var looksAt = []look{{"squares", gridPlan, desktop}, {"stadium", stadiumPlan, desktop}, {"stadium, phone", stadiumPlan, device{width: 390, height: 844, touch: true}}}
+
+func (l look) measure(t *testing.T, slug string, seats, slower int) {
 	t.Helper()
-	type seat struct {
-		Number string `json:"number"`
-		X      int    `json:"x"`
-		Y      int    `json:"y"`
+	f, most := measured(t, slug, l.device, slower), allowed[slower]
+	for again := 1; again < tries && !f.within(most); again++ {
+		t.Logf("%s, %d seats, %d× slower: %+v, once more", l.house, seats, slower, f)
+		f = f.best(measured(t, slug, l.device, slower))
 	}
-	type row struct {
-		Row   string `json:"row"`
-		Seats []seat `json:"seats"`
+	if *figures != "" {
+		fmt.Printf("| %s | %d | %d× | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", l.house, seats, slower, f.Paint, f.Delta, f.Pan, f.Heap, f.Whole, f.Grown)
 	}
-	type section struct {
-		Name     string `json:"name"`
-		Category string `json:"category"`
-		Rows     []row  `json:"rows"`
+	if !f.within(most) {
+		t.Errorf("%s, %d seats, %d× slower: %+v, allowed are %+v", l.house, seats, slower, f, most)
 	}
-	const wide, deep = 25, 20
-	var sections []section
-	across := int(math.Ceil(math.Sqrt(float64(seats / wide / deep))))
-	for i := range seats / wide / deep {
-		s := section{Name: fmt.Sprint(100 + i), Category: string(rune('A' + i%5))}
-		for r := range deep {
-			line := row{Row: fmt.Sprint(r + 1)}
-			for n := range wide {
-				line.Seats = append(line.Seats, seat{fmt.Sprint(n + 1), i%across*(wide+3)*20 + n*20, i/across*(deep+3)*20 + r*20})
-			}
-			s.Rows = append(s.Rows, line)
-		}
-		sections = append(sections, s)
-	}
-	var categories []map[string]any
-	for _, key := range []string{"A", "B", "C", "D", "E"} {
-		categories = append(categories, map[string]any{"key": key, "name": "Category " + key, "price": 2500})
-	}
-	text, err := json.Marshal(map[string]any{"format": "usher-plan/1", "name": "Grid", "categories": categories, "sections": sections})
-	check(t, err)
-	path := filepath.Join(t.TempDir(), "plan.json")
-	check(t, os.WriteFile(path, text, 0o600))
-	return path
 }
 
 const paintTime = `new MutationObserver((_, o) => {
@@ -160,9 +132,9 @@ const watchFrames = `(() => { let last; window.frames = []
 	requestAnimationFrame(on)
 })()`
 
-func measured(t *testing.T, slug string, slower int) (f figure) {
+func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 	t.Helper()
-	p := someone(t, house, fmt.Sprintf("ann-%d", slower), desktop)
+	p := someone(t, house, fmt.Sprintf("ann-%d", slower), d)
 	defer func() { check(t, p.page.Close()) }()
 	check(t, p.context.AddInitScript(playwright.Script{Content: playwright.String(paintTime)}))
 	cdp, err := p.context.NewCDPSession(p.page)

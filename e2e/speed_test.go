@@ -3,18 +3,22 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
 
-// The budgets of a page on a phone with a slow connection, and how far a busy machine may be off, each of several times,
-// without a failure. Every run prints what it saw.
+// The budgets of a page on a phone with a slow connection. The best of several visits has to keep them. Where the machine
+// had something else to do during all of them, as a program can tell by how much of a processor it gets, a time may be
+// several times as long. Every run prints what it saw.
 const (
 	budgetLCP = 1000.0 // ms to the largest thing painted
 	budgetINP = 100.0  // ms from a tap to the next frame, the slowest of the visit
 	budgetCLS = 0.01   // how much of the page jumped, as browsers score it
-	noise     = 4      // times a budget in ms
+	noise     = 4      // times a budget in ms, on a machine that has something else to do
+	mostTaken = 0.2    // of a processor, that somebody else had
 	tries     = 3
 )
 
@@ -25,8 +29,22 @@ type seen struct {
 	Jumps         []string
 }
 
-func (s seen) good() bool {
-	return s.LCP <= noise*budgetLCP && s.INP <= noise*budgetINP && s.CLS <= budgetCLS
+// good tells whether the budgets are kept, each time so many times over.
+func (s seen) good(times float64) bool {
+	return s.LCP <= times*budgetLCP && s.INP <= times*budgetINP && s.CLS <= budgetCLS
+}
+
+// better is what the better of two visits tells of each: what else the machine does only adds. What jumps, jumps.
+func (s seen) better(other seen) seen {
+	if other.LCP == 0 {
+		return s
+	}
+	best := s
+	if other.INP < s.INP {
+		best = other
+	}
+	best.LCP, best.CLS, best.Jumps = min(s.LCP, other.LCP), max(s.CLS, other.CLS), append(s.Jumps, other.Jumps...)
+	return best
 }
 
 func (s seen) String() string {
@@ -62,18 +80,38 @@ func TestAPhoneWithASlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nol
 	}{{"theatre", "Boxes left/1/2", 1}, {"stadium", "101/1/2", 0}} {
 		t.Run(c.plan, func(t *testing.T) {
 			slug := house.event(t, c.plan)
+			var overview, rows seen
+			busy := true
 			for range tries {
 				p := someone(t, house, "ann", device{width: 390, height: 844, touch: true})
-				overview, rows := p.seenOf(slug, c.seat, c.section)
-				t.Logf("the overview: %v\nthe rows: %v", overview, rows)
+				before := taken()
+				o, r := p.seenOf(slug, c.seat, c.section)
+				others := max(before, taken())
+				t.Logf("others have %.0f %% of a processor\nthe overview: %v\nthe rows: %v", others*100, o, r)
 				check(t, p.context.Close())
-				if overview.good() && rows.good() {
+				busy = busy && others > mostTaken
+				if overview, rows = o.better(overview), r.better(rows); overview.good(1) && rows.good(1) {
 					return
 				}
 			}
-			t.Errorf("%d times of %d a page was slower than %d times its budget, or jumped", tries, tries, noise)
+			if !busy || !overview.good(noise) || !rows.good(noise) {
+				t.Errorf("the best of %d visits does not keep the budgets (beside other work, %d times: %v)\nthe overview: %v\nthe rows: %v", tries, noise, busy, overview, rows)
+			}
 		})
 	}
+}
+
+// taken is how much of a processor others have, of all that somebody wants who computes for a moment.
+func taken() float64 {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began, used := time.Now(), threadTime()
+	for time.Since(began) < 200*time.Millisecond {
+		for i := range 1000 {
+			_ = i * i
+		}
+	}
+	return 1 - float64(threadTime()-used)/float64(time.Since(began))
 }
 
 // seenOf opens the page of an event and of a section with an empty cache, takes a seat there and lets it go.

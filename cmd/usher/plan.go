@@ -66,6 +66,9 @@ func findPlan(nameOrFile string) (*seats.Plan, error) {
 
 func readPlan(file string) (*plan.Result, error) {
 	f, err := os.Open(file) //nolint:gosec // G304: the file is the operator's choice
+	if ours, ok := plan.Named(file); ok && os.IsNotExist(err) {
+		return &plan.Result{Plan: ours, Format: plan.FormatOwn}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the plan cannot be opened: %w", err)
 	}
