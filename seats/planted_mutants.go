@@ -50,6 +50,7 @@ var plantedSQL = map[string][][2]string{
 	"locks in no order":   {{"        ORDER BY 1) AS n(idx)", "   ORDER BY 1 DESC) AS n(idx)"}},
 	"counter left behind": {{"ARRAY(SELECT a + d FROM unnest(held, $8", "ARRAY(SELECT a+0*d FROM unnest(held, $8"}},
 	"versions with gaps":  {{"version = version + 1,", "version = version + 2,"}},
+	"slot without expiry": {{"clock_timestamp() + here.idle", "clock_timestamp() + '9 days'"}},
 }
 
 // forger changes SQL in the messages that pass.

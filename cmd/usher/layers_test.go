@@ -30,7 +30,8 @@ var layers = map[string][]string{
 	"seats/orders/credit":            {"seats", "seats/orders"},
 	"seats/orders/demo":              {"seats", "seats/orders"},
 	"seats/orders/stripe":            {"seats", "seats/orders"},
-	"seats/orders/stripe/stripetest": {},
+	"seats/orders/stripe/standin":    {},
+	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats"},
 	"views":                          {"seats", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/hook", "seats/plan", "static"},
 	"handlers":                       {"seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/mail", "seats/desk", "seats/hook", "realtime", "views", "static"},
@@ -39,7 +40,7 @@ var layers = map[string][]string{
 	"cmd/usher/crash":                {"seats"},
 	"cmd/usher/bench":                {"seats", "seats/gate", "seats/orders", "realtime", "handlers", "migrations"},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher/torture":              {"seats", "seats/verify", "migrations"},
+	"cmd/usher/torture":              {"seats", "seats/gate", "seats/verify", "seats/orders/stripe/standin", "migrations"},
 	"cmd/usher":                      {"cmd/usher/rush", "cmd/usher/torture", "seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/hook", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }

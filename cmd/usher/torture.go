@@ -12,9 +12,10 @@ import (
 
 // tortureNodes breaks a box office of its own and says whether it kept its promises.
 func tortureNodes(ctx context.Context, c *call) (err error) {
-	var s torture.Settings
+	s := torture.Settings{Scenes: torture.Scenes()}
 	var asJSON bool
 	var page, source string
+	var bugs []string
 	fs := c.flags()
 	fs.DurationVar(&s.For, "for", time.Minute, "for how `long` clients come while things break")
 	fs.IntVar(&s.Nodes, "nodes", 4, "how many `nodes` there are")
@@ -27,13 +28,17 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 		s.Faults = append(s.Faults, name)
 		return nil
 	})
+	fs.Func("bug", "with --source: plant only this `bug`, once for each, and do nothing else", func(name string) error {
+		bugs = append(bugs, name)
+		return nil
+	})
 	if err := c.parse(fs, 0); err != nil {
 		return err
 	}
 	if s.Nodes < 1 || s.Clients < 1 || s.For <= 0 {
 		return c.misuse(errors.New("a torture needs a node, a client and some time"))
 	}
-	report, err := torturing(ctx, c, s, source)
+	report, err := torturing(ctx, c, s, source, bugs)
 	if err != nil {
 		return err
 	}
@@ -56,18 +61,24 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 }
 
 // torturing tortures this program, and then every planted bug if there is the source to build it from.
-func torturing(ctx context.Context, c *call, s torture.Settings, source string) (_ *torture.Report, err error) {
+func torturing(ctx context.Context, c *call, s torture.Settings, source string, bugs []string) (_ *torture.Report, err error) {
 	if s.Program, err = os.Executable(); err != nil {
 		return nil, err
+	}
+	list, err := torture.Bugs(bugs)
+	if err != nil {
+		return nil, c.misuse(err)
 	}
 	server, err := torture.StartServer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer closing(&err, server.Stop)
-	report, err := torture.Run(ctx, server, s)
-	if err != nil || source == "" {
-		return report, err
+	report := &torture.Report{}
+	if len(bugs) == 0 {
+		if report, err = torture.Run(ctx, server, s); err != nil || source == "" {
+			return report, err
+		}
 	}
 	dir, err := os.MkdirTemp("", "usher-mutant-")
 	if err != nil {
@@ -77,7 +88,7 @@ func torturing(ctx context.Context, c *call, s torture.Settings, source string) 
 	if s.Program, err = torture.BuildMutant(ctx, source, dir); err != nil {
 		return nil, err
 	}
-	report.Mutants, err = torture.PlantAll(ctx, server, s, func(m torture.MutantResult) { fmt.Fprintln(c.stderr, m) })
+	report.Mutants, err = torture.PlantAll(ctx, server, s, list, func(m torture.MutantResult) { fmt.Fprintln(c.stderr, m) })
 	return report, err
 }
 

@@ -33,10 +33,26 @@ type answer struct {
 			Revoked bool   `json:"revoked"`
 		} `json:"tickets"`
 	} `json:"order"`
+	Payment *struct {
+		Code  string `json:"code"`
+		State string `json:"state"`
+		Page  string `json:"page"`
+	} `json:"payment"`
+	Entry *struct {
+		State string    `json:"state"`
+		Offer *struct{} `json:"offer"`
+	} `json:"entry"`
 	Error *struct {
 		Code  string   `json:"code"`
 		Seats []string `json:"seats"`
 	} `json:"error"`
+
+	// Of a waiting room.
+	State  string `json:"state"`
+	Kind   string `json:"kind"`
+	Index  int64  `json:"index"`
+	Number int64  `json:"number"`
+	Inside bool   `json:"inside"`
 }
 
 // settle asks until there is an answer, each time at another node, always with the same key, and notes the operation.
@@ -78,8 +94,8 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 	if text != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.cookie != "" {
-		r.Header.Set("Cookie", c.cookie)
+	for name, value := range c.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	got, err := c.http.Do(r)
 	if err != nil {
@@ -89,6 +105,12 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 	said, err := io.ReadAll(got.Body)
 	if err != nil {
 		return a, false
+	}
+	for _, cookie := range got.Cookies() {
+		c.cookies[cookie.Name] = cookie.Value
+	}
+	if got.StatusCode == http.StatusTemporaryRedirect && !strings.Contains(path, "?") {
+		return c.once(ctx, o, method, got.Header.Get("Location"), text)
 	}
 	o.status = got.StatusCode
 	if got.StatusCode == http.StatusServiceUnavailable {
@@ -100,14 +122,18 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 	if len(said) > 0 && json.Unmarshal(said, &a) != nil || got.StatusCode >= 500 {
 		c.history.violated("answers", "%s %s: %d %.300s", method, path, got.StatusCode, said)
 	}
-	if cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";"); cookie != "" {
-		c.cookie = cookie
-	}
 	return a, true
 }
 
 // refusals are those a client may meet that does nothing wrong.
 var refusals = []string{"taken", "sold_out", "limit", "lapsed", "pressure", "changed", "no_hold"}
+
+// refusalsIn are those they may meet in a scene besides.
+var refusalsIn = map[string][]string{
+	scenePaid: {"under_way"},
+	sceneRoom: {"waiting_room", "no_place", "not_yet"},
+	sceneWait: {"free", "over"},
+}
 
 // read takes what an answer says into the operation.
 func (c *client) read(o *operation, a *answer) {
@@ -127,7 +153,7 @@ func (c *client) read(o *operation, a *answer) {
 		for _, label := range a.Error.Seats {
 			o.refused = append(o.refused, c.run.labels[label])
 		}
-		if !slices.Contains(refusals, o.code) {
+		if !slices.Contains(refusals, o.code) && !slices.Contains(refusalsIn[o.scene], o.code) {
 			c.history.violated("answers", "%s by %s, asked %d times, was answered %d %s", o.kind, o.holder, o.tries, o.status, o.code)
 		}
 	}

@@ -12,17 +12,20 @@ import (
 // client is somebody with a browser, one thing after the other. After a while they come back as somebody else.
 type client struct {
 	run     *run
+	scene   string // empty: in the hall
 	history *history
 	number  int
 	random  *rand.Rand
 	http    *http.Client
 
-	visit  int
-	asked  int // in this visit
-	cookie string
-	seats  []int // that they hold, as far as they were told
-	hold   string
-	orders []order
+	visit   int
+	asked   int // in this visit
+	cookies map[string]string
+	seats   []int // that they hold, as far as they were told
+	hold    string
+	orders  []order
+	maps    map[int]seen // the newest they saw at each node
+	end     <-chan struct{}
 }
 
 // order is one that was confirmed to a client.
@@ -34,10 +37,16 @@ type order struct {
 
 func (r *run) newClient(number int) *client {
 	return &client{
-		run: r, history: r.history, number: number, random: r.source(uint64(number) + 1000),
-		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, DisableCompression: true, ResponseHeaderTimeout: answerTime}},
+		run: r, history: r.history, number: number, random: r.source(uint64(number) + 1000), cookies: map[string]string{}, maps: map[int]seen{},
+		http: &http.Client{
+			Transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true, ResponseHeaderTimeout: answerTime},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 }
+
+// known tells whether the box office gave them a session.
+func (c *client) known() bool { return c.cookies["usher"] != "" }
 
 func (c *client) holder() string { return fmt.Sprintf("client %d in visit %d", c.number, c.visit) }
 
@@ -46,8 +55,9 @@ func (c *client) key() string {
 	return fmt.Sprintf("%d-%d-%d-%d", c.run.settings.Seed, c.number, c.visit, c.asked)
 }
 
-// come lets the client do what people do until told to end; whatever was begun is ended.
-func (c *client) come(ctx context.Context, end <-chan struct{}) {
+// come lets the client do one thing after the other until told to end; whatever was begun is ended.
+func (c *client) come(ctx context.Context, end <-chan struct{}, step func(context.Context)) {
+	c.end = end
 	defer c.http.CloseIdleConnections()
 	for ctx.Err() == nil {
 		select {
@@ -55,7 +65,7 @@ func (c *client) come(ctx context.Context, end <-chan struct{}) {
 			return
 		default:
 		}
-		c.step(ctx)
+		step(ctx)
 		if c.run.settings.Think > 0 {
 			_ = sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.run.settings.Think)))) // ctx is asked next
 		}
@@ -64,8 +74,14 @@ func (c *client) come(ctx context.Context, end <-chan struct{}) {
 
 // step is the next thing somebody does.
 func (c *client) step(ctx context.Context) {
+	c.lookAtMap(ctx)
 	switch dice := c.random.IntN(100); {
-	case c.cookie == "":
+	case len(c.seats) > 0 && (c.run.settings.story == "falls asleep" || dice == 99):
+		c.sleeps(ctx)
+	case c.run.settings.story == "many seats":
+		c.claim(ctx, c.pick(hallLimit))
+		c.release(ctx, -1)
+	case !c.known():
 		c.claim(ctx, c.pick(1+c.random.IntN(3)))
 	case len(c.seats) == 0 && dice < 10 || dice < 3:
 		c.leave()
@@ -90,6 +106,12 @@ func (c *client) step(ctx context.Context) {
 	}
 }
 
+// sleeps lets the time of a hold go by, and then orders what may be somebody else's by now.
+func (c *client) sleeps(ctx context.Context) {
+	_ = c.rest(ctx, 2*c.run.settings.Hold) // whoever was woken orders all the same
+	c.order(ctx)
+}
+
 // pick names some seats, mostly those that everybody wants.
 func (c *client) pick(n int) (seats []int) {
 	within := hallSeats
@@ -107,7 +129,8 @@ func (c *client) pick(n int) (seats []int) {
 // leave comes back as somebody else. What is held is left to its time.
 func (c *client) leave() {
 	c.visit++
-	c.asked, c.cookie, c.seats, c.hold = 0, "", nil, ""
+	c.asked, c.seats, c.hold = 0, nil, ""
+	clear(c.cookies)
 }
 
 func (c *client) claim(ctx context.Context, seats []int) {
@@ -130,7 +153,7 @@ func (c *client) choose(ctx context.Context) {
 }
 
 func (c *client) take(ctx context.Context, o *operation, wish map[string]any) {
-	o.holder, o.key, o.newcomer = c.holder(), c.key(), c.cookie == ""
+	o.holder, o.key, o.newcomer = c.holder(), c.key(), !c.known()
 	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/claims", wish)
 	if o.granted() {
 		c.run.checkWhole(o, c.hold)

@@ -24,6 +24,9 @@ type ghost struct {
 // commitTime is the most that may pass between the decision of a claim and its commit.
 const commitTime = int64(time.Minute)
 
+// ghostNumbers are the numbers of ghosts: higher than any client's.
+const ghostNumbers = 1_000_000
+
 // ghosts are claims that won and whose answer nobody got.
 func (r *run) ghosts(ctx context.Context, operations []operation) (found []operation, err error) {
 	asked := map[string]*operation{}
@@ -63,7 +66,7 @@ func (r *run) ghosts(ctx context.Context, operations []operation) (found []opera
 		}
 		decided := g.ExpiresAt.Add(-r.settings.Hold).UnixNano()
 		found = append(found, operation{
-			client: r.settings.Clients + len(found), kind: kindClaim, holder: "a ghost of " + o.holder, start: o.start, end: decided + commitTime,
+			client: ghostNumbers + len(found), kind: kindClaim, holder: "a ghost of " + o.holder, start: o.start, end: decided + commitTime,
 			status: 201, got: g.Seats, until: g.ExpiresAt.UnixNano(), now: decided + slack,
 		})
 	}

@@ -45,7 +45,11 @@ func (r *run) heal(ctx context.Context) error {
 
 // becomes waits until something is so.
 func (r *run) becomes(ctx context.Context, so func() bool) bool {
-	for deadline := time.Now().Add(r.settings.patience); ; {
+	return r.becomesWithin(ctx, r.settings.patience, so)
+}
+
+func (r *run) becomesWithin(ctx context.Context, most time.Duration, so func() bool) bool {
+	for deadline := time.Now().Add(most); ; {
 		if so() {
 			return true
 		}
@@ -64,13 +68,17 @@ func (r *run) ready(ctx context.Context, n *node) bool {
 }
 
 func (r *run) get(ctx context.Context, n *node, path string) (status int, body []byte, err error) {
+	return get(ctx, r.plain, n.url()+path)
+}
+
+func get(ctx context.Context, client *http.Client, url string) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, n.url()+path, http.NoBody)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, nil, err
 	}
-	a, err := r.plain.Do(q)
+	a, err := client.Do(q)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -120,6 +128,9 @@ func (r *run) converge(ctx context.Context) error {
 	began := time.Now()
 	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
 		n.db.stallBells()
+	}
+	if t, err := r.truth(ctx); err == nil && t.version < r.pictures.highest() {
+		r.history.violated("maps", "version %d was shown, and the database has %d: what was shown is gone", r.pictures.highest(), t.version)
 	}
 	last := r.newClient(r.settings.Clients) // of whom nobody hears by a bell
 	for range 3 {

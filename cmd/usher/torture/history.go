@@ -16,12 +16,21 @@ const (
 	kindOrder   = "order"
 	kindCancel  = "cancel"
 	kindLook    = "look" // what do I hold?
+	kindMap     = "map"  // what does everybody hold?
+)
+
+// Scenes beside the hall, in which something else is tried. Each is an event of its own.
+const (
+	scenePaid = "paid" // orders by card, paid at a bank that stands in
+	sceneRoom = "room" // behind a waiting room
+	sceneWait = "wait" // sold out, with a wait list
 )
 
 // operation is one thing somebody wanted, from the first time they asked until they had an answer.
 type operation struct {
 	client, node int // node is the one that answered
 	kind, key    string
+	scene        string // empty: in the hall
 	holder       string // who asked, as the torture calls them; another one for each visit
 	newcomer     bool   // nobody knew them yet
 	wanted       int    // how many seats

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -68,11 +69,15 @@ func (r *run) verifyBooks(ctx context.Context, when string) error {
 	return nil
 }
 
+// lookShare is how many times as long as a look takes nobody looks again.
+const lookShare = 4
+
 // lookOn looks at the books while the faults last.
 func (r *run) lookOn(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = r.verifyBooks(ctx, "during the faults") // a look that was cut by a fault is taken again
-		_ = sleep(ctx, r.settings.Look)             // the loop asks ctx
+		began := time.Now()
+		_ = r.verifyBooks(ctx, "during the faults")                       // a look that was cut by a fault is taken again
+		_ = sleep(ctx, max(r.settings.Look, lookShare*time.Since(began))) // the loop asks ctx; the books grow
 	}
 }
 
@@ -90,6 +95,9 @@ func (r *run) judge(ctx context.Context) error {
 		return nil
 	}
 	if err := r.verifyBooks(ctx, "at the end"); err != nil {
+		return err
+	}
+	if err := r.judgeScenes(ctx); err != nil || r.enough() {
 		return err
 	}
 	ghosts, err := r.ghosts(ctx, operations)
@@ -110,6 +118,22 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// judgeScenes is for what was tried beside the hall.
+func (r *run) judgeScenes(ctx context.Context) error {
+	if r.plays(sceneRoom) {
+		if err := r.checkRoom(ctx); err != nil {
+			return err
+		}
+	}
+	if !r.plays(scenePaid) || r.enough() {
+		return nil
+	}
+	if err := r.settleMoney(ctx); err != nil {
+		return err
+	}
+	return r.checkMoney(ctx)
 }
 
 // countDeadlocks asks the server, whose count begins anew when it is killed.

@@ -17,12 +17,23 @@ type link struct {
 	closed    atomic.Bool
 }
 
-const stallStep = 5 * time.Millisecond
+const (
+	stallStep = 5 * time.Millisecond
+	linger    = 10 * time.Second // how long one way of a connection stays open after the other has ended
+	forgotten = 20 * time.Second // after which a dead router forgets a connection
+)
 
 func (l *link) cut() {
 	l.closed.Store(true)
 	_ = l.near.Close() // one of them may be closed already
 	_ = l.far.Close()
+}
+
+// die lets a connection live and carry nothing any more. Nothing but we ourselves would ever end it.
+func (l *link) die() {
+	if !l.dead.Swap(true) {
+		time.AfterFunc(forgotten, l.cut)
+	}
 }
 
 // wait holds what is about to pass back as long as a fault says so.
@@ -60,9 +71,16 @@ func (l *link) up() {
 			break
 		}
 	}
-	if c, ok := l.far.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite() // the answers under way still come
+	ended(l.far) // the answers under way still come
+}
+
+// ended tells a side that the other one says no more. It may finish, but not stay for ever: a side that neither reads nor
+// ends would keep both connections open.
+func ended(c net.Conn) {
+	if c, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite() // it may be closed already
 	}
+	_ = c.SetDeadline(time.Now().Add(linger)) // the same
 }
 
 // recognize finds out what a connection to the database is for.
@@ -101,9 +119,7 @@ func (l *link) down() {
 			break
 		}
 	}
-	if c, ok := l.near.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite() // as the other side did
-	}
+	ended(l.near) // as the other side did
 }
 
 // follow reads the messages of PostgreSQL in b. When something was written and the server is ready for the next

@@ -96,8 +96,8 @@ func storyOf(operations []operation) [][]porcupine.Operation {
 	stories := make([][]porcupine.Operation, hallSeats)
 	for i := range operations {
 		o := &operations[i]
-		if o.unknown {
-			continue // the judge says so by itself
+		if o.unknown || o.scene != "" {
+			continue // the judge says so by itself; other events are judged by their books
 		}
 		for idx, e := range o.effects() {
 			if idx >= 0 && idx < hallSeats {

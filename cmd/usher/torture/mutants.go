@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Mutant is a bug that can be planted into a node built with the tag mutants (seats/planted_mutants.go), and the faults
@@ -14,30 +18,49 @@ type Mutant struct {
 	Bug    string
 	About  string
 	Faults []string
-	hot    int  // how many seats most people want
-	slow   bool // it takes some luck and more time to catch: not in the short version
+	hot    int    // how many seats most people want
+	scene  string // where it shows, if not in the hall
+	story  string // what has to be done there
 }
 
 // Mutants are the planted bugs. Each must be caught, or the judge is worth nothing.
 var Mutants = []Mutant{
 	{Bug: "check then update", About: "seats are looked at without a lock and written without a guard"},
-	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", slow: true},
-	{Bug: "no idempotency key", About: "a repeat is done again", Faults: []string{"answer to COMMIT lost", "client connections cut"}, slow: true},
-	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", Faults: []string{"database killed"}, slow: true},
-	{Bug: "locks in no order", About: "seats are locked in another order on some connections", Faults: []string{"database slow"}, hot: 5, slow: true},
-	{Bug: "counter left behind", About: "the counter forgets what is held", slow: true},
+	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", hot: 5, story: "falls asleep"},
+	{Bug: "no idempotency key", About: "a repeat is done again", Faults: []string{"answer to COMMIT lost", "client connections cut"}},
+	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", Faults: []string{"database killed"}},
+	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats"},
+	{Bug: "counter left behind", About: "the counter forgets what is held"},
 	{Bug: "versions with gaps", About: "a version is left out"},
-	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", Faults: []string{"LISTEN lost"}, slow: true},
+	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", Faults: []string{"LISTEN lost"}},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
-	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up", slow: true},
-	{Bug: "epoch ignored", About: "every run of the database has the same name", slow: true},
+	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up"},
+	{Bug: "epoch ignored", About: "every run of the database has the same name"},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free"},
 	{Bug: "time up means nothing", About: "a seat whose time is up is refused"},
 	{Bug: "limit ignored", About: "somebody holds more seats than one may"},
 	{Bug: "more seats reset the clock", About: "a seat more gives all of them the whole time again"},
-	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", Faults: []string{"COMMIT lost"}, slow: true},
+	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", Faults: []string{"COMMIT lost"}},
 	{Bug: "session forgotten", About: "a session is only in the memory of its node"},
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone"},
+	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, story: "is too late"},
+	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", Faults: []string{"node killed"}, scene: scenePaid, story: "gives up, and it was taken"},
+	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, story: "walks away"},
+}
+
+// Bugs are the mutants with these names; all, if none is named.
+func Bugs(names []string) (list []Mutant, err error) {
+	if len(names) == 0 {
+		return Mutants, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(Mutants, func(m Mutant) bool { return m.Bug == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no planted bug %q", name)
+		}
+		list = append(list, Mutants[i])
+	}
+	return list, nil
 }
 
 // MutantResult is what became of one planted bug.
@@ -77,8 +100,14 @@ func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantRes
 	result := MutantResult{Bug: m.Bug, About: m.About}
 	began := time.Now()
 	s.Env, s.Faults, s.none = append(s.Env, "USHER_MUTANT="+m.Bug), m.Faults, len(m.Faults) == 0
-	s.Hot = m.hot
+	s.Hot, s.story, s.Scenes = m.hot, m.story, nil
 	s.patience = 15 * time.Second
+	if m.scene != "" {
+		s.Scenes = []string{m.scene}
+	}
+	if m.story != "" {
+		s.Hold = time.Second
+	}
 	s.Until = func(v []Violation) bool { return len(v) > 0 }
 	for ; !result.Caught && result.Rounds < mostRounds; result.Rounds++ {
 		s.Seed++
@@ -95,16 +124,41 @@ func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantRes
 	return result, nil
 }
 
-// PlantAll plants one bug after the other.
-func PlantAll(ctx context.Context, server *Server, s Settings, tell func(MutantResult)) (all []MutantResult, err error) {
+// atOnce is how many bugs are looked for at the same time.
+const atOnce = 3
+
+// PlantAll plants bugs, some at the same time: each in nodes and a database of its own. Those that take the server away
+// come last, one after the other, so that they take it from nobody else.
+func PlantAll(ctx context.Context, server *Server, s Settings, list []Mutant, tell func(MutantResult)) ([]MutantResult, error) {
 	s.For, s.Nodes, s.Clients, s.Watchers, s.Rest, s.Look = 1500*time.Millisecond, 2, 8, 2, 200*time.Millisecond, 100*time.Millisecond
-	for _, m := range Mutants {
-		result, err := Plant(ctx, server, m, s)
+	all := make([]MutantResult, len(list))
+	var mu sync.Mutex
+	plant := func(ctx context.Context, i int) error {
+		result, err := Plant(ctx, server, list[i], s)
 		if err != nil {
-			return all, err
+			return err
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		tell(result)
-		all = append(all, result)
+		all[i] = result
+		return nil
 	}
-	return all, nil
+	together, within := errgroup.WithContext(ctx)
+	together.SetLimit(atOnce)
+	for i, m := range list {
+		if !m.alone() {
+			together.Go(func() error { return plant(within, i) })
+		}
+	}
+	err := together.Wait()
+	for i, m := range list {
+		if m.alone() && err == nil {
+			err = plant(ctx, i)
+		}
+	}
+	return all, err
 }
+
+// alone tells whether the faults of a bug would disturb others on the same server.
+func (m *Mutant) alone() bool { return slices.Contains(m.Faults, "database killed") }

@@ -107,7 +107,7 @@ func (p *proxy) cutBells() int {
 func (p *proxy) stallBells() int {
 	return p.each(func(l *link) {
 		if l.bell.Load() {
-			l.dead.Store(true)
+			l.die()
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders/stripe/standin"
 )
 
 // Settings say how much of everything there is.
@@ -32,7 +33,9 @@ type Settings struct {
 	Env      []string               // for the nodes besides
 	Until    func([]Violation) bool // ends it early
 	Hot      int                    // how many seats most people want
+	Scenes   []string               // what is tried beside the hall
 
+	story    string        // what all people of the scenes do; empty: each what they like
 	none     bool          // no faults at all
 	patience time.Duration // in which everything must be right again; of a good build only slow machines need much
 }
@@ -48,6 +51,11 @@ func (s *Settings) complete() error {
 	set(&s.Judge, 5*time.Minute)
 	set(&s.For, 10*time.Second)
 	set(&s.patience, patience)
+	for _, name := range s.Scenes {
+		if !slices.Contains(Scenes(), name) {
+			return fmt.Errorf("there is no scene %q", name)
+		}
+	}
 	for _, name := range s.Faults {
 		if !slices.Contains(FaultNames(), name) {
 			return fmt.Errorf("there is no fault %q", name)
@@ -68,15 +76,22 @@ type run struct {
 	settings Settings
 	server   *Server
 	database string
+	bank     *standin.Fake
 	plan     *seats.Plan
+	plans    map[string]*seats.Plan // of the scenes
 	labels   map[string]int
 	nodes    []*node
 	watchers []*watcher
 	faults   []fault
 	history  *history
+	pictures *pictures
 	plain    *http.Client
 
 	orders    sync.Map // confirmed and not cancelled: code → order
+	numbers   sync.Map // places in front of the waiting room: kind and index → holder
+	news      atomic.Int64
+	captured  int64 // by the bank, in cents
+	refunded  int64
 	snapshots atomic.Int64
 	ghostly   int
 	converged time.Duration
@@ -113,7 +128,7 @@ func Run(ctx context.Context, server *Server, s Settings) (*Report, error) {
 
 func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error) {
 	r = &run{
-		settings: s, server: server, plan: hall(), labels: map[string]int{}, history: newHistory(), did: map[string]int{},
+		settings: s, server: server, plan: hall(), plans: map[string]*seats.Plan{}, labels: map[string]int{}, history: newHistory(), pictures: newPictures(), did: map[string]int{},
 		plain: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	for _, f := range faults {
@@ -130,8 +145,13 @@ func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error)
 	if err := r.putOnSale(ctx); err != nil {
 		return nil, err
 	}
+	env := s.Env
+	if r.plays(scenePaid) {
+		r.bank = standin.Start()
+		env = append(slices.Clone(env), "USHER_STRIPE_KEY=sk_test_torture", "USHER_STRIPE_WEBHOOK_SECRET="+standin.Secret, "USHER_STRIPE_URL="+r.bank.URL)
+	}
 	for i := range s.Nodes {
-		n, err := newNode(i, s.Program, server.dir+"/"+r.database, server.dial, s.Env)
+		n, err := newNode(i, s.Program, server.dir+"/"+r.database, server.dial, env)
 		if err != nil {
 			r.close()
 			return nil, err
@@ -152,6 +172,9 @@ func (r *run) putOnSale(ctx context.Context) error {
 	_, err = seats.CreateEvent(ctx, conn, seats.NewEvent{
 		Name: eventName, Slug: eventSlug, StartsAt: time.Unix(4e9, 0), HoldLength: r.settings.Hold, SeatsPerHolder: hallLimit, Extensions: 3,
 	}, r.plan)
+	if err == nil {
+		err = r.setScenes(ctx, conn)
+	}
 	return errors.Join(err, conn.Close(ctx))
 }
 
@@ -169,8 +192,10 @@ func (r *run) suffer(ctx context.Context) (err error) {
 		watch.Go(func() { w.watch(watching) })
 	}
 	for i := range r.settings.Clients {
-		crowd.Go(func() { r.newClient(i).come(ctx, end) })
+		c := r.newClient(i)
+		crowd.Go(func() { c.come(ctx, end, c.step) })
 	}
+	r.cast(ctx, end, crowd.Go)
 	looking, stopLooking := context.WithCancel(ctx)
 	defer stopLooking()
 	watch.Go(func() { r.lookOn(looking) })
@@ -232,5 +257,8 @@ func (r *run) last(ctx context.Context, broken <-chan error) error {
 func (r *run) close() {
 	for _, n := range r.nodes {
 		n.close()
+	}
+	if r.bank != nil {
+		r.bank.Close()
 	}
 }

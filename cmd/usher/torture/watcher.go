@@ -59,6 +59,9 @@ func (w *watcher) follow(ctx context.Context) {
 		}
 		w.mu.Lock()
 		wrong := w.picture.read(frame)
+		if wrong == nil {
+			wrong = w.run.pictures.note(&w.picture)
+		}
 		w.frames++
 		if wrong != nil {
 			w.picture = picture{}
@@ -97,4 +100,11 @@ func (r *run) deadReader(n *node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.deadReaders = append(r.deadReaders, conn)
+	if len(r.deadReaders) > mostDead {
+		_ = r.deadReaders[0].Close() // nobody reads it
+		r.deadReaders = r.deadReaders[1:]
+	}
 }
+
+// mostDead is how many dead readers there are at once.
+const mostDead = 40

@@ -1,196 +1,42 @@
-// Package stripetest is a stand-in for Stripe over HTTP, with books of its own: it pays, answers late, twice and out of
-// order, refuses, and goes down when it is told to. What a request may look like is checked by stripe-mock instead.
+// Package stripetest has tests start the stand-in for Stripe, and holds what is sent there against Stripe's own description
+// of its interface.
 package stripetest
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats/orders/stripe/standin"
 )
 
 // Secret is that of the stand-in's webhooks.
-const Secret = "whsec_test"
-
-// Fake is the stand-in.
-type Fake struct {
-	*httptest.Server
-
-	mu       sync.Mutex
-	sessions []*Session
-	answers  map[string][]byte // by idempotency key
-	calls    map[string]int    // by method and the kind of path
-	down     bool
-	atOnce   bool
-	events   int
-	judged   atomic.Int64
-}
+const Secret = standin.Secret
 
 // Session is a payment in the stand-in's books.
-type Session struct {
-	ID, Payment, Status, Intent string // Status of the page, Intent of the money
-	Amount, Captured, Refunded  int64
-	Currency                    string
-	Captures                    int  // how often money was taken
-	ByItself                    bool // it was taken without being asked for
-	Refunds                     []map[string]any
+type Session = standin.Session
 
-	back [2]string // where whoever paid goes on, and who did not
+// Fake is the stand-in of a test.
+type Fake struct {
+	*standin.Fake
+
+	judged atomic.Int64
 }
 
-// New starts a stand-in.
+// New starts a stand-in, which ends with the test.
 func New(t testing.TB) *Fake {
 	t.Helper()
-	f := &Fake{answers: map[string][]byte{}, calls: map[string]int{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/checkout/sessions", f.create)
-	mux.HandleFunc("GET /v1/checkout/sessions/{id}", f.on(func(*Session, *http.Request) bool { return true }))
-	mux.HandleFunc("POST /v1/checkout/sessions/{id}/expire", f.on(func(s *Session, _ *http.Request) bool {
-		was := s.Status
-		if was == "open" {
-			s.Status = "expired"
-		}
-		return was == "open"
-	}))
-	mux.HandleFunc("POST /v1/payment_intents/{id}/capture", f.on(func(s *Session, _ *http.Request) bool {
-		if s.Intent != "requires_capture" {
-			return false
-		}
-		s.Intent, s.Captured, s.Captures = "succeeded", s.Amount, s.Captures+1
-		return true
-	}))
-	mux.HandleFunc("POST /v1/payment_intents/{id}/cancel", f.on(func(s *Session, _ *http.Request) bool {
-		was := s.Intent
-		if was == "requires_capture" {
-			s.Intent = "canceled"
-		}
-		return was == "requires_capture"
-	}))
-	mux.HandleFunc("GET /v1/payment_intents/{id}", func(w http.ResponseWriter, r *http.Request) {
-		s := f.find(r.PathValue("id"))
-		if s == nil {
-			http.Error(w, `{"error":{"type":"invalid_request_error","message":"no such payment intent"}}`, http.StatusNotFound)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"id": "pi_" + s.ID, "object": "payment_intent", "metadata": map[string]string{"payment": s.Payment}})
-	})
-	mux.HandleFunc("GET /pay/{id}", f.pay)
-	mux.HandleFunc("POST /pay/{id}", f.pay)
-	mux.HandleFunc("GET /v1/refunds", f.refunds)
-	mux.HandleFunc("POST /v1/refunds", f.refund)
-	f.Server = httptest.NewServer(f.once(mux))
+	f := &Fake{Fake: standin.Start()}
 	t.Cleanup(f.Close)
 	return f
 }
 
-// once gives a repeated key its first answer.
-func (f *Fake) once(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if strings.HasPrefix(r.URL.Path, "/pay/") { // a browser
-			next.ServeHTTP(w, r)
-			return
-		}
-		f.calls[r.Method+" "+strings.TrimRight(r.URL.Path, "0123456789")]++
-		key := r.Header.Get("Idempotency-Key")
-		if f.down {
-			http.Error(w, `{"error":{"type":"api_error","message":"down"}}`, http.StatusServiceUnavailable)
-			return
-		}
-		if body, again := f.answers[key]; again && key != "" {
-			_, _ = w.Write(body)
-			return
-		}
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
-		if key != "" && answer.Code == http.StatusOK {
-			f.answers[key] = answer.Body.Bytes()
-		}
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	})
-}
+// Sign is the signature of a webhook's body.
+func Sign(body []byte, secret string, at time.Time) string { return standin.Sign(body, secret, at) }
 
-func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
-	amount, _ := strconv.ParseInt(r.FormValue("line_items[0][price_data][unit_amount]"), 10, 64)
-	s := &Session{
-		ID: fmt.Sprint("cs_test_", len(f.sessions)), Payment: r.FormValue("metadata[payment]"), Status: "open", Intent: "requires_payment_method",
-		back:   [2]string{r.FormValue("success_url"), r.FormValue("cancel_url")},
-		Amount: amount, Currency: r.FormValue("line_items[0][price_data][currency]"),
-	}
-	if f.atOnce {
-		s.Status, s.Intent = "complete", "requires_capture"
-	}
-	f.sessions = append(f.sessions, s)
-	f.say(w, s)
-}
-
-// on is a request about one session or its payment intent.
-func (f *Fake) on(act func(*Session, *http.Request) bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s := f.find(r.PathValue("id"))
-		if s == nil || !act(s, r) {
-			http.Error(w, `{"error":{"type":"invalid_request_error","message":"it stands otherwise"}}`, http.StatusBadRequest)
-			return
-		}
-		f.say(w, s)
-	}
-}
-
-func (f *Fake) find(id string) *Session {
-	for _, s := range f.sessions {
-		if s.ID == id || "pi_"+s.ID == id {
-			return s
-		}
-	}
-	return nil
-}
-
-func (f *Fake) say(w http.ResponseWriter, s *Session) { _ = json.NewEncoder(w).Encode(f.object(s)) }
-
-func (f *Fake) object(s *Session) map[string]any {
-	o := map[string]any{
-		"id": s.ID, "object": "checkout.session", "status": s.Status, "currency": s.Currency, "amount_total": s.Amount,
-		"metadata": map[string]string{"payment": s.Payment},
-	}
-	if s.Status == "open" {
-		o["url"] = f.URL + "/pay/" + s.ID
-	}
-	if s.Status == "complete" {
-		o["payment_intent"] = map[string]any{
-			"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured,
-			"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded},
-		}
-	}
-	return o
-}
-
-func (f *Fake) refunds(w http.ResponseWriter, r *http.Request) {
-	s := f.find(r.FormValue("payment_intent"))
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "url": "/v1/refunds", "data": s.Refunds})
-}
-
-func (f *Fake) refund(w http.ResponseWriter, r *http.Request) {
-	s := f.find(r.FormValue("payment_intent"))
-	amount, _ := strconv.ParseInt(r.FormValue("amount"), 10, 64)
-	if s.Refunded+amount > s.Captured {
-		http.Error(w, `{"error":{"type":"invalid_request_error","message":"too much"}}`, http.StatusBadRequest)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(s.refund(amount, map[string]string{"key": r.FormValue("metadata[key]"), "payment": r.FormValue("metadata[payment]")}))
-}
-
-func (s *Session) refund(amount int64, metadata map[string]string) map[string]any {
-	s.Refunded += amount
-	refund := map[string]any{
-		"id": fmt.Sprint("re_", len(s.Refunds)), "object": "refund", "amount": amount, "status": "succeeded", "payment_intent": "pi_" + s.ID, "metadata": metadata,
-	}
-	s.Refunds = append(s.Refunds, refund)
-	return refund
+// Deliver sends a webhook and returns the status of the answer; 0 if there was none.
+func Deliver(t testing.TB, to string, body []byte) int {
+	t.Helper()
+	return standin.Deliver(t.Context(), http.DefaultClient, to, body)
 }

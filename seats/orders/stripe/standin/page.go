@@ -1,4 +1,4 @@
-package stripetest
+package standin
 
 import (
 	"fmt"
