@@ -20,6 +20,7 @@ type Private struct {
 	logFile  string
 	binaries string
 	settings []string
+	env      []string // of the server, besides ours
 	log      *slog.Logger
 
 	owner *os.File           // the lock of the one process that runs the server; nil when another one does
@@ -30,13 +31,14 @@ type Private struct {
 // StartPrivate starts the server whose data is in dir, made at the first start; when another usher already runs it, it is
 // used and left running. A server that dies is started again. Extra settings are given as "name=value".
 func StartPrivate(ctx context.Context, dir string, log *slog.Logger, settings ...string) (*Private, error) {
-	p, err := newPrivate(dir, log, settings)
-	if err != nil {
-		return nil, fmt.Errorf("migrations: private PostgreSQL: %w", err)
-	}
+	return StartPrivateIn(ctx, nil, dir, log, settings...)
+}
+
+// begin runs the server, or finds the one that another process runs.
+func (p *Private) begin(ctx context.Context) (*Private, error) {
 	if p.owner == nil {
 		if err := p.ready(ctx, nil); err != nil {
-			return nil, fmt.Errorf("migrations: the PostgreSQL of another usher in %s does not answer: %w", dir, err)
+			return nil, fmt.Errorf("migrations: the PostgreSQL of another usher in %s does not answer: %w", p.dir, err)
 		}
 		return p, nil
 	}

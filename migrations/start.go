@@ -101,6 +101,9 @@ func (p *Private) launch(who *user) (*process, error) {
 	}
 	cmd := exec.Command(filepath.Join(p.binaries, "postgres"), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, out, out
+	if len(p.env) > 0 {
+		cmd.Env = append(os.Environ(), p.env...)
+	}
 	who.become(cmd)
 	return run(cmd, out)
 }

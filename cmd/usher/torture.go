@@ -32,6 +32,7 @@ func tortureNodes(ctx context.Context, c *call) (err error) {
 		bugs = append(bugs, name)
 		return nil
 	})
+	fs.BoolVar(&s.Bars, "bars", true, "recovery that takes longer than it may is a broken promise; false: only tell, on a machine that has other things to do")
 	if err := c.parse(fs, 0); err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func torturing(ctx context.Context, c *call, s torture.Settings, source string, 
 	if err != nil {
 		return nil, c.misuse(err)
 	}
-	server, err := torture.StartServer(ctx)
+	server, err := torture.StartFragileServer(ctx)
 	if err != nil {
 		return nil, err
 	}

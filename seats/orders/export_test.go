@@ -29,3 +29,27 @@ func (o *Orders) Leave(t testing.TB, order Order, tickets ...seats.ID) (stay fun
 		}
 	}
 }
+
+// Lose gives a payment up whose money came all the same, as a node does that learned of it. It tells whether anything
+// follows.
+func (o *Orders) Lose(t testing.TB, p Payment) bool {
+	again, err := o.lose(t.Context(), p, p.Amount, reasonStopped, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// Close ends a payment of which a node believes that nothing is kept.
+func (o *Orders) Close(t testing.TB, p Payment) {
+	if err := o.close(t.Context(), p, reasonEnded); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Late is for a node that learned that the money came after all.
+func (o *Orders) Late(t testing.TB, p Payment) {
+	if _, err := o.late(t.Context(), p, Standing{Stand: Captured, Amount: p.Amount, Captured: p.Amount, Currency: p.Currency}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -8,17 +8,18 @@ import (
 )
 
 // What is promised is voided, what is there goes back. What was there and did not become an order is told to the
-// organizer as well. Who had paid is told by mail, once.
+// organizer as well. Who had paid is told by mail, once. Two nodes may learn of the same money: the refund that the first
+// one means stays meant, and where all went back already nothing begins anew.
 const loseSQL = `
 WITH lost AS (
     UPDATE payment
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
            attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
-     WHERE id = $1 AND state IN ('open', 'authorized', 'lost', 'closed')
+     WHERE id = $1 AND (state IN ('open', 'authorized', 'lost') OR state = 'closed' AND (captured = 0 OR captured < $2))
     RETURNING id, captured
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
-     WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
+     WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND step <> 'refund' AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
 ), told AS (
     INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 ON CONFLICT DO NOTHING
 ), meant AS (
@@ -64,10 +65,11 @@ func (o *Orders) letGo(ctx context.Context, p Payment) error {
 	return s.StopPaying(ctx, p.Holder, p.Form.Seats)
 }
 
+// Money that came meanwhile is on its way back, and stays so.
 const closeSQL = `
 WITH closed AS (
     UPDATE payment SET state = 'closed', page = '', reason = CASE state WHEN 'open' THEN $2 ELSE reason END
-     WHERE id = $1 AND state IN ('open', 'lost', 'closed')
+     WHERE id = $1 AND state IN ('open', 'lost', 'closed') AND captured = 0
     RETURNING id
 )
 UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id FROM closed) AND done_at IS NULL`
@@ -132,11 +134,11 @@ func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, e
 	if p.Reason == reasonStopped || s.Amount != p.Amount || s.Currency != p.Currency || s.Refunded > 0 {
 		return o.lose(ctx, p, s.Captured, p.Reason, "")
 	}
-	_, err = o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured)
-	if isConstraint(err, "one hold has one payment under way") {
+	tag, err := o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured)
+	switch {
+	case isConstraint(err, "one hold has one payment under way"):
 		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
-	}
-	if err != nil {
+	case err != nil || tag.RowsAffected() == 0: // another node is at it, or gave it up
 		return false, err
 	}
 	p.State, p.Captured = payAuthorized, s.Captured

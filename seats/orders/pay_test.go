@@ -253,3 +253,31 @@ func TestWhatWentWrongNeedsAttention(t *testing.T) {
 		t.Errorf("attention is asked for %+v, %v; want the one that is stuck first", list, err)
 	}
 }
+
+func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.set(func(b *bank) { b.next = orders.Pending })
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 1))
+	h.bank.moves(p.ID, orders.Captured)
+	h.bank.set(func(b *bank) { b.stuck = "refund" })
+	h.orders.Lose(t, p)  // one node hears of the money
+	h.orders.Lose(t, p)  // and so does another one
+	h.orders.Late(t, p)  // and one that would rather sell the seats
+	h.orders.Close(t, p) // and one comes back that had stood still since the bank had nothing
+	h.bank.set(func(b *bank) { b.stuck = "" })
+	for end := time.Now().Add(20 * time.Second); h.count(t, "refund WHERE done_at IS NULL") > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if err := h.orders.Ask(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p = h.until(t, p.Code, "closed"); h.orders.Lose(t, p) {
+		t.Error("something follows from money that went back already")
+	}
+	h.until(t, p.Code, "closed")
+	if n := h.count(t, "refund WHERE done_at IS NOT NULL"); n != 1 {
+		t.Errorf("%d refunds were done, want 1", n)
+	}
+	h.wantMoney(t)
+}

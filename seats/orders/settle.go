@@ -51,8 +51,10 @@ func (o *Orders) knownAs(ctx context.Context, p *Payment, s Standing) error {
 	return err
 }
 
+// What is on its way back is promised to nobody any more.
 const authorizedSQL = `
-UPDATE payment SET state = 'authorized', captured = $2 WHERE id = $1 AND state IN ('open', 'lost', 'closed')`
+UPDATE payment SET state = 'authorized', captured = $2
+ WHERE id = $1 AND state IN ('open', 'lost', 'closed') AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)`
 
 // heard acts on what a provider said of a payment that is open.
 func (o *Orders) heard(ctx context.Context, p Payment, s Standing) (again bool, err error) {
@@ -167,7 +169,7 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 // for so long that another one gave the payment up meets a state that may not be null, and sells nothing.
 const soldSQL = `
 WITH sold AS (
-    UPDATE payment SET state = CASE WHEN state <> 'authorized' THEN NULL WHEN captured > 0 THEN 'captured' ELSE 'sold' END, reason = ''
+    UPDATE payment SET state = CASE WHEN state <> 'authorized' OR EXISTS (SELECT FROM refund WHERE payment_id = $1) THEN NULL WHEN captured > 0 THEN 'captured' ELSE 'sold' END, reason = ''
      WHERE id = $1
     RETURNING id, order_id, captured
 ), paid AS (

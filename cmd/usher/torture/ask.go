@@ -68,13 +68,17 @@ func (c *client) settle(ctx context.Context, o *operation, method, path string, 
 		if a, known = c.once(ctx, o, method, path, text); known {
 			break
 		}
-		if o.tries >= mostTries || ctx.Err() != nil || c.run.enough() || sleep(ctx, time.Duration(5+c.random.IntN(40*min(o.tries, 10)))*time.Millisecond) != nil {
+		if o.tries >= c.run.settings.tries || ctx.Err() != nil || c.run.enough() || sleep(ctx, time.Duration(5+c.random.IntN(40*min(o.tries, 10)))*time.Millisecond) != nil {
 			o.unknown = true
 			break
 		}
 	}
 	o.end = c.history.now()
+	o.least, o.most = c.history.skew.between(o.start, o.end)
 	c.read(o, &a)
+	if o.granted() && (o.kind == kindClaim || o.kind == kindBest || o.kind == kindArea) {
+		c.run.figures.granted.Store(o.end)
+	}
 	c.history.add(*o)
 	return a
 }
@@ -97,13 +101,16 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 	for name, value := range c.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+	started := c.history.now()
 	got, err := c.http.Do(r)
 	if err != nil {
+		c.run.disturbed(o.node, started, err.Error())
 		return a, false
 	}
 	defer got.Body.Close()
 	said, err := io.ReadAll(got.Body)
 	if err != nil {
+		c.run.disturbed(o.node, started, err.Error())
 		return a, false
 	}
 	for _, cookie := range got.Cookies() {
@@ -117,6 +124,7 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 		if json.Unmarshal(said, &a) != nil || a.Error == nil || a.Error.Code != "unavailable" || got.Header.Get("Retry-After") == "" {
 			c.history.violated("answers", "%s %s: 503 without the words for it: %.200s", method, path, said)
 		}
+		c.run.disturbed(o.node, started, string(said))
 		return answer{}, false
 	}
 	if len(said) > 0 && json.Unmarshal(said, &a) != nil || got.StatusCode >= 500 {

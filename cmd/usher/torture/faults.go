@@ -3,7 +3,6 @@ package torture
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -24,11 +23,7 @@ func moment(ctx context.Context, random *rand.Rand, most time.Duration) error {
 // faults are all that the torture knows to do.
 var faults = []fault{
 	{"node killed", "kill -9 of a node, which is started again", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
-		n.kill()
-		if err := moment(ctx, random, 500*time.Millisecond); err != nil {
-			return err
-		}
-		return r.back(ctx, n)
+		return r.killNode(ctx, n, random)
 	}},
 	{"node stopped", "SIGSTOP of a node and SIGCONT", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.signal(syscall.SIGSTOP)
@@ -36,21 +31,22 @@ var faults = []fault{
 		return moment(ctx, random, 3*time.Second)
 	}},
 	{"rolling restart", "SIGTERM of each node in turn, each started again", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
-		for _, n := range r.nodes {
-			if err := n.restart(r.database); err != nil {
-				r.history.violated("nodes", "%v", err)
-			}
-			if err := r.back(ctx, n); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.restartAll(ctx)
 	}},
 	{"database killed", "kill -9 of PostgreSQL, which recovers", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
-		return r.server.die(ctx, syscall.SIGKILL)
+		return r.killServer(ctx, syscall.SIGKILL)
 	}},
 	{"database stopped", "immediate stop of PostgreSQL, which recovers", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
 		return r.server.die(ctx, syscall.SIGQUIT)
+	}},
+	{standbyPromoted, "PostgreSQL dies for good, and a standby for which every commit waited takes over", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		return r.standbyPromoted(ctx, n, random)
+	}},
+	{diskFull, "nothing can be written on the disk of PostgreSQL and of the nodes", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		return r.fullDisk(ctx, n, random)
+	}},
+	{clockJumps, "the clock of PostgreSQL jumps ahead and back", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		return r.clockJumps(ctx, n, random)
 	}},
 	{"backends terminated", "pg_terminate_backend of every connection", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
 		return r.terminate(ctx)
@@ -83,14 +79,8 @@ var faults = []fault{
 		defer n.db.stopNext.Store(0)
 		return moment(ctx, random, time.Second)
 	}},
-	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
-		for range 1 + random.IntN(4) {
-			n.db.cutBells()
-			if err := moment(ctx, random, 300*time.Millisecond); err != nil {
-				return err
-			}
-		}
-		return nil
+	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		return r.cutBells(ctx, n, random)
 	}},
 	{"LISTEN dead", "the connections that carry news carry nothing and are not closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stallBells()
@@ -118,34 +108,19 @@ var faults = []fault{
 	}},
 }
 
+// Faults that not every machine lets us do.
+const (
+	diskFull        = "disk full"
+	clockJumps      = "clock jumps"
+	standbyPromoted = "standby promoted"
+)
+
 // FaultNames lists what the torture knows to do.
 func FaultNames() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
 	}
 	return names
-}
-
-// back starts a node and waits until it answers.
-func (r *run) back(ctx context.Context, n *node) error {
-	if err := n.start(r.database); err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if status, _, err := r.get(ctx, n, "/healthz"); err == nil && status == http.StatusOK {
-			n.answered()
-			return nil
-		}
-		n.signal(syscall.SIGCONT) // whatever another fault did to it
-		if err := n.start(r.database); err != nil {
-			return err
-		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	r.history.violated("nodes", "node %d did not come back:\n%s", n.number, n.log)
-	return nil
 }
 
 const terminateSQL = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()`

@@ -83,7 +83,7 @@ func (c *client) comesIn(ctx context.Context, tries int) bool {
 const roomSQL = `
 SELECT format('number %s was let in, and %s is the last that was called', a.number, r.serving)
   FROM room r JOIN admission a ON a.room_id = r.id AND a.epoch = r.epoch
- WHERE a.number > r.serving
+ WHERE a.number > r.serving AND a.entered > 0
  UNION ALL
 SELECT format('%s people are inside, and there are %s slots', count(*), r.slots)
   FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp()

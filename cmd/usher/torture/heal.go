@@ -11,6 +11,7 @@ import (
 
 // heal ends every fault and waits until every node is there and says that it is ready.
 func (r *run) heal(ctx context.Context) error {
+	r.alone.Store(nil)
 	for _, n := range r.nodes {
 		n.clients.heal()
 		n.db.heal()

@@ -37,9 +37,10 @@ type operation struct {
 	asked        []int  // seats that were named
 	before       []int  // seats they knew to be theirs
 
-	start, end int64 // nanoseconds since 1970
-	tries      int
-	unknown    bool // nobody ever answered
+	start, end  int64 // nanoseconds since 1970
+	least, most int64 // how far the database's clock was ahead meanwhile
+	tries       int
+	unknown     bool // nobody ever answered
 
 	status  int
 	code    string // of a refusal
@@ -56,6 +57,7 @@ func (o *operation) granted() bool { return o.status >= 200 && o.status < 300 }
 // history is all that clients did and were told, and what was wrong by itself.
 type history struct {
 	began time.Time
+	skew  skew
 
 	mu         sync.Mutex
 	operations []operation

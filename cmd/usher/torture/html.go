@@ -31,6 +31,7 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}cod
 {{if .Failed}}<p class="bad"><strong>It did not keep its promises.</strong></p>{{else}}<p class="ok"><strong>It kept every promise.</strong></p>{{end}}
 <table>
 <tr><td>{{.Operations}}<td>operations of {{.Clients}} clients at {{.Nodes}} nodes in {{.Seconds}} s
+<tr><td>{{.PerSecond}}<td>operations in a second
 <tr><td>{{.Granted}}<td>granted
 <tr><td>{{.Refused}}<td>refused, each with a reason that was true
 <tr><td>{{.Unknown}}<td>never answered
@@ -44,6 +45,10 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}cod
 <tr><td>{{.Converged}} ms<td>after everything was healed every map and socket was right
 <tr><td>{{len .Violations}}<td>things that must not be
 </table>
+{{with .Figures}}<h2>How soon it was right again</h2><table>
+<tr><th>worst<th>middle<th>allowed<th>
+{{range .}}<tr><td>{{.Worst}} ms<td>{{.Median}} ms<td>{{if .Bar}}{{.Bar}} ms{{end}}<td>{{.Name}} ({{.Times}} times)
+{{end}}</table>{{end}}
 {{with .Violations}}<h2>What must not be</h2><table>{{range .}}<tr><td>{{.Judge}}<td><pre>{{.What}}</pre>{{end}}</table>{{end}}
 <h2>What was done to it</h2>
 <table>{{range faults .}}<tr><td>{{.N}}<td><strong>{{.Name}}</strong>: {{.About}}{{end}}</table>

@@ -126,10 +126,10 @@ func (o *operation) effects() map[int]effect {
 	case kindClaim, kindBest, kindArea:
 		switch {
 		case o.granted():
-			put(o.got, effect{what: takes, until: o.until, at: min(o.now, o.end)})
+			put(o.got, effect{what: takes, until: o.until, at: o.latest()})
 			put(o.before, effect{what: letsGo})
 		case o.code == "taken" && !o.newcomer: // what was seen sold may be refused from memory, which may be a moment behind
-			put(o.refused, effect{what: refused, at: o.start})
+			put(o.refused, effect{what: refused, at: o.start + o.least})
 		}
 	case kindRelease:
 		if o.granted() {
@@ -154,6 +154,14 @@ func (o *operation) effects() map[int]effect {
 		}
 	}
 	return list
+}
+
+// latest is the latest moment at which an operation may have been decided, by the database's clock.
+func (o *operation) latest() int64 {
+	if o.least != o.most { // the clock jumped meanwhile
+		return o.end + o.most
+	}
+	return min(o.now, o.end+o.most)
 }
 
 func without(list, gone []int) []int {

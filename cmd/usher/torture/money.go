@@ -103,7 +103,7 @@ func oneCent(ctx context.Context, conn *pgx.Conn, s *standin.Session) (wrong str
 		return "nobody here knows of it, and it stands " + s.Intent, nil
 	case err != nil:
 		return "", err
-	case s.Captured != paid+back || s.Refunded != done:
+	case s.Captured != paid+back || s.Refunded != back || back != done:
 		return fmt.Sprintf("it took %d and gave back %d; the order has %d of it, refunds are %d, of which %d are done", s.Captured, s.Refunded, paid, back, done), nil
 	case s.Intent == "requires_capture":
 		return fmt.Sprintf("it keeps %d for nobody", s.Amount), nil

@@ -21,6 +21,8 @@ type Mutant struct {
 	hot    int    // how many seats most people want
 	scene  string // where it shows, if not in the hall
 	story  string // what has to be done there
+	busy   bool   // it takes people who never rest
+	soon   bool   // a good build is right again long before
 }
 
 // Mutants are the planted bugs. Each must be caught, or the judge is worth nothing.
@@ -29,13 +31,13 @@ var Mutants = []Mutant{
 	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", hot: 5, story: "falls asleep"},
 	{Bug: "no idempotency key", About: "a repeat is done again", Faults: []string{"answer to COMMIT lost", "client connections cut"}},
 	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", Faults: []string{"database killed"}},
-	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats"},
+	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats", busy: true},
 	{Bug: "counter left behind", About: "the counter forgets what is held"},
 	{Bug: "versions with gaps", About: "a version is left out"},
 	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", Faults: []string{"LISTEN lost"}},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
 	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up"},
-	{Bug: "epoch ignored", About: "every run of the database has the same name"},
+	{Bug: "epoch ignored", About: "every run of the database has the same name", soon: true},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free"},
 	{Bug: "time up means nothing", About: "a seat whose time is up is refused"},
 	{Bug: "limit ignored", About: "somebody holds more seats than one may"},
@@ -45,7 +47,7 @@ var Mutants = []Mutant{
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone"},
 	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, story: "is too late"},
 	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", Faults: []string{"node killed"}, scene: scenePaid, story: "gives up, and it was taken"},
-	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, story: "walks away"},
+	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", soon: true, scene: sceneRoom, story: "walks away"},
 }
 
 // Bugs are the mutants with these names; all, if none is named.
@@ -101,7 +103,16 @@ func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantRes
 	began := time.Now()
 	s.Env, s.Faults, s.none = append(s.Env, "USHER_MUTANT="+m.Bug), m.Faults, len(m.Faults) == 0
 	s.Hot, s.story, s.Scenes = m.hot, m.story, nil
-	s.patience = 15 * time.Second
+	s.patience, s.tries = 15*time.Second, mostTries
+	if m.soon {
+		s.patience = 6 * time.Second
+	}
+	if m.busy {
+		s.Think = 0
+	}
+	if len(m.Faults) == 0 {
+		s.tries = 40 // nothing is ever away for long
+	}
 	if m.scene != "" {
 		s.Scenes = []string{m.scene}
 	}
@@ -130,7 +141,7 @@ const atOnce = 3
 // PlantAll plants bugs, some at the same time: each in nodes and a database of its own. Those that take the server away
 // come last, one after the other, so that they take it from nobody else.
 func PlantAll(ctx context.Context, server *Server, s Settings, list []Mutant, tell func(MutantResult)) ([]MutantResult, error) {
-	s.For, s.Nodes, s.Clients, s.Watchers, s.Rest, s.Look = 1500*time.Millisecond, 2, 8, 2, 200*time.Millisecond, 100*time.Millisecond
+	s.For, s.Nodes, s.Clients, s.Watchers, s.Rest, s.Look, s.Think = 1500*time.Millisecond, 2, 8, 2, 200*time.Millisecond, 100*time.Millisecond, 10*time.Millisecond
 	all := make([]MutantResult, len(list))
 	var mu sync.Mutex
 	plant := func(ctx context.Context, i int) error {

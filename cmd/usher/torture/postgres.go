@@ -24,44 +24,108 @@ import (
 
 // Server is the PostgreSQL of a torture. It is started again whenever it dies.
 type Server struct {
-	private   *migrations.Private
-	dir       string
-	socket    string
+	dir       string // of everything
+	env       []string
+	disk      bool   // dir is a disk of its own
+	clock     string // the file that sets the clock; empty: it cannot be set
+	missing   map[string]string
 	databases atomic.Int64
 	template  error // why there is no database to copy
 	once      sync.Once
+
+	mu      sync.Mutex
+	private *migrations.Private
+	home    string // of this one's data: another one after each failover
+	socket  string
+	away    bool // nobody leads to it at this moment
+	copies  int
 }
 
 var hostOf = regexp.MustCompile(`host='([^']*)'`)
 
-// StartServer starts a PostgreSQL in a folder of its own. What was committed without waiting for the disk would be written
-// late: so it is lost for sure when the server is killed, and nobody may rely on it.
-func StartServer(ctx context.Context) (*Server, error) {
+// StartServer starts a PostgreSQL in a folder of its own.
+func StartServer(ctx context.Context) (*Server, error) { return startServer(ctx, false) }
+
+// StartFragileServer starts one whose disk can be filled and whose clock can be set, as far as this machine lets us.
+func StartFragileServer(ctx context.Context) (*Server, error) { return startServer(ctx, true) }
+
+func startServer(ctx context.Context, fragile bool) (_ *Server, err error) {
 	dir, err := os.MkdirTemp("", "usher-torture-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
+	s := &Server{dir: dir, missing: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.remove())
+		}
+	}()
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // G302: the server's user has to pass through
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, err
 	}
-	s.private, err = migrations.StartPrivate(ctx, filepath.Join(dir, "data"), slog.New(slog.NewTextHandler(io.Discard, nil)),
-		"max_connections=400", "shared_buffers=64MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB", "deadlock_timeout=100ms")
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	if err := s.weaken(fragile); err != nil {
+		return nil, err
 	}
-	found := hostOf.FindStringSubmatch(s.private.DSN)
-	if found == nil {
-		return nil, errors.Join(fmt.Errorf("torture: no folder of a socket in %q", s.private.DSN), s.Stop())
+	s.home = filepath.Join(dir, "data")
+	if s.private, err = s.start(ctx, s.home); err != nil {
+		return nil, err
 	}
-	s.socket = filepath.Join(found[1], ".s.PGSQL.5432")
-	return s, nil
+	s.socket, err = socketOf(s.private)
+	return s, err
 }
 
-func (s *Server) dial() (net.Conn, error) { return net.DialTimeout("unix", s.socket, 2*time.Second) }
+// weaken makes what can be broken besides, and notes why what cannot.
+func (s *Server) weaken(fragile bool) error {
+	if !fragile {
+		s.missing["disk full"], s.missing["clock jumps"] = "it was not asked for", "it was not asked for"
+		return nil
+	}
+	if err := mountDisk(s.dir); err != nil {
+		s.missing["disk full"] = "a disk that can be filled could not be made: " + err.Error()
+	} else {
+		s.disk = true
+	}
+	library := fakeClock()
+	if library == "" {
+		s.missing["clock jumps"] = "libfaketime is not there (Debian: apt-get install libfaketime)"
+		return nil
+	}
+	s.clock = filepath.Join(s.dir, "clock")
+	s.env = clockEnv(library, s.clock)
+	return setClock(s.clock, 0)
+}
+
+// start starts a server on the data in a folder. What was committed without waiting for the disk would be written late: so it
+// is lost for sure when the server is killed, and nobody may rely on it.
+func (s *Server) start(ctx context.Context, home string) (*migrations.Private, error) {
+	return migrations.StartPrivateIn(ctx, s.env, home, slog.New(slog.NewTextHandler(io.Discard, nil)),
+		"max_connections=400", "shared_buffers=64MB", "max_wal_size=512MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB", "deadlock_timeout=100ms")
+}
+
+func socketOf(p *migrations.Private) (string, error) {
+	found := hostOf.FindStringSubmatch(p.DSN)
+	if found == nil {
+		return "", fmt.Errorf("torture: no folder of a socket in %q", p.DSN)
+	}
+	return filepath.Join(found[1], ".s.PGSQL.5432"), nil
+}
+
+var errAway = errors.New("nobody leads there now")
+
+func (s *Server) dial() (net.Conn, error) {
+	s.mu.Lock()
+	socket, away := s.socket, s.away
+	s.mu.Unlock()
+	if away {
+		return nil, errAway
+	}
+	return net.DialTimeout("unix", socket, 2*time.Second)
+}
 
 // dsn is how the torture itself reaches a database there, without a proxy.
 func (s *Server) dsn(database string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return strings.Replace(s.private.DSN, "dbname=usher", "dbname="+database, 1)
 }
 
@@ -140,9 +204,12 @@ func (s *Server) die(ctx context.Context, how syscall.Signal) error {
 }
 
 func (s *Server) postmaster() (int, error) {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.socket), "postmaster.pid"))
+	s.mu.Lock()
+	beside, home := filepath.Dir(s.socket), s.home
+	s.mu.Unlock()
+	text, err := os.ReadFile(filepath.Join(beside, "postmaster.pid"))
 	if errors.Is(err, os.ErrNotExist) {
-		text, err = os.ReadFile(filepath.Join(s.dir, "data", "postgres", "postmaster.pid"))
+		text, err = os.ReadFile(filepath.Join(home, "postgres", "postmaster.pid"))
 	}
 	if err != nil {
 		return 0, err
@@ -159,8 +226,18 @@ func (s *Server) Stop() error {
 	if elsewhere, e := os.Readlink(filepath.Join(s.dir, "data", "postgres")); e == nil {
 		err = errors.Join(err, os.RemoveAll(elsewhere))
 	}
+	return errors.Join(err, s.remove())
+}
+
+func (s *Server) remove() (err error) {
+	if s.disk {
+		err = unmountDisk(s.dir)
+	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
+
+// moments are between two looks at something that is about to come.
+const moments = 20 * time.Millisecond
 
 // patience is how long anything that must come may take on a slow machine.
 const patience = 90 * time.Second

@@ -34,9 +34,11 @@ type Settings struct {
 	Until    func([]Violation) bool // ends it early
 	Hot      int                    // how many seats most people want
 	Scenes   []string               // what is tried beside the hall
+	Bars     bool                   // recovery that takes too long is a violation
 
 	story    string        // what all people of the scenes do; empty: each what they like
 	none     bool          // no faults at all
+	tries    int           // how often somebody asks again
 	patience time.Duration // in which everything must be right again; of a good build only slow machines need much
 }
 
@@ -51,6 +53,7 @@ func (s *Settings) complete() error {
 	set(&s.Judge, 5*time.Minute)
 	set(&s.For, 10*time.Second)
 	set(&s.patience, patience)
+	set(&s.tries, mostTries)
 	for _, name := range s.Scenes {
 		if !slices.Contains(Scenes(), name) {
 			return fmt.Errorf("there is no scene %q", name)
@@ -85,6 +88,8 @@ type run struct {
 	faults   []fault
 	history  *history
 	pictures *pictures
+	figures  figures
+	alone    atomic.Pointer[others] // while a node is away and nothing else is wrong
 	plain    *http.Client
 
 	orders    sync.Map // confirmed and not cancelled: code → order
@@ -131,10 +136,8 @@ func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error)
 		settings: s, server: server, plan: hall(), plans: map[string]*seats.Plan{}, labels: map[string]int{}, history: newHistory(), pictures: newPictures(), did: map[string]int{},
 		plain: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
-	for _, f := range faults {
-		if len(s.Faults) == 0 && !s.none || slices.Contains(s.Faults, f.name) {
-			r.faults = append(r.faults, f)
-		}
+	if err := r.chooseFaults(); err != nil {
+		return nil, err
 	}
 	for idx := range r.plan.Seats {
 		r.labels[r.plan.Label(idx)] = idx
@@ -162,6 +165,20 @@ func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error)
 		r.watchers = append(r.watchers, &watcher{run: r, number: i, opened: i, random: r.source(uint64(i) + 100)})
 	}
 	return r, nil
+}
+
+// chooseFaults takes those that were asked for, and of all those that this machine lets us do.
+func (r *run) chooseFaults() error {
+	for _, f := range faults {
+		why, missing := r.server.missing[f.name]
+		switch asked := slices.Contains(r.settings.Faults, f.name); {
+		case asked && missing:
+			return fmt.Errorf("the fault %q cannot be done here: %s", f.name, why)
+		case asked, len(r.settings.Faults) == 0 && !r.settings.none && !missing:
+			r.faults = append(r.faults, f)
+		}
+	}
+	return nil
 }
 
 func (r *run) putOnSale(ctx context.Context) error {

@@ -36,7 +36,7 @@ func short(t *testing.T) (*Server, Settings) {
 
 func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
 	server, s := short(t)
-	s.For = 8 * time.Second
+	s.For, s.Think, s.Scenes = 8*time.Second, 20*time.Millisecond, Scenes()
 	report, err := Run(t.Context(), server, s)
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ type Fake struct {
 	mu       sync.Mutex
 	sessions []*Session
 	named    map[string]*Session // by the name of the session, and of its money
-	answers  map[string][]byte // by idempotency key
-	calls    map[string]int    // by method and the kind of path
+	answers  map[string][]byte   // by idempotency key
+	calls    map[string]int      // by method and the kind of path
 	down     bool
 	atOnce   bool
 	events   int

@@ -1,0 +1,77 @@
+package torture
+
+import (
+	"context"
+	"math/rand/v2"
+	"syscall"
+	"time"
+)
+
+// killServer ends PostgreSQL and measures how soon somebody is granted a claim again.
+func (r *run) killServer(ctx context.Context, how syscall.Signal) error {
+	killed := r.history.now()
+	if err := r.server.die(ctx, how); err != nil {
+		return err
+	}
+	r.firstGrant(ctx, map[string]int64{afterKill: r.history.now(), afterKillAll: killed})
+	return nil
+}
+
+// fullDisk lets nothing be written for a while.
+func (r *run) fullDisk(ctx context.Context, _ *node, random *rand.Rand) error {
+	if err := fillDisk(r.server.dir); err != nil {
+		return err
+	}
+	err := moment(ctx, random, 3*time.Second)
+	if e := emptyDisk(r.server.dir); e != nil {
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	conn, err := r.server.connect(ctx, "postgres") // it may have died of it
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// clockJumps sets the database's clock ahead and back some times, and in the end right.
+func (r *run) clockJumps(ctx context.Context, _ *node, random *rand.Rand) error {
+	for range 1 + random.IntN(3) {
+		if err := r.setClock(time.Duration(random.IntN(16_000)-8_000) * time.Millisecond); err != nil {
+			return err
+		}
+		if err := moment(ctx, random, time.Second); err != nil {
+			break
+		}
+	}
+	return r.setClock(0)
+}
+
+// clockStep is within which every process of the server has read the new time.
+const clockStep = 20 * time.Millisecond
+
+func (r *run) setClock(ahead time.Duration) error {
+	return r.history.skew.to(r.history.now, ahead, func() error {
+		err := setClock(r.server.clock, ahead)
+		time.Sleep(clockStep)
+		return err
+	})
+}
+
+// standbyPromoted has a standby take over for a server that dies, in synchronous mode: nothing is lost.
+func (r *run) standbyPromoted(ctx context.Context, _ *node, random *rand.Rand) error {
+	var died int64
+	err := r.server.failover(ctx, func() error { return moment(ctx, random, time.Second) },
+		func() {
+			died = r.history.now()
+			for _, n := range r.nodes {
+				n.db.cutAll()
+			}
+		})
+	if err == nil {
+		r.firstGrant(ctx, map[string]int64{afterFailover: died})
+	}
+	return err
+}
