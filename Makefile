@@ -7,7 +7,7 @@ PICTURES ?= pictures
 PEOPLE ?= 4
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
-.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torture test check postgres redis browser
+.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torture test check postgres faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -71,8 +71,8 @@ fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
 	  go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 10x $$package || exit 1; \
 	done
 
-torture: postgres build ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
-	@bin/usher torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --source . --html torture.html
+torture: postgres faketime build ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
+	@bin/usher torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --source . --html torture.html --record docs/torture-record.md
 
 test: unit e2e ## every test, end to end included
 
@@ -82,6 +82,11 @@ postgres:
 	@if [ -z "$$DATABASE_URL" ] && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	  else echo "usher needs PostgreSQL 15 or newer:  sudo apt-get install -y postgresql   (or: brew install postgresql@17)"; exit 1; fi; fi
+
+faketime:
+	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends libfaketime >/dev/null; \
+	  else echo "without libfaketime the clock of the database does not jump (sudo apt-get install -y libfaketime)"; fi; }
 
 redis:
 	@command -v redis-server >/dev/null || { \
