@@ -99,7 +99,10 @@ func known(err error) *problem {
 	if p := waitError(err); p != nil {
 		return p
 	}
-	return roomError(err)
+	if p := roomError(err); p != nil {
+		return p
+	}
+	return unfit(err)
 }
 
 // answer runs a handler and says what went wrong.

@@ -89,7 +89,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"no ticket", cancel, `{"key":"k","tickets":[]}`, "", 422, "No ticket was chosen"},
 		{"an order that is not there", "/orders/" + strings.Repeat("0", 26) + "/cancellations", cancelling("k", mine.Tickets[0].ID), "", 404, "no such order"},
 		{"an order's code, not quite", "/orders/" + flip(mine.Code) + "/cancellations", cancelling("k", mine.Tickets[0].ID), "", 404, "no such order"},
-		{"an address that is no code", "/orders/%00%ff/mails", `{"key":"k"}`, "", 404, "no such order"},
+		{"an address that is no code", "/orders/%00%ff/mails", `{"key":"k"}`, "", 404, "no such page"},
 		{"a payment that is not there", "/payments/" + mine.Code + "/stop", "", "", 404, "no such order"},
 		{"a door that is not there", "/door/" + flip(door) + "/scans", `{"key":"k","code":"x"}`, "", 404, "opens no door"},
 		{"a scan without a key", "/door/" + door + "/scans", `{"key":"","code":"x"}`, "", 422, "no key"},

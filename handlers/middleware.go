@@ -19,7 +19,7 @@ func (h *Handlers) wrap(routes http.Handler) http.Handler {
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
 	whole := guard.Handler(limitBody(routes))
 	pages := static.Pack(whole)
-	return h.identified(h.recovering(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return h.identified(h.recovering(h.sound(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r): // neither compressed here nor anybody's
 			routes.ServeHTTP(w, r)
@@ -28,7 +28,7 @@ func (h *Handlers) wrap(routes http.Handler) http.Handler {
 		default:
 			pages.ServeHTTP(w, r)
 		}
-	})))))
+	}))))))
 }
 
 func (h *Handlers) recovering(next http.Handler) http.Handler {

@@ -1,0 +1,69 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+)
+
+var (
+	errNoText = &problem{404, "unknown", "There is no such page: the address has characters that are no text.", nothingChanged, "Start from the list of events."}
+	errCut    = &problem{400, "cut", "The request did not arrive whole.", nothingChanged, "Send it again; with the same Idempotency-Key it counts once."}
+	errUnfit  = &problem{422, "invalid", "Something in the request is no text, or a number or a time that is far too large.", nothingChanged, "Change it and send it again."}
+)
+
+// sound refuses addresses that no page of ours has, before anything looks at them: those that are not UTF-8, or contain a zero.
+func (h *Handlers) sound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isText(r.URL.Path) || !isQuery(r.URL.RawQuery) {
+			h.fail(w, r, errNoText)
+			return
+		}
+		if r.Body != http.NoBody {
+			r.Body = wholeBody{r.Body}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+// isQuery tells whether a query is text. One that is not encoded well is left to those who look for words in it.
+func isQuery(raw string) bool {
+	if strings.IndexByte(raw, '%') < 0 {
+		return isText(raw)
+	}
+	for part := range strings.SplitSeq(raw, "&") {
+		if text, err := url.QueryUnescape(part); err == nil && !isText(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeBody says of a body that breaks off, or that is no body, that this is so. Nothing of ours failed then.
+type wholeBody struct{ io.ReadCloser }
+
+// Read is part of io.Reader.
+func (b wholeBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	var large *http.MaxBytesError
+	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &large) {
+		return n, err
+	}
+	return n, fmt.Errorf("%w (%w)", errCut, err)
+}
+
+// unfit is what is said of what the database would not take because of what it is.
+func unfit(err error) *problem {
+	if seats.Unfit(err) {
+		return errUnfit
+	}
+	return nil
+}

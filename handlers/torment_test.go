@@ -1,0 +1,316 @@
+package handlers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+var (
+	torments    = flag.Int("torment", 1500, "how many bad requests to send")
+	tormentSeed = flag.Uint64("torment-seed", 1, "the luck of the bad requests")
+)
+
+const (
+	tormentors  = 8
+	mostGrown   = 64 << 20 // bytes that may be in use more after all bad requests than after the first tenth of them
+	mostLinger  = 200      // goroutines that may be left a while after the last
+	tormentWait = 30 * time.Second
+)
+
+// torment is bad requests on their way to a server, and what came of them.
+type torment struct {
+	address string
+	maker   *maker
+	log     *failures
+
+	mu       sync.Mutex
+	statuses map[int]int
+	closed   int // connections that were ended without an answer, as HTTP allows for what is no request
+	sockets  int // that were opened and then spoken to badly
+	found    []string
+}
+
+// failures counts what a server logs as its own fault.
+type failures struct {
+	slog.Handler
+	panics atomic.Int64
+	last   atomic.Pointer[string]
+}
+
+func newFailures() *failures { return &failures{Handler: slog.NewTextHandler(io.Discard, nil)} }
+
+// Handle is part of slog.Handler.
+func (f *failures) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "panic") {
+		f.panics.Add(1)
+	}
+	if r.Level >= slog.LevelError {
+		line := r.Message
+		r.Attrs(func(a slog.Attr) bool { line += fmt.Sprintf(" %s=%.600v", a.Key, a.Value); return true })
+		f.last.Store(&line)
+	}
+	return nil
+}
+
+func (f *failures) WithAttrs([]slog.Attr) slog.Handler { return f }
+func (f *failures) WithGroup(string) slog.Handler      { return f }
+
+// tormented opens a site, with further routes if there are some, and returns what torments it.
+func tormented(t *testing.T, planted ...route) *torment {
+	t.Helper()
+	log := newFailures()
+	s := newSiteFor(t, seats.NewEvent{HoldLength: time.Hour}, func(c *Config) { c.Log, c.AddressHeader, c.Joins = slog.New(log), "X-Forwarded-For", 600 })
+	s.config.Hub.SocketsPerAddress = 1 << 20
+	h := newHandlers(s.config)
+	table := append(h.table(), planted...)
+	server := httptest.NewUnstartedServer(h.wrap(h.routes(table)))
+	server.Config.ErrorLog = slog.NewLogLogger(log, slog.LevelWarn)
+	server.Config.ReadHeaderTimeout, server.Config.MaxHeaderBytes = 5*time.Second, 16<<10
+	server.Start()
+	t.Cleanup(server.Close)
+	guest, owner := person(t), s.owner(t)
+	s.held(t, guest, 1)
+	at, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := func(who *http.Client) (line string) {
+		for _, c := range who.Jar.Cookies(at) {
+			line += c.Name + "=" + c.Value + "; "
+		}
+		return strings.TrimSuffix(line, "; ")
+	}
+	return &torment{
+		address: server.Listener.Addr().String(), log: log, statuses: map[int]int{},
+		maker: newMaker(description(t), table, cookies(guest), cookies(owner)),
+	}
+}
+
+// run sends so many bad requests and returns how much more memory is in use after them than after a tenth of them.
+func (x *torment) run(n int, seed uint64) (grown int64) {
+	x.send(n/10, seed)
+	before := inUse()
+	x.send(n-n/10, seed+1<<32)
+	return inUse() - before
+}
+
+func inUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what finalizers let go of
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func (x *torment) send(n int, seed uint64) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var all sync.WaitGroup
+	for i := range tormentors {
+		all.Go(func() {
+			c := &caller{torment: x, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+			for left.Add(-1) >= 0 {
+				c.call(x.maker.make(c.random))
+			}
+			c.hangUp()
+		})
+	}
+	all.Wait()
+}
+
+// caller sends bad requests, one after another, on one connection as long as that is possible.
+type caller struct {
+	torment *torment
+	random  *rand.Rand
+	conn    net.Conn
+	in      *bufio.Reader
+}
+
+func (c *caller) hangUp() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+		c.conn = nil
+	}
+}
+
+func (c *caller) call(bad badRequest) {
+	for again := c.conn != nil; ; again = false {
+		if c.conn == nil {
+			conn, err := net.DialTimeout("tcp", c.torment.address, tormentWait)
+			if err != nil {
+				c.torment.finds("nobody listens any more: %v", err)
+				return
+			}
+			c.conn, c.in = conn, bufio.NewReader(conn)
+		}
+		status, err := c.ask(bad)
+		if err != nil && again { // an old connection may be closed at any time
+			c.hangUp()
+			continue
+		}
+		c.torment.note(bad, status, err)
+		if err != nil || bad.last {
+			c.hangUp()
+		}
+		return
+	}
+}
+
+// ask sends what there is to send and reads the answer. status 0: the connection was ended instead.
+func (c *caller) ask(bad badRequest) (status int, err error) {
+	_ = c.conn.SetDeadline(time.Now().Add(tormentWait))
+	_, _ = c.conn.Write(bad.bytes) // a server may have heard enough before the end
+	if half, ok := c.conn.(*net.TCPConn); ok && bad.last {
+		_ = half.CloseWrite()
+	}
+	answer, err := http.ReadResponse(c.in, &http.Request{Method: bad.method})
+	for err == nil && answer.StatusCode == http.StatusContinue {
+		answer, err = http.ReadResponse(c.in, &http.Request{Method: bad.method})
+	}
+	if err != nil {
+		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
+			return 0, fmt.Errorf("no answer within %s", tormentWait)
+		}
+		return 0, errEndedInstead
+	}
+	if answer.StatusCode == http.StatusSwitchingProtocols {
+		c.torment.mu.Lock()
+		c.torment.sockets++
+		c.torment.mu.Unlock()
+		_, _ = c.conn.Write(bad.frames)
+		_ = c.conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, c.in)
+		return answer.StatusCode, errEndedInstead
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	if answer.Close || err != nil {
+		return answer.StatusCode, errEndedInstead
+	}
+	return answer.StatusCode, nil
+}
+
+var errEndedInstead = errors.New("the connection was ended")
+
+// prescribed are answers of the HTTP server itself that HTTP prescribes, although it numbers them as faults of a server: to who
+// wants a transfer coding or a version of HTTP that there is not.
+var prescribed = []int{http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}
+
+func (x *torment) note(bad badRequest, status int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.statuses[status]++
+	if status == 0 && errors.Is(err, errEndedInstead) {
+		x.closed++
+		return
+	}
+	if status == http.StatusServiceUnavailable && bytes.Contains(bad.bytes, []byte(" /readyz")) {
+		return // that is what it is for: the machine has other things to do
+	}
+	if status == 0 || status >= 500 && !slices.Contains(prescribed, status) || slices.Contains(prescribed, status) && !bad.last {
+		last := ""
+		if p := x.log.last.Load(); p != nil {
+			last = *p
+		}
+		if len(x.found) < 20 {
+			x.found = append(x.found, fmt.Sprintf("%d (%v) to %.300q; the last that was logged: %s", status, err, bad.bytes, last))
+		}
+	}
+}
+
+func (x *torment) finds(format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.found = append(x.found, fmt.Sprintf(format, args...))
+}
+
+func (x *torment) String() string {
+	var b strings.Builder
+	for _, status := range slices.Sorted(maps.Keys(x.statuses)) {
+		fmt.Fprintf(&b, "%d: %d, ", status, x.statuses[status])
+	}
+	return fmt.Sprintf("%sended without an answer: %d, sockets spoken to: %d, panics: %d", b.String(), x.closed, x.sockets, x.log.panics.Load())
+}
+
+// Bad requests of every kind, made of the description and of the wire format: none makes the server fail, panic, or keep
+// something. make torment sends a million.
+func TestBadRequestsAreAnsweredAndLeaveNothing(t *testing.T) {
+	if *torments < 100_000 {
+		t.Parallel() // the memory of a few says nothing
+	}
+	x := tormented(t)
+	before, began := runtime.NumGoroutine(), time.Now()
+	grown := x.run(*torments, *tormentSeed)
+	took := time.Since(began)
+	for _, found := range x.found {
+		t.Error(found)
+	}
+	if n := x.log.panics.Load(); n > 0 {
+		t.Errorf("%d panics", n)
+	}
+	if *torments >= 100_000 {
+		if grown > mostGrown {
+			t.Errorf("%d bytes more are in use", grown)
+		}
+		for deadline := time.Now().Add(tormentWait); runtime.NumGoroutine() > before+mostLinger; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d goroutines are left, of %d before", runtime.NumGoroutine(), before)
+			}
+		}
+	}
+	for _, status := range []int{200, 400, 404, 405, 415, 422} {
+		if x.statuses[status] == 0 {
+			t.Errorf("nothing was answered %d: these requests do not reach what they should", status)
+		}
+	}
+	if x.sockets < *torments/200 {
+		t.Errorf("only %d sockets were opened", x.sockets)
+	}
+	t.Logf("%d bad requests, seed %d, %s; %v; %d KB more in use", *torments, *tormentSeed, took.Round(time.Second/10), x, grown>>10)
+}
+
+// Planted: a route that panics, one that fails, and one that keeps what it was sent.
+func TestTheTormentFindsAPanicAFailureAndALeak(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var kept [][]byte
+	x := tormented(t,
+		route{"GET /planted/panics", func(http.ResponseWriter, *http.Request) error { panic("planted") }},
+		route{"POST /planted/fails", func(http.ResponseWriter, *http.Request) error { return io.ErrUnexpectedEOF }},
+		route{"GET /planted/keeps", func(w http.ResponseWriter, _ *http.Request) error {
+			mu.Lock()
+			defer mu.Unlock()
+			kept = append(kept, make([]byte, 8<<20))
+			return writeJSON(w, http.StatusOK, len(kept))
+		}})
+	x.maker.only("/planted/")
+	if grown := x.run(60, 1); grown < mostGrown {
+		t.Errorf("a route that keeps 8 MB a time was not noticed: %d bytes", grown)
+	}
+	mu.Lock()
+	kept = nil
+	mu.Unlock()
+	if x.log.panics.Load() == 0 || !slices.ContainsFunc(x.found, func(f string) bool { return strings.Contains(f, "/planted/fails") }) {
+		t.Errorf("a panic or a failure was not noticed: %v\n%s", x, strings.Join(x.found, "\n"))
+	}
+}
