@@ -300,12 +300,12 @@ func TestTheTormentFindsAPanicAFailureAndALeak(t *testing.T) {
 		route{"GET /planted/keeps", func(w http.ResponseWriter, _ *http.Request) error {
 			mu.Lock()
 			defer mu.Unlock()
-			kept = append(kept, make([]byte, 8<<20))
+			kept = append(kept, make([]byte, 24<<20))
 			return writeJSON(w, http.StatusOK, len(kept))
 		}})
 	x.maker.only("/planted/")
 	if grown := x.run(60, 1); grown < mostGrown {
-		t.Errorf("a route that keeps 8 MB a time was not noticed: %d bytes", grown)
+		t.Errorf("a route that keeps 24 MB a time was not noticed: %d bytes", grown)
 	}
 	mu.Lock()
 	kept = nil
