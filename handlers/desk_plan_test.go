@@ -115,7 +115,7 @@ func TestTheEditorSavesVersionsAndTellsWhoWasFaster(t *testing.T) {
 	}
 	plan := strings.TrimSuffix(editor, "/editor")
 	a, page := s.page(t, ann, editor)
-	if a.StatusCode != 200 || !strings.Contains(page, `data-version="1"`) || !strings.Contains(page, "usher/editor_model") {
+	if a.StatusCode != 200 || !strings.Contains(page, `data-version="1"`) || !strings.Contains(page, "/static/editor.") {
 		t.Fatalf("the editor: %d", a.StatusCode)
 	}
 	_, document := s.page(t, ann, plan+"/versions/1.json")

@@ -25,6 +25,7 @@ import (
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/static"
 )
 
 // Config is what the handlers lean on.
@@ -83,6 +84,7 @@ type Handlers struct {
 
 // New returns the whole site.
 func New(c Config) http.Handler {
+	static.Ready()
 	h := newHandlers(c)
 	return h.wrap(h.routes(h.table()))
 }

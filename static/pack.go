@@ -1,8 +1,11 @@
 package static
 
 import (
+	"bytes"
 	"net/http"
+	"strings"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzhttp"
 )
 
@@ -18,4 +21,23 @@ func Pack(h http.Handler) http.Handler {
 		panic("static: " + err.Error()) // the options are constants, and every test serves with them
 	}
 	return pack(h)
+}
+
+// brotlied is a file compressed once, as hard as can be.
+func brotlied(content []byte) []byte {
+	var b bytes.Buffer
+	w := brotli.NewWriterLevel(&b, brotli.BestCompression)
+	_, _ = w.Write(content) // a buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// takesBrotli tells whether a browser says so. Browsers do on secure connections only: proxies on others may break it.
+func takesBrotli(r *http.Request) bool {
+	for kind := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if name, weight, _ := strings.Cut(kind, ";"); strings.TrimSpace(name) == "br" {
+			return strings.Trim(strings.TrimSpace(weight), "q=0.") != "" || weight == ""
+		}
+	}
+	return false
 }

@@ -12,69 +12,99 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"strings"
+	"sync"
 
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/tdewolff/minify/v2"
 	styles "github.com/tdewolff/minify/v2/css"
-	"github.com/tdewolff/minify/v2/js"
 )
 
 //go:embed css/*.css js/*.js fonts/*.woff2
 var files embed.FS
 
-// file is one embedded file under its hashed name.
+// file is one file as browsers get it.
 type file struct {
 	content []byte
 	kind    string
+	packed  func() []byte // with Brotli; nil where that gains nothing
 }
 
-var (
-	byName  = map[string]string{} // "event.js" → "event.<hash>.js"
-	byHash  = map[string]file{}
+// shelf is everything, by the names that this program uses and by those with hashes.
+type shelf struct {
+	byName  map[string]string // "event.js" → "event.<hash>.js"
+	byHash  map[string]*file
 	css     string
-	imports = map[string]string{} // by the script of a page
-)
+	imports map[string]string // by the script of a page
+}
 
 var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2", ".css": "text/css; charset=utf-8",
 }
 
-func init() {
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if content, err = small(path.Ext(name), content); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		base := path.Base(name)
-		hashed := hashedName(base, content)
-		byName[base], byHash[hashed] = hashed, file{content, kinds[path.Ext(name)]}
-		return nil
-	})
+// site is made when it is first asked for: commands that serve nothing need none of it.
+var site = sync.OnceValue(func() *shelf {
+	s, err := stock()
 	if err != nil {
 		panic("static: " + err.Error()) // embedded files are always readable, and every test reads them
 	}
-	css = styleSheet()
-	for name := range byName {
-		imports[name] = importMap(name)
+	return s
+})
+
+// Ready makes all files now, so that nobody waits for them.
+func Ready() { site() }
+
+// stock makes all files.
+func stock() (*shelf, error) {
+	contents, err := scripts()
+	if err != nil {
+		return nil, err
 	}
+	if contents, err = bundle(contents); err != nil {
+		return nil, err
+	}
+	for _, pattern := range []string{"css/*.css", "fonts/*.woff2"} {
+		names, err := fs.Glob(files, pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if contents[path.Base(name)], err = read(name); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	s := &shelf{byName: map[string]string{}, byHash: map[string]*file{}, imports: map[string]string{}}
+	for name, content := range contents {
+		s.put(name, content)
+	}
+	s.css = s.styleSheet()
+	for name := range s.byName {
+		s.imports[name] = s.importMap(name)
+	}
+	return s, nil
 }
 
-// small leaves out what only people need to read a script or a style sheet.
-func small(ext string, content []byte) ([]byte, error) {
-	if ext != ".js" && ext != ".css" {
-		return content, nil
+func (s *shelf) put(name string, content []byte) {
+	f := &file{content: content, kind: kinds[path.Ext(name)]}
+	if path.Ext(name) != ".woff2" { // which is compressed
+		f.packed = sync.OnceValue(func() []byte { return brotlied(content) })
+	}
+	hashed := hashedName(name, content)
+	s.byName[name], s.byHash[hashed] = hashed, f
+}
+
+func (s *shelf) file(name string) *file { return s.byHash[s.byName[name]] }
+
+// read leaves out what only people need to read a style sheet.
+func read(name string) ([]byte, error) {
+	content, err := files.ReadFile(name)
+	if err != nil || path.Ext(name) != ".css" {
+		return content, err
 	}
 	m := minify.New()
-	m.Add(".js", &js.Minifier{})
 	m.Add(".css", &styles.Minifier{})
-	return m.Bytes(ext, content)
+	return m.Bytes(".css", content)
 }
 
 // hashedName puts the hash of a file's content into its name.
@@ -84,36 +114,36 @@ func hashedName(base string, content []byte) string {
 }
 
 // styleSheet is the style sheet with the hashed addresses of the fonts in it.
-func styleSheet() string {
-	content := string(byHash[byName["app.css"]].content)
-	for name := range byName {
-		content = strings.ReplaceAll(content, "url("+name+")", "url("+URL(name)+")")
+func (s *shelf) styleSheet() string {
+	content := string(s.file("app.css").content)
+	for name, hashed := range s.byName {
+		content = strings.ReplaceAll(content, "url("+name+")", "url(/static/"+hashed+")")
 	}
 	return content
 }
 
-// importMap tells browsers where each module is that a script imports, or one of those does, by bare names such as
-// "usher/wire". Who reads a page need not know of the others.
-func importMap(script string) string {
+// importMap tells browsers where each module is that a script imports when it needs it, or one of those does, by bare
+// names such as "usher/draw"; empty for none.
+func (s *shelf) importMap(script string) string {
 	modules := map[string]string{}
 	for ahead := []string{script}; len(ahead) > 0; ahead = ahead[1:] {
-		for _, m := range named.FindAllSubmatch(byHash[byName[ahead[0]]].content, -1) {
+		for _, m := range later.FindAllSubmatch(s.file(ahead[0]).content, -1) {
 			if module := string(m[1]); modules["usher/"+module] == "" {
-				modules["usher/"+module] = URL(module + ".js")
+				modules["usher/"+module] = "/static/" + s.byName[module+".js"]
 				ahead = append(ahead, module+".js")
 			}
 		}
+	}
+	if len(modules) == 0 {
+		return ""
 	}
 	text, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal
 	return string(text)
 }
 
-// named is a module that a script imports, at once or when it is needed: minified scripts have double quotes.
-var named = regexp.MustCompile(`"usher/(\w+)"`)
-
 // URL is the address of a file, for example "/static/event.3f2a….js" for "event.js". It panics if there is no such file.
 func URL(name string) string {
-	hashed, ok := byName[name]
+	hashed, ok := site().byName[name]
 	if !ok {
 		panic("static: there is no file " + name)
 	}
@@ -121,28 +151,38 @@ func URL(name string) string {
 }
 
 // Script is a script by its name, for an address of its own: a service worker has to be in its scope.
-func Script(name string) []byte { return byHash[byName[name]].content }
+func Script(name string) []byte { return site().file(name).content }
 
 // CSS is the style sheet, to stand in a style element of each page.
-func CSS() string { return css }
+func CSS() string { return site().css }
 
-// Style is one more style sheet for the pages that need it, by its name; empty for none.
-func Style(name string) string { return string(byHash[byName[name]].content) }
+// Style is one more style sheet for the pages that need it, by its name.
+func Style(name string) string { return string(site().file(name).content) }
 
-// ImportMap is the content of the import map of a page with this script.
-func ImportMap(script string) string { return imports[script] }
+// ImportMap is the content of the import map of a page with this script; empty if it needs none.
+func ImportMap(script string) string { return site().imports[script] }
 
 // Handler answers for /static/: an address is good for ever, so browsers may keep what they got.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f, ok := byHash[strings.TrimPrefix(r.URL.Path, "/static/")]
+		f, ok := site().byHash[strings.TrimPrefix(r.URL.Path, "/static/")]
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", f.kind)
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(f.content) // a reader who went away needs no answer
+		header := w.Header()
+		header.Set("Content-Type", f.kind)
+		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+		header.Set("X-Content-Type-Options", "nosniff")
+		content := f.content
+		if f.packed == nil {
+			header.Set(gzhttp.HeaderNoCompression, "1")
+		}
+		if f.packed != nil && takesBrotli(r) {
+			header.Set("Content-Encoding", "br")
+			header.Add("Vary", "Accept-Encoding")
+			content = f.packed()
+		}
+		_, _ = w.Write(content) // a reader who went away needs no answer
 	})
 }

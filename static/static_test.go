@@ -3,24 +3,32 @@ package static
 import (
 	"bytes"
 	"crypto/sha256"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/andybalholm/brotli"
 )
 
-func get(path string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+func get(path string) *httptest.ResponseRecorder { return getAs(path, "") }
+
+// getAs asks as a browser does that takes these encodings.
+func getAs(path, encodings string) *httptest.ResponseRecorder {
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Accept-Encoding", encodings)
+	Pack(Handler()).ServeHTTP(w, r)
 	return w
 }
 
+// What browsers take on a secure connection, and on another.
+const secure, plain = "gzip, deflate, br, zstd", "gzip, deflate"
+
 func TestEveryFileIsServedForGoodUnderItsHashedName(t *testing.T) {
 	t.Parallel()
-	for name := range byName {
+	for name := range site().byName {
 		w := get(URL(name))
 		if w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: status %d with %d bytes", URL(name), w.Code, w.Body.Len())
@@ -35,10 +43,35 @@ func TestEveryFileIsServedForGoodUnderItsHashedName(t *testing.T) {
 	}
 }
 
+func TestAFileIsTheSameInEveryEncoding(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"payment.js", "room.css", "instrument-sans.woff2"} {
+		want := site().file(name).content
+		for encodings, encoding := range map[string]string{secure: "br", plain: "gzip", "": "", "br;q=0": "", "gzip, br;q=0.0": "gzip", "br;q=0.5": "br", "brotli": ""} {
+			w := getAs(URL(name), encodings)
+			if strings.HasSuffix(name, ".woff2") {
+				encoding = ""
+			}
+			if got := w.Header().Get("Content-Encoding"); got != encoding && !(len(want) < 1024 && encoding == "gzip") {
+				t.Errorf("%s for %q comes as %q, want %q", name, encodings, got, encoding)
+			}
+			if encoding != "" && !strings.Contains(strings.Join(w.Header().Values("Vary"), ","), "Accept-Encoding") {
+				t.Errorf("%s for %q: caches are not told that there are others", name, encodings)
+			}
+			if encoding != "br" {
+				continue
+			}
+			if got, err := io.ReadAll(brotli.NewReader(w.Body)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s for %q is another file: %v", name, encodings, err)
+			}
+		}
+	}
+}
+
 func TestAChangedByteChangesTheAddress(t *testing.T) {
 	t.Parallel()
-	for name, hashed := range byName {
-		content := bytes.Clone(byHash[hashed].content)
+	for name, hashed := range site().byName {
+		content := bytes.Clone(site().byHash[hashed].content)
 		if again := hashedName(name, content); again != hashed {
 			t.Errorf("%s is %s, and %s when asked again", name, hashed, again)
 		}
@@ -65,100 +98,156 @@ func TestAnUnknownNameIsRefused(t *testing.T) {
 	URL("nothing.js")
 }
 
-// A module that imports what the import map does not have breaks the page of everybody.
-func TestEveryImportIsInTheImportMapAndEveryFontIsInTheStyles(t *testing.T) {
+var whole = regexp.MustCompile(`(?:\bfrom|\bimport\(?) ?["']((?:usher/|\.{0,2}/)[^"']*)["']`)
+
+// A module that imports what is not there breaks the page of everybody.
+func TestAPageNeedsOneScriptAndItsImportMapHasWhatComesLater(t *testing.T) {
 	t.Parallel()
 	found := 0
-	for name := range byName {
-		content := string(byHash[byName[name]].content)
-		for _, m := range regexp.MustCompile(`(?:\bfrom|\bimport) ?\(?["']([a-z./@][^"']*)["']`).FindAllStringSubmatch(content, -1) {
+	for name := range site().byName {
+		content := string(site().file(name).content)
+		for _, m := range whole.FindAllStringSubmatch(content, -1) {
 			found++
-			if !strings.Contains(ImportMap(name), `"`+m[1]+`":"/static/`) {
-				t.Errorf("%s imports %s, which is not in the import map", name, m[1])
+			if !strings.Contains(m[0], "import(") || !strings.Contains(ImportMap(name), `"`+m[1]+`":"/static/`) {
+				t.Errorf("%s imports %s, which is not in it and not in the import map", name, m[1])
 			}
 		}
 		if strings.HasSuffix(name, ".woff2") && !strings.Contains(CSS(), URL(name)) {
 			t.Errorf("the styles do not use %s by its address", name)
 		}
 	}
-	if found < 10 {
+	if found < 3 {
 		t.Errorf("only %d imports were found: this test sees nothing", found)
 	}
 }
 
-// What a buyer's browser loads, compressed as it is served. The budgets are those of the design. The pages on
-// which one waits, for a room or for a sale, load only their own scripts, and nobody is on them and on the map at once.
-const (
-	mostScript = 20_000 // bytes, all modules of the map, the checkout and the orders together
-	mostRoom   = 6_000  // bytes, all modules of a waiting room
-	mostDoor   = 22_000 // bytes, the page of the door; most of it is the reader for browsers that have none, and only they load it
-	mostEditor = 40_000 // bytes, the plan editor of those who organize
-	mostDesk   = 40_000 // bytes, all modules of the organizers' desk; nobody buys there
-	mostStyle  = 8_000  // bytes
-)
-
-var ofRooms = map[string]bool{"draw.js": true, "proof.js": true, "room.js": true, "shut.js": true, "stand.js": true, "waitlist.js": true}
-
-// ofEditor tells whether a script or style sheet is of the plan editor, which nobody loads who buys.
-func ofEditor(name string) bool { return strings.HasPrefix(name, "editor") }
-
-var ofDoors = map[string]bool{"door.js": true, "worker.js": true, "qr.js": true}
-
-func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
+// A module that a page has twice would know of two holds, or two maps.
+func TestWhatComesLaterSharesNoModuleWithThePage(t *testing.T) {
 	t.Parallel()
-	script, room, door, editor, atDesk := 0, 0, 0, 0, 0
-	for name := range byName {
-		switch size := compressed(t, byHash[byName[name]].content); {
-		case ofRooms[name]:
-			room += size
-		case ofEditor(name):
-			editor += size
-		case ofDoors[name]: // those who let people in are no buyers
-			door += size
-		case strings.HasSuffix(name, ".js") && strings.HasPrefix(name, "desk"):
-			atDesk += size
-		case strings.HasSuffix(name, ".js"):
-			script += size
-		}
-	}
-	style := compressed(t, []byte(CSS()))
-	t.Logf("editor %d of %d bytes, desk %d of %d", editor, mostEditor, atDesk, mostDesk)
-	if editor > mostEditor || atDesk > mostDesk {
-		t.Errorf("the editor has %d bytes, at most %d; the desk %d, at most %d", editor, mostEditor, atDesk, mostDesk)
-	}
-	t.Logf("scripts %d of %d bytes, of rooms %d of %d, of doors %d of %d, styles %d of %d", script, mostScript, room, mostRoom, door, mostDoor, style, mostStyle)
-	if script > mostScript || room > mostRoom || door > mostDoor || style > mostStyle {
-		t.Errorf("scripts have %d bytes, at most %d; of rooms %d, at most %d; of doors %d, at most %d; styles %d, at most %d", script, mostScript, room, mostRoom, door, mostDoor, style, mostStyle)
-	}
-}
-
-func compressed(t *testing.T, content []byte) int {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, level)
+	sources, err := scripts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
+	if twice := doubles(sources); len(twice) > 0 {
+		t.Errorf("these would be on a page twice: %v", twice)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	sources["qr.js"] = append(sources["qr.js"], "import 'usher/page'; import {$} from 'usher/page'"...)
+	if len(doubles(sources)) == 0 {
+		t.Error("a part that comes later and brings a module of the page again is not noticed")
 	}
-	return b.Len()
+}
+
+// doubles lists the modules that scripts have and get again with what they import later.
+func doubles(sources map[string][]byte) (twice []string) {
+	for _, name := range entries(sources) {
+		here := within(sources, name)
+		for module := range here {
+			for _, m := range byNeed.FindAllSubmatch(sources[module], -1) {
+				for other := range within(sources, string(m[1])+".js") {
+					if here[other] {
+						twice = append(twice, name+": "+other)
+					}
+				}
+			}
+		}
+	}
+	return twice
+}
+
+// within is a script and all that it imports at once.
+func within(sources map[string][]byte, script string) map[string]bool {
+	all := map[string]bool{script: true}
+	for ahead := []string{script}; len(ahead) > 0; ahead = ahead[1:] {
+		for _, m := range imported.FindAllSubmatch(sources[ahead[0]], -1) {
+			if module := string(m[1]) + ".js"; !all[module] {
+				all[module] = true
+				ahead = append(ahead, module)
+			}
+		}
+	}
+	return all
+}
+
+func TestAModuleThatCannotBeBundledIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"import {a} from 'usher/nothing'": "there is no usher/nothing", "\nlet a = ": "a.js:2: ", "import {b} from 'usher/b'; b()": `No matching export in "usher:b.js"`,
+	} {
+		_, err := bundle(map[string][]byte{"a.js": []byte(source), "b.js": []byte("export const c = 1")})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v, want %q", source, err, want)
+		}
+	}
+}
+
+// What browsers load, compressed as it is sent. The budgets are those of the design. The pages on which one waits, for a
+// room or for a sale, load only their own scripts, and nobody is on them and on the map at once.
+var budgets = []struct {
+	what    string
+	most    int // bytes
+	scripts []string
+}{
+	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js"}},
+	{"a waiting room or list", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js", "waitlist.js"}},
+	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
+	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it
+	{"the plan editor", 40_000, []string{"editor.js"}},
+	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk-passkey.js"}},
+}
+
+const mostStyle = 8_000 // bytes
+
+func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
+	t.Parallel()
+	counted := map[string]bool{}
+	for _, b := range budgets {
+		sent := map[string]int{}
+		for _, name := range b.scripts {
+			counted[name] = true
+			for _, encodings := range []string{secure, plain} {
+				sent[encodings] += getAs(URL(name), encodings).Body.Len()
+			}
+		}
+		t.Logf("%s: %d of %d bytes, %d on a connection that is not secure", b.what, sent[secure], b.most, sent[plain])
+		if max(sent[secure], sent[plain]) > b.most {
+			t.Errorf("%s has %d bytes, and %d on a connection that is not secure, at most %d", b.what, sent[secure], sent[plain], b.most)
+		}
+	}
+	for name := range site().byName {
+		if strings.HasSuffix(name, ".js") && !counted[name] {
+			t.Errorf("%s is in no budget", name)
+		}
+	}
+	size := packedLen(t, CSS())
+	t.Logf("styles %d of %d bytes", size, mostStyle)
+	if size > mostStyle {
+		t.Errorf("the styles have %d bytes, at most %d", size, mostStyle)
+	}
+}
+
+// packedLen is the size of a page's part as it is sent.
+func packedLen(t *testing.T, content string) int {
+	t.Helper()
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Accept-Encoding", secure)
+	Pack(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kinds[".css"])
+		_, _ = io.WriteString(w, content)
+	})).ServeHTTP(w, r)
+	return w.Body.Len()
 }
 
 func TestNoTwoFilesShareAName(t *testing.T) {
 	t.Parallel()
 	sums := map[[32]byte]string{}
-	for name, hashed := range byName {
-		sum := sha256.Sum256(byHash[hashed].content)
+	for name, hashed := range site().byName {
+		sum := sha256.Sum256(site().byHash[hashed].content)
 		if other, ok := sums[sum]; ok {
 			t.Errorf("%s and %s are the same file", name, other)
 		}
 		sums[sum] = name
 	}
-	if len(byName) != len(byHash) {
-		t.Errorf("%d names and %d addresses", len(byName), len(byHash))
+	if len(site().byName) != len(site().byHash) {
+		t.Errorf("%d names and %d addresses", len(site().byName), len(site().byHash))
 	}
 }

@@ -1,9 +1,7 @@
 package views
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
 
@@ -16,12 +14,8 @@ func (s Sale) body() templ.Attributes {
 	facts := templ.Attributes{
 		"data-slug":        s.Event.Slug,
 		"data-geometry":    s.geometry(),
-		"data-epoch":       strconv.FormatUint(uint64(s.Map.Epoch), 10),
-		"data-version":     strconv.FormatInt(s.Map.Version, 10),
 		"data-currency":    s.Event.Currency,
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
-		"data-limit":       strconv.Itoa(s.Event.SeatsPerHolder),
-		"data-from":        s.From,
 	}
 	if decimals := seats.Decimals(s.Event.Currency); decimals != 2 {
 		facts["data-decimals"] = strconv.Itoa(decimals)
@@ -29,13 +23,9 @@ func (s Sale) body() templ.Attributes {
 	return facts
 }
 
-// scripts are those of the page of an event, as a Link header asks for them. Not as modules: browsers that know one
-// import map would take none after the first module.
-var scripts = "<" + strings.Join(static.Modules("event.js"), ">; %[1]s, <") + ">; %[1]s"
-
-// Ahead is what a browser should fetch before it has read the scripts that ask for it, as a Link header (RFC 8288).
+// Ahead is what a browser should fetch before it has read the page that asks for it, as a Link header (RFC 8288).
 func (s Sale) Ahead(nonce string) string {
-	ahead := fmt.Sprintf(scripts, "rel=preload; as=script; crossorigin=anonymous; nonce="+nonce)
+	ahead := "<" + static.URL("event.js") + ">; rel=preload; as=script; crossorigin=anonymous; nonce=" + nonce
 	if s.geometry() == "" {
 		return ahead
 	}

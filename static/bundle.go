@@ -1,0 +1,108 @@
+package static
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Scripts are written as modules, small enough to read and to test one by one. Browsers get one file for each page, with
+// all that its script imports in it. What a script imports only when it needs it, by import(), stays a file of its own.
+
+var (
+	imported = regexp.MustCompile(`\bfrom ?["']usher/(\w+)["']`)
+	later    = regexp.MustCompile(`["']usher/(\w+)["']`) // in a bundle, where what is imported at once has no name any more
+	byNeed   = regexp.MustCompile(`\bimport\(["']usher/(\w+)["']\)`)
+)
+
+// entries are the scripts that browsers ask for: those nobody imports, and those imported when they are needed.
+func entries(sources map[string][]byte) (names []string) {
+	inside, own := map[string]bool{}, map[string]bool{}
+	for _, source := range sources {
+		for _, m := range imported.FindAllSubmatch(source, -1) {
+			inside[string(m[1])+".js"] = true
+		}
+		for _, m := range byNeed.FindAllSubmatch(source, -1) {
+			own[string(m[1])+".js"] = true
+		}
+	}
+	for name := range sources {
+		if own[name] || !inside[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// bundle puts each script that browsers ask for into one file with what it imports at once, and leaves out what only
+// people need to read them.
+func bundle(sources map[string][]byte) (map[string][]byte, error) {
+	var points []api.EntryPoint
+	for _, name := range entries(sources) {
+		points = append(points, api.EntryPoint{InputPath: name, OutputPath: strings.TrimSuffix(name, ".js")})
+	}
+	result := api.Build(api.BuildOptions{
+		EntryPointsAdvanced: points, Bundle: true, Outdir: "/", Format: api.FormatESModule, Charset: api.CharsetUTF8,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline,
+		Plugins: []api.Plugin{{Name: "usher", Setup: func(b api.PluginBuild) { find(b, sources) }}},
+	})
+	var problems []error
+	for _, m := range append(result.Errors, result.Warnings...) {
+		problems = append(problems, errors.New(at(m)))
+	}
+	bundles := map[string][]byte{}
+	for _, f := range result.OutputFiles {
+		bundles[path.Base(f.Path)] = f.Contents
+	}
+	return bundles, errors.Join(problems...)
+}
+
+func at(m api.Message) string {
+	if m.Location == nil {
+		return m.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", m.Location.File, m.Location.Line, m.Text)
+}
+
+// find tells where modules are: among the sources, by bare names such as "usher/wire".
+func find(b api.PluginBuild, sources map[string][]byte) {
+	b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		name := a.Path
+		if module, ours := strings.CutPrefix(a.Path, "usher/"); ours {
+			name = module + ".js"
+		}
+		if _, ok := sources[name]; !ok {
+			return api.OnResolveResult{}, fmt.Errorf("there is no %s", a.Path)
+		}
+		if a.Kind == api.ResolveJSDynamicImport {
+			return api.OnResolveResult{Path: a.Path, External: true}, nil
+		}
+		return api.OnResolveResult{Path: name, Namespace: "usher"}, nil
+	})
+	b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "usher"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		text := string(sources[a.Path])
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+	})
+}
+
+// scripts reads the modules as they were written.
+func scripts() (map[string][]byte, error) {
+	sources := map[string][]byte{}
+	names, err := fs.Glob(files, "js/*.js")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if sources[path.Base(name)], err = files.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	return sources, nil
+}
