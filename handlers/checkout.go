@@ -122,6 +122,7 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return h.refuseOrder(w, r, s, form, err)
 	}
+	h.tellMine(r, s, seats.Hold{})
 	if !wantsJSON(r) {
 		http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
 		return nil
@@ -161,9 +162,11 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 // extendCheckout gives the hold more time and shows the page again with everything that was typed.
 func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
 	page := views.CheckoutPage{Form: form}
-	if _, err := s.Extend(r.Context(), holder, r.PostForm.Get("extend")); err != nil {
+	hold, err := s.Extend(r.Context(), holder, r.PostForm.Get("extend"))
+	if err != nil {
 		return h.refuseOrder(w, r, s, form, err)
 	}
+	h.tellMine(r, s, hold)
 	return h.showCheckout(w, r, s, http.StatusOK, page)
 }
 

@@ -186,6 +186,7 @@ func (h *Handlers) takeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 		return h.answerPlace(w, r, n, s, err)
 	}
 	if !wantsJSON(r) {
+		h.tellMine(r, s, hold)
 		http.Redirect(w, r, "/events/"+s.Event.Slug+"/checkout", http.StatusSeeOther)
 		return nil
 	}

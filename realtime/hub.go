@@ -43,7 +43,7 @@ func NewHub() *Hub {
 	return &Hub{
 		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), RoomSockets: min(RoomSockets, socketLimit()/2), Log: slog.New(slog.DiscardHandler),
 		audits: auditEvery, pace: pace{least: leastTick},
-		houses: map[int64]*house{}, rooms: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]int{}},
+		houses: map[int64]*house{}, rooms: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]*watcher{}},
 		empty: make(chan struct{}),
 	}
 }
@@ -67,6 +67,30 @@ func (h *Hub) Watchers(s *seats.Sale) int {
 	return 0
 }
 
+// Mine tells the pages that somebody has open of an event, and that are on this node, what they hold now. The session is
+// their token, or nothing.
+func (h *Hub) Mine(s *seats.Sale, session string, hold seats.Hold) {
+	h.mu.Lock()
+	var pages []*watcher
+	for w := h.census.sessions[sessionOf(session)]; w != nil; w = w.sibling {
+		if w.house.sale != nil && w.house.sale.Event.ID == s.Event.ID {
+			pages = append(pages, w)
+		}
+	}
+	h.mu.Unlock()
+	if len(pages) == 0 {
+		return
+	}
+	epoch, _ := s.At()
+	frame := enframe(opBinary, mine(epoch, hold))
+	for _, w := range pages {
+		w.mu.Lock()
+		w.mine, w.owed = frame, w.owed|owesMine
+		w.advance()
+		w.mu.Unlock()
+	}
+}
+
 // Now is the database's time, give or take half a round trip.
 func (h *Hub) Now() time.Time { return h.clock.Now() }
 
@@ -83,7 +107,7 @@ func (h *Hub) Diverged() int64 { return h.diverged.Load() }
 func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || !h.admits(w.visitor) {
+	if h.closed || !h.admits(w) {
 		return false
 	}
 	event := s.Event.ID
@@ -96,11 +120,11 @@ func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 }
 
 // admits counts a page, unless there are too many. The caller holds h.mu.
-func (h *Hub) admits(v visitor) bool {
-	if v.waits && h.census.waiting >= h.RoomSockets {
+func (h *Hub) admits(w *watcher) bool {
+	if w.visitor.waits && h.census.waiting >= h.RoomSockets {
 		return false
 	}
-	return h.census.admit(v, h.Sockets, h.SocketsPerAddress)
+	return h.census.admit(w, h.Sockets, h.SocketsPerAddress)
 }
 
 // seat puts a page among those that watch the same. The caller holds h.mu.
@@ -113,7 +137,7 @@ func (h *Hub) seat(w *watcher, house *house) {
 func (h *Hub) leave(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.census.dismiss(w.visitor)
+	h.census.dismiss(w)
 	all := w.house.watchers
 	last := len(all) - 1
 	all[w.at], all[last] = all[last], nil

@@ -23,6 +23,10 @@ type message struct {
 	Counts  []count  `json:"counts,omitempty"`  // by category
 	States  string   `json:"states,omitempty"`  // one digit a seat
 	Changes [][2]int `json:"changes,omitempty"` // idx and state
+
+	Deadline   *uint64 `json:"deadline,omitempty"` // of a hold, ms since 1970
+	Extensions *uint64 `json:"extensions_left,omitempty"`
+	Idx        []int   `json:"idx,omitempty"`
 }
 
 type count struct {
@@ -59,6 +63,9 @@ func decode(frame []byte) (m message, err error) {
 		m.Type, m.Sent, m.Now = "pong", new(r.float()), r.float()
 	case typeMove:
 		m.Type, m.Within = "move", new(r.next())
+	case typeMine:
+		m.Type, m.Deadline, m.Extensions = "mine", new(r.next()), new(r.next())
+		m.Idx = r.seats()
 	default:
 		return message{}, errNotAMessage
 	}
@@ -132,6 +139,15 @@ func (r *numbers) states(n uint64) string {
 		digits[i] = '0' + packed[i/4]>>(2*(i%4))&3
 	}
 	return string(digits)
+}
+
+func (r *numbers) seats() (all []int) {
+	idx := 0
+	for k := r.next(); k > 0 && !r.short; k-- {
+		idx += int(r.next())
+		all = append(all, idx)
+	}
+	return all
 }
 
 func (r *numbers) changes() (all [][2]int) {

@@ -50,7 +50,7 @@ func (h *Hub) Waiting(id int64) int {
 func (h *Hub) enter(w *watcher, id int64, room Room) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || !h.admits(w.visitor) {
+	if h.closed || !h.admits(w) {
 		return false
 	}
 	if h.rooms[id] == nil {

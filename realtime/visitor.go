@@ -32,10 +32,15 @@ func visitorOf(r *http.Request, session string) (v visitor) {
 	if v.address, _, err = net.SplitHostPort(r.RemoteAddr); err != nil {
 		v.address = r.RemoteAddr
 	}
-	if session != "" {
-		v.session = maphash.String(seed, session)
-	}
+	v.session = sessionOf(session)
 	return v
+}
+
+func sessionOf(token string) uint64 {
+	if token == "" {
+		return 0
+	}
+	return maphash.String(seed, token) | 1 // 0 is nobody's
 }
 
 // socketLimit is how many sockets this process may have: three of four descriptors. The rest is for requests, the
@@ -53,12 +58,13 @@ type census struct {
 	all       int
 	waiting   int // of them, pages of waiting rooms
 	addresses map[string]int
-	sessions  map[uint64]int
+	sessions  map[uint64]*watcher // the last page of a session that came, and by it the others
 }
 
 // admit counts a socket, unless there are too many.
-func (c *census) admit(v visitor, most, perAddress int) bool {
-	if c.all >= most || c.addresses[v.address] >= perAddress || v.session != 0 && c.sessions[v.session] >= socketsPerSession {
+func (c *census) admit(w *watcher, most, perAddress int) bool {
+	v := w.visitor
+	if c.all >= most || c.addresses[v.address] >= perAddress || c.pages(v.session) >= socketsPerSession {
 		return false
 	}
 	c.all++
@@ -67,12 +73,21 @@ func (c *census) admit(v visitor, most, perAddress int) bool {
 	}
 	c.addresses[v.address]++
 	if v.session != 0 {
-		c.sessions[v.session]++
+		w.sibling, c.sessions[v.session] = c.sessions[v.session], w
 	}
 	return true
 }
 
-func (c *census) dismiss(v visitor) {
+// pages is how many pages a session has open.
+func (c *census) pages(session uint64) (n int) {
+	for w := c.sessions[session]; w != nil; w = w.sibling {
+		n++
+	}
+	return n
+}
+
+func (c *census) dismiss(w *watcher) {
+	v := w.visitor
 	c.all--
 	if v.waits {
 		c.waiting--
@@ -80,10 +95,17 @@ func (c *census) dismiss(v visitor) {
 	if c.addresses[v.address]--; c.addresses[v.address] == 0 {
 		delete(c.addresses, v.address)
 	}
-	if v.session == 0 {
-		return
-	}
-	if c.sessions[v.session]--; c.sessions[v.session] == 0 {
+	switch first := c.sessions[v.session]; {
+	case v.session == 0:
+	case first == w && w.sibling == nil:
 		delete(c.sessions, v.session)
+	case first == w:
+		c.sessions[v.session] = w.sibling
+	default:
+		for first.sibling != w {
+			first = first.sibling
+		}
+		first.sibling = w.sibling
 	}
+	w.sibling = nil
 }

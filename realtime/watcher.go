@@ -14,6 +14,7 @@ type watcher struct {
 	house   *house
 	at      int // its place in house.watchers; guarded by hub.mu
 	visitor visitor
+	sibling *watcher // another page of the same browser; guarded by hub.mu
 	conn    *websocket.Conn
 	json    bool // the page is a person, who reads JSON
 
@@ -24,6 +25,7 @@ type watcher struct {
 	owed    owed     // to be sent before any news
 	pings   uint64   // the clock of the last ping, for the pong
 	control []byte   // frames of the WebSocket protocol itself
+	mine    []byte   // the last MINE, until it is sent
 	epoch   uint32   // which the page knows
 	sent    int64    // the version it has, or will when the frame under way is there
 	audited *edition // the last whose checksum it got
@@ -35,6 +37,7 @@ type owed uint8
 const (
 	owesHello owed = 1 << iota
 	owesPong
+	owesMine
 	owesMove
 	owesClose
 	saidGoodbye
@@ -155,6 +158,11 @@ func (w *watcher) pay() []byte {
 	case owesPong:
 		w.owed &^= what
 		return w.dressed(enframe(opBinary, pong(epoch, w.pings, w.hub.clock.Now())))
+	case owesMine:
+		w.owed &^= what
+		frame := w.mine
+		w.mine = nil
+		return w.dressed(frame)
 	case owesMove:
 		w.owed &^= what
 		return w.dressed(enframe(opBinary, move(epoch, w.hub.within)))

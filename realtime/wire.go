@@ -19,6 +19,7 @@ const (
 	typePing   = 6
 	typePong   = 7
 	typeMove   = 8
+	typeMine   = 9
 )
 
 // format is the version of the wire format that this program speaks. A page that asks for another one is told so before
@@ -73,6 +74,24 @@ func pong(epoch uint32, sent uint64, now time.Time) []byte {
 // move tells a page that this node closes: connect again, at a moment of your own choice within so long.
 func move(epoch uint32, within time.Duration) []byte {
 	return binary.AppendUvarint(begin(typeMove, epoch), uint64(within.Milliseconds()))
+}
+
+// mine tells a page what the person before it holds: until when, in ms since 1970, how often that may be made longer, and
+// which seats. Nothing held has the time 0 and no seats.
+func mine(epoch uint32, h seats.Hold) []byte {
+	b := begin(typeMine, epoch)
+	if len(h.Seats) == 0 {
+		return append(b, 0, 0, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(h.ExpiresAt.UnixMilli()))
+	b = binary.AppendUvarint(b, uint64(h.ExtensionsLeft))
+	b = binary.AppendUvarint(b, uint64(len(h.Seats)))
+	last := 0
+	for _, idx := range h.Seats {
+		b = binary.AppendUvarint(b, uint64(idx-last))
+		last = idx
+	}
+	return b
 }
 
 func appendCounts(b []byte, c seats.Counts) []byte {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,10 @@ type golden struct {
 	States  []int    `json:"states,omitempty"`
 	Counts  [][4]int `json:"counts,omitempty"`
 	Changes [][2]int `json:"changes,omitempty"`
+
+	Deadline   int64 `json:"deadline,omitempty"`
+	Extensions int   `json:"extensions,omitempty"`
+	Idx        []int `json:"idx,omitempty"`
 }
 
 func messages() []golden {
@@ -49,6 +54,8 @@ func messages() []golden {
 		{Name: "move", Hex: hex.EncodeToString(move(7, 7500*time.Millisecond)), Type: "move", Epoch: 7, Within: 7500},
 		{Name: "ping", Hex: hex.EncodeToString(le.AppendUint64(begin(typePing, 7), 0x40934a0000000000)), Type: "ping", Epoch: 7, T0: 1234.5},
 		{Name: "resync", Hex: "05" + "07000000" + "02" + "ac02" + "efbeadde", Type: "resync", Epoch: 7, Version: 300, Reason: 2, Sum: 0xdeadbeef},
+		{Name: "mine, three seats", Hex: hex.EncodeToString(mine(7, seats.Hold{Seats: []int{3, 4, 49_999}, ExpiresAt: now, ExtensionsLeft: 9})), Type: "mine", Epoch: 7, Deadline: 1_900_000_000_123, Extensions: 9, Idx: []int{3, 4, 49_999}},
+		{Name: "mine, nothing", Hex: hex.EncodeToString(mine(7, seats.Hold{})), Type: "mine", Epoch: 7},
 		{Name: "pong", Hex: hex.EncodeToString(pong(7, 0x40934a0000000000, now)), Type: "pong", Epoch: 7, T0: 1234.5, Now: 1_900_000_000_123},
 	}
 }
@@ -85,8 +92,11 @@ func TestTheJSONTwinSaysWhatTheBytesSay(t *testing.T) {
 			continue
 		}
 		m, err := decode(frame)
-		if err != nil || m.Type != g.Type || m.Epoch != g.Epoch || m.Now != g.Now || len(m.Changes) != len(g.Changes) || len(m.Counts) != len(g.Counts) {
+		if err != nil || m.Type != g.Type || m.Epoch != g.Epoch || m.Now != g.Now || len(m.Changes) != len(g.Changes) || len(m.Counts) != len(g.Counts) || !slices.Equal(m.Idx, g.Idx) {
 			t.Errorf("%s is read as %+v (%v)", g.Name, m, err)
+		}
+		if g.Type == "mine" && (int64(*m.Deadline) != g.Deadline || int(*m.Extensions) != g.Extensions) {
+			t.Errorf("%s is read as %+v", g.Name, m)
 		}
 		if _, err := decode(frame[:len(frame)-1]); err == nil && g.Type != "delta" {
 			t.Errorf("%s was cut off and nobody noticed", g.Name)

@@ -16,7 +16,7 @@ const tick = () => new Promise(setImmediate)
 const later = [] // what the page wants to do in a while
 
 // What a page stands on, as far as its map needs it.
-const element = {addEventListener() {}, textContent: '', hidden: false}
+const element = {addEventListener() {}, insertAdjacentHTML() {}, textContent: '', hidden: false}
 const page = module('export const data = {slug: "x"}, path = "", say = () => {}, $ = () => globalThis.element')
 class Socket {
   constructor(url) { Object.assign(this, {url, said: [], readyState: 1}); Socket.last = this }

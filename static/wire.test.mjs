@@ -20,11 +20,12 @@ for (const g of golden.filter(g => !said[g.type])) {
   test(`the page reads ${g.name}`, () => {
     const m = decode(bytes(g.hex))
     assert.equal(m.epoch, g.epoch)
-    for (const field of ['version', 'to', 'now', 'tick', 'format', 'within', 'sum']) if (g[field]) assert.equal(m[field], g[field], field)
+    for (const field of ['version', 'to', 'now', 'tick', 'format', 'within', 'sum', 'deadline', 'extensions']) if (g[field]) assert.equal(m[field], g[field], field)
     if (g.type === 'pong') assert.equal(m.sent, g.t0)
     if (g.type === 'delta') assert.equal(m.from, g.from)
     if (g.counts) assert.deepEqual(rows(m.counts), g.counts)
     if (g.states) assert.deepEqual([...m.states], g.states)
+    if (g.type === 'mine') assert.deepEqual(m.idx, g.idx ?? [])
     if (g.changes) assert.deepEqual([...m.idx].map((idx, i) => [idx, m.state[i]]), g.changes)
   })
   test(`the page reads ${g.name} of a later program, which says more`, () => {

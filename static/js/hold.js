@@ -59,8 +59,12 @@ function ask(method, url, body) {
   return line = line.catch(() => {}).then(() => send(3))
 }
 
+let settled = Promise.resolve()
+
 // settle reads an answer: the hold as it is now, or a message. True if what was asked was done.
-async function settle(request) {
+const settle = request => settled = read(request)
+
+async function read(request) {
   let answer
   try {
     answer = await request
@@ -266,8 +270,8 @@ dialog.addEventListener('click', event => {
 })
 
 // refresh asks again what is held, when the page was away or lapsed seats went to somebody else.
-async function refresh() {
-  if (!hold.seats.size) return
+async function refresh(always) {
+  if (!hold.seats.size && always !== true) return
   const before = new Map(hold.seats), lapsed = hold.lapsed
   const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
   if (answer?.ok) hold.take((await answer.json()).hold)
@@ -276,9 +280,18 @@ async function refresh() {
   if (lapsed && gone.length) say(`${gone.join(' and ')} went to somebody else.`)
 }
 
-// changed looks whether lapsed seats of mine were taken; the server says by whom, for it may have been me.
+// changed looks whether something became of seats of mine that this page did not ask for; the server says what, for it may
+// have been me, elsewhere.
 function changed({detail: idxs}) {
-  if (hold.lapsed && [...hold.seats.keys()].some(idx => live.states[idx] !== 0 && (!idxs || idxs.includes(idx)))) refresh()
+  const state = hold.lapsed ? 0 : 1
+  if ([...hold.seats.keys()].some(idx => live.states[idx] !== state && idxs?.includes(idx) !== false && !hold.settling(idx))) refresh()
+}
+
+// told compares what the server says that I hold with what this page knows, once it has its own answers.
+async function told({detail: {deadline, extensions, idx}}) {
+  await settled
+  const known = hold.seats.size ? hold.deadline : 0
+  if (deadline !== known || extensions !== hold.extensions || `${idx}` !== `${[...hold.seats.keys()].sort((a, b) => a - b)}`) refresh(true)
 }
 
 export function start() {
@@ -292,6 +305,8 @@ export function start() {
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)
   live.addEventListener('change', changed)
+  live.addEventListener('mine', told)
+  live.addEventListener('wake', refresh)
   addEventListener('pageshow', event => { if (event.persisted) refresh() })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })
   hold.changed([])

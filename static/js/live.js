@@ -4,13 +4,14 @@
 // socket opens it asks every three seconds. Now and then the server says what the map comes to: if ours is another, it
 // is replaced and the server counts that.
 
-import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, FORMAT, GAP, DIVERGED, WireError} from 'usher/wire'
+import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, MINE, FORMAT, GAP, DIVERGED, WireError} from 'usher/wire'
 import {$, data, path, say} from 'usher/page'
 
-const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
+const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000, LATE = 4000
 const READINGS = 8, LEAP = 500 // ms by which a clock of this machine jumps when it slept or was set
 
-// live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all.
+// live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all; "mine" with what
+// another page of this person was told to hold; "wake" after a sleep.
 class Live extends EventTarget {
   states = null
   counts = []
@@ -69,11 +70,20 @@ function show(state) {
 }
 
 let current = performance.now() // when the map was last known to be current
-const age = $('[data-age]')
 
-// tellAge says how old the map is while nobody tells what changed.
+let said = false // that the map is old
+
+// tellAge says how old the map is while nobody tells what changed, and once so that it is heard.
 function tellAge() {
-  if (data.live === 'reconnecting' && age) age.textContent = `Last update ${ago(performance.now() - current)} ago.`
+  if (data.live !== 'reconnecting') {
+    if (said && data.live === 'live') say('The map and the counts are live again.', said = false)
+    return
+  }
+  const old = performance.now() - current, age = $('[data-age]'), text = `Last update ${ago(old)} ago.`
+  if (age) age.textContent = text
+  if (old < LATE || said) return
+  said = true
+  say(`Reconnecting. ${text} Seats may be out of date.`, !age)
 }
 
 function ago(ms) {
@@ -87,7 +97,7 @@ let lag = Date.now() - performance.now()
 function watchClocks() {
   const before = lag
   lag = Date.now() - performance.now()
-  if (Math.abs(lag - before) > LEAP) back()
+  if (Math.abs(lag - before) > LEAP) wake()
 }
 
 function showLive() {
@@ -201,6 +211,7 @@ function hear(message, mine) {
       if (sum) mine.send(wanted(DIVERGED, {...m, sum}))
       break
     }
+    case MINE: live.dispatchEvent(new CustomEvent('mine', {detail: m})); break
     case MOVE:
       within = m.within
       drop(mine)
@@ -255,6 +266,11 @@ function pauseButton() {
   button.hidden = false
 }
 
+function wake() {
+  live.dispatchEvent(new Event('wake'))
+  back()
+}
+
 function back() {
   if (paused) return
   live.measureAnew()
@@ -263,10 +279,13 @@ function back() {
   else connect()
 }
 
+const STALE = '<p class="stale"><span class="away">Reconnecting. <span data-age></span></span><span class="paused">Paused.</span> Seats may be out of date.</p>'
+
 export async function start() {
+  $('#map')?.insertAdjacentHTML('beforeend', STALE)
   pauseButton()
   addEventListener('pageshow', event => { if (event.persisted) back() })
-  addEventListener('online', back)
+  addEventListener('online', wake)
   addEventListener('offline', () => { if (socket) drop(socket) })
   setInterval(() => {
     tellAge()

@@ -1,6 +1,6 @@
 // The messages of the live map. All numbers are little endian or unsigned LEB128.
 
-export const HELLO = 1, SNAP = 2, DELTA = 3, AUDIT = 4, RESYNC = 5, PING = 6, PONG = 7, MOVE = 8
+export const HELLO = 1, SNAP = 2, DELTA = 3, AUDIT = 4, RESYNC = 5, PING = 6, PONG = 7, MOVE = 8, MINE = 9
 
 // The version of the format, and why a page asks for the whole map: a delta starts too late, an audit failed.
 export const FORMAT = 1, GAP = 1, DIVERGED = 2
@@ -53,6 +53,7 @@ export function decode(buffer) {
     case DELTA: return {...m, from: r.uvarint(), to: r.uvarint(), counts: r.counts(), ...changes(r)}
     case AUDIT: return {...m, version: r.uvarint(), sum: r.uint32()}
     case MOVE: return {...m, within: r.uvarint()}
+    case MINE: return {...m, deadline: r.uvarint(), extensions: r.uvarint(), idx: seats(r)}
     case PONG: return {...m, sent: r.float(), now: r.float()}
   }
   return m
@@ -63,6 +64,13 @@ function snapshot(r) {
   const at = r.take(Math.ceil(n / 4)), states = new Uint8Array(n)
   for (let i = 0; i < n; i++) states[i] = r.bytes[at + (i >> 2)] >> (2 * (i & 3)) & 3
   return {version, counts, states}
+}
+
+function seats(r) {
+  const idx = []
+  let last = 0
+  for (let k = r.uvarint(); k > 0; k--) idx.push(last += r.uvarint())
+  return idx
 }
 
 function changes(r) {

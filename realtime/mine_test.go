@@ -1,0 +1,94 @@
+package realtime
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"pgregory.net/rapid"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// opensAs is a page of a browser with a session.
+func opensAs(t *testing.T, n *node, session string) *page {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), n.url+"/live", &websocket.DialOptions{HTTPHeader: http.Header{"Session": {session}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	p := &page{conn: conn, frames: map[string]int{}}
+	p.awaits(t, "snap")
+	return p
+}
+
+func TestWhatSomebodyHoldsIsToldToTheirPagesAndToNobodyElse(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, event(t, 3), false)
+	first, second, bob, nobody := opensAs(t, n, "ann"), opensAs(t, n, "ann"), opensAs(t, n, "bob"), opensAs(t, n, "")
+	end := time.UnixMilli(1_900_000_000_123)
+	n.hub.Mine(n.sale, "ann", seats.Hold{Seats: []int{0, 2}, ExpiresAt: end, ExtensionsLeft: 3})
+	for _, p := range []*page{first, second} {
+		m := p.awaits(t, "mine")
+		if int64(*m.Deadline) != end.UnixMilli() || *m.Extensions != 3 || !slices.Equal(m.Idx, []int{0, 2}) {
+			t.Errorf("the page is told %+v", m)
+		}
+	}
+	n.hub.Mine(n.sale, "ann", seats.Hold{})
+	for _, p := range []*page{first, second} {
+		if m := p.awaits(t, "mine"); *m.Deadline != 0 || len(m.Idx) != 0 {
+			t.Errorf("the page is told %+v, want nothing", m)
+		}
+	}
+	n.hub.Mine(n.sale, "", seats.Hold{Seats: []int{1}, ExpiresAt: end})
+	take(t, n, seats.NewID(), 1)
+	for _, p := range []*page{bob, nobody} {
+		p.until(t, n.sale.Version())
+		if p.frames["mine"] > 0 {
+			t.Error("somebody is told what another person holds")
+		}
+	}
+}
+
+// Pages of a session hang together in a list that each may leave at any time.
+func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := census{addresses: map[string]int{}, sessions: map[uint64]*watcher{}}
+		var in []*watcher
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			if len(in) == 0 || rapid.Bool().Draw(t, "comes") {
+				w := &watcher{visitor: visitor{"here", uint64(rapid.IntRange(0, 3).Draw(t, "session"))}}
+				if c.admit(w, mostSockets, mostSockets) {
+					in = append(in, w)
+				} else if w.visitor.session == 0 || c.pages(w.visitor.session) < socketsPerSession {
+					t.Fatal("a page is sent away without need")
+				}
+			} else {
+				i := rapid.IntRange(0, len(in)-1).Draw(t, "who leaves")
+				c.dismiss(in[i])
+				in = slices.Delete(in, i, i+1)
+			}
+			known := 0
+			for _, first := range c.sessions {
+				for w := first; w != nil; w = w.sibling {
+					known++
+					if w.visitor.session != first.visitor.session || !slices.Contains(in, w) {
+						t.Fatal("a page is listed that left, or is of another session")
+					}
+				}
+			}
+			for _, w := range in {
+				if w.visitor.session == 0 {
+					known++
+				}
+			}
+			if known != len(in) || c.all != len(in) || len(in) == 0 && len(c.addresses)+len(c.sessions) > 0 {
+				t.Fatalf("%d pages are known of %d: %+v", known, len(in), c)
+			}
+		}
+	})
+}
