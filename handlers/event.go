@@ -3,6 +3,7 @@ package handlers
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -150,13 +151,24 @@ func (h *Handlers) section(w http.ResponseWriter, r *http.Request, s *seats.Sale
 
 // showFrom shows the page a form came from again, with a message.
 func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, m *views.Message) error {
-	section := -1
-	if _, number, found := strings.Cut(comeFrom(r, s), "/sections/"); found {
+	section, from := -1, comeFrom(r, s)
+	from, _, _ = strings.Cut(from, "?")
+	if _, number, found := strings.Cut(from, "/sections/"); found {
 		if n, err := strconv.Atoi(number); err == nil && n >= 0 && n < len(s.Plan.Sections) {
 			section = n
 		}
 	}
 	return h.show(w, r, s, section, status, m)
+}
+
+// filterOf is the query of the page that is asked for, or that a form came from.
+func filterOf(r *http.Request, s *seats.Sale) url.Values {
+	if r.Method == http.MethodGet {
+		return r.URL.Query()
+	}
+	_, query, _ := strings.Cut(comeFrom(r, s), "?")
+	values, _ := url.ParseQuery(query) // what cannot be read looks for nothing
+	return values
 }
 
 // show writes the event's page, or that of one of its sections.
@@ -171,7 +183,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
 		return nil
 	}
-	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
+	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(), Filter: views.FilterOf(s.Plan, filterOf(r, s))}
 	sale.Returned, sale.Bought = h.office.Ended(s.Event.ID)
 	if holder, known := h.holder(r); known {
 		hold, err := s.Hold(r.Context(), holder)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,6 +179,46 @@ func TestPriceColoursAreToldApartByEverybody(t *testing.T) {
 		p["p0"], p["p1"] = parse(t, "#c03a2b"), parse(t, "#5f7a1f") // red and green of the same weight
 		if found, _ := alike(p); len(found) == 0 {
 			t.Errorf("%s: red beside green is not noticed", name)
+		}
+	}
+}
+
+// marks are the colours of the states of a seat beside the prices. What lapsed has the colour of what is mine, what is not
+// for sale that of what is held; shapes tell those apart, and all the others too.
+var marks = []string{"mine", "held", "sold"}
+
+// mixed lists the states that some people could take for each other, or for a price, by their colour.
+func mixed(p palette) (found []string, least float64) {
+	least = math.Inf(1)
+	others := slices.Clone(marks)
+	for i := range 5 {
+		others = append(others, fmt.Sprint("p", i))
+	}
+	for who, m := range visions {
+		for i, mark := range marks {
+			for _, other := range others[i+1:] {
+				d := apart(p[mark].seen(m), p[other].seen(m))
+				least = min(least, d)
+				if d < leastApart {
+					found = append(found, fmt.Sprintf("with %s --%s and --%s are %.1f apart, want %d", who, mark, other, d, leastApart))
+				}
+			}
+		}
+	}
+	return found, least
+}
+
+func TestTheStatesOfSeatsAreToldApartByEverybody(t *testing.T) {
+	t.Parallel()
+	for name, p := range themes(t) {
+		found, least := mixed(p)
+		t.Logf("%s: the two most alike are %.1f apart", name, least)
+		for _, problem := range found {
+			t.Errorf("%s: %s", name, problem)
+		}
+		p["held"] = p["p4"]
+		if found, _ := mixed(p); len(found) == 0 {
+			t.Errorf("%s: a held seat in the colour of a price is not noticed", name)
 		}
 	}
 }

@@ -19,7 +19,9 @@ type Sale struct {
 	Map   seats.Snapshot
 	Hold  *seats.Hold // what the attendee has; nil for nothing
 	Key   string      // idempotency key for the next claim sent by a form of this page
-	From  string      // path of this page: where forms come back to
+	From  string      // path of this page
+
+	Filter Filter // what the attendee looks for
 
 	Returned, Bought int64 // what became of held seats so far, as far as this node saw it
 }

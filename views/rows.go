@@ -54,6 +54,9 @@ func (m RowsModel) seat(b []byte, idx int) []byte {
 	if seat.Flags&seats.AisleAfter != 0 {
 		b = append(b, ` aisle`...)
 	}
+	if !m.fits(idx) {
+		b = append(b, ` off`...)
+	}
 	b = append(b, `"><input type="checkbox" name="seat" value="`...)
 	b = append(b, templ.EscapeString(label)...)
 	b = append(b, `" data-idx="`...)

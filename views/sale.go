@@ -33,6 +33,23 @@ func (s Sale) freeIn(section int) (n int) {
 	return n
 }
 
+// look is the classes of a section in the drawing: its colour, and how much of it is free, of what fits.
+func (s Sale) look(section int) string {
+	look := hue(s.categoryOf(section))
+	switch free, all := s.fitting(section), s.Plan.Sections[section].Count; {
+	case free == 0:
+		look += " none"
+	case free*4 < all:
+		look += " few"
+	case free*4 < all*3:
+		look += " some"
+	}
+	if s.Plan.Sections[section].Area {
+		look += " area"
+	}
+	return look
+}
+
 func (s Sale) mine(idx int) bool {
 	return s.Hold != nil && !s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
 }

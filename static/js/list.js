@@ -1,5 +1,6 @@
 // The rows as checkboxes: what is ticked is mine. A tick claims, taking it away lets go; arrows walk the seats.
 
+import {filter} from 'usher/filter'
 import {claim, hold, release, words} from 'usher/hold'
 import {live} from 'usher/live'
 import {$, $$, number, path, say} from 'usher/page'
@@ -22,6 +23,8 @@ function paint(idx, box) {
   const closed = state !== 0 && !mine && !hold.settling(idx) && !hold.seats.has(idx)
   box.checked = mine
   box.classList.toggle('settling', hold.settling(idx))
+  const fits = filter.fits(idx)
+  if (fits !== undefined) box.parentNode.classList.toggle('off', !fits)
   box.dataset.state = ghost ? 'lapsed' : NAMES[state]
   const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours|your time ran out, still free)$/, '')
   box.ariaLabel = plain + (mine ? ', yours' : ghost ? LAPSED : closed ? WORDS[state] : '')
@@ -54,10 +57,26 @@ function count() {
     write(at, held)
   }
   for (const at of $$('[data-first]')) write(at, freeIn(Number(at.dataset.first), Number(at.dataset.seats)))
+  const query = filter.query()
   for (const link of links) {
     const s = sections[sectionOf(link)]
-    if (s) write(link, freeIn(s.first, s.count))
+    if (!s) continue
+    const free = filter.free(s)
+    write(link, free)
+    link.classList.toggle('off', free === 0 && filter.on())
+    link.search = query
   }
+  drawn.forEach((link, at) => {
+    const s = sections[at]
+    if (s) fill(link, filter.free(s) / s.count)
+  })
+  filter.count()
+}
+
+// fill shows how much of a section is free.
+function fill(link, part) {
+  const now = part === 0 ? 'none' : part < .25 ? 'few' : part < .75 ? 'some' : ''
+  for (const name of ['none', 'few', 'some']) link.classList.toggle(name, name === now)
 }
 
 function freeIn(first, count) {
@@ -66,7 +85,7 @@ function freeIn(first, count) {
   return free
 }
 
-const links = $$('.sections a'), sectionOf = link => Number(link.pathname.split('/').at(-1))
+const drawn = $$('#map > svg a'), links = $$('.sections a'), sectionOf = link => Number(link.pathname.split('/').at(-1))
 let sections = [] // with first and count, told by whoever knows the drawing
 
 function write(at, n) {
@@ -160,7 +179,7 @@ document.addEventListener('focusout', event => {
 
 // openSection puts the rows of another section onto the page.
 export async function openSection(section) {
-  const answer = await fetch(`${path}/sections/${section}`, {headers: {'Usher-Fragment': '1'}})
+  const answer = await fetch(`${path}/sections/${section}${filter.query()}`, {headers: {'Usher-Fragment': '1'}})
   if (!answer.ok) throw new Error(`section ${section}: status ${answer.status}`)
   const fresh = document.createElement('template')
   fresh.innerHTML = await answer.text()
@@ -180,5 +199,9 @@ export function start() {
     countSoon()
   })
   hold.addEventListener('change', event => repaint(event.detail))
+  filter.addEventListener('change', () => {
+    repaint(null)
+    count()
+  })
   repaint(null)
 }

@@ -1,6 +1,7 @@
 // The map: the server's drawing of the sections below, every seat on a canvas above. It is a second picture of the
 // rows; whatever is tapped here goes the way of the checkboxes.
 
+import {filter} from 'usher/filter'
 import {inside, labelOf, numberOf, unpack, wordsOf} from 'usher/geometry'
 import {hold, tellPrices} from 'usher/hold'
 import {follow as followHouse, openSection, toggle} from 'usher/list'
@@ -16,7 +17,7 @@ const STILL = 120 // ms without a move after which the view rests
 const STATES = ['free', 'held, may come back', 'sold', 'not for sale']
 
 const frame = $('#map'), canvas = frame && $('canvas', frame), drawing = frame && $('svg', frame), card = frame && $('.card', frame)
-let house, view, painter, titles, due, waiting, focused = -1, since = -Infinity // when the view moved last
+let house, view, painter, titles, due, waiting, naming, focused = -1, since = -Infinity // when the view moved last
 const rings = new Map() // idx → since when
 
 function redraw() { due ??= requestAnimationFrame(draw) }
@@ -54,6 +55,7 @@ function moved() {
   titles.show(view)
   canvas.classList.toggle('whole', view.whole)
   hideCard()
+  if (focused >= 0) nameFocused()
   since = performance.now()
   again()
 }
@@ -75,6 +77,7 @@ function seatAt(px, py, least) {
 }
 
 function tapped({detail: {x, y, touch}}) {
+  hideCard()
   const idx = seatAt(x, y, touch ? TOUCH : MOUSE)
   if (idx >= 0) return toggle(idx, labelOf(house, idx))
   const at = sectionAt(...view.plan(x, y))
@@ -95,10 +98,10 @@ async function enter(at, push = true) {
   try {
     await openSection(at)
   } catch {
-    location.href = `${path}/sections/${at}`
+    location.href = `${path}/sections/${at}${filter.query()}`
     return
   }
-  if (push) history.pushState({section: at}, '', `${path}/sections/${at}`)
+  if (push) history.pushState({section: at}, '', `${path}/sections/${at}${filter.query()}`)
   document.title = `${house.sections[at].name}, ${$('h1').textContent}`
 }
 
@@ -107,14 +110,29 @@ function whole() {
 }
 
 function hover(event) {
-  if (event.pointerType !== 'mouse' || event.buttons) return hideCard()
-  const r = canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
-  const idx = seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : sectionAt(...view.plan(x, y))
-  canvas.classList.toggle('over', idx >= 0 || at >= 0)
+  if (event.pointerType !== 'mouse') return // fingers press longer to learn what is there
+  if (event.buttons) return hideCard()
+  const r = canvas.getBoundingClientRect(), [idx, at] = name(event.clientX - r.left, event.clientY - r.top)
+  canvas.classList.toggle('over', at >= 0)
   links.forEach((link, i) => link.classList.toggle('over', i === at && idx < 0))
-  if (idx >= 0) showCard(x, y, wordsOf(house, idx), describe(idx))
-  else if (at >= 0) showCard(x, y, house.sections[at].name, `${freeIn(at)} of ${house.sections[at].count} free`)
+}
+
+// name says on the card what is at a point, and gives the seat and the section there.
+function name(x, y, touch) {
+  const idx = seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : sectionAt(...view.plan(x, y)), s = house.sections[at]
+  if (idx >= 0) showCard(x, y, wordsOf(house, idx), describe(idx), touch)
+  else if (s) showCard(x, y, s.name, `${freeIn(s)} of ${s.count} free`, touch)
   else hideCard()
+  return [idx, at]
+}
+
+// nameFocused says the same of the seat that has the focus, once the map rests.
+function nameFocused() {
+  clearTimeout(naming)
+  naming = setTimeout(() => {
+    if (focused < 0 || !house.sections[house.section[focused]].pitch) return
+    showCard((house.x[focused] - view.x) * view.scale, (house.y[focused] - view.y) * view.scale, wordsOf(house, focused), describe(focused))
+  }, STILL)
 }
 
 const links = frame ? $$('a', drawing) : []
@@ -126,25 +144,27 @@ function describe(idx) {
   return [`${cost.name}, ${price(cost.price)}`, ...notes, state].join(' · ')
 }
 
-function freeIn(at) {
-  const s = house.sections[at]
+function freeIn({first, count}) {
   let n = 0
-  for (let idx = s.first; idx < s.first + s.count; idx++) if (live.states?.[idx] === 0) n++
+  for (let idx = first; idx < first + count; idx++) if (live.states?.[idx] === 0) n++
   return n
 }
 
-function showCard(x, y, title, text) {
+function showCard(x, y, title, text, above) {
   const b = document.createElement('b'), span = document.createElement('span')
   b.textContent = title
   span.textContent = text
   card.replaceChildren(b, span)
   card.hidden = false
   const left = Math.min(x + 16, view.width - card.offsetWidth - 8)
-  const top = y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - 12 : y + 20
-  card.style.transform = `translate(${Math.max(8, left)}px, ${top}px)`
+  const top = above || y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - (above ? 32 : 12) : y + 20
+  card.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`
 }
 
-function hideCard() { card.hidden = true }
+function hideCard() {
+  clearTimeout(naming)
+  card.hidden = true
+}
 
 function changed({detail: idxs}) {
   painter.touch(idxs)
@@ -170,11 +190,13 @@ function follow(event) {
     }
   }
   if (focused !== before) soon()
+  if (focused >= 0) nameFocused()
 }
 
 function unfollow() {
   if (focused < 0) return
   focused = -1
+  hideCard()
   soon()
 }
 
@@ -189,11 +211,13 @@ function placed() {
 function listen() {
   view.addEventListener('move', moved)
   view.addEventListener('tap', tapped)
+  view.addEventListener('press', ({detail: {x, y}}) => name(x, y, true))
   canvas.addEventListener('pointermove', hover)
-  canvas.addEventListener('pointerleave', hideCard)
+  canvas.addEventListener('pointerleave', event => { if (event.pointerType === 'mouse') hideCard() })
   live.addEventListener('change', changed)
   hold.addEventListener('change', held)
   hold.addEventListener('placed', placed)
+  filter.addEventListener('change', again)
   document.addEventListener('focusin', follow)
   document.addEventListener('focusout', unfollow)
   document.addEventListener('keydown', event => { if (event.key === 'Escape') hideCard() })
@@ -214,10 +238,11 @@ export async function start() {
   const closest = Math.min(...house.sections.map(s => s.pitch).filter(Boolean))
   view.most = Math.max(56 / closest, view.least * 2)
   titles = new Titles(drawing, house)
-  painter = new Painter(canvas, house, hold, live, numberOf)
+  painter = new Painter(canvas, house, hold, live, numberOf, filter.fits)
   listen()
   buttons(view, whole)
   followHouse(house)
+  filter.follow(house)
   tellPrices(idx => house.categories[house.category[idx]].price)
   const at = Number(frame.dataset.section)
   if (at >= 0) view.jump(house.sections[at])

@@ -1,41 +1,60 @@
 // Drawing the seats: colour says what a seat costs, shape and filling say whether it can be had.
-// Free is a full disc, held a hollow ring, sold a small dot, mine a disc with a tick, mine until my time ran out a ring in
-// that disc's colour; wheelchair places are squares.
+// Free is a full disc, held a hollow ring, sold a small dot, not for sale a cross, mine a disc with a tick, mine until my
+// time ran out a broken ring with a core; wheelchair places are squares. What is not looked for is faint.
 
 export const DOT = 1.7 // radius in CSS pixels from which seats are discs
 const NUMBER = 9 // … and from which they have numbers
 const HUES = 5
 const ACCESSIBLE = 1
+const STATES = ['free', 'held', 'sold', 'blocked'] // as they travel
 const SLOW = 6 // ms for the seats of a frame; the rest of 16 is the browser's
+const FAINT = .22 // of what does not fit the filter
 const FEW = 4000 // seats that are drawn one by one; beyond, all are drawn anew
 
 // colours reads the theme from the style sheet; with forced colours those of the system.
 export function colours() {
   const css = getComputedStyle(document.documentElement), get = name => css.getPropertyValue(name).trim()
   if (matchMedia('(forced-colors: active)').matches) {
-    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', onMine: 'HighlightText', held: 'GrayText', sold: 'GrayText', focus: 'Highlight', text: 'Canvas'}
+    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight', text: 'Canvas'}
   }
   const prices = Array.from({length: HUES}, (_, i) => get(`--p${i}`))
-  return {prices, mine: get('--mine'), onMine: get('--on-mine'), held: get('--held'), sold: get('--sold'), focus: get('--focus'), text: get('--bg')}
+  return {prices, mine: get('--mine'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--held'), sold: get('--sold'), focus: get('--focus'), text: get('--bg')}
 }
 
 function sprite(kind, colour, theme, r, ratio) {
-  const hollow = kind.state === 'held' || kind.state === 'lapsed'
+  const {state} = kind, hollow = state === 'held' || state === 'lapsed'
   const size = Math.ceil((r + 2) * 2 * ratio), c = document.createElement('canvas')
   c.width = c.height = size
   const g = c.getContext('2d')
   g.translate(size / 2, size / 2)
   g.scale(ratio, ratio)
   g.fillStyle = g.strokeStyle = colour
+  g.lineWidth = Math.max(1, r * .2)
   g.beginPath()
-  if (kind.wheel) g.roundRect(-r * .92, -r * .92, r * 1.84, r * 1.84, r * .45)
-  else g.arc(0, 0, kind.state === 'sold' ? r * .42 : hollow ? r * .8 : r, 0, 7)
-  if (hollow) {
-    g.lineWidth = Math.max(1, r * .2)
-    g.stroke()
-  } else g.fill()
-  if (kind.state === 'mine') tick(g, theme.onMine, r)
+  if (state === 'blocked') cross(g, r * .42)
+  else if (kind.wheel) g.roundRect(-r * .92, -r * .92, r * 1.84, r * 1.84, r * .45)
+  else g.arc(0, 0, state === 'sold' ? r * .42 : hollow ? r * .8 : r, 0, 7)
+  if (state === 'lapsed') core(g, r)
+  if (hollow || state === 'blocked') g.stroke()
+  else g.fill()
+  if (state === 'mine') tick(g, theme.onMine, r)
   return c
+}
+
+function cross(g, r) {
+  for (const side of [-1, 1]) {
+    g.moveTo(-r, -r * side)
+    g.lineTo(r, r * side)
+  }
+}
+
+function core(g, r) {
+  g.setLineDash([r * .5, r * .34])
+  g.stroke()
+  g.beginPath()
+  g.arc(0, 0, r * .34, 0, 7)
+  g.fill()
+  g.beginPath()
 }
 
 function tick(g, colour, r) {
@@ -58,8 +77,8 @@ export class Painter {
   #stale = true // all of the sheet, or the seats of it that changed
   #at // where the sheet looks at
   #cost = 0 // ms to draw all of it
-  constructor(canvas, house, hold, live, numberOf) {
-    Object.assign(this, {canvas, house, hold, live, numberOf, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
+  constructor(canvas, house, hold, live, numberOf, fits = () => true) {
+    Object.assign(this, {canvas, house, hold, live, numberOf, fits, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
     this.recolour()
   }
   // touch says which seats look different now; without any, all of them may.
@@ -73,7 +92,7 @@ export class Painter {
     this.touch()
     this.#sprites.clear()
     const {prices, held, sold, mine} = this.theme
-    this.packed = {prices: prices.map(packed), held: packed(held), sold: packed(sold), mine: packed(mine), lapsed: packed(mine)}
+    this.packed = {prices: prices.map(packed), held: packed(held), sold: packed(sold), blocked: 0, mine: packed(mine), lapsed: packed(mine)}
   }
   // colour is a seat's, of the theme or of that packed.
   colour(idx, state, of) { return state === 'free' ? of.prices[this.house.category[idx] % HUES] : of[state] }
@@ -83,8 +102,11 @@ export class Painter {
     if (this.hold.ghost(idx)) return 'lapsed'
     const s = this.live.states ? this.live.states[idx] : 0
     if (s === 1 && this.hold.asked.get(idx) === false) return 'free'
-    return s === 0 ? 'free' : s === 1 ? 'held' : 'sold'
+    return STATES[s]
   }
+
+  // faint tells whether a seat is none of those that are looked for; what is mine is always seen.
+  faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.fits(idx) }
 
   // draw shows everything in view: view = {scale, x, y}, a seat stands at (seat - x) * scale. While the view moves, a house
   // that takes long to draw is shown by the sheet as it is, moved along; true says that it must be drawn when all is still.
@@ -136,7 +158,7 @@ export class Painter {
         const {title} = s
         if (title && house.x[idx] > title.left && house.x[idx] < title.right && house.y[idx] > title.top && house.y[idx] < title.bottom) continue
         const state = this.state(idx)
-        const colour = this.colour(idx, state, packed)
+        const whole = this.colour(idx, state, packed), colour = this.faint(idx, state) ? whole & 0xffffff | whole >>> 2 & 0x3f000000 : whole
         const side = state === 'free' || state === 'mine' ? size : Math.max(1, size >> 1)
         const x = Math.round((house.x[idx] - view.x) * k - side / 2), y = Math.round((house.y[idx] - view.y) * k - side / 2)
         if (x < 0 || y < 0 || x + side > width || y + side > height) continue
@@ -146,12 +168,13 @@ export class Painter {
     this.g.putImageData(this.#pixels, 0, 0)
   }
 
-  // #mine makes the attendee's own seats easy to find where seats are only dots.
+  // #mine makes the attendee's own seats easy to find where seats are only dots, and those that were.
   #mine(sections, view, ratio) {
     for (const idx of new Set([...this.hold.seats.keys(), ...this.hold.asked.keys()])) {
-      if (!this.hold.has(idx) || !sections.includes(this.house.sections[this.house.section[idx]])) continue
+      const state = this.state(idx)
+      if (state !== 'mine' && state !== 'lapsed' || !sections.includes(this.house.sections[this.house.section[idx]])) continue
       const x = (this.house.x[idx] - view.x) * view.scale, y = (this.house.y[idx] - view.y) * view.scale
-      this.#stamp({state: 'mine'}, this.theme.mine, 6, x, y, ratio)
+      this.#stamp({state}, this.theme.mine, 6, x, y, ratio)
     }
   }
 
@@ -173,8 +196,10 @@ export class Painter {
     }
     const state = this.state(idx), colour = this.colour(idx, state, theme)
     const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
+    if (this.faint(idx, state)) g.globalAlpha = FAINT
     this.#stamp({state, wheel}, colour, r, x, y, ratio)
-    if (r >= NUMBER && state === 'free') this.#number(idx, r, x, y, colour)
+    g.globalAlpha = 1
+    if (r >= NUMBER && state === 'free' && this.fits(idx)) this.#number(idx, r, x, y, colour)
   }
 
   // #patch draws the seats that changed, where all in view are discs.

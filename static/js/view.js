@@ -2,16 +2,18 @@
 
 import {$, calm} from 'usher/page'
 
-const FLIGHT = 320, STILL = 8 // ms of a flight; px of travel below which a press is a tap
+const FLIGHT = 320, STILL = 8, LONG = 500 // ms of a flight; px of travel below which a press is a tap; ms of a tap at most
 const SHELF = 56, wide = matchMedia('(min-width: 60rem)') // px kept free for the buttons where they stand side by side
 
 // View is scale in CSS pixels per plan unit, and the plan's point in the upper left corner.
-// It sends "move", and "tap" with detail = {x, y, touch}.
+// It sends "move", and "tap" with detail = {x, y, touch}; "press" with the same for a finger that stays.
 export class View extends EventTarget {
   scale = 1; x = 0; y = 0
   #pointers = new Map()
   #flight
   #travel = 0
+  #long
+  #pressed = false // for long: this is no tap any more
 
   constructor(frame, canvas, box) {
     super()
@@ -95,8 +97,18 @@ export class View extends EventTarget {
     if (event.button) return
     cancelAnimationFrame(this.#flight)
     this.canvas.setPointerCapture(event.pointerId)
-    if (this.#pointers.size === 0) this.#travel = 0
-    this.#pointers.set(event.pointerId, this.#at(event))
+    if (this.#pointers.size === 0) [this.#travel, this.#pressed] = [0, false]
+    const at = this.#at(event)
+    this.#pointers.set(event.pointerId, at)
+    clearTimeout(this.#long)
+    if (event.pointerType === 'touch' && this.#pointers.size === 1) this.#long = setTimeout(() => this.#press(at), LONG)
+  }
+  // #press is a finger that stayed where it came down: it is told what is there, and its end is no tap.
+  #press(at) {
+    if (this.#travel >= STILL || !this.#pointers.size) return
+    this.#travel = 0
+    this.#pressed = true
+    this.dispatchEvent(new CustomEvent('press', {detail: {...at, touch: true}}))
   }
   #move(event) {
     const was = this.#pointers.get(event.pointerId)
@@ -105,6 +117,7 @@ export class View extends EventTarget {
     this.#travel += Math.hypot(now.x - was.x, now.y - was.y)
     this.#pointers.set(event.pointerId, now)
     if (this.#travel < STILL) return
+    clearTimeout(this.#long)
     this.canvas.classList.add('moving')
     const fixed = others[0]
     if (!fixed) return this.#set(this.scale, this.x - (now.x - was.x) / this.scale, this.y - (now.y - was.y) / this.scale)
@@ -113,8 +126,9 @@ export class View extends EventTarget {
   }
   #up(event) {
     if (!this.#pointers.delete(event.pointerId)) return
+    clearTimeout(this.#long)
     this.canvas.classList.remove('moving')
-    if (event.type === 'pointerup' && this.#travel < STILL && this.#pointers.size === 0) {
+    if (event.type === 'pointerup' && this.#travel < STILL && !this.#pressed && this.#pointers.size === 0) {
       this.dispatchEvent(new CustomEvent('tap', {detail: {...this.#at(event), touch: event.pointerType !== 'mouse'}}))
     }
   }
@@ -126,15 +140,23 @@ export class View extends EventTarget {
   }
 }
 
+const ALL = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3"/></svg>'
+// What stands on the map to move it, in the order of the Tab key. Without scripts there is nothing to move.
+const BUTTONS = [
+  ['pan', 'Up', 'Move up', '↑'], ['pan', 'Left', 'Move left', '←'], ['pan', 'Down', 'Move down', '↓'], ['pan', 'Right', 'Move right', '→'],
+  ['zoom', 'in', 'Zoom in', '+'], ['zoom', 'out', 'Zoom out', '−'], ['zoom', 'all', 'Whole house', ALL],
+]
 const KEYS = {ArrowLeft: [-.25, 0], ArrowRight: [.25, 0], ArrowUp: [0, -.25], ArrowDown: [0, .25]}
 
 // buttons lets the zoom buttons, and the arrow keys while one of them has the focus, move a view.
 export function buttons(view, whole) {
   const group = $('.zoom')
+  group.innerHTML = BUTTONS.map(([kind, what, name, sign]) => `<button type="button" data-${kind}="${what}" aria-label="${name}">${sign}</button>`).join('')
   group.hidden = false
   group.addEventListener('click', event => {
-    const what = event.target.closest('button')?.dataset.zoom
-    if (what === 'all') whole()
+    const {zoom: what, pan} = event.target.closest('button')?.dataset ?? {}
+    if (pan) view.pan(...KEYS[`Arrow${pan}`])
+    else if (what === 'all') whole()
     else if (what) view.zoom(what === 'in' ? 1.8 : 1 / 1.8)
   })
   group.addEventListener('keydown', event => {
