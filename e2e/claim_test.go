@@ -63,6 +63,14 @@ func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
 	ann.giveBack("Stalls/C/12")
 	ann.page = first
 	ann.holdsSeats(0) // the first tab hears of it too
+
+	other := ann.sameSession() // which no page of this browser hears of by itself
+	other.claim(slug, "Stalls/C/14")
+	ann.holds("Stalls/C/14")
+	if status, _ := other.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
+		t.Fatalf("give back: status %d", status)
+	}
+	ann.holdsSeats(0)
 }
 
 func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {

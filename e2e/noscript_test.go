@@ -16,11 +16,17 @@ func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	ann.visit("/events")
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `"]`).First())
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
+	ann.press(ann.page.Locator(`.prices [data-category="B"] a`))
+	ann.sees(ann.page.Locator(".off", playwright.PageLocatorOptions{Has: ann.seat("Stalls/C/12")}))
+	check(t, expect.Locator(ann.page.Locator(`.sections a[href$="/sections/1?price=B"]`)).ToHaveCount(1))
 	row := ann.page.GetByRole("group", playwright.PageGetByRoleOptions{Name: "Row C"})
 	check(t, row.Locator(`input[value="Stalls/C/12"]`).Check())
 	check(t, row.Locator(`input[value="Stalls/C/13"]`).Check())
 	ann.press(ann.holdButton())
 	ann.holds("Stalls/C/12", "Stalls/C/13")
+	ann.sees(ann.page.GetByText("227 free seats here fit.")) // the form came back to what was looked for
+	ann.press(ann.page.GetByText("Show all seats").First())
+	check(t, expect.Locator(ann.page.Locator(".off")).ToHaveCount(0))
 
 	ann.giveBack("Stalls/C/12")
 	ann.holdsSeats(1)

@@ -122,7 +122,9 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return h.refuseOrder(w, r, s, form, err)
 	}
-	h.tellMine(r, s, seats.Hold{})
+	if left, err := s.Hold(r.Context(), holder); err == nil || errors.Is(err, seats.ErrNoHold) {
+		h.tellMine(r, s, left)
+	}
 	if !wantsJSON(r) {
 		http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
 		return nil

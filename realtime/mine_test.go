@@ -61,7 +61,7 @@ func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
 		var in []*watcher
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(in) == 0 || rapid.Bool().Draw(t, "comes") {
-				w := &watcher{visitor: visitor{"here", uint64(rapid.IntRange(0, 3).Draw(t, "session"))}}
+				w := &watcher{visitor: visitor{address: "here", session: uint64(rapid.IntRange(0, 3).Draw(t, "session"))}}
 				if c.admit(w, mostSockets, mostSockets) {
 					in = append(in, w)
 				} else if w.visitor.session == 0 || c.pages(w.visitor.session) < socketsPerSession {

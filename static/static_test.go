@@ -188,11 +188,12 @@ var budgets = []struct {
 	scripts []string
 }{
 	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js"}},
-	{"a waiting room or list", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js", "waitlist.js"}},
+	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
+	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it
 	{"the plan editor", 40_000, []string{"editor.js"}},
-	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk-passkey.js"}},
+	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk_passkey.js"}},
 }
 
 const mostStyle = 8_000 // bytes

@@ -82,6 +82,41 @@ test('all that pinching and dragging do is done by single presses of buttons and
   assert.ok(view.whole)
 })
 
+test('an arrow moves the map by a single press, no drag', async () => {
+  const {view, buttons} = await open()
+  globalThis.group = new Part()
+  buttons(view, () => {})
+  assert.equal(group.innerHTML.match(/data-pan/g).length, 4)
+  const press = pan => group.dispatchEvent(Object.defineProperty(new Event('click'), 'target', {value: {closest: () => ({dataset: {pan}})}}))
+  view.jump({left: 1800, right: 2000, top: 1400, bottom: 1500})
+  for (const [arrow, dx, dy] of [['Left', -1, 0], ['Right', 1, 0], ['Up', 0, -1], ['Down', 0, 1]]) {
+    const {x, y} = view
+    press(arrow)
+    assert.deepEqual([Math.sign(view.x - x), Math.sign(view.y - y)], [dx, dy], arrow)
+  }
+})
+
+test('a finger that stays asks what is there, and takes nothing', async t => {
+  t.mock.timers.enable({apis: ['setTimeout']})
+  const noticed = async (does, from, to) => {
+    const {view, taps, hand} = await open(from, to), asked = []
+    view.addEventListener('press', event => asked.push([event.detail.x, event.detail.y]))
+    does(hand)
+    return [asked.length, taps.length]
+  }
+  const stays = hand => { hand('pointerdown', 50, 60); t.mock.timers.tick(600); hand('pointermove', 52, 60); hand('pointerup', 52, 60) }
+  const cases = {
+    stays: [stays, [1, 0]],
+    'taps': [hand => { hand('pointerdown', 50, 60); t.mock.timers.tick(100); hand('pointerup', 50, 60); t.mock.timers.tick(600) }, [0, 1]],
+    'drags': [hand => { hand('pointerdown', 50, 60); hand('pointermove', 90, 60); t.mock.timers.tick(600); hand('pointerup', 90, 60) }, [0, 0]],
+    'is a mouse': [hand => { hand('pointerdown', 50, 60, {pointerType: 'mouse'}); t.mock.timers.tick(600); hand('pointerup', 50, 60, {pointerType: 'mouse'}) }, [0, 1]],
+    'stays, and then another taps': [hand => { stays(hand); hand('pointerdown', 50, 60); hand('pointerup', 50, 60) }, [1, 1]],
+    'stays beside another': [hand => { hand('pointerdown', 50, 60); hand('pointerdown', 80, 60, {pointerId: 2}); t.mock.timers.tick(600); hand('pointerup', 50, 60); hand('pointerup', 80, 60, {pointerId: 2}) }, [0, 0]],
+  }
+  for (const [what, [does, want]] of Object.entries(cases)) assert.deepEqual(await noticed(does), want, what)
+  assert.deepEqual(await noticed(stays, '    this.#pressed = true\n', ''), [1, 1], 'a long press that takes a seat is not noticed')
+})
+
 test('a pinch zooms around the finger that rests', async () => {
   const {view, hand} = await open()
   hand('pointerdown', 100, 100)

@@ -4,7 +4,7 @@ import {live} from 'usher/live'
 import {$, $$, counted, data, key, path, price, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
-const TICK = 250
+const TICK = 250, SOON = 250
 
 // hold sends "change" with detail = idx of seats that became or stopped being mine.
 class Hold extends EventTarget {
@@ -280,18 +280,31 @@ async function refresh(always) {
   if (lapsed && gone.length) say(`${gone.join(' and ')} went to somebody else.`)
 }
 
-// changed looks whether something became of seats of mine that this page did not ask for; the server says what, for it may
-// have been me, elsewhere.
-function changed({detail: idxs}) {
+// stray tells whether something became of seats of mine that this page did not ask for.
+function stray(idxs) {
   const state = hold.lapsed ? 0 : 1
-  if ([...hold.seats.keys()].some(idx => live.states[idx] !== state && idxs?.includes(idx) !== false && !hold.settling(idx))) refresh()
+  return [...hold.seats.keys()].some(idx => live.states?.[idx] !== state && idxs?.includes(idx) !== false && !hold.settling(idx))
 }
 
-// told compares what the server says that I hold with what this page knows, once it has its own answers.
-async function told({detail: {deadline, extensions, idx}}) {
-  await settled
-  const known = hold.seats.size ? hold.deadline : 0
-  if (deadline !== known || extensions !== hold.extensions || `${idx}` !== `${[...hold.seats.keys()].sort((a, b) => a - b)}`) refresh(true)
+let looking, word // what the server said last that I hold, until it is looked into
+
+// look compares what this page knows with what it was told, once the answers to its own requests had time to come, and
+// asks if that differs; the map alone does not say by whom a seat was taken, for it may have been me, elsewhere.
+function look() {
+  looking ??= setTimeout(async () => {
+    looking = undefined
+    await settled
+    const told = word
+    word = undefined
+    if (!(told && differs(told)) && !stray()) return
+    if (told?.deadline === 0 && [...hold.seats.keys()].every(idx => live.states?.[idx] !== 1)) hold.take(undefined)
+    else refresh(true)
+  }, SOON)
+}
+
+function differs({deadline, extensions, idx}) {
+  if (!idx.length || !hold.seats.size) return idx.length !== hold.seats.size
+  return deadline !== hold.deadline || extensions !== hold.extensions || `${idx}` !== `${[...hold.seats.keys()].sort((a, b) => a - b)}`
 }
 
 export function start() {
@@ -304,8 +317,11 @@ export function start() {
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)
-  live.addEventListener('change', changed)
-  live.addEventListener('mine', told)
+  live.addEventListener('change', event => { if (stray(event.detail)) look() })
+  live.addEventListener('mine', event => {
+    word = event.detail
+    look()
+  })
   live.addEventListener('wake', refresh)
   addEventListener('pageshow', event => { if (event.persisted) refresh() })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })

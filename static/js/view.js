@@ -13,7 +13,7 @@ export class View extends EventTarget {
   #flight
   #travel = 0
   #long
-  #pressed = false // for long: this is no tap any more
+  #pressed = false // for long, or with two fingers: no tap any more
 
   constructor(frame, canvas, box) {
     super()
@@ -100,6 +100,7 @@ export class View extends EventTarget {
     if (this.#pointers.size === 0) [this.#travel, this.#pressed] = [0, false]
     const at = this.#at(event)
     this.#pointers.set(event.pointerId, at)
+    if (this.#pointers.size > 1) this.#pressed = true
     clearTimeout(this.#long)
     if (event.pointerType === 'touch' && this.#pointers.size === 1) this.#long = setTimeout(() => this.#press(at), LONG)
   }
@@ -128,7 +129,7 @@ export class View extends EventTarget {
     if (!this.#pointers.delete(event.pointerId)) return
     clearTimeout(this.#long)
     this.canvas.classList.remove('moving')
-    if (event.type === 'pointerup' && this.#travel < STILL && !this.#pressed && this.#pointers.size === 0) {
+    if (event.type === 'pointerup' && !this.#pressed && this.#travel < STILL && this.#pointers.size === 0) {
       this.dispatchEvent(new CustomEvent('tap', {detail: {...this.#at(event), touch: event.pointerType !== 'mouse'}}))
     }
   }
@@ -140,18 +141,20 @@ export class View extends EventTarget {
   }
 }
 
-const ALL = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3"/></svg>'
 // What stands on the map to move it, in the order of the Tab key. Without scripts there is nothing to move.
 const BUTTONS = [
-  ['pan', 'Up', 'Move up', '↑'], ['pan', 'Left', 'Move left', '←'], ['pan', 'Down', 'Move down', '↓'], ['pan', 'Right', 'Move right', '→'],
-  ['zoom', 'in', 'Zoom in', '+'], ['zoom', 'out', 'Zoom out', '−'], ['zoom', 'all', 'Whole house', ALL],
+  ['pan', 'Up', 'Move up', 'M4 10l4-4 4 4'], ['pan', 'Left', 'Move left', 'M10 4L6 8l4 4'],
+  ['pan', 'Down', 'Move down', 'M4 6l4 4 4-4'], ['pan', 'Right', 'Move right', 'M6 4l4 4-4 4'],
+  ['zoom', 'in', 'Zoom in', 'M8 3v10M3 8h10'], ['zoom', 'out', 'Zoom out', 'M3 8h10'],
+  ['zoom', 'all', 'Whole house', 'M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3'],
 ]
+const button = ([kind, what, name, sign]) => `<button type="button" data-${kind}="${what}" aria-label="${name}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${sign}"/></svg></button>`
 const KEYS = {ArrowLeft: [-.25, 0], ArrowRight: [.25, 0], ArrowUp: [0, -.25], ArrowDown: [0, .25]}
 
 // buttons lets the zoom buttons, and the arrow keys while one of them has the focus, move a view.
 export function buttons(view, whole) {
   const group = $('.zoom')
-  group.innerHTML = BUTTONS.map(([kind, what, name, sign]) => `<button type="button" data-${kind}="${what}" aria-label="${name}">${sign}</button>`).join('')
+  group.innerHTML = BUTTONS.map(button).join('')
   group.hidden = false
   group.addEventListener('click', event => {
     const {zoom: what, pan} = event.target.closest('button')?.dataset ?? {}

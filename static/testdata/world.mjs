@@ -25,6 +25,7 @@ class Part extends EventTarget {
   cloneNode() { return new Part() }
   appendChild(part) { return this.children.push(part), part.remove = () => this.children.splice(this.children.indexOf(part), 1), part }
   append() {}
+  insertAdjacentHTML() {}
   replaceChildren() {}
   setAttribute() {}
   scrollIntoView() {}

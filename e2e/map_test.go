@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// point is where something is in the window, in px.
+type point struct{ x, y float64 }
+
+// spot finds a seat on the map: its place in the drawing, as the drawing lies in the window now.
+const spot = `async ([section, row, n]) => {
+	const g = await (await fetch(document.body.dataset.geometry)).json()
+	const r = g.sections.find(s => s.name === section).rows.find(r => r.row === row)
+	const sum = list => { let v = list[0], step = 0; for (const d of list.slice(1, n)) v += step += d; return v / 10 }
+	const [x, y, w] = document.querySelector('#map > svg').getAttribute('viewBox').split(' ').map(Number)
+	const frame = document.querySelector('#map canvas').getBoundingClientRect(), k = frame.width / w
+	return [frame.left + (sum(r.x) - x) * k, frame.top + (sum(r.y) - y) * k]
+}`
+
+func (p *person) spot(section, row string, n int) point {
+	p.t.Helper()
+	at, err := p.page.Evaluate(spot, []any{section, row, n})
+	check(p.t, err)
+	list, _ := at.([]any)
+	var xy [2]float64
+	for i := range xy {
+		_, err := fmt.Sscan(fmt.Sprint(list[i]), &xy[i])
+		check(p.t, err)
+	}
+	return point{xy[0], xy[1]}
+}
+
+// shown is which part of the drawing the map shows: x, y, width and height.
+func (p *person) shown() (part [4]float64) {
+	p.t.Helper()
+	box, err := p.page.Locator("#map > svg").GetAttribute("viewBox")
+	check(p.t, err)
+	_, err = fmt.Sscan(box, &part[0], &part[1], &part[2], &part[3])
+	check(p.t, err)
+	return part
+}
+
+// placard is what the map says of what is pointed at.
+func (p *person) placard() playwright.Locator { return p.page.Locator("#map .card") }
+
+func TestTheMapIsWorkedWithMouseAndWheelAndFiltered(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", device{width: 1440, height: 900, calm: true})
+	ann.openSection(slug, 1)
+	ann.seesMap()
+
+	seat := ann.spot("Boxes left", "2", 2)
+	check(t, ann.page.Mouse().Move(seat.x, seat.y))
+	check(t, expect.Locator(ann.placard()).ToContainText("Boxes left, row 2, seat 2"))
+	check(t, expect.Locator(ann.placard()).ToContainText("€75 · free"))
+	check(t, ann.page.Mouse().Click(seat.x, seat.y))
+	ann.holds("Boxes left/2/2")
+	check(t, ann.seat("Boxes left/3/1").Focus())
+	check(t, ann.page.Keyboard().Press("ArrowRight"))
+	check(t, expect.Locator(ann.placard()).ToContainText("Boxes left, row 3, seat 2")) // with the keyboard too
+	check(t, ann.page.Keyboard().Press("Escape"))
+	check(t, expect.Locator(ann.placard()).ToBeHidden())
+
+	before := ann.shown()
+	check(t, ann.page.Mouse().Wheel(0, -400))
+	eventually(t, patience, "the wheel to bring the map closer", func() bool { return ann.shown()[2] < before[2]*.9 })
+	before = ann.shown()
+	ann.press(ann.button("Move down"))
+	eventually(t, patience, "the arrow to move the map", func() bool { return ann.shown()[1] > before[1] })
+
+	dear := ann.page.Locator(`.prices [data-category="A"] a`)
+	ann.press(dear)
+	check(t, expect.Locator(dear).ToHaveAttribute("aria-current", "true"))
+	check(t, expect.Locator(ann.page.Locator("#rows .off").First()).ToBeVisible())
+	ann.hears("148 free seats fit.")
+	ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`))
+	ann.sees(ann.seat("Stalls/C/12"))
+	if at := ann.page.URL(); !strings.HasSuffix(at, "/sections/0?price=A") {
+		t.Errorf("another section has the address %s", at)
+	}
+	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("148 free seats here fit."))
+	someProgram(t, house).claim(slug, "Stalls/C/12")
+	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("147 free seats here fit."))
+}
+
+func TestTheMapIsWorkedWithFingers(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	bob := someone(t, house, "bob", device{width: 390, height: 844, touch: true, calm: true})
+	bob.openEvent(slug)
+	bob.seesMap()
+	stalls := bob.spot("Stalls", "J", 18)
+	check(t, bob.page.Touchscreen().Tap(int(stalls.x), int(stalls.y))) // seats are too small to pick
+	bob.sees(bob.seat("Stalls/J/18"))
+	if at := bob.page.URL(); !strings.HasSuffix(at, "/sections/0") {
+		t.Errorf("a tap on a section leads to %s", at)
+	}
+
+	_, err := bob.page.Evaluate(`scrollTo(0, 0)`)
+	check(t, err)
+	before, hand, rests := bob.shown(), bob.fingers(), bob.spot("Stalls", "J", 18)
+	for away := range 6 {
+		hand("touchMove", rests, point{rests.x + 30 + float64(28*away), rests.y})
+	}
+	hand("touchEnd")
+	eventually(t, patience, "the pinch to bring the map closer", func() bool { return bob.shown()[2] < before[2]*.7 })
+
+	seat := bob.spot("Stalls", "J", 18)
+	hand("touchMove", seat)
+	check(t, expect.Locator(bob.placard()).ToContainText("Stalls, row J, seat 18"))
+	hand("touchEnd")
+	bob.holdsSeats(0)
+	check(t, expect.Locator(bob.placard()).ToBeVisible())
+	check(t, bob.page.Touchscreen().Tap(int(seat.x), int(seat.y)))
+	bob.holds("Stalls/J/18")
+}
+
+// fingers puts fingers onto the page: where they are now, none for lifted. The first move sets them down.
+func (p *person) fingers() func(kind string, at ...point) {
+	p.t.Helper()
+	cdp, err := p.context.NewCDPSession(p.page)
+	check(p.t, err)
+	down := false
+	return func(kind string, at ...point) {
+		p.t.Helper()
+		if kind == "touchMove" && !down {
+			kind = "touchStart"
+		}
+		down = len(at) > 0
+		points := []any{}
+		for i, a := range at {
+			points = append(points, map[string]any{"x": a.x, "y": a.y, "id": i})
+		}
+		_, err := cdp.Send("Input.dispatchTouchEvent", map[string]any{"type": kind, "touchPoints": points})
+		check(p.t, err)
+	}
+}
