@@ -37,6 +37,7 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	h.gate.Answered(time.Since(began), err)
 	var refusal *seats.Refusal
 	if errors.As(err, &refusal) {
+		h.organizers.Refused(s.Event.ID, refusal.Code)
 		return h.refuse(w, r, s, refusal)
 	}
 	if err != nil {

@@ -213,6 +213,7 @@ type deskAsked struct {
 	URL      string          `json:"url"`
 	Kinds    []hook.Kind     `json:"kinds"`
 	On       bool            `json:"on"`
+	Days     int             `json:"days"`
 	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
 }
 
@@ -233,8 +234,9 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	for _, kind := range f["kind"] {
 		kinds = append(kinds, hook.Kind(kind))
 	}
+	days, _ := strconv.Atoi(f.Get("days")) // 0 is no time
 	return deskAsked{
-		URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
+		Days: days, URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
 		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
 		Password: f.Get("password"), Before: f.Get("before"), To: f.Get("to"), Team: team,
 	}, nil

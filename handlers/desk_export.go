@@ -20,13 +20,21 @@ var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) er
 func (h *Handlers) deskExport(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	list, known := exports[name]
-	if !known || kind != "csv" && kind != "xlsx" {
+	if !known || kind != "csv" && kind != "xlsx" && kind != "json" {
 		return errNoPage
 	}
 	if err := h.organizers.Record(r.Context(), m, "exported "+name, "events/"+s.Event.Slug+"/orders", map[string]string{"as": kind}); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+"-"+name+"."+kind+`"`)
+	if kind == "json" {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		answers := 0
+		if name == "orders" || name == "attendees" {
+			answers = len(s.Event.Questions)
+		}
+		return h.finish(w, r, list, s, newJSON(w, name, answers))
+	}
 	if kind == "csv" {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		return h.finish(w, r, list, s, newCSV(w))

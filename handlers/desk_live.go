@@ -62,7 +62,11 @@ type news struct {
 // page, session and all. A page that is not looked at closes its feed, so that browsers do not run out of connections.
 // Who takes no events gets what would be told at this moment, as JSON.
 func (h *Handlers) deskFeed(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	watch := h.desks.join(s, m, wayOf(r, m))
+	return h.follow(w, r, s, h.desks.join(s, m, wayOf(r, m)), func() bool { return h.still(r, desk.Look) })
+}
+
+// follow tells what a watcher sees, as long as whoever looks still may.
+func (h *Handlers) follow(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher, still func() bool) error {
 	if watch == nil {
 		return errClosing
 	}
@@ -73,11 +77,11 @@ func (h *Handlers) deskFeed(w http.ResponseWriter, r *http.Request, m desk.Membe
 		}
 		return writeJSON(w, http.StatusOK, told(s.Event, watch))
 	}
-	return h.feed(w, r, s, watch)
+	return h.feed(w, r, s, watch, still)
 }
 
 // feed tells a page what changed until it is gone, or its time is up.
-func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher) error {
+func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher, still func() bool) error {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream; charset=utf-8")
 	header.Set("Cache-Control", "no-store")
@@ -92,7 +96,7 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 		select {
 		case <-watch.bell:
 		case <-beat.C:
-			if !h.still(r, desk.Look) { // they were removed, or signed out everywhere
+			if !still() { // they were removed, or signed out everywhere
 				return nil
 			}
 		case <-over:

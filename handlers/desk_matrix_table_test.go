@@ -61,6 +61,12 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/waitlist":   {need: desk.Look},
 	"POST /desk/events/{slug}/waitlist":  {need: desk.Manage, form: "do=pause&reason=x"},
 
+	"GET /desk/events/{slug}/shares":                  {need: desk.Manage},
+	"POST /desk/events/{slug}/shares":                 {need: desk.Manage, form: "name="},
+	"POST /desk/events/{slug}/shares/{id}/revocation": {need: desk.Manage},
+	"GET /boards/{token}":                             anyone,
+	"GET /boards/{token}/live":                        anyone,
+
 	"GET /desk/team":                                 {need: desk.Look},
 	"POST /desk/team":                                {need: desk.Own, form: "name=Box+office"},
 	"POST /desk/teams":                               {need: desk.Own, form: "name="},
@@ -196,6 +202,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/orders/{code}":  {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
 		"/desk/events/{slug}/seats/{idx}":    {"0", "99999", "99999"},
 		"/desk/events/{slug}/exports/{file}": {"orders.csv", "secrets.csv", "secrets.csv"},
+		"/desk/events/{slug}/shares/{id}":    {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
 		"/desk/hooks/{id}":                   {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
@@ -220,6 +227,7 @@ func (w *wall) plant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
 		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)
 			INSERT INTO member (team_id, organizer_id, role) SELECT $2, id, 'manager' FROM o`, name, team)

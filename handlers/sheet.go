@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"bufio"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -82,6 +84,61 @@ func Harmless(text string) string {
 		return "'" + text
 	}
 	return text
+}
+
+// jsonSheet writes one JSON object with a list of objects, one for each row. Money is in minor units, as everywhere else in JSON.
+type jsonSheet struct {
+	w       *bufio.Writer
+	name    string // of the list
+	answers int    // of the last columns, which are answers to the event's questions
+	head    []string
+	rows    int
+}
+
+func newJSON(w io.Writer, name string, answers int) *jsonSheet {
+	return &jsonSheet{w: bufio.NewWriter(w), name: name, answers: answers}
+}
+
+func (s *jsonSheet) row(cells ...any) error {
+	if s.head == nil {
+		for _, cell := range cells {
+			s.head = append(s.head, fmt.Sprint(cell))
+		}
+		_, err := fmt.Fprintf(s.w, "{%q: [", s.name)
+		return err
+	}
+	object, answers := map[string]any{}, map[string]string{}
+	for i, cell := range cells {
+		switch v := cell.(type) {
+		case amount:
+			cell = v.minor
+		case time.Time:
+			cell = v.UTC().Format(time.RFC3339)
+		}
+		if i < len(cells)-s.answers {
+			object[strings.ReplaceAll(s.head[i], " ", "_")] = cell
+		} else if text, said := cell.(string); said && text != "" {
+			answers[s.head[i]] = text
+		}
+	}
+	if s.answers > 0 {
+		object["answers"] = answers
+	}
+	line, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	separator := ",\n"
+	if s.rows++; s.rows == 1 {
+		separator = "\n"
+	}
+	_, err = s.w.Write(append([]byte(separator), line...))
+	return err
+}
+
+func (s *jsonSheet) end() error {
+	_, err := s.w.WriteString("\n]}\n")
+	return errors.Join(err, s.w.Flush())
 }
 
 // excelSheet writes an Office Open XML workbook. Its texts are typed as texts, which no program takes for formulas.

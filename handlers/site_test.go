@@ -62,7 +62,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 6)
+	done := make(chan error, 7)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
@@ -83,7 +83,7 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	}
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

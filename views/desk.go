@@ -49,6 +49,8 @@ var notices = map[string]string{
 	"passkey-name":    "The passkey was renamed.",
 	"key":             "The key was made before, and is not shown again.",
 	"revoked":         "The key was revoked; it opens nothing any more.",
+	"shared":          "The link was made before, and is not shown again.",
+	"unshared":        "The link was revoked; it opens nothing any more.",
 	"hook":            "It was made before, and its secret is not shown again.",
 	"hook-changed":    "Saved. What waits goes to the new address, too.",
 	"hook-sent":       "It is on its way. Load the page again to see the answer.",

@@ -27,6 +27,7 @@ type DeskLive struct {
 	Kept  int             // seats that are kept for those on the wait list
 	Key   string          // of the forms
 	Wall  bool            // for a screen on the wall: figures only
+	Board string          // the address by which somebody without an account looks; empty for members
 }
 
 // Fragment is a part of the page that is sent anew when it changed.
@@ -69,6 +70,9 @@ func (p DeskLive) Facts() templ.Attributes {
 	facts["data-feed"] = p.DeskPath() + "/live" + p.query(p.Window, p.Names)
 	if p.Wall {
 		facts["data-feed"] = p.DeskPath() + "/live" + p.query(p.Window, false) + "&wall=1"
+	}
+	if p.Board != "" {
+		facts["data-desk"], facts["data-feed"] = p.Board, p.Board+"/live"
 	}
 	facts["data-zone"] = p.Sale.Event.TimeZone
 	return facts
@@ -172,7 +176,7 @@ func stack(free, held, sold, blocked int) stacked {
 // step is a part of the way from the waiting room to a ticket.
 type step struct {
 	Name  string
-	Ever  int    // people who came so far
+	Ever  int    // people who came so far, or claims that were refused
 	Now   int    // who are there; -1 for a step nobody stays in
 	Width string // of its bar
 	Lost  bool   // it leads nowhere
@@ -197,14 +201,50 @@ func (p DeskLive) funnel() []step {
 	for _, s := range list {
 		most = max(most, s.Ever)
 	}
+	if n := p.refused(); n > 0 { // tries, of which one person may make many: no measure for the others
+		list = append(list, step{Name: "Told no", Ever: n, Now: -1, Lost: true})
+	}
 	for i := range list {
-		list[i].Width = percent(float64(list[i].Ever) / float64(most))
+		list[i].Width = percent(min(1, float64(list[i].Ever)/float64(most)))
 	}
 	return list
 }
 
+// refused is how many claims were refused.
+func (p DeskLive) refused() (n int) {
+	for _, r := range p.Live.Refused {
+		n += r.N
+	}
+	return n
+}
+
+// refusals say why claims were refused, what was most often first.
+var refusals = map[string]string{
+	seats.CodeTaken: "somebody had it", seats.CodeSoldOut: "sold out", seats.CodeLimit: "over the limit", seats.CodeLone: "would leave one seat alone",
+	seats.CodeWaitingRoom: "not let in yet", seats.CodeShut: "not on sale",
+}
+
+func (p DeskLive) whyRefused() string {
+	var words []string
+	other := 0
+	for _, r := range p.Live.Refused {
+		if said := refusals[r.Code]; said != "" {
+			words = append(words, said+" "+number(r.N))
+		} else {
+			other += r.N
+		}
+	}
+	if other > 0 {
+		words = append(words, "otherwise "+number(other))
+	}
+	return "claims: " + strings.Join(words, ", ")
+}
+
 // here says how many are in a step now.
 func (p DeskLive) here(s step) string {
+	if s.Name == "Told no" {
+		return p.whyRefused()
+	}
 	words := map[string]string{"Joined": " waiting", "Called": " inside", "Held seats": " holding", "Began to pay": " paying"}
 	if s.Now < 0 {
 		return ""

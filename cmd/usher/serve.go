@@ -110,6 +110,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))
 	crew.start(ctx, "mail", outbox.Run)
 	crew.start(ctx, "webhooks", hooks.Run)
+	crew.start(ctx, "refusals", organizers.Run)
 	crew.start(ctx, "credit", func(ctx context.Context) error { return purse.Run(ctx, log) })
 	crew.start(ctx, "http", serveHTTP(listener, pages, log))
 	crew.start(ctx, "desks", desks.Run)

@@ -17,6 +17,10 @@ type Desk struct {
 	hands chan struct{} // how many passwords are looked at at once: each takes memory
 	decoy func() string // the hash that stands in for an organizer who is not there
 	wake  func()        // mail was written
+
+	noes      sync.Mutex
+	told      map[refused]int64 // refusals that are not written down yet; guarded by noes
+	toldFirst chan struct{}     // there is one
 }
 
 // atOnce is how many passwords a node looks at at once.
@@ -24,7 +28,7 @@ const atOnce = 2
 
 // New returns the desk of a database. wake is told after mail was written; it must return at once.
 func New(db *pgxpool.Pool, wake func()) *Desk {
-	return &Desk{db: db, hands: make(chan struct{}, atOnce), decoy: sync.OnceValue(newDecoy), wake: wake}
+	return &Desk{db: db, hands: make(chan struct{}, atOnce), decoy: sync.OnceValue(newDecoy), wake: wake, told: map[refused]int64{}, toldFirst: make(chan struct{}, 1)}
 }
 
 const asSQL = `SELECT set_config('usher.team', $1::bigint::text, true), set_config('role', 'usher_desk', true)`

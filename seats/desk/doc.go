@@ -31,5 +31,6 @@
 // A Tally is a sale as its change log tells it: what was sold when, and what became of each hold. It follows the log from
 // where it was read last, which is one row, and keeps a row for each minute and hour in which something changed. It is a
 // function of the log alone, so any node may write it and whoever is further does. Nothing of it is written by claims or
-// orders, and nothing is read while no desk is open.
+// orders, and nothing is read while no desk is open. Refusals change nothing and stand in no log: nodes count them, and add
+// some seconds' together.
 package desk

@@ -20,7 +20,8 @@ type Live struct {
 	Concerns []Concern
 	Seen     map[string]Seen // by Concern.Key
 	Acts     []Act
-	Inside   int // people in slots of the waiting room
+	Inside   int       // people in slots of the waiting room
+	Refused  []Refused // claims, what was most often first
 	Waits    Waits
 }
 
@@ -100,6 +101,7 @@ func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Re
 	l.queueLatest(&q, v.tally.Latest, names)
 	l.queueConcerns(&q, v.event.ID)
 	l.queueRoom(&q, v.event)
+	l.queueRefused(&q, v.event.ID)
 	l.queueWaits(&q, v.event)
 	if err = db.SendBatch(ctx, &q).Close(); err != nil {
 		return l, fmt.Errorf("desk: look at event %d: %w", v.event.ID, err)

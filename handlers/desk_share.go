@@ -1,0 +1,135 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/views"
+)
+
+type (
+	shareBody struct {
+		ID        int64      `json:"id"`
+		Name      string     `json:"name"`
+		Maker     string     `json:"maker"`
+		CreatedAt time.Time  `json:"created_at"`
+		ExpiresAt time.Time  `json:"expires_at"`
+		RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	}
+	sharesAnswer struct {
+		Shares []shareBody `json:"shares"`
+	}
+	linkMade struct {
+		Link string `json:"link"`
+	}
+)
+
+// GET /desk/events/{slug}/shares
+func (h *Handlers) deskShares(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.showShares(w, r, m, s, http.StatusOK, views.SharesPage{})
+}
+
+func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.SharesPage) (err error) {
+	if p.List, err = h.organizers.Shares(r.Context(), m, s.Event.ID); err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		answer := sharesAnswer{Shares: []shareBody{}}
+		for _, one := range p.List {
+			answer.Shares = append(answer.Shares, shareBody{one.ID, one.Name, one.Maker, one.CreatedAt.UTC(), one.ExpiresAt.UTC(), one.RevokedAt})
+		}
+		return writeJSON(w, status, answer)
+	}
+	p.Desk = h.deskEventView(w, r, m, s, "Links to the live desk")
+	return writePage(w, r, status, views.Shares(p))
+}
+
+// POST /desk/events/{slug}/shares
+//
+// The page that answers has the link in it, once: no other page ever has.
+func (h *Handlers) deskShare(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	token, err := h.organizers.Share(r.Context(), m, s.Event.ID, s.Event.Slug, asked.Name, asked.Days, asked.Key)
+	var mistakes desk.Mistakes
+	switch {
+	case errors.As(err, &mistakes) && !wantsJSON(r):
+		return h.showShares(w, r, m, s, http.StatusUnprocessableEntity, views.SharesPage{Name: asked.Name, Days: asked.Days, Mistakes: mistakes})
+	case err != nil:
+		return err
+	}
+	link := ""
+	if token != "" {
+		link = h.origin(r) + views.BoardPath(token)
+	}
+	switch {
+	case wantsJSON(r):
+		return writeJSON(w, http.StatusCreated, linkMade{link})
+	case link == "": // a repeat of the form
+		return deskDone(w, r, views.SharesPath(s.Event.Slug), "shared")
+	}
+	return h.showShares(w, r, m, s, http.StatusCreated, views.SharesPage{Link: link, Name: asked.Name})
+}
+
+// POST /desk/events/{slug}/shares/{id}/revocation
+func (h *Handlers) deskUnshare(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	id, err := deskID(r)
+	if err != nil {
+		return err
+	}
+	return h.hookAct(w, r, views.SharesPath(s.Event.Slug), "unshared", func(asked deskAsked) error {
+		return h.organizers.RevokeShare(r.Context(), m, s.Event.ID, s.Event.Slug, id, asked.Key)
+	})
+}
+
+// boardWay is how whoever has a link looks at a desk.
+var boardWay = way{window: desk.All, wall: true}
+
+var errNoBoard = &problem{404, "unknown", "This link leads nowhere: it was revoked, its time is up, or a letter of it is missing.", "Nothing was changed.", "Ask the organizer for a new one."}
+
+// onBoard makes a handler of one about the event that a link leads to.
+func (h *Handlers) onBoard(next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		slug, m, err := h.organizers.ByShare(r.Context(), r.PathValue("token"))
+		if errors.Is(err, desk.ErrNoLink) {
+			return errNoBoard
+		}
+		if err != nil {
+			return err
+		}
+		s, err := h.office.Sale(r.Context(), slug)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Robots-Tag", "noindex")
+		return next(w, r, m, s)
+	}
+}
+
+// GET /boards/{token}
+func (h *Handlers) board(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, describe(s, s.Snapshot()))
+	}
+	p, err := h.desks.picture(r.Context(), s, m, boardWay)
+	if err != nil {
+		return err
+	}
+	p.Board = views.BoardPath(r.PathValue("token"))
+	p.Desk.Page = views.Page{Title: s.Event.Name, Nonce: nonce(w), Style: "desk.css desk_live.css", Script: "desk.js"}
+	return writePage(w, r, http.StatusOK, views.Board(p))
+}
+
+// GET /boards/{token}/live
+func (h *Handlers) boardFeed(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+	return h.follow(w, r, s, h.desks.join(s, m, boardWay), func() bool {
+		_, _, err := h.organizers.ByShare(r.Context(), r.PathValue("token"))
+		return err == nil
+	})
+}

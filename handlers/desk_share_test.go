@@ -1,0 +1,126 @@
+package handlers
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats/orders"
+)
+
+func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: orders.Cash, Name: "Zacharias Quill", Email: "quill@example.org"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"w"}, "name": {""}, "days": {"7"}}); a.StatusCode != 422 || !strings.Contains(page, "Say a name.") {
+		t.Errorf("for nobody: %d", a.StatusCode)
+	}
+	a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"k"}, "name": {"Sponsor & sons"}, "days": {"7"}})
+	link := regexp.MustCompile(`<code>(http[^<]*)</code>`).FindStringSubmatch(page)
+	if a.StatusCode != 201 || link == nil {
+		t.Fatalf("made: %d", a.StatusCode)
+	}
+	path := strings.TrimPrefix(html.UnescapeString(link[1]), s.url)
+	if _, list := s.page(t, ann, "/desk/events/evening/shares"); strings.Contains(list, strings.TrimPrefix(path, "/boards/")) || !strings.Contains(list, "Sponsor &amp; sons") {
+		t.Error("the list shows the link, or not whom it is for")
+	}
+	who := person(t)
+	looks := map[string]string{}
+	a, looks["page"] = s.page(t, who, path)
+	if a.StatusCode != 200 || !strings.Contains(looks["page"], "data-sold>1<") || !strings.Contains(looks["page"], `data-feed="`+path+`/live"`) || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("the page: %d", a.StatusCode)
+	}
+	if a, looks["feed"] = send(t, who, "GET", s.url+path+"/live", ""); a.StatusCode != 200 || !strings.Contains(looks["feed"], "live-figures") {
+		t.Errorf("the feed: %d", a.StatusCode)
+	}
+	looks["feed"] = "</head>" + looks["feed"]
+	_, looks["feed that asks for more"] = send(t, who, "GET", s.url+path+"/live?names=1&window=hour", "")
+	looks["feed that asks for more"] = "</head>" + looks["feed that asks for more"]
+	_, looks["page that asks for more"] = s.page(t, who, path+"?names=1")
+	for what, text := range looks {
+		_, text, _ = strings.Cut(text, "</head>") // what is in it is of every desk
+		for _, secret := range []string{"Quill", "quill@", "Ann", "/desk", "<form", "live-orders"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the %s says %q", what, secret)
+			}
+		}
+	}
+	var list sharesAnswer
+	if _, body := send(t, ann, "GET", s.url+"/desk/events/evening/shares", ""); json.Unmarshal([]byte(body), &list) != nil || len(list.Shares) != 1 || time.Until(list.Shares[0].ExpiresAt) > 7*24*time.Hour {
+		t.Fatalf("the list is %s", body)
+	}
+	if a, _ := s.submit(t, ann, "/desk/events/evening/shares/"+jsonNumber(int(list.Shares[0].ID))+"/revocation", url.Values{"key": {"r"}}); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("revoke: %d", a.StatusCode)
+	}
+	_, page = s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"k2"}, "name": {"Another"}, "days": {"1"}})
+	over := strings.TrimPrefix(regexp.MustCompile(`<code>(http[^<]*)</code>`).FindStringSubmatch(page)[1], s.url)
+	s.exec(t, `UPDATE share SET expires_at = clock_timestamp() WHERE name = 'Another'`)
+	for _, gone := range []string{path, path + "/live", over, over + "/live", "/boards/x"} {
+		if a, _ := send(t, who, "GET", s.url+gone, ""); a.StatusCode != 404 {
+			t.Errorf("%s: %d", gone, a.StatusCode)
+		}
+	}
+}
+
+func TestTheFunnelCountsClaimsThatWereRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	for range 3 {
+		send(t, person(t), "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":7}`)
+	}
+	s.held(t, person(t), 1)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		_, page := s.page(t, ann, "/desk/events/evening")
+		if strings.Contains(page, "Told no") && strings.Contains(page, "claims: over the limit 3") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("three refusals are not on the desk")
+		}
+	}
+}
+
+func TestAnExportIsJSONForProgramsWithAmountsInMinorUnits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	code, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0, 1}, Method: orders.Cash, Name: "=Eve \"x\"", Email: "eve@example.org"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lists struct {
+		Orders []struct {
+			Order, Name string
+			Paid        int64
+			Tickets     int
+		}
+		Attendees []struct{ Seat, Ticket string }
+		Seats     []struct{ State, Order string }
+		Payments  []struct {
+			What   string
+			Amount int64
+		}
+	}
+	for _, name := range []string{"orders", "attendees", "seats", "payments"} {
+		a, body := send(t, ann, "GET", s.url+"/desk/events/evening/exports/"+name+".json", "")
+		if err := json.Unmarshal([]byte(body), &lists); err != nil || a.StatusCode != 200 || a.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Fatalf("%s: %d %s: %v", name, a.StatusCode, body, err)
+		}
+	}
+	total := s.sale.Total([]int{0, 1})
+	if o := lists.Orders; len(o) != 1 || o[0].Order != code || o[0].Name != "=Eve \"x\"" || o[0].Paid != total || o[0].Tickets != 2 {
+		t.Errorf("the orders are %+v", o)
+	}
+	if len(lists.Attendees) != 2 || lists.Attendees[0].Seat != s.sale.Plan.Label(0) || len(lists.Seats) != len(s.sale.Plan.Seats) || lists.Seats[1].Order != code || len(lists.Payments) != 1 || lists.Payments[0].Amount != total {
+		t.Errorf("the rest is %+v", lists.Payments)
+	}
+}
