@@ -83,8 +83,6 @@ func TestALinkByMailSignsInAVoucherLoadsAndSigningOutForgets(t *testing.T) {
 	}
 	if a, body := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 200 || !strings.Contains(body, `"email":"ann@example.org"`) || !strings.Contains(body, `"balance":2050`) {
 		t.Errorf("in JSON: %d %s", a.StatusCode, body)
-	} else if err := check(t, description(t), "GET", "/credit", 200, "application/json", body); err != nil {
-		t.Errorf("%s: %v", body, err)
 	}
 	if a, _ := s.submit(t, ann, "/credit/session/end", nil); a.StatusCode != 303 {
 		t.Error(a.StatusCode)

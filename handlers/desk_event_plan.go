@@ -24,20 +24,21 @@ func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m desk.
 	}
 	page := views.EventPlanPage{Desk: h.deskView(w, r, m, "Plan of "+s.Event.Name), Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
 	page.Event, page.Path = &s.Event, views.DeskEventPath(s.Event.Slug)+"/plan"
-	if r.URL.Query().Has("replaced") {
-		page.Notice = "The event has the other plan now."
-	}
 	return writePage(w, r, status, views.EventPlan(page))
 }
 
 // POST /desk/events/{slug}/plan: the event gets a newer version of its plan.
 func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	if err := parseForm(r); err != nil {
+	form, err := deskForm(r)
+	if err != nil {
 		return err
 	}
 	var id int64
 	var version int
-	if _, err := fmt.Sscanf(r.PostForm.Get("plan"), "%d@%d", &id, &version); err != nil {
+	if _, err := fmt.Sscanf(form.Get("plan"), "%d@%d", &id, &version); err != nil {
+		if wantsJSON(r) {
+			return desk.Mistakes{{Field: "plan", Message: "Choose a plan and its version, such as 3@1."}}
+		}
 		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, "Choose a plan.")
 	}
 	next, err := h.organizers.Plan(r.Context(), m, id, version)
@@ -45,7 +46,7 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 		return err
 	}
 	wish := desk.Wish{
-		Key: r.PostForm.Get("key"), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
+		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
 	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
@@ -55,6 +56,8 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 	var refusal *seats.Refusal
 	var nonsense *seats.Nonsense
 	switch {
+	case wantsJSON(r) && err != nil:
+		return h.deskProblem(w, r, s, err)
 	case errors.As(err, &refusal):
 		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.Message)
 	case errors.As(err, &nonsense):
@@ -62,23 +65,22 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 	case err != nil:
 		return err
 	}
-	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+"/plan?replaced", http.StatusSeeOther)
-	return nil
+	return deskDone(w, r, views.DeskEventPath(s.Event.Slug)+"/plan", "replaced")
 }
 
 // POST /desk/events/{slug}/plan/copies: the event's plan becomes one of the team's, to be edited.
 func (h *Handlers) copyPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	if err := parseForm(r); err != nil {
+	form, err := deskForm(r)
+	if err != nil {
 		return err
 	}
 	document, err := plan.Document(s.Plan)
 	if err != nil {
 		return err
 	}
-	id, err := h.organizers.NewPlan(r.Context(), m, r.PostForm.Get("key"), "copied from "+s.Event.Name, document)
+	id, err := h.organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), "copied from "+s.Event.Name, document)
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, views.PlanPath(id)+"/editor", http.StatusSeeOther)
-	return nil
+	return planMade(w, r, id, "/editor")
 }

@@ -28,6 +28,8 @@ func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Memb
 	switch {
 	case errors.As(err, &large):
 		return err
+	case err != nil && wantsJSON(r):
+		return desk.Mistakes{{Field: "file", Message: "Send a file: multipart/form-data with the field file."}}
 	case err != nil:
 		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
 	}
@@ -37,11 +39,17 @@ func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Memb
 		return err
 	}
 	if err := readable(content); err != nil {
+		if wantsJSON(r) {
+			return err
+		}
 		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).what)
 	}
 	id, err := h.organizers.KeepImport(r.Context(), m, fileName(header.Filename), content)
 	if err != nil {
 		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusCreated, map[string]string{"id": id.String()})
 	}
 	http.Redirect(w, r, views.ImportsPath+"/"+id.String(), http.StatusSeeOther)
 	return nil
@@ -128,20 +136,20 @@ func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m desk.Mem
 
 // POST /desk/imports/{id}: the plan is as wanted.
 func (h *Handlers) takeImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
-	if err := parseForm(r); err != nil {
+	form, err := deskForm(r)
+	if err != nil {
 		return err
 	}
-	in, err := h.readImport(r, m, r.PostForm)
+	in, err := h.readImport(r, m, form)
 	if err != nil {
 		return err
 	}
 	if in.page.Opened == nil {
 		return &problem{422, "invalid", in.page.Wrong, "Nothing was saved.", "Go back and choose what the columns mean."}
 	}
-	id, err := h.organizers.NewPlan(r.Context(), m, r.PostForm.Get("key"), "imported from "+in.page.File, in.page.Opened.Document)
+	id, err := h.organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), "imported from "+in.page.File, in.page.Opened.Document)
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, views.PlanPath(id), http.StatusSeeOther)
-	return nil
+	return planMade(w, r, id, "")
 }

@@ -101,10 +101,11 @@ func beginning(from, name string) ([]byte, error) {
 
 // POST /desk/plans
 func (h *Handlers) newPlan(w http.ResponseWriter, r *http.Request, m desk.Member) error {
-	if err := parseForm(r); err != nil {
+	form, err := deskForm(r)
+	if err != nil {
 		return err
 	}
-	from, name := r.PostForm.Get("from"), strings.TrimSpace(r.PostForm.Get("name"))
+	from, name := form.Get("from"), strings.TrimSpace(form.Get("name"))
 	document, err := beginning(from, name)
 	if err != nil {
 		return err
@@ -113,11 +114,19 @@ func (h *Handlers) newPlan(w http.ResponseWriter, r *http.Request, m desk.Member
 	if from != "" {
 		note = "begun with " + from + ", which comes with Usher"
 	}
-	id, err := h.organizers.NewPlan(r.Context(), m, r.PostForm.Get("key"), note, document)
+	id, err := h.organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), note, document)
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, views.PlanPath(id)+"/editor", http.StatusSeeOther)
+	return planMade(w, r, id, "/editor")
+}
+
+// planMade leads on to a plan that was made, to its page or one below; a program is told its number.
+func planMade(w http.ResponseWriter, r *http.Request, id int64, below string) error {
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusCreated, map[string]int64{"id": id})
+	}
+	http.Redirect(w, r, views.PlanPath(id)+below, http.StatusSeeOther)
 	return nil
 }
 

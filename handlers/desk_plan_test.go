@@ -167,14 +167,14 @@ func TestAnEventGetsANewerPlanAndIsToldWhichSeatsItWouldLose(t *testing.T) {
 	}
 	save(1, strings.Replace(document, `"name": "`, `"name": "New `, 1))
 	for range 2 {
-		if a, body := s.submit(t, ann, "/desk/events/evening/plan", url.Values{"key": {"r1"}, "plan": {id + "@2"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/desk/events/evening/plan?replaced" {
+		if a, body := s.submit(t, ann, "/desk/events/evening/plan", url.Values{"key": {"r1"}, "plan": {id + "@2"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/desk/events/evening/plan?done=replaced" {
 			t.Fatal(a.StatusCode, body)
 		}
 	}
 	if sale, err := s.office.Sale(t.Context(), "evening"); err != nil || !strings.HasPrefix(sale.Plan.Name, "New ") {
 		t.Errorf("the plan is %q, %v", sale.Plan.Name, err)
 	}
-	if a, page := s.page(t, ann, "/desk/events/evening/plan?replaced"); a.StatusCode != 200 || !strings.Contains(page, "the other plan now") {
+	if a, page := s.page(t, ann, "/desk/events/evening/plan?done=replaced"); a.StatusCode != 200 || !strings.Contains(page, "the other plan now") {
 		t.Errorf("the page: %d", a.StatusCode)
 	}
 	seat := regexp.MustCompile(`(?s)\{\s*"id": "[^"]*",\s*"number": "1",`).FindString(document)

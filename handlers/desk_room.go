@@ -22,7 +22,8 @@ var (
 
 // POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots or end.
 func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	if err := parseForm(r); err != nil {
+	f, err := deskForm(r)
+	if err != nil {
 		return err
 	}
 	room := h.gate.Of(s.Event.ID)
@@ -34,14 +35,13 @@ func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Membe
 	} else if !ours {
 		return errSharedRoom
 	}
-	f := r.PostForm
 	act, detail, err := roomAct(room.Slug, f.Get("do"), f)
 	if err != nil {
 		return err
 	}
 	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "end": "ended"}[f.Get("do")] + " the waiting room"
 	wish := desk.Wish{
-		Key: f.Get("key"), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
+		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
 	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
 		hand := h.gate.Control(m.Name)
@@ -52,7 +52,16 @@ func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return err
 	}
 	h.desks.Changed(s)
-	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf(f.Get("back")), http.StatusSeeOther)
+	return deskAgain(w, r, s, f.Get("back"))
+}
+
+// deskAgain leads back to the live desk as it was looked at; a program is told that it is done.
+func deskAgain(w http.ResponseWriter, r *http.Request, s *seats.Sale, query string) error {
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf(query), http.StatusSeeOther)
 	return nil
 }
 
@@ -97,13 +106,13 @@ func roomAct(slug, do string, f interface{ Get(string) string }) (act func(conte
 
 // POST /desk/events/{slug}/seen: somebody took note of what needs attention.
 func (h *Handlers) deskSeen(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	if err := parseForm(r); err != nil {
+	form, err := deskForm(r)
+	if err != nil {
 		return err
 	}
-	if err := h.organizers.See(r.Context(), m, s.Event, r.PostForm.Get("concern")); err != nil {
+	if err := h.organizers.See(r.Context(), m, s.Event, form.Get("concern")); err != nil {
 		return err
 	}
 	h.desks.Changed(s)
-	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf("?"+r.URL.RawQuery), http.StatusSeeOther)
-	return nil
+	return deskAgain(w, r, s, "?"+r.URL.RawQuery)
 }

@@ -138,6 +138,9 @@ func send(t *testing.T, who *http.Client, method, url, body string, header ...st
 	if answer.StatusCode >= 500 {
 		t.Errorf("%s %s: %d %s", method, url, answer.StatusCode, text)
 	}
+	if err := described(description(t), r, body, answer, string(text)); err != nil {
+		t.Errorf("%s %s is answered %d %.300s, which is not as openapi.yaml says: %v", method, url, answer.StatusCode, text, err)
+	}
 	return answer, string(text)
 }
 

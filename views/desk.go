@@ -57,6 +57,7 @@ var notices = map[string]string{
 	"hook-removed":    "The webhook was removed.",
 	"passkey-removed": "The passkey was removed; it opens nothing any more.",
 
+	"replaced":  "The event has the other plan now.",
 	"created":   "The event is there, as a draft that only your team sees.",
 	"copied":    "This is the copy: a draft that only your team sees.",
 	"set":       "Saved.",

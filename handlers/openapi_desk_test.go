@@ -1,0 +1,259 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// byBrowser are answers in JSON that only a browser with an authenticator gets (e2e).
+var byBrowser = map[string]bool{"POST /desk/account/passkeys": true, "POST /desk/session/passkey": true, "POST /desk/account/passkeys/options": true, "POST /desk/session/options": true}
+
+// forPrograms lists the operations of the desk that answer JSON, or nothing, when they did what was asked.
+func forPrograms(doc *openapi3.T) map[string]bool {
+	list := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			pattern := method + " " + path
+			if !strings.HasPrefix(path, "/desk") && !strings.HasPrefix(path, "/boards") || byBrowser[pattern] {
+				continue
+			}
+			for status, response := range op.Responses.Map() {
+				if strings.HasPrefix(status, "2") && (response.Value.Content == nil || response.Value.Content.Get("application/json") != nil) {
+					list[pattern] = true
+				}
+			}
+		}
+	}
+	return list
+}
+
+// noting is a transport that notes which operations did what was asked of them.
+type noting struct {
+	mu   *sync.Mutex
+	did  map[string]bool
+	next http.RoundTripper
+}
+
+func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := n.next.RoundTrip(r)
+	if err == nil && a.StatusCode/100 == 2 && !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+		_, pattern := patterns().Handler(r)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.did[pattern] = true
+	}
+	return a, err
+}
+
+// script is a program at the desk. What it learns from an answer stands for a word in what it sends later.
+type script struct {
+	*wall
+	t     *testing.T
+	who   *http.Client
+	words map[string]string
+	step  int
+}
+
+func (p *script) say(text string) string {
+	for word, stands := range p.words {
+		text = strings.ReplaceAll(text, word, stands)
+	}
+	return text
+}
+
+// run sends "METHOD path body", the body without its key, and learns the word in front of => from the answer: what the
+// expression after it finds.
+func (p *script) run(line string) {
+	p.t.Helper()
+	p.step++
+	line, learn, _ := strings.Cut(line, " => ")
+	method, rest, _ := strings.Cut(line, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	if body != "" {
+		key := fmt.Sprintf(`{"key":"step-%d"`, p.step)
+		if body != "{}" {
+			key += ","
+		}
+		body = key + strings.TrimPrefix(body, "{")
+	}
+	a, answer := send(p.t, p.who, method, p.url+p.say(path), p.say(body))
+	if a.StatusCode/100 != 2 {
+		p.t.Errorf("%s: %d %.300s", line, a.StatusCode, answer)
+	}
+	if word, find, learns := strings.Cut(learn, " "); learns {
+		p.learn(word, find, answer)
+	}
+}
+
+// learn keeps what an expression finds in an answer under a word.
+func (p *script) learn(word, find, answer string) {
+	p.t.Helper()
+	found := regexp.MustCompile(find).FindStringSubmatch(answer)
+	if found == nil {
+		p.t.Fatalf("%s: nothing like %s is in %.300s", word, find, answer)
+	}
+	p.words[word] = found[1]
+}
+
+// a day at the desk: every operation once at least.
+const deskDay = `
+GET /desk
+POST /desk/events {"name":"Matinee","starts":"2033-03-01T15:00","zone":"Europe/Vienna","plan":"theatre"} => MATINEE "slug":"([^"]+)"
+GET /desk/events/evening
+GET /desk/events/evening/settings
+POST /desk/events/evening/settings {"venue":"Hall","limit":8,"invoices":true,"strict":"off"}
+POST /desk/events/MATINEE/status {"status":"on sale"}
+POST /desk/events/evening/copies {"name":"Another"}
+GET /desk/events/evening/seats/0
+POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
+POST /desk/events/evening/unblocks {"seat":["SEAT4"]}
+POST /desk/events/evening/sales {"seat":["SEAT0","SEAT1"],"name":"Ørsted","email":"o@example.org","method":"cash"} => CODE "code":"([^"]+)"
+GET /desk/events/evening/orders?q=orsted => LIST "seats":(\[)
+GET /desk/events/evening/orders/CODE => TICKET "tickets":\[{"id":"([^"]+)"
+POST /desk/events/evening/orders/CODE/moves {"ticket":["TICKET"],"to":"SEAT5"}
+POST /desk/events/evening/orders/CODE/mails {}
+POST /desk/events/evening/orders/CODE/refunds {"amount":"1.00","reason":"late"}
+POST /desk/events/evening/orders/CODE/cancellations {"all":true}
+POST /desk/events/evening/orders/CODE/payouts {}
+POST /desk/events/evening/orders/DUE/payments {}
+GET /desk/events/evening/exports/orders.json
+GET /desk/events/evening/exports/attendees.json
+GET /desk/events/evening/exports/seats.json
+GET /desk/events/evening/exports/payments.json
+GET /desk/events/evening/exports/payments.csv
+GET /desk/events/evening/messages
+POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven."}
+GET /desk/events/evening/live
+GET /desk/events/evening/replay.bin
+POST /desk/events/evening/seen {"concern":"x"}
+POST /desk/events/evening/room {"do":"pause","reason":"slow"}
+GET /desk/events/evening/waitlist
+POST /desk/events/evening/waitlist {"do":"pause","reason":"slow"}
+POST /desk/events/evening/shares {"name":"Sponsor","days":7} => BOARD "link":"[^"]*(/boards/[^"]+)"
+GET /desk/events/evening/shares => SHARE "id":(\d+)
+GET BOARD
+GET BOARD/live
+POST /desk/events/evening/shares/SHARE/revocation {}
+POST /desk/plans {"name":"Ours","from":"club"} => PLAN "id":(\d+)
+GET /desk/plans
+GET /desk/plans/PLAN
+GET /desk/plans/PLAN/versions/1.json
+GET /desk/plans/PLAN/versions/1.csv
+POST /desk/plans/PLAN/versions {"base":1,"note":"as it was","document":DOCUMENT}
+POST /desk/events/evening/plan/copies {} => COPY "id":(\d+)
+POST /desk/events/evening/plan {"plan":"COPY@1"}
+POST /desk/imports/IMPORT {}
+GET /desk/team
+POST /desk/team {"name":"The house"}
+POST /desk/team/invitations {"email":"bob@example.org","role":"viewer"}
+GET /desk/team => INVITATION "invitations":\[{"id":(\d+)
+POST /desk/team/invitations/INVITATION/withdrawal {}
+POST /desk/team/members/EXTRA {"role":"door"}
+POST /desk/team/members/EXTRA/removal {}
+POST /desk/keys {"name":"Robot","scopes":["look"]}
+POST /desk/keys/ROBOT/revocation {}
+POST /desk/hooks {"url":"http://127.0.0.1:1/x","kinds":["order.paid"]} => HOOK "id":(\d+)
+GET /desk/hooks
+POST /desk/hooks/HOOK {"url":"http://127.0.0.1:1/y","kinds":["order.paid","order.confirmed"]}
+POST /desk/hooks/HOOK/tests {}
+POST /desk/hooks/HOOK/secrets {}
+GET /desk/hooks/HOOK => NOTICE "notices":\[{"id":"([^"]+)"
+POST /desk/hooks/HOOK/notices/NOTICE/repeats {}
+POST /desk/hooks/HOOK/switch {"on":false}
+POST /desk/hooks/HOOK/removal {}
+GET /desk/log
+POST /desk/account {"name":"Ann B"}
+POST /desk/account/passkeys/PASSKEY {"name":"Phone"}
+POST /desk/account/passkeys/PASSKEY/removal {}
+POST /desk/account/password {"before":"three plain words","password":"four other plain words"}
+POST /desk/session/team {"team":TEAM}
+POST /desk/teams {"name":"Another house"}
+POST /desk/session/everywhere {}
+POST /desk/session {"email":"ann@example.org","password":"four other plain words"}
+POST /desk/session/end {}
+DELETE /desk/session
+POST /desk/password {"email":"ann@example.org"}`
+
+func TestADayAtTheDeskByAProgramIsAnsweredAsDescribed(t *testing.T) {
+	t.Parallel()
+	doc, w := description(t), newWall(t)
+	p := &script{wall: w, t: t, who: w.people["owner"], words: map[string]string{}}
+	did := noting{&sync.Mutex{}, map[string]bool{}, http.DefaultTransport}
+	p.who.Transport = did
+	p.plant()
+	for line := range strings.Lines(strings.TrimSpace(deskDay)) {
+		p.run(strings.TrimSpace(line))
+	}
+	p.enter()
+	for pattern := range forPrograms(doc) {
+		if !did.did[pattern] {
+			t.Errorf("%s was not asked, or did not do it", pattern)
+		}
+	}
+}
+
+// plant makes what the script speaks of and cannot make itself.
+func (p *script) plant() {
+	t := p.t
+	t.Helper()
+	for i := range 6 {
+		p.words[fmt.Sprintf("SEAT%d", i)] = p.sale.Plan.Label(i + 10)
+	}
+	s := p.sale
+	who := seats.NewID()
+	hold, err := s.Claim(t.Context(), who, "", seats.Wish{Seats: []string{s.Plan.Label(20)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: orders.Door}); err != nil {
+		t.Fatal(err)
+	}
+	newRoom(t, p.site, gate.NewRoom{Slots: 5})
+	p.words["DOCUMENT"] = strings.Replace(emptyPlan, `"name":""`, `"name":"Ours"`, 1)
+	file := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n" + p.words["DOCUMENT"] + "\r\n--x--\r\n"
+	_, body := send(t, p.who, "POST", p.url+"/desk/imports", file, "Content-Type", "multipart/form-data; boundary=x")
+	p.learn("IMPORT", `"id":"([^"]+)"`, body)
+	for word, sql := range map[string]string{
+		"EXTRA": `SELECT id::text FROM organizer WHERE name = 'Extra'`, "ROBOT": `SELECT id::text FROM api_key WHERE name = 'Extra'`, "TEAM": `SELECT min(id)::text FROM team`,
+	} {
+		var stands string
+		if err := p.db.QueryRow(t.Context(), sql).Scan(&stands); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		p.words[word] = stands
+	}
+	p.words["PASSKEY"] = "b3duZXI" // owner
+}
+
+// enter goes in by the doors that links open.
+func (p *script) enter() {
+	t := p.t
+	t.Helper()
+	for _, c := range []struct{ sql, path, body string }{
+		{`INSERT INTO invitation (team_id, email, role, token) SELECT id, 'new@example.org', 'viewer', sha256('I') FROM team ORDER BY id LIMIT 1`, "/desk/invitations/I", `{"name":"New","password":"three plain words"}`},
+		{`INSERT INTO password_link (organizer_id, token, expires_at) SELECT id, sha256('P'), 'infinity' FROM organizer WHERE email = 'ann@example.org' ON CONFLICT (organizer_id) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at`, "/desk/password/P", `{"password":"five quite other words"}`},
+	} {
+		p.exec(t, c.sql)
+		if a, body := send(t, p.who, "POST", p.url+c.path, c.body); a.StatusCode != http.StatusNoContent {
+			t.Errorf("%s: %d %s", c.path, a.StatusCode, body)
+		}
+	}
+	fresh := newSite(t)
+	token, err := fresh.organizers.SetupLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, body := send(t, p.who, "POST", fresh.url+"/desk/setup/"+token, `{"name":"Ann","email":"ann@example.org","password":"three plain words"}`); a.StatusCode != http.StatusNoContent {
+		t.Errorf("set up: %d %s", a.StatusCode, body)
+	}
+}
