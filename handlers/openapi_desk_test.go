@@ -133,6 +133,9 @@ GET /desk/events/evening/exports/payments.json
 GET /desk/events/evening/exports/payments.csv
 GET /desk/events/evening/messages
 POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven."}
+GET /desk/events/evening/doors
+POST /desk/events/evening/doors {}
+POST /desk/events/evening/doors/closing {}
 GET /desk/events/evening/live
 GET /desk/events/evening/replay.bin
 POST /desk/events/evening/seen {"concern":"x"}

@@ -84,7 +84,11 @@ func described(doc *openapi3.T, r *http.Request, sent string, a *http.Response, 
 	if path == "" || !strings.HasPrefix(path, "/") || kind == "text/html" || a.StatusCode/100 == 3 {
 		return nil
 	}
-	op := doc.Paths.Value(path).GetOperation(method)
+	item := doc.Paths.Value(path)
+	if item == nil || item.GetOperation(method) == nil {
+		return fmt.Errorf("%s is not described", pattern)
+	}
+	op := item.GetOperation(method)
 	if a.StatusCode/100 == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") && op.RequestBody != nil {
 		if media := op.RequestBody.Value.Content.Get("application/json"); media != nil {
 			if err := asSchema(media.Schema.Value, sent); err != nil {
