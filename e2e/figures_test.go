@@ -58,7 +58,7 @@ func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
 	}
 	for _, seats := range sizes {
 		for _, look := range looks {
-			slug := house.named(t, fmt.Sprint(look.house, seats, look.device), look.plan(t, seats))
+			slug := house.named(t, fmt.Sprint(strings.ReplaceAll(look.house, ", ", "-"), "-", seats), look.plan(t, seats))
 			for _, slower := range slowness {
 				look.measure(t, slug, seats, slower)
 			}

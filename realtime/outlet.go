@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"os"
 	"syscall"
 	"time"
 )
@@ -23,7 +24,8 @@ type outlet struct {
 
 const (
 	stuckAfter = 15 * time.Second // without a byte taken, a page is let go
-	morsel     = 4 << 10          // bytes that count as progress
+	glance     = 5 * time.Second  // how often it is looked whether one was
+	morsel     = 4 << 10          // bytes that are pushed at once
 
 	// What the kernel may keep for one page. More would only be older news: a page behind gets it merged.
 	kernelBuffer = 32 << 10
@@ -68,12 +70,16 @@ func (o *outlet) try(frame []byte) (left []byte, err error) {
 
 // push writes the rest, however slowly it is taken; an error if nothing is for stuckAfter.
 func (o *outlet) push(rest []byte) error {
-	for len(rest) > 0 {
-		if err := o.conn.SetWriteDeadline(time.Now().Add(stuckAfter)); err != nil {
+	for still := time.Duration(0); len(rest) > 0; {
+		if err := o.conn.SetWriteDeadline(time.Now().Add(glance)); err != nil {
 			return err
 		}
 		n, err := o.conn.Write(rest[:min(len(rest), morsel)])
-		if rest = rest[n:]; err != nil && n == 0 {
+		rest = rest[n:]
+		if still += glance; n > 0 {
+			still = 0
+		}
+		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || still >= stuckAfter) {
 			return err
 		}
 	}

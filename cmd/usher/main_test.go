@@ -148,6 +148,9 @@ func TestAnImportedPlanIsCountedAndCanBeReadBack(t *testing.T) {
 	if report, _, _ := strings.Cut(first, "\nWritten to"); report != again {
 		t.Errorf("the plan that was written reads differently:\n%s\nfirst it was:\n%s", again, report)
 	}
+	if ours, err := try(t, "plan", "import", "conference"); err != nil || !strings.Contains(ours, "200 seats") {
+		t.Errorf("a plan that comes with usher reads %s (%v)", ours, err)
+	}
 }
 
 const hall = `{"format": "usher-plan/1", "name": "Hall", "width": 200, "height": 100,

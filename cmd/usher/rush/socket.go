@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 )
 
@@ -35,14 +34,16 @@ const (
 // askAgain is a frame that asks for the whole map: RESYNC of docs/wire-format.md.
 var askAgain = []byte{0x82, 0x80 | 11, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}
 
-// ended tells whether the box office gave a socket up whose owner reads nothing.
+// ended tells whether the box office gave a socket up whose owner reads nothing: it takes no more words, and says so when it
+// has got some.
 func (s *socket) ended() bool {
-	_ = s.conn.SetReadDeadline(time.Now().Add(lastWords))
-	_, err := io.Copy(io.Discard, s.in)
-	return !errors.Is(err, os.ErrDeadlineExceeded)
+	_, _ = s.conn.Write(askAgain)
+	_ = sleep(context.Background(), lastWords) // the background does not end
+	_, err := s.conn.Write(askAgain)
+	return err != nil
 }
 
-const lastWords = 100 * time.Millisecond // for what a kernel has of a socket
+const lastWords = 300 * time.Millisecond // for an answer of the other kernel
 
 var errFull = errors.New("rush: the box office lets no more watchers in; it is told how many of one address with --sockets-per-address")
 
