@@ -282,6 +282,28 @@ func TestASessionEndedOnAnotherNodeActsNoMore(t *testing.T) {
 	}
 }
 
+// A key says which request it is, not who sends it: whoever has no cookie is somebody new.
+func TestAKeyAloneOpensNobodysHold(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	claim := func(who *http.Client) (*http.Response, holdBody) {
+		answer, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`, "Idempotency-Key", "1")
+		if answer.StatusCode != 201 {
+			t.Fatal(answer.StatusCode, body)
+		}
+		return answer, holdOf(t, body)
+	}
+	ann := person(t)
+	first, hers := claim(ann)
+	lost, other := claim(person(t))
+	if other.ID == hers.ID || other.Idx[0] == hers.Idx[0] || lost.Header.Get("Set-Cookie") == first.Header.Get("Set-Cookie") {
+		t.Errorf("somebody without a cookie got %+v for the key of %+v", other, hers)
+	}
+	if _, again := claim(ann); again.ID != hers.ID {
+		t.Errorf("the repeat got %+v, want %+v", again, hers)
+	}
+}
+
 func TestARefusedClaimLeavesNoSession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Also queues statements that are committed with something, or not at all; nil for none. Where that is a batch they travel
-// with other people's commands, which fail with them, and may be asked for again: nothing in them may fail for reasons of
-// one person, and they must lock no seat and no hold.
+// Also queues statements that are committed with something, or not at all; nil for none. Where that is a batch they
+// travel with other people's commands, which fail with them, and may be asked for again: nothing in them may fail
+// for reasons of one person, and they must lock no seat and no hold.
 type Also func(q *pgx.Batch)
 
 // Both commits two things with something.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// granted is the answer to a claim that won, to an extension or a release. It is kept in its holder's row until that is purged, so that a repeat of
-// the claim gets the same answer.
+// granted is the answer to a claim that won, to an extension or a release. It is kept in its holder's row until
+// that is purged, so that a repeat of the claim gets the same answer.
 type granted struct {
 	Key       string    `json:"key"`
 	Wish      string    `json:"wish"` // what was asked for: of a claim its hash

@@ -83,7 +83,8 @@ func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	return b
 }
 
-// sharesHolder tells whether one of the commands acts for a holder of this batch, or the wait list has its first hold in it.
+// sharesHolder tells whether one of the commands acts for a holder of this batch, or the wait list has its first
+// hold in it.
 func (b *batch) sharesHolder(commands []*command) bool {
 	if h := b.holds[waitList]; h != nil && !h.stored {
 		return true
@@ -100,8 +101,8 @@ func (b *batch) sharesHolder(commands []*command) bool {
 
 const beginSQL = `BEGIN`
 
-// What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A row's
-// place (ctid) cannot change while it is locked; the write finds it by that.
+// What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A
+// row's place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
 SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), e.wait_list,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, clock_timestamp(), h.*

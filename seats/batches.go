@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come, the
-// larger it is, and who comes alone waits for nobody. So a crowd costs the database as many statements as it can do, and
-// not as many as there are people.
+// Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come,
+// the larger it is, and who comes alone waits for nobody. So a crowd costs the database as many statements as it
+// can do, and not as many as there are people.
 type Batches[T any] struct {
 	Most int                        // people in one statement
 	Send func(context.Context, []T) // answers everybody it is given, or has them come again

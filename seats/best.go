@@ -19,9 +19,9 @@ type choice struct {
 	n int
 }
 
-// choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others of the
-// batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. Where it shows too
-// little, the database is asked before anybody is refused: see left.go.
+// choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others
+// of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. Where
+// it shows too little, the database is asked before anybody is refused: see left.go.
 func (b *batch) choose() {
 	for _, c := range b.commands {
 		for _, idx := range c.seats {
@@ -53,8 +53,9 @@ func (b *batch) choose() {
 
 // coming tells of seats that the batch before takes and the map does not show yet. The map's lock is held.
 //
-// Seats that it frees are what the map says: the bell may bring them there before the batch knows that it was committed,
-// and then they are free. Who was answered by that batch finds its version here, so nobody is refused what was given back.
+// Seats that it frees are what the map says: the bell may bring them there before the batch knows that it was
+// committed, and then they are free. Who was answered by that batch finds its version here, so nobody is refused
+// what was given back.
 func (b *batch) coming() func(idx int) bool {
 	if b.before != nil {
 		if written := b.before.version.Load(); written == 0 || b.sale.seats.version < written {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// terrace is rows of twelve seats with an aisle after the fourth, a wheelchair place at each left end, in two categories.
+// terrace is rows of twelve seats with an aisle after the fourth, a wheelchair place at each left end, in two
+// categories.
 func terrace(rows int) *Plan {
 	p := &Plan{Width: 240, Categories: []Category{{Key: "A"}, {Key: "B"}}, Sections: []Section{{Name: "S", Count: rows * 12}}}
 	for r := range rows {

@@ -81,7 +81,8 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Behind tells whether this node has to read something to be where the event is: its changes up to a version, or its row.
+// Behind tells whether this node has to read something to be where the event is: its changes up to a version, or
+// its row.
 func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.stale.Load() }
 
 // One statement, so that version, counts, states and array sizes are of one moment.

@@ -34,8 +34,8 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, 
 	return hold, s.withNearest(err)
 }
 
-// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone or shut is looked
-// up, and the rest goes through the lane.
+// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone or shut is
+// looked up, and the rest goes through the lane.
 func (s *Sale) try(ctx context.Context, c *command) (Hold, error) {
 	if s.onSale.Load() {
 		if refusal := s.gone(c); refusal != nil {

@@ -15,10 +15,10 @@ import (
 const connections = 16
 
 // A statement is planned once, for any number of seats, and looks each row up by its key or its place. Left to its
-// estimates, the planner reads the whole house for an event that was put on sale a minute ago, of which it knows nothing
-// yet: seen 43 ms instead of 1 for 252 seats of 100,000. Seats are met in the order of their index, which is the order of
-// locks; a bitmap would meet them as they lie. Where a whole table is read after all, that costs so much by its
-// books that it would compile the statement: seen 300 ms for a table of no rows.
+// estimates, the planner reads the whole house for an event that was put on sale a minute ago, of which it knows
+// nothing yet: seen 43 ms instead of 1 for 252 seats of 100,000. Seats are met in the order of their index, which
+// is the order of locks; a bitmap would meet them as they lie. Where a whole table is read after all, that costs so
+// much by its books that it would compile the statement: seen 300 ms for a table of no rows.
 const planSQL = `
 SET plan_cache_mode = force_generic_plan;
 SET enable_hashjoin = off;
@@ -46,7 +46,8 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
-// Dial opens one connection beside the pool. What an address says of the pool (pool_max_conns) is nothing to the server.
+// Dial opens one connection beside the pool. What an address says of the pool (pool_max_conns) is nothing to the
+// server.
 func Dial(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {

@@ -13,9 +13,9 @@
 //	 └──── unblock ──── blocked ◄──── block ──── free, lapsed
 //	                       └────── box office ──────► sold ◄── box office ── free, lapsed
 //
-// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat whose payment begins is
-// paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing is captured before
-// it is sold, so it may lapse as well.
+// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat whose payment
+// begins is paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing
+// is captured before it is sold, so it may lapse as well.
 //
 // # Promises
 //
@@ -36,14 +36,14 @@
 //
 // # How a command travels
 //
-// Commands on one event wait in its lane (lane.go) while a batch is written; the next batch takes them all. A batch is
-// one transaction of two round trips: lock holds, the slots of an event with a waiting room (slot.go), then seats by idx
-// (batch.go); decide each command in the order it came,
-// in plain Go over rows that cannot change meanwhile; write through the guard, counter row last (save.go). All writers
-// take their locks in that order, so no two wait for each other.
+// Commands on one event wait in its lane (lane.go) while a batch is written; the next batch takes them all. A batch
+// is one transaction of two round trips: lock holds, the slots of an event with a waiting room (slot.go), then
+// seats by idx (batch.go); decide each command in the order it came, in plain Go over rows that cannot change
+// meanwhile; write through the guard, counter row last (save.go). All writers take their locks in that order, so no
+// two wait for each other.
 //
-// Where everybody in a batch is new and asks for seats that look free, nothing need be known first: one statement grants
-// it all or nothing of it (swift.go), and what it undid comes again with locks. Claims that the map would refuse are
-// looked up together beside the lane, without locks (look.go), and only what was seen sold is refused from memory
-// (gone.go).
+// Where everybody in a batch is new and asks for seats that look free, nothing need be known first: one statement
+// grants it all or nothing of it (swift.go), and what it undid comes again with locks. Claims that the map would
+// refuse are looked up together beside the lane, without locks (look.go), and only what was seen sold is refused
+// from memory (gone.go).
 package seats

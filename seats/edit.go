@@ -21,11 +21,13 @@ UPDATE event
        fee_ticket = $18, fee_order = $19, fee_percent = $20, fee_kept = $21
  WHERE id = $1`
 
-// EditEvent gives an event what an organizer says of it now; its slug, its seats and its status stay. prices are those of the
-// categories, in minor units; nil for the ones it has. What people agreed to when they took seats changes only until the sale
-// begins: prices, fees, the currency, questions, and what becomes of seats whose time is up. Limits hold for claims from now on.
+// EditEvent gives an event what an organizer says of it now; its slug, its seats and its status stay. prices are
+// those of the categories, in minor units; nil for the ones it has. What people agreed to when they took seats
+// changes only until the sale begins: prices, fees, the currency, questions, and what becomes of seats whose time
+// is up. Limits hold for claims from now on.
 //
-// Errors: ErrNoEvent; a *Refusal that says what cannot be changed any more, and then nothing was; *Nonsense; the database's.
+// Errors: ErrNoEvent; a *Refusal that says what cannot be changed any more, and then nothing was; *Nonsense; the
+// database's.
 func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices []int64, also Also) (Event, error) {
 	n = n.withDefaults()
 	if n.StartsAt.IsZero() {
@@ -179,7 +181,8 @@ func pricesOf(p *Plan) []int64 {
 const setPricesSQL = `
 UPDATE category c SET price = n.price FROM unnest($2::bigint[]) WITH ORDINALITY AS n(price, place) WHERE c.event_id = $1 AND c.number = n.place - 1`
 
-// reprice writes other prices. The drawing that pages keep shows them, so it gets another name; nil if they are the same.
+// reprice writes other prices. The drawing that pages keep shows them, so it gets another name; nil if they are the
+// same.
 func reprice(ctx context.Context, tx pgx.Tx, e Event, p *Plan, prices []int64) (plan *int64, err error) {
 	if slices.Equal(prices, pricesOf(p)) {
 		return nil, nil //nolint:nilnil // nothing changes, and nothing failed

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// extended is the plan of an event as a newer one draws it: every seat stays where it is in the order, with its id, its label
-// and its price; places, outlines, shapes, names of categories and what is special about a seat are those of next; and the
-// sections that only next has come behind the others. What cannot be so is listed.
+// extended is the plan of an event as a newer one draws it: every seat stays where it is in the order, with its id,
+// its label and its price; places, outlines, shapes, names of categories and what is special about a seat are those
+// of next; and the sections that only next has come behind the others. What cannot be so is listed.
 func (p *Plan) extended(next *Plan) (*Plan, []conflict) {
 	at := next.found(p)
 	list := p.conflicts(next, at)
@@ -111,7 +111,8 @@ func (p *Plan) add(next *Plan, at []int) (list []conflict) {
 
 var conflictWords = map[State]string{Free: "free", Held: "held", Lapsed: "held", Paying: "being paid", Sold: "sold", Blocked: "blocked"}
 
-// sayConflicts is the refusal of a plan: the seats that are somebody's first, each with what it is and what would become of it.
+// sayConflicts is the refusal of a plan: the seats that are somebody's first, each with what it is and what would
+// become of it.
 func (p *Plan) sayConflicts(list []conflict, states []State) *Refusal {
 	const most = 8
 	var first, rest []string

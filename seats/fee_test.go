@@ -16,7 +16,8 @@ func fees(t *rapid.T) (seats.Fees, []int64) {
 	return f, rapid.SliceOfN(amount, 0, 40).Draw(t, "prices")
 }
 
-// fee is the rule in exact numbers: so much for each ticket with a price, so much once, and the percentage half a unit up.
+// fee is the rule in exact numbers: so much for each ticket with a price, so much once, and the percentage half a
+// unit up.
 func fee(f seats.Fees, prices []int64) *big.Int {
 	sum, paid := new(big.Int), int64(0)
 	for _, p := range prices {

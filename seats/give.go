@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sellAtOffice sells seats that nobody has, and blocked ones, which are kept for that: a deal of the box office. It does
-// not ask whether the event is on sale, but a draft and a cancelled event are sold by nobody.
+// sellAtOffice sells seats that nobody has, and blocked ones, which are kept for that: a deal of the box office. It
+// does not ask whether the event is on sale, but a draft and a cancelled event are sold by nobody.
 func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, error) {
 	seats, err := s.known(d.Seats)
 	if err != nil {
@@ -43,8 +43,8 @@ func (b *batch) give(order ID, seats []int) error {
 	return nil
 }
 
-// Move gives an order other seats in place of some it has, all of them or none: from and to go together, one by one. What
-// write queues commits with them. A *Refusal if a seat is not the order's, or another one is somebody's.
+// Move gives an order other seats in place of some it has, all of them or none: from and to go together, one by
+// one. What write queues commits with them. A *Refusal if a seat is not the order's, or another one is somebody's.
 func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*pgx.Batch)) error {
 	froms, err := s.known(from)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// GiveBack frees seats that are sold to an order, all of them or none. What write queues commits with them, as in a Deal.
-// Refused if one of them is not the order's.
+// GiveBack frees seats that are sold to an order, all of them or none. What write queues commits with them, as in a
+// Deal. Refused if one of them is not the order's.
 func (s *Sale) GiveBack(ctx context.Context, order ID, seats []int, write func(*pgx.Batch)) error {
 	c := &command{seats: seats}
 	c.decide = func(b *batch) (Hold, error) {

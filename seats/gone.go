@@ -1,7 +1,8 @@
 package seats
 
-// gone refuses from memory what this node saw sold: a claim that names a sold seat, or that wants places where everything
-// is sold. People who ask for what is plainly gone cost no round trip. Seats that are only held are never refused here.
+// gone refuses from memory what this node saw sold: a claim that names a sold seat, or that wants places where
+// everything is sold. People who ask for what is plainly gone cost no round trip. Seats that are only held are
+// never refused here.
 //
 // It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
 func (s *Sale) gone(c *command) *Refusal {

@@ -120,9 +120,9 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 	return id, seats, nil
 }
 
-// Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used up,
-// and while nothing else is free: then somebody waits for these seats. A repeat with the same key, if there is one, gets
-// the first answer and uses nothing up; *Nonsense if the key came before with a claim.
+// Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used
+// up, and while nothing else is free: then somebody waits for these seats. A repeat with the same key, if there is
+// one, gets the first answer and uses nothing up; *Nonsense if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
 	c := &command{holder: holder, key: key, wish: "extension"}
 	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
@@ -171,8 +171,8 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 	return s.ReleaseOnce(ctx, holder, "", seats...)
 }
 
-// ReleaseOnce is Release for somebody who may ask twice: a repeat with the same key gets the first answer, and gives nothing
-// back that was claimed since; *Nonsense if the key came before with another request.
+// ReleaseOnce is Release for somebody who may ask twice: a repeat with the same key gets the first answer, and
+// gives nothing back that was claimed since; *Nonsense if the key came before with another request.
 func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {

@@ -20,14 +20,14 @@ type Keeping struct {
 	Also Also
 }
 
-// keepAtOnce is the most seats of one batch; more of them go one batch after the other, which only a Keeping of the rest
-// may.
+// keepAtOnce is the most seats of one batch; more of them go one batch after the other, which only a Keeping of the
+// rest may.
 const keepAtOnce = 2000
 
 const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2, $3, $4)`
 
-// Block keeps seats back from the sale: all of them or none, or as many as are free with Keeping.Rest. It returns those it
-// did. Refused if one is held or sold, or if there is nothing left to block.
+// Block keeps seats back from the sale: all of them or none, or as many as are free with Keeping.Rest. It returns
+// those it did. Refused if one is held or sold, or if there is nothing left to block.
 func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
 	if k.Reason = strings.TrimSpace(k.Reason); !oneLine(k.Reason, mostReason) {
 		return nil, &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", mostReason)}
@@ -95,8 +95,8 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 	return all, nil
 }
 
-// keeper is in whose name the organizer changes a seat: of a blocked one in that of its block; otherwise in nobody's, so that
-// the guard lets through only what anybody might take.
+// keeper is in whose name the organizer changes a seat: of a blocked one in that of its block; otherwise in
+// nobody's, so that the guard lets through only what anybody might take.
 func (r row) keeper() ID {
 	if r.state == Blocked {
 		return r.holder

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// An event may have a wait list (package waitlist). While somebody waits in it, a seat that comes back is not free for
-// whoever is quickest: in the transaction that would free it, it goes over to a hold of the wait list's own, and there
-// it is until it was offered, or let go because nobody who waits wants it. The hold has an end as every hold has, so that
-// seats come free for everybody if no node looks after them. Events in whose list nobody waits never ask.
+// An event may have a wait list (package waitlist). While somebody waits in it, a seat that comes back is not free
+// for whoever is quickest: in the transaction that would free it, it goes over to a hold of the wait list's own,
+// and there it is until it was offered, or let go because nobody who waits wants it. The hold has an end as every
+// hold has, so that seats come free for everybody if no node looks after them. Events in whose list nobody waits
+// never ask.
 
 // waitList is the holder of seats that are kept for those who wait.
 var waitList = ID{15: 2}
@@ -21,7 +22,8 @@ const keepLength = 10 * time.Minute
 // CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
 const CodeWaitList = "wait_list"
 
-// errListed sends a batch through the lane again: whether somebody waits for seats of the event is not what this node knew.
+// errListed sends a batch through the lane again: whether somebody waits for seats of the event is not what this
+// node knew.
 var errListed = errors.New("whether somebody waits for seats of the event is not what this node knew")
 
 // knowList notes whether somebody waits for seats of the event now.
@@ -33,14 +35,16 @@ func (b *batch) knowList() error {
 	return errListed
 }
 
-// mayTake is the guard in Go for those who claim. While somebody waits, a seat whose time is up goes to the list with the
-// announcement of that, and only who had it may take it again before; what lapsed before anybody waited is everybody's.
+// mayTake is the guard in Go for those who claim. While somebody waits, a seat whose time is up goes to the list
+// with the announcement of that, and only who had it may take it again before; what lapsed before anybody waited is
+// everybody's.
 func (b *batch) mayTake(r row, holder ID) bool {
 	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Lapsed || r.holder == holder || r.holder == waitList)
 }
 
-// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard asks
-// whether the first of them might: it is the one that met the row. A seat that would be free is kept while somebody waits.
+// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard
+// asks whether the first of them might: it is the one that met the row. A seat that would be free is kept while
+// somebody waits.
 func (b *batch) set(idx int, by ID, to row) {
 	if _, dirty := b.dirty[idx]; !dirty {
 		b.was[idx], b.dirty[idx] = b.rows[idx], by

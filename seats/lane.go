@@ -3,6 +3,7 @@ package seats
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -10,9 +11,9 @@ import (
 // batchCommands is the most commands one batch carries.
 const batchCommands = 512
 
-// besideSwift is the fewest commands that are sent beside a swift batch. Most of a small batch is what any batch costs:
-// it is cheaper to let it grow until the other has ended, and that is soon.
-const besideSwift = 16
+// besideSwift is the fewest commands that are sent beside a swift batch. Most of a small batch is what any batch costs,
+// as much as some sixty claims: it is cheaper to let it grow until the other has ended, and that is soon.
+const besideSwift = 64
 
 // command is one try to change seats. It is decided as a whole, under the lock, by decide.
 type command struct {
@@ -43,10 +44,10 @@ type answer struct {
 
 // lane is where the commands of an event wait while batches are being written.
 //
-// Two batches are under way at most: while one is written, the next one takes its locks and is decided. It starts only
-// after the other has all its locks, so first come stays first served, and is written only after the other has ended, so
-// versions come in the same order. Two swift batches (see swift.go) have no seat and no holder in common: both are
-// written at once, and the counter row puts them in an order.
+// Two batches are under way at most: while one is written, the next one takes its locks and is decided. It starts
+// only after the other has all its locks, so first come stays first served, and is written only after the other has
+// ended, so versions come in the same order. Two swift batches (see swift.go) have no seat and no holder in common:
+// both are written at once, and the counter row puts them in an order.
 type lane struct {
 	waiting []*command
 	running bool
@@ -99,6 +100,7 @@ func (s *Sale) run() {
 	defer s.office.lanes.Done()
 	var before *turn
 	for {
+		runtime.Gosched() // who is about to come comes along
 		commands, rest := s.take(before)
 		switch {
 		case rest:
@@ -135,8 +137,8 @@ func (s *Sale) start(commands []*command, before *turn) *turn {
 	return t
 }
 
-// take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are half as
-// many as in the batch under way; or none, when that has ended before. It tells whether the lane may rest.
+// take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are
+// half as many as in the batch under way; or none, when that has ended before. It tells whether the lane may rest.
 func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

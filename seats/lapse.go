@@ -117,8 +117,8 @@ func (s *Sale) lapse(ctx context.Context, holder ID) error {
 	return err
 }
 
-// over is what becomes of a seat whose time is up: others may take it. In a strict event it is nobody's, and while somebody
-// waits for it, it is kept for them.
+// over is what becomes of a seat whose time is up: others may take it. In a strict event it is nobody's, and while
+// somebody waits for it, it is kept for them.
 func (b *batch) over(r row) row {
 	if b.terms.strict || b.listed && r.holder != waitList {
 		return row{}

@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A map at the version of the counts shows every free seat, but for those of holds whose time is up and whose end was
-// not announced yet: nobody need wait for the announcement. Those of all events are few, those of this one ever were many:
-// OFFSET keeps the planner from reading the event's.
+// A map at the version of the counts shows every free seat, but for those of holds whose time is up and whose end
+// was not announced yet: nobody need wait for the announcement. Those of all events are few, those of this one ever
+// were many: OFFSET keeps the planner from reading the event's.
 const leftSQL = `
 SELECT version,
        ARRAY(SELECT unnest(seats)
@@ -60,8 +60,8 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	return Hold{}, soldOut(left, c.choice.n)
 }
 
-// openNow is what anybody may claim at this point of the batch, and the most of it that each stretch may have. The map's
-// lock is held, and the map is at the version of the counts.
+// openNow is what anybody may claim at this point of the batch, and the most of it that each stretch may have. The
+// map's lock is held, and the map is at the version of the counts.
 func (b *batch) openNow() (free func(idx int) bool, open func(stretch int32) int) {
 	m, coming := &b.sale.seats, b.coming()
 	free = func(idx int) bool {

@@ -1,8 +1,8 @@
 package seats
 
-// lone refuses a claim that would leave single free seats which nobody can sell to a pair, where the event forbids it and
-// as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a courtesy to the
-// organizer, not a promise. It never stands in the way of the last seats.
+// lone refuses a claim that would leave single free seats which nobody can sell to a pair, where the event forbids
+// it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
+// courtesy to the organizer, not a promise. It never stands in the way of the last seats.
 func (s *Sale) lone(c *command) *Refusal {
 	if !s.Event.NoLoneSeats || c.choice != nil {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Beside the lane, claims of newcomers that this node's map would refuse, or all of them while it thinks that the event is
-// not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who may win after
-// all goes on to the lane.
+// Beside the lane, claims of newcomers that this node's map would refuse, or all of them while it thinks that the
+// event is not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who
+// may win after all goes on to the lane.
 
 // mostLooks is the most claims that are looked up at once.
 const mostLooks = 4096

@@ -23,8 +23,8 @@ const findBatchSQL = `
 SELECT version, at, free, held, sold, blocked FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
  ORDER BY version DESC LIMIT 1`
 
-// findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error leaves
-// that open.
+// findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error
+// leaves that open.
 func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	if len(b.dirty) == 0 || Planted("lost answer believed") {
 		return len(b.dirty) > 0, nil

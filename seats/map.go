@@ -112,7 +112,8 @@ func (m *seatMap) knows(seats int) bool {
 	return len(m.of) >= seats
 }
 
-// grow makes room for seats that a newer plan has behind the others, all of them free. The stretches of the others stay.
+// grow makes room for seats that a newer plan has behind the others, all of them free. The stretches of the others
+// stay.
 func (m *seatMap) grow(t *stretches) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -185,8 +186,9 @@ func (m *seatMap) end(idx int32, to State, holder ID) {
 	}
 }
 
-// Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand or by
-// time, and how many were sold. Seats kept for those who wait came back. Both are 0 for an event that is not open here.
+// Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand
+// or by time, and how many were sold. Seats kept for those who wait came back. Both are 0 for an event that is not
+// open here.
 func (o *Office) Ended(event int64) (returned, sold int64) {
 	for _, s := range o.Open() {
 		if s.Event.ID == event {

@@ -5,7 +5,8 @@ import "math"
 // nearestReach is how far along the section to look for seats in place of others.
 const nearestReach = 300
 
-// Nearest finds, for each of some seats, the closest free one of the same category in its section, as far as there are any.
+// Nearest finds, for each of some seats, the closest free one of the same category in its section, as far as there
+// are any.
 func (s *Sale) Nearest(seats []int) []int { return s.nearest(seats) }
 
 // nearest finds, for each seat, the closest free one of the same category in its section.

@@ -20,8 +20,8 @@ type Offer struct {
 	Write func(q *pgx.Batch, hold ID)
 }
 
-// Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are free. It
-// returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
+// Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
+// free. It returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
 func (s *Sale) Offer(ctx context.Context, offers []Offer) []error {
 	commands := make([]*command, len(offers))
 	for i := range offers {

@@ -44,8 +44,8 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	}
 }
 
-// Run ends holds whose time is up, notices events that are on sale from now on, and deletes what is long over, until ctx is done; then it waits for the commands that
-// are under way.
+// Run ends holds whose time is up, notices events that are on sale from now on, and deletes what is long over,
+// until ctx is done; then it waits for the commands that are under way.
 func (o *Office) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
 	g, ctx := errgroup.WithContext(ctx)
@@ -112,7 +112,8 @@ func (o *Office) Events(ctx context.Context) ([]Listing, error) {
 	return slices.DeleteFunc(all, func(l Listing) bool { return l.Status == Draft }), err
 }
 
-// Deadlocks is how many batches of this node the database undid because two waited for each other. There should be none.
+// Deadlocks is how many batches of this node the database undid because two waited for each other. There should be
+// none.
 func (o *Office) Deadlocks() int64 { return o.deadlocks.Load() }
 
 // Ping tells whether the database answers.

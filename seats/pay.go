@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Pay keeps what the holder has while a payment for it runs: until the event's payment time is over, counted from now, or
-// until the hold's own end if that is later. It counts as an extension, so that nobody keeps seats by paying again and
-// again; without one left, the end stays. It returns the hold. Errors are those of Sell.
+// Pay keeps what the holder has while a payment for it runs: until the event's payment time is over, counted from
+// now, or until the hold's own end if that is later. It counts as an extension, so that nobody keeps seats by
+// paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
 func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
 	c := &command{holder: d.Holder}
 	c.decide = func(b *batch) (Hold, error) {

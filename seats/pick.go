@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Pick reads seats as organizers write them, one after the other on lines or after commas: a seat ("Stalls/C/12"), some of a
-// row ("Stalls/C/12-18"), a row ("Stalls/C"), a section or an area ("Stalls"). In the order of idx, each once. *Nonsense says
-// what is not there.
+// Pick reads seats as organizers write them, one after the other on lines or after commas: a seat ("Stalls/C/12"),
+// some of a row ("Stalls/C/12-18"), a row ("Stalls/C"), a section or an area ("Stalls"). In the order of idx, each
+// once. *Nonsense says what is not there.
 func (s *Sale) Pick(text string) ([]int, error) {
 	var all []int
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {

@@ -69,8 +69,8 @@ func (p *Pool) Left() []int {
 // Len is how many seats are left.
 func (p *Pool) Len() int { return len(p.has) }
 
-// Take takes the best seats that fit out of the pool; nil if there are none. Seats side by side come first, also for who
-// would take others.
+// Take takes the best seats that fit out of the pool; nil if there are none. Seats side by side come first, also
+// for who would take others.
 func (p *Pool) Take(w Wanted) []int {
 	least := w.Quantity
 	if w.Fewer {
@@ -96,7 +96,8 @@ func (p *Pool) Remove(seats []int) {
 	}
 }
 
-// Welcome lists the seats of the pool that are in one of the places somebody would sit, whether or not there are enough.
+// Welcome lists the seats of the pool that are in one of the places somebody would sit, whether or not there are
+// enough.
 func (p *Pool) Welcome(w Wanted) (seats []int) {
 	name := w.name(0)
 	if seats, seen := p.seen[name]; seen {
@@ -147,7 +148,8 @@ func (p *Pool) scopes(w Wanted) (list []scope) {
 	return list
 }
 
-// in finds n seats of a scope, side by side if there are such. In an area, where no place is beside another, all are together.
+// in finds n seats of a scope, side by side if there are such. In an area, where no place is beside another, all
+// are together.
 func (p *Pool) in(at scope, n int, together bool) []int {
 	open := func(stretch int32) int { return int(p.open[stretch]) }
 	free := func(idx int) bool { return p.has[idx] }

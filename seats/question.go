@@ -29,8 +29,9 @@ const (
 	mostLabel     = 200 // characters
 )
 
-// ReadQuestion reads a question as organizers write it: a kind, with ! if it must be answered, and what is asked; for a
-// choice, a colon and what there is to choose: "text! Company", "choice Menu: fish | vegetarian", "checkbox News by mail".
+// ReadQuestion reads a question as organizers write it: a kind, with ! if it must be answered, and what is asked;
+// for a choice, a colon and what there is to choose: "text! Company", "choice Menu: fish | vegetarian", "checkbox
+// News by mail".
 func ReadQuestion(text string) (Question, error) {
 	kind, label, _ := strings.Cut(strings.TrimSpace(text), " ")
 	q := Question{Label: strings.TrimSpace(label), Choices: []string{}}

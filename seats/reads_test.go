@@ -11,12 +11,12 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// wholeEvent are the statements that are to read all seats of an event, or all holds: those that ended long ago, once an
-// hour.
+// wholeEvent are the statements that are to read all seats of an event, or all holds: those that ended long ago,
+// once an hour.
 var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsSQL": true}
 
-// TestNoStatementReadsAWholeEventForSomeOfItsSeats looks at the plans for an event of which the planner knows nothing yet:
-// it was put on sale a minute ago, and the people are there.
+// TestNoStatementReadsAWholeEventForSomeOfItsSeats looks at the plans for an event of which the planner knows
+// nothing yet: it was put on sale a minute ago, and the people are there.
 func TestNoStatementReadsAWholeEventForSomeOfItsSeats(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
@@ -74,8 +74,8 @@ func planOf(t *testing.T, conn *pgx.Conn, name, sql string) string {
 	return strings.Join(lines, "\n")
 }
 
-// narrow is what a scan of a table knows that reads no more than it needs: which seat, whose hold, the place of a row, or
-// the holds that end first.
+// narrow is what a scan of a table knows that reads no more than it needs: which seat, whose hold, the place of a
+// row, or the holds that end first.
 var narrow = map[string][]string{
 	" on seat_state": {"idx", "TID Cond"},
 	" on hold":       {"holder", "TID Cond", "expires_at"},

@@ -7,10 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ReplacePlan gives an event a newer version of its plan, on all nodes, while it is sold. What may change is what nobody took
-// a seat on: the drawing, where seats stand, their flags but for aisles, the names and colours of categories. New seats come
-// in new sections, at prices the event has. Every seat keeps its place in the order, its id, its label and its price, whoever has it
-// or nobody; the prices are the event's own. Seats are found by their ids.
+// ReplacePlan gives an event a newer version of its plan, on all nodes, while it is sold. What may change is what
+// nobody took a seat on: the drawing, where seats stand, their flags but for aisles, the names and colours of
+// categories. New seats come in new sections, at prices the event has. Every seat keeps its place in the order, its
+// id, its label and its price, whoever has it or nobody; the prices are the event's own. Seats are found by their
+// ids.
 //
 // Errors: ErrNoEvent; a *Refusal that names the seats that would be lost or become others, and what they are, and then
 // nothing was changed; the database's. The plan must have passed plan.Check.

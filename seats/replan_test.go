@@ -13,7 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// redrawn is the plan of hall with a wider drawing, another name for a category, other flags, and sections in another order.
+// redrawn is the plan of hall with a wider drawing, another name for a category, other flags, and sections in
+// another order.
 func redrawn(rows, places int) *seats.Plan {
 	p := hall(rows, places)
 	p.Name, p.Width, p.Categories[0].Name = "Hall, redrawn", 900, "Parquet"

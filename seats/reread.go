@@ -38,7 +38,8 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	return nil
 }
 
-// awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is scheduled.
+// awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is
+// scheduled.
 func (o *Office) awaitOpenings(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -71,7 +72,8 @@ func (o *Office) openDue(ctx context.Context) error {
 	return nil
 }
 
-// nextOpening is how long until the next event that is open here is on sale, by the clock of the database when it was read.
+// nextOpening is how long until the next event that is open here is on sale, by the clock of the database when it
+// was read.
 func (o *Office) nextOpening() time.Duration {
 	next := time.Duration(math.MaxInt64)
 	for _, s := range o.Open() {

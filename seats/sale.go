@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of which ever
-// changes in a Sale, and its works. When an event is changed, Office.Sale returns another Sale with the same works.
+// Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of
+// which ever changes in a Sale, and its works. When an event is changed, Office.Sale returns another Sale with the
+// same works.
 type Sale struct {
 	Event Event
 	Plan  *Plan
@@ -61,7 +62,8 @@ func (s *Sale) Seat(label string) (idx int, ok bool) {
 	return idx, ok
 }
 
-// named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D, seat 1".
+// named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D,
+// seat 1".
 func (s *Sale) named(seats []int) string {
 	var groups []string
 	for from := 0; from < len(seats); {

@@ -136,8 +136,8 @@ SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers
   FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[])
     AS h(holder, id, seats, expires_at, lapsed, answers, extensions)`
 
-// Their rows are locked since they were read, so their places are theirs. Naming the event, too, would have the planner read
-// all of its holds while it knows of few.
+// Their rows are locked since they were read, so their places are theirs. Naming the event, too, would have the
+// planner read all of its holds while it knows of few.
 const updateHoldsSQL = `
 UPDATE hold
    SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers, extensions = h.extensions

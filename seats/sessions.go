@@ -35,8 +35,8 @@ type visit struct {
 	fresh    *session     // new, to be written in the same transaction as the claim
 }
 
-// Newcomer tells that the request of this context, prepared by Act, comes from somebody with a holder made a moment ago.
-// start is called when their claim may win, and is to commit their session.
+// Newcomer tells that the request of this context, prepared by Act, comes from somebody with a holder made a moment
+// ago. start is called when their claim may win, and is to commit their session.
 func (s *Sessions) Newcomer(ctx context.Context, start func() error) {
 	if v := visitOf(ctx); v != nil {
 		v.newcomer, v.start = true, start

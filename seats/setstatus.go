@@ -36,12 +36,12 @@ func (e Event) Next() []Status {
 	return slices.DeleteFunc(slices.Clone(leads[e.Status]), func(s Status) bool { return s == e.Status })
 }
 
-// SetStatus takes an event to another status, on all nodes at once: the counter row, which every claim and every sale locks
-// last, knows of it when this returns. What was decided before by an earlier status is undone and decided anew. Claims that
-// were granted before stay. The same status once more changes nothing.
+// SetStatus takes an event to another status, on all nodes at once: the counter row, which every claim and every
+// sale locks last, knows of it when this returns. What was decided before by an earlier status is undone and
+// decided anew. Claims that were granted before stay. The same status once more changes nothing.
 //
-// Errors: ErrNoEvent; a *Refusal if the event cannot become that; *Nonsense for a reason or time that makes no sense; the
-// database's.
+// Errors: ErrNoEvent; a *Refusal if the event cannot become that; *Nonsense for a reason or time that makes no
+// sense; the database's.
 func (o *Office) SetStatus(ctx context.Context, slug string, to NewStatus, also Also) (Event, error) {
 	to.Reason = strings.TrimSpace(to.Reason)
 	if to.Status == OnSale || to.Status == Scheduled || to.Status == Draft {
@@ -114,7 +114,8 @@ const (
 	sells      = `e.status NOT IN ('draft', 'cancelled')`
 )
 
-// A version without seats: every node reads the event anew when it meets one. The counter row comes last, as in any batch.
+// A version without seats: every node reads the event anew when it meets one. The counter row comes last, as in any
+// batch.
 const noteChangeSQL = `
 WITH bump AS (
     UPDATE counter c SET version = version + 1, claims_from = ` + claimsFrom + `, sells = ` + sells + `

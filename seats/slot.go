@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An event may have a waiting room (package gate). Then only who has a slot in it may claim, and the batch itself looks:
-// it locks the slots of its holders, after their holds and before the seats, so that none of them ends or goes to
-// somebody else before the claim is committed. Events without a room never ask.
+// An event may have a waiting room (package gate). Then only who has a slot in it may claim, and the batch itself
+// looks: it locks the slots of its holders, after their holds and before the seats, so that none of them ends or
+// goes to somebody else before the claim is committed. Events without a room never ask.
 
 const roomSQL = `SELECT phase = 'through' FROM room WHERE id = $1`
 
@@ -77,7 +77,8 @@ UPDATE slot s
   FROM gone
  WHERE s.room_id = $1 AND s.slot = gone.slot`
 
-// queueStays writes what holds and sales mean for slots: a slot outlasts the hold of its holder, and ends with the sale.
+// queueStays writes what holds and sales mean for slots: a slot outlasts the hold of its holder, and ends with the
+// sale.
 func (b *batch) queueStays(q *pgx.Batch) {
 	if b.room == 0 {
 		return

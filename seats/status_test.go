@@ -99,8 +99,8 @@ func (b *bench) current(t *testing.T) seats.Event {
 	return s.Event
 }
 
-// While a crowd claims on two nodes, the event is paused and opened again and again. No version that granted a claim may
-// stand between a pause and the next opening: verify looks at each.
+// While a crowd claims on two nodes, the event is paused and opened again and again. No version that granted a
+// claim may stand between a pause and the next opening: verify looks at each.
 func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(10, 900))

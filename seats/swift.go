@@ -12,14 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Claims of people who hold nothing yet, for seats that look free and are asked for once: everything a batch does, in one
-// statement and one round trip. The seats are met in the order of idx, as by any batch.
+// Claims of people who hold nothing yet, for seats that look free and are asked for once: everything a batch does,
+// in one statement and one round trip. The seats are met in the order of idx, as by any batch.
 //
-// The seats are looked up by their idx alone, without a join: the planner, who knows nothing of an event that was put on
-// sale a minute ago, would rather read the whole house (seen 3 ms instead of 0.25 for one of 10,000 seats).
+// The seats are looked up by their idx alone, without a join: the planner, who knows nothing of an event that was
+// put on sale a minute ago, would rather read the whole house (seen 3 ms instead of 0.25 for one of 10,000 seats).
 //
-// It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not free the constraint "every seat of a change passed the
-// guard" undoes it, and if one holder has a row that row's key. A seat whose end was not announced counts as held.
+// It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
+// free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's
+// key. A seat whose end was not announced counts as held.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
     SELECT ends, to_json(ends)::text || '}]' AS tail
@@ -78,7 +79,8 @@ func (s *Sale) swift(commands []*command, before *turn) *turn {
 	return &turn{batch: b, swift: true, ended: make(chan struct{})}
 }
 
-// needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody known.
+// needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody
+// known.
 func (c *command) needsLocks() bool {
 	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.newcomer
 }
@@ -171,7 +173,8 @@ func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
 	return nil
 }
 
-// unfinished is the answers a new hold keeps, as JSON of granted up to the time only the database knows; nil without a key.
+// unfinished is the answers a new hold keeps, as JSON of granted up to the time only the database knows; nil
+// without a key.
 func unfinished(c *command, h *heldBy) *string {
 	if c.key == "" {
 		return nil

@@ -17,7 +17,8 @@ type Moment struct {
 	Reason  string // of a block
 }
 
-// timelineVersions is how many versions one look at a seat's past reads: its cost is the same however long the sale was.
+// timelineVersions is how many versions one look at a seat's past reads: its cost is the same however long the sale
+// was.
 const timelineVersions = 20_000
 
 // The versions of an event have no gap, so these are so many rows of one index.
@@ -28,8 +29,8 @@ SELECT c.version, c.at, c.state[c.place], c.holder[c.place], coalesce((SELECT re
  WHERE c.place IS NOT NULL
  ORDER BY c.version DESC`
 
-// Timeline is what became of a seat in the versions before one, the latest first; 0 stands for after the newest. back is the
-// version to go on before, to look further back; 0 if there is nothing left.
+// Timeline is what became of a seat in the versions before one, the latest first; 0 stands for after the newest.
+// back is the version to go on before, to look further back; 0 if there is nothing left.
 func (s *Sale) Timeline(ctx context.Context, idx int, before int64) (list []Moment, back int64, err error) {
 	if idx < 0 || idx >= len(s.Plan.Seats) {
 		return nil, 0, &Nonsense{Unknown: true, Message: "This event has no such seat."}

@@ -11,8 +11,8 @@ SELECT live.token
   FROM unnest($1::text[]) AS asked(token),
        LATERAL (SELECT token FROM session WHERE session.token = asked.token AND expires_at > clock_timestamp() OFFSET 0) live`
 
-// queueVisits asks, with the locks, whether the sessions that this node only remembers are still there: another node may
-// have ended them.
+// queueVisits asks, with the locks, whether the sessions that this node only remembers are still there: another
+// node may have ended them.
 func (b *batch) queueVisits(q *pgx.Batch) {
 	var tokens []string
 	for _, c := range b.commands {
