@@ -62,7 +62,10 @@ var each = []struct {
 		p.visit("/events/" + s.paused)
 		p.sees(p.page.GetByText("The hall is being aired."))
 	}},
-	{"event-closed", func(p *person, s sales) { p.visit("/events/" + s.closed); p.sees(p.page.GetByText("See you next year.")) }},
+	{"event-closed", func(p *person, s sales) {
+		p.visit("/events/" + s.closed)
+		p.sees(p.page.GetByText("See you next year."))
+	}},
 	{"event", func(p *person, s sales) { p.openEvent(s.theatre); p.seesMap() }},
 	{"event-near", func(p *person, _ sales) {
 		for range 3 {
