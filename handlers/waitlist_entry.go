@@ -40,6 +40,7 @@ type entryBody struct {
 	Together   bool       `json:"together"`
 	Fewer      bool       `json:"fewer"`
 	Until      *time.Time `json:"until,omitempty"`
+	Method     string     `json:"method,omitempty"` // what is offered is ordered at once, and paid so
 	Place      int        `json:"place"`
 	Waiting    int        `json:"waiting"`
 	Open       int        `json:"offers_open"`
@@ -63,7 +64,7 @@ func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
 	n, st := &p.Entry, &p.Stand
 	body := entryBody{
 		State: n.State, Event: n.Event, Quantity: n.Wanted.Quantity, Sections: []string{}, Categories: []string{}, Together: n.Wanted.Together, Fewer: n.Wanted.Fewer,
-		Until: n.Until, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
+		Until: n.Until, Method: n.Consent.Method, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
 	}
 	for _, i := range n.Wanted.Sections {
 		body.Sections = append(body.Sections, s.Plan.Sections[i].Name)
@@ -92,7 +93,7 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if p.Stand, err = h.waits.Stand(r.Context(), n.ID); err != nil {
 		return err
 	}
-	p.Entry = n
+	p.Entry, p.Alone = n, h.alone(s)
 	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeEntry(s, &p))
@@ -125,7 +126,7 @@ func (h *Handlers) confirmPlace(w http.ResponseWriter, r *http.Request, n waitli
 
 // POST /waitlist/{code}
 func (h *Handlers) changePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
-	wish, typed, _, err := decodeEntry(r, s)
+	wish, typed, _, err := h.decodeEntry(r, s)
 	if err == nil {
 		err = h.waits.Change(r.Context(), s, n, wish)
 	}

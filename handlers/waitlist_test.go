@@ -230,11 +230,14 @@ func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
 	for _, path := range []string{"/events/evening/waitlist", place} {
 		for body, says := range map[string]string{
 			`{"email":"ann","quantity":0}`: "Ask for 1 to", `{"email":"ann@example.org","quantity":7}`: "Ask for 1 to",
-			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:     "no such place",
-			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:         "no such place",
-			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:       "over already",
-			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:             "not a day",
-			`{"email":"ann@example.org","quantity":1,"until":"2033-01-01","x":1}`: "cannot be read",
+			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:                "no such place",
+			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:                    "no such place",
+			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:                  "over already",
+			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:                        "not a day",
+			`{"email":"ann@example.org","quantity":1,"until":"2033-01-01","x":1}`:            "cannot be read",
+			`{"email":"ann@example.org","quantity":1,"method":"card","name":"Ann","most":1}`: "not placed at once",
+			`{"email":"ann@example.org","quantity":1,"method":"door","name":"Ann"}`:          "how much it may cost",
+			`{"email":"ann@example.org","quantity":1,"method":"door","most":1000}`:           "Say your name",
 		} {
 			if a, answer := send(t, who, "POST", s.url+path, body); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(answer, says) {
 				t.Errorf("%s %s: %d %s", path, body, a.StatusCode, answer)
@@ -250,6 +253,13 @@ func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
 		if a, _ := send(t, who, "GET", s.url+path, ""); a.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d", path, a.StatusCode)
 		}
+	}
+	agrees := url.Values{"quantity": {"1"}, "method": {"door"}, "name": {"Ann"}, "most": {"100"}}
+	if a, body := send(t, who, "POST", s.url+place, agrees.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("agreeing: %d %.300s", a.StatusCode, body)
+	}
+	if _, page := send(t, who, "GET", s.url+place, "", "Accept", asPage); !strings.Contains(page, "ordered at once, at the door, for €100 at most") || !strings.Contains(page, `name="most" value="100.00"`) {
+		t.Error("the page of a place does not say what its person agreed to")
 	}
 	if a, body := send(t, who, "POST", s.url+place, `{"quantity":3,"fewer":true,"sections":["Floor"]}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"quantity":3`) {
 		t.Errorf("changing: %d %s", a.StatusCode, body)

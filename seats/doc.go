@@ -21,8 +21,8 @@
 //
 //	P1  A seat has at most one holder, and nobody takes a sold one.
 //	P2  A claim is granted whole or not at all.
-//	P3  A seat whose time is up may be claimed at once, announced or not.
-//	P4  No free seat is refused; memory alone never says "sold out".
+//	P3  A seat whose time is up may be claimed at once, announced or not, while nobody waits for seats of the event.
+//	P4  No free seat is refused while nobody waits; memory alone never says "sold out".
 //	P5  The counts of a version are the counts of the rows at that version.
 //	P6  Versions have no gap, and the change log replayed is the table.
 //	P7  A won claim repeated with its key gets the first answer and no more seats.

@@ -19,12 +19,13 @@ type JoinPage struct {
 	Sale
 	Typed    EntryForm
 	Mistakes waitlist.Mistakes
-	Message  string // why they could not join
-	Asked    string // the address a link is on its way to; empty if none is
-	Waiting  int    // people who wait
-	Verified string // the address they showed to be theirs; empty if none
-	Number   int64  // theirs in the waiting room; 0 if they do not come from there
-	Shut     string // why nobody can join; empty if everybody can
+	Message  string   // why they could not join
+	Asked    string   // the address a link is on its way to; empty if none is
+	Waiting  int      // people who wait
+	Verified string   // the address they showed to be theirs; empty if none
+	Number   int64    // theirs in the waiting room; 0 if they do not come from there
+	Shut     string   // why nobody can join; empty if everybody can
+	Alone    []string // how orders may be paid that are placed at once
 }
 
 // EntryForm is what the form of an entry says.
@@ -36,11 +37,18 @@ type EntryForm struct {
 	Together   bool
 	Fewer      bool
 	Until      string // a day, 2006-01-02; empty: as long as the sale is open
+	Method     string // order at once, paid so; empty: ask
+	Name       string // for that order
+	Most       string // that it may cost
 }
 
 // EntryFormOf is what the form of an entry says.
 func EntryFormOf(e seats.Event, n waitlist.Entry) EntryForm {
-	l := EntryForm{n.Email, n.Wanted.Quantity, n.Wanted.Sections, n.Wanted.Categories, n.Wanted.Together, n.Wanted.Fewer, ""}
+	w, c := n.Wanted, n.Consent
+	l := EntryForm{n.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, "", c.Method, c.Name, ""}
+	if c.Most > 0 {
+		l.Most = seats.Amount(c.Most, e.Currency)
+	}
 	if n.Until != nil {
 		l.Until = local(e, n.Until.Add(-time.Minute)).Format(time.DateOnly)
 	}
@@ -55,8 +63,9 @@ type WaitPage struct {
 	Stand    waitlist.Stand
 	Mistakes waitlist.Mistakes
 	Typed    EntryForm
-	Message  string // why something could not be done
-	Order    string // code of the order they made of an offer; empty if none is known
+	Message  string   // why something could not be done
+	Order    string   // code of the order they made of an offer; empty if none is known
+	Alone    []string // how orders may be paid that are placed at once
 }
 
 // JoinPath is the address of an event's wait list.
@@ -70,6 +79,15 @@ func (p WaitPage) path() string { return WaitPath(p.Entry.Code) }
 // facts are what the script of the page needs: what it shows, to tell whether that changed.
 func (p WaitPage) facts() templ.Attributes {
 	return templ.Attributes{"data-entry": p.path(), "data-shown": p.Shown()}
+}
+
+// agreed says what somebody agreed to.
+func (p WaitPage) agreed() string {
+	c := p.Entry.Consent
+	if c.Most == 0 {
+		return "ordered at once"
+	}
+	return "ordered at once, " + paidHow(c.Method) + ", for " + price(c.Most, p.Event.Currency) + " at most"
 }
 
 // Shown names what the page shows: another one is worth loading it again.
@@ -188,13 +206,10 @@ func (s Sale) seatsOf(idxs []int) (words []string) {
 	return words
 }
 
-func (s Sale) costs(idxs []int) (sum int64) {
-	for _, idx := range idxs {
-		if idx >= 0 && idx < len(s.Plan.Seats) {
-			sum += s.Plan.Categories[s.Plan.Seats[idx].Category].Price
-		}
-	}
-	return sum
+// costs is what an offer costs with its fees, as far as the plan has its seats.
+func (s Sale) costs(idxs []int) int64 {
+	known := slices.DeleteFunc(slices.Clone(idxs), func(idx int) bool { return idx < 0 || idx >= len(s.Plan.Seats) })
+	return seats.CostOf(s.Event, s.Plan, known).Total
 }
 
 // seatedSections are the sections one may wait for by name: where a category says as much, none.
@@ -243,7 +258,12 @@ func (p WaitLetter) Subject() string {
 func (p WaitLetter) says() string {
 	switch {
 	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
-		return "Somebody, we hope you, wants to wait for " + WaitPage{Sale: p.Sale, Entry: p.Entry}.wants() + ". Confirm it, and you wait from the moment you asked."
+		page := WaitPage{Sale: p.Sale, Entry: p.Entry}
+		text := "Somebody, we hope you, wants to wait for " + page.wants() + ". Confirm it, and you wait from the moment you asked."
+		if p.Entry.Consent.Given() {
+			text += " What you are offered is then " + page.agreed() + "."
+		}
+		return text
 	case p.Kind == "verify":
 		return "This is the address of your place. Whoever has it may take offers and change or leave the place: keep it to yourself."
 	case p.Kind == "offer" && p.Entry.Offer != nil:
@@ -339,4 +359,12 @@ func (s Sale) cameBack() string {
 		return ""
 	}
 	return fmt.Sprintf("%d %% of held seats came back so far.", (100*s.Returned+all/2)/all)
+}
+
+// waitWrongly marks a field of an entry that is wrong.
+func waitWrongly(m waitlist.Mistakes, field string) templ.Attributes {
+	if m[field] == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": field + "-wrong"}
 }

@@ -16,6 +16,7 @@ func aWaiter(state, text string) waitlist.Entry {
 	n := waitlist.Entry{
 		ID: 7, Event: "evening", Code: "CODE", Email: text, State: state, Until: &until, JoinedAt: until.Add(-time.Hour),
 		Wanted: seats.Wanted{Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true}, Passed: waitlist.PassedFew, Had: 2, Misses: 1,
+		Consent: waitlist.Consent{Method: "door", Name: text, Most: 5000},
 	}
 	if state == waitlist.Offered {
 		n.Offer = &waitlist.Made{Seats: []int{0, 1}, Until: until}
@@ -40,20 +41,21 @@ func waitMails(s Sale, text string) (list []shown) {
 // waitPages is every page of the wait list in every state worth a look.
 func waitPages(page Page, s Sale, text string) (list []shown) {
 	wrong := waitlist.Mistakes{}
-	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil} {
+	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost} {
 		wrong[field] = text
 	}
-	typed := EntryForm{Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
+	agreed := []string{"credit", "door"}
+	typed := EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
 	list = append(list,
 		shown{"joining a wait list", true, WaitJoin(JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
-		shown{"joining a wait list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text})},
+		shown{"joining a wait list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
 		shown{"joining a wait list, asked", true, WaitJoin(JoinPage{Page: page, Sale: s, Asked: text})},
 		shown{"joining a wait list, shut", true, WaitJoin(JoinPage{Page: page, Sale: s, Shut: text})},
 	)
 	for _, state := range entryStates {
 		n := aWaiter(state, text)
-		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text})})
+		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})})
 	}
 	event := s.Event
 	event.Slug = "evening"

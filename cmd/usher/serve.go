@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/verify"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -78,6 +79,11 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	waits.Wrote = sold.WroteMail
+	waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
+		return sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
+			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email,
+		})
+	}
 	organizers := desk.New(db.pool, sold.WroteMail)
 	hooks := hook.New(db.pool, organizers, cfg.HooksInside, log)
 	sold.Happened = hooks.Wake

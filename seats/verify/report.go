@@ -45,8 +45,8 @@ const (
 var words = [...]string{
 	p1:  `A seat has at most one holder, and nobody takes a sold one.`,
 	p2:  `A claim is granted whole or not at all.`,
-	p3:  `A seat whose time is up may be claimed at once, announced or not.`,
-	p4:  `No free seat is refused; memory alone never says "sold out".`,
+	p3:  `A seat whose time is up may be claimed at once, announced or not, while nobody waits for seats of the event.`,
+	p4:  `No free seat is refused while nobody waits; memory alone never says "sold out".`,
 	p5:  `The counts of a version are the counts of the rows at that version.`,
 	p6:  `Versions have no gap, and the change log replayed is the table.`,
 	p7:  `A won claim repeated with its key gets the first answer and no more seats.`,

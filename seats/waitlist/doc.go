@@ -31,6 +31,8 @@
 //	W8  What comes back while somebody waits is nobody else's before it was offered to all whom it fits.
 //	W9  While one node runs and the list is not paused, what fits is offered within 5 seconds.
 //	W10 What organizers do out of turn is written down, with who did it and why.
+//	W11 Who agreed to it has what they are offered ordered at once, once, and for no more than they agreed to; where that
+//	    cannot be, they are asked as everybody is.
 //
 // Package verify holds W1 to W7 against the database.
 //
@@ -43,6 +45,10 @@
 // (settle.go), read the list by rank, match in memory (match.go), write down who is passed over, make all the offers at
 // once through the event's lane, and let go what fits nobody. The lock only saves work: an offer is granted by the rows of
 // its seats and of its entry, both locked, so two rounds at once could not give anything twice.
+//
+// Somebody may agree beforehand that what they are offered is ordered at once (consent.go): for nothing, at the door, by
+// invoice, or from their credit; a provider that needs somebody at its page is not among them. The offer is made all the same,
+// and the order is one of its hold, so that however often it is tried one comes of it.
 //
 // The time for an answer (window.go) depends on how far away the event is, and does not end at night. Seats for a group
 // are gathered for an hour at most, for one group at a time, and only while the event is more than a week away.

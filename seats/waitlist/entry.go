@@ -49,6 +49,7 @@ type Entry struct {
 	Code     string // whoever knows it may do what the person may
 	Email    string
 	Wanted   seats.Wanted
+	Consent  Consent
 	Until    *time.Time // nil: as long as the sale is open
 	State    string
 	Rank     int64
@@ -72,7 +73,7 @@ type Made struct {
 }
 
 const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at,
-       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, o.id, o.holder, o.hold_id, o.seats, o.at, o.until, clock_timestamp()`
+       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), o.id, o.holder, o.hold_id, o.seats, o.at, o.until, clock_timestamp()`
 
 const entryTables = `
   FROM entry n JOIN event e ON e.id = n.event_id LEFT JOIN offer o ON o.entry_id = n.id AND o.state = 'open'`
@@ -86,7 +87,7 @@ func scanEntry(row pgx.CollectableRow, more ...any) (n Entry, err error) {
 	w := &n.Wanted
 	err = row.Scan(append([]any{
 		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt,
-		&n.Passed, &n.Had, &n.Gathers, &offer, &holder, &hold, &list, &at, &until, &now,
+		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &offer, &holder, &hold, &list, &at, &until, &now,
 	}, more...)...)
 	if err == nil && at != nil {
 		n.Offer = &Made{offer, holder, hold, list, *at, *until, now}

@@ -16,7 +16,8 @@ import (
 type NewEntry struct {
 	Email string
 	seats.Wanted
-	Until *time.Time // nil: as long as the sale is open
+	Until   *time.Time // nil: as long as the sale is open
+	Consent Consent
 }
 
 // Fields of a form that a Mistake is about.
@@ -25,6 +26,9 @@ const (
 	FieldQuantity = "quantity"
 	FieldWhere    = "where"
 	FieldUntil    = "until"
+	FieldMethod   = "method"
+	FieldName     = "name"
+	FieldMost     = "most"
 )
 
 // Mistakes says what is wrong with each field. Nothing was changed.
@@ -32,7 +36,7 @@ type Mistakes map[string]string
 
 func (m Mistakes) Error() string {
 	var words []string
-	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil} {
+	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil, FieldMethod, FieldName, FieldMost} {
 		if m[field] != "" {
 			words = append(words, m[field])
 		}
@@ -48,6 +52,9 @@ func tidyEmail(email string) string { return strings.ToLower(strings.TrimSpace(e
 // tidy takes away what nobody means to say: a section twice, and together of one.
 func (w NewEntry) tidy() NewEntry {
 	w.Email = tidyEmail(w.Email)
+	if w.Consent.Name = strings.Join(strings.Fields(w.Consent.Name), " "); !w.Consent.Given() {
+		w.Consent = Consent{}
+	}
 	for _, list := range []*[]int{&w.Sections, &w.Categories} {
 		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
 	}
@@ -73,6 +80,7 @@ func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 	if w.Until != nil && !w.Until.After(now) {
 		m[FieldUntil] = "This time is over already."
 	}
+	w.Consent.check(m)
 	if len(m) > 0 {
 		return m
 	}

@@ -81,8 +81,9 @@ RETURNING (extract(epoch FROM room_since) * 1000000)::bigint`
 
 // Who asks again with the same address changes an entry that was not verified, and gets the link of the other kind again.
 const joinSQL = `
-INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, asked_key)
-VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), nullif($11, ''))
+INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, asked_key, method, name, most)
+VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), nullif($11, ''),
+        nullif($12, ''), CASE WHEN $12 <> '' THEN $13 END, CASE WHEN $12 <> '' THEN $14::bigint END)
     ON CONFLICT (event_id, email) WHERE state IN ('new', 'waiting', 'offered') DO UPDATE
    SET quantity    = CASE e.state WHEN 'new' THEN excluded.quantity ELSE e.quantity END,
        sections    = CASE e.state WHEN 'new' THEN excluded.sections ELSE e.sections END,
@@ -90,6 +91,9 @@ VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[],
        together    = CASE e.state WHEN 'new' THEN excluded.together ELSE e.together END,
        fewer       = CASE e.state WHEN 'new' THEN excluded.fewer ELSE e.fewer END,
        until       = CASE e.state WHEN 'new' THEN excluded.until ELSE e.until END,
+       method      = CASE e.state WHEN 'new' THEN excluded.method ELSE e.method END,
+       name        = CASE e.state WHEN 'new' THEN excluded.name ELSE e.name END,
+       most        = CASE e.state WHEN 'new' THEN excluded.most ELSE e.most END,
        rank        = CASE e.state WHEN 'new' THEN least(e.rank, excluded.rank) ELSE e.rank END,
        asked       = CASE WHEN e.asked_key = excluded.asked_key THEN e.asked WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN least(e.asked + 1, 1000) ELSE 1 END,
        asked_since = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN e.asked_since ELSE clock_timestamp() END,
@@ -123,7 +127,7 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		var state string
 		var asked int
 		var fresh, repeat bool
-		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, by.Key).
+		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, by.Key, w.Consent.Method, w.Consent.Name, w.Consent.Most).
 			Scan(&j.Entry, &j.Code, &state, &asked, &fresh, &repeat)
 		if err != nil {
 			return err
@@ -179,6 +183,7 @@ func (l *List) Confirm(ctx context.Context, n Entry) error {
 const changeSQL = `
 UPDATE entry
    SET quantity = $2, sections = coalesce($3::smallint[], '{}'), categories = coalesce($4::smallint[], '{}'), together = $5, fewer = $6, until = $7,
+       method = nullif($8, ''), name = CASE WHEN $8 <> '' THEN $9 END, most = CASE WHEN $8 <> '' THEN $10::bigint END,
        waits_since = CASE state WHEN 'waiting' THEN clock_timestamp() END, passed = NULL, had = NULL, passed_at = NULL, gather_until = NULL
  WHERE id = $1 AND state IN ('new', 'waiting')
 RETURNING event_id`
@@ -196,7 +201,7 @@ func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) e
 	}
 	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		var event int64
-		err := tx.QueryRow(ctx, changeSQL, n.ID, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until).Scan(&event)
+		err := tx.QueryRow(ctx, changeSQL, n.ID, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, w.Consent.Method, w.Consent.Name, w.Consent.Most).Scan(&event)
 		if err != nil {
 			return err
 		}

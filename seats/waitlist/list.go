@@ -25,6 +25,9 @@ type List struct {
 	Wrote func()
 	// Windows is how long an offer lasts when the sale ends after so much time.
 	Windows func(left time.Duration) time.Duration
+	// Order places an order that somebody agreed to; nil if that is not done here. An error says why it was not placed: then
+	// they are asked as everybody else. It comes again if a node died meanwhile, and must place one order then.
+	Order func(ctx context.Context, s *seats.Sale, p Purchase) error
 
 	db     *pgxpool.Pool
 	office *seats.Office

@@ -11,18 +11,19 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// An offer is written in the transaction that holds its seats. Its entry is locked, and waits.
+// An offer is written in the transaction that holds its seats. Its entry is locked, and waits. Who agreed to have it
+// ordered is told of the order, or why there is none.
 const offerSQL = `
 WITH made AS (
     INSERT INTO offer (id, event_id, entry_id, holder, hold_id, seats, rank, looked_at, until, by_hand)
     VALUES ($1, $2, $3, $1, $4, $5, $6, $7, $8, $9)
     RETURNING entry_id
 ), moved AS (
-    UPDATE entry SET state = 'offered' WHERE id = $3
+    UPDATE entry SET state = 'offered' WHERE id = $3 RETURNING id, method
 ), noted AS (
     INSERT INTO wait_step (event_id, entry_id, what, detail, who) VALUES ($2, $3, 'offered', $10, $11)
 )
-INSERT INTO mail (entry_id, kind) SELECT entry_id, 'wait-offer' FROM made`
+INSERT INTO mail (entry_id, kind) SELECT id, 'wait-offer' FROM moved WHERE method IS NULL`
 
 // making is an offer about to be made.
 type making struct {

@@ -122,6 +122,9 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 	if err != nil {
 		return false, err
 	}
+	if err := l.order(ctx, s); err != nil { // what a node that died left
+		return false, err
+	}
 	l.knows(s.Event.Slug, st.someone)
 	news = l.grew(s.Event.Slug, s.Remaining()) || news
 	open := st.open()
@@ -180,7 +183,11 @@ func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settl
 	if err := l.notePasses(ctx, s.Event.ID, m); err != nil {
 		return false, err
 	}
-	if again, err = l.offer(ctx, s, st, m.chosen); err != nil || again {
+	again, err = l.offer(ctx, s, st, m.chosen)
+	if err == nil {
+		err = l.order(ctx, s)
+	}
+	if err != nil || again {
 		return again, err
 	}
 	var over []int

@@ -12,6 +12,9 @@ import (
 // the same database: the hold comes before the seats are sold, its capture after.
 type Payments struct{ Ledger *Ledger }
 
+// Alone is part of orders.Alone: what somebody agreed to is taken from their credit without asking again.
+func (Payments) Alone() {}
+
 // mostHeld is when credit that was set aside for a payment nobody went on with is given back. A payment that comes to
 // nothing gives it back at once.
 const mostHeld = time.Hour

@@ -1,0 +1,48 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Alone is a Payments that needs nobody at a page: whoever agreed before is charged without being asked again.
+type Alone interface{ Alone() }
+
+// AloneMethods lists how an order of this total for an event may be paid while nobody is there who is asked, the best first.
+// None if the event asks something of everybody who orders.
+func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
+	if e.AsksBirth || len(e.Questions) > 0 {
+		return nil
+	}
+	return slices.DeleteFunc(o.Methods(e, total), func(method string) bool {
+		_, alone := o.pay.by[method].(Alone)
+		return Ahead(method) && !alone
+	})
+}
+
+// ErrNotAlone says that a method needs somebody who is asked, or that a payment came to nothing.
+var ErrNotAlone = errors.New("it cannot be paid without somebody who is asked")
+
+// PlaceAlone places or pays for an order that somebody agreed to before. A repeat changes nothing more. Errors are those
+// of Place, and ErrNotAlone.
+func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
+	total := s.Total(f.Seats)
+	if total == 0 {
+		f.Method = Free
+	}
+	if !slices.Contains(o.AloneMethods(s.Event, total), f.Method) {
+		return ErrNotAlone
+	}
+	if !Ahead(f.Method) {
+		_, err := o.Place(ctx, s, holder, f)
+		return err
+	}
+	p, err := o.Pay(ctx, s, holder, f)
+	if err == nil && p.Over() {
+		return errors.Join(ErrNotAlone, errors.New(p.Reason))
+	}
+	return err
+}
