@@ -120,6 +120,27 @@ func TestTheMapIsWorkedWithFingers(t *testing.T) {
 	bob.holds("Stalls/J/18")
 }
 
+func TestTheMapShowsWhenASectionSellsOutAndWhenItComesBack(t *testing.T) {
+	t.Parallel()
+	slug := house.named(t, "box", tinyPlan(t))
+	ann, bob := someone(t, house, "ann", desktop), someProgram(t, house)
+	ann.openEvent(slug)
+	ann.seesMap()
+	looks := func(class string) {
+		t.Helper()
+		check(t, expect.Locator(ann.page.Locator("#map > svg a")).ToHaveClass(class))
+	}
+	looks("c0")
+	bob.claim(slug, "Box/1/1")
+	looks("c0 some")
+	bob.claim(slug, "Box/1/2")
+	looks("c0 none")
+	if status, _ := bob.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
+		t.Fatalf("give back: status %d", status)
+	}
+	looks("c0")
+}
+
 // fingers puts fingers onto the page: where they are now, none for lifted. The first move sets them down.
 func (p *person) fingers() func(kind string, at ...point) {
 	p.t.Helper()
