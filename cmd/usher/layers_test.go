@@ -40,7 +40,7 @@ var layers = map[string][]string{
 	"cmd/usher/crash":                {"seats"},
 	"cmd/usher/bench":                {"seats", "seats/gate", "seats/orders", "seats/waitlist", "seats/mail", "realtime", "handlers", "migrations"},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher/torture":              {"seats", "seats/gate", "seats/verify", "seats/orders/stripe/standin", "migrations"},
+	"cmd/usher/torture":              {"cmd/usher/rush", "seats", "seats/gate", "seats/verify", "seats/orders/stripe/standin", "migrations"},
 	"cmd/usher":                      {"cmd/usher/rush", "cmd/usher/torture", "seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/mail", "seats/desk", "seats/hook", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }

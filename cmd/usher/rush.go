@@ -107,6 +107,7 @@ func (r *rushCall) parse(c *call) error {
 	fs.Float64Var(&p.Faster, "faster", 20, "`times` as fast as people are those in front of a waiting room")
 	fs.Func("absent", "`share` of them that does not come when called, 35% if left out", share(&p.Absent))
 	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
+	fs.DurationVar(&p.Again, "again", 0, "for how `long` somebody asks again, with the same key, who gets no answer: as a page does while nodes are restarted")
 	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
 	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
 	fs.IntVar(&p.Dead, "dead", 0, "`sockets` of them that ask for the map and read nothing any more; who reads is to notice nothing of it")

@@ -94,7 +94,10 @@ func torturing(ctx context.Context, c *call, t *tortureCall) (_ *torture.Report,
 	defer closing(&err, server.Stop)
 	report := &torture.Report{}
 	if len(t.bugs) == 0 {
-		if report, err = torture.Run(ctx, server, s); err != nil || t.source == "" {
+		if report, err = torture.Run(ctx, server, s); err != nil {
+			return report, err
+		}
+		if report.Rolling, err = torture.Roll(ctx, server, s); err != nil || t.source == "" {
 			return report, err
 		}
 	}

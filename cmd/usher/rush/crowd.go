@@ -48,13 +48,14 @@ type Crowd struct {
 	Looks  int                         // most looks at the line per second; others are answered on the way
 	Open   func(context.Context) error // closes the lobby once most are in it; nil: it closes by itself
 
-	Connections int    // shared by all people
-	Watchers    int    // sockets that only watch
-	Dead        int    // of them, those that stop reading before the crowd comes
-	Desks       int    // live desks that organizers have open
-	Setup       string // where the first organizer signs up, who has them open
-	Seed        uint64 // two crowds with the same seed are alike
-	Own         bool   // the box office is the crowd's own: nobody else comes, and it goes by the same clock
+	Again       time.Duration // for how long somebody who gets no answer, or "unavailable", asks again, with the same key
+	Connections int           // shared by all people
+	Watchers    int           // sockets that only watch
+	Dead        int           // of them, those that stop reading before the crowd comes
+	Desks       int           // live desks that organizers have open
+	Setup       string        // where the first organizer signs up, who has them open
+	Seed        uint64        // two crowds with the same seed are alike
+	Own         bool          // the box office is the crowd's own: nobody else comes, and it goes by the same clock
 
 	Progress io.Writer // where to show how far it is; nil for nowhere
 }

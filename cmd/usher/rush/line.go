@@ -28,6 +28,9 @@ type line struct {
 	out  []byte
 	used time.Time
 
+	again   time.Duration // for how long a request is sent again that gets no answer
+	repeats int           // how often the last one was
+
 	body []byte // of the last answer, until the next one
 	etag string // of the last answer
 }
@@ -44,6 +47,22 @@ type request struct {
 
 // ask sends a request and reads its answer. cookie is those the answer sets, as they are to be sent back, or empty.
 func (l *line) ask(ctx context.Context, r request) (status int, cookie string, err error) {
+	l.repeats = 0
+	for began := time.Now(); ; l.repeats++ {
+		status, cookie, err = l.once(ctx, r)
+		if l.again == 0 || err == nil && status != http.StatusServiceUnavailable || time.Since(began) > l.again {
+			return status, cookie, err
+		}
+		if sleep(ctx, againPause) != nil {
+			return status, cookie, err
+		}
+	}
+}
+
+// againPause is between two tries of somebody who gets no answer.
+const againPause = 50 * time.Millisecond
+
+func (l *line) once(ctx context.Context, r request) (status int, cookie string, err error) {
 	if err := l.dial(ctx); err != nil {
 		return 0, "", err
 	}

@@ -194,6 +194,9 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	sent = wall()
 	status, cookie, err := l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
 	received = wall()
+	if p.cookie == "" { // nobody knows yet that it was the same person who asked before: what they got then is lost
+		r.books.lost(l.repeats * p.claim.wish.size())
+	}
 	if err != nil {
 		return a, sent, received, err
 	}

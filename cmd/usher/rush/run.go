@@ -130,6 +130,7 @@ func (r *run) rush(ctx context.Context) {
 // serve lends one connection to person after person.
 func (r *run) serve(ctx context.Context) {
 	l := newLine(r.url)
+	l.again = r.crowd.Again
 	defer l.close()
 	for t := range r.schedule.ready {
 		if t.who < 0 {

@@ -28,7 +28,7 @@ var faults = []fault{
 	{"node stopped", "SIGSTOP of a node and SIGCONT", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.signal(syscall.SIGSTOP)
 		defer n.signal(syscall.SIGCONT)
-		return moment(ctx, random, 3*time.Second)
+		return moment(ctx, random, 1600*time.Millisecond)
 	}},
 	{"rolling restart", "SIGTERM of each node in turn, each started again", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
 		return r.restartAll(ctx)
@@ -62,29 +62,29 @@ var faults = []fault{
 	{"database stalled", "nothing passes between a node and the database, nothing is closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stalled.Store(true)
 		defer n.db.stalled.Store(false)
-		return moment(ctx, random, 3*time.Second)
+		return moment(ctx, random, 1600*time.Millisecond)
 	}},
 	{"database slow", "every message to and from the database takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.delay.Store(int64(5+random.IntN(30)) * int64(time.Millisecond))
 		defer n.db.delay.Store(0)
-		return moment(ctx, random, 2*time.Second)
+		return moment(ctx, random, 1200*time.Millisecond)
 	}},
 	{"answer to COMMIT lost", "the connection is cut when the answer to a COMMIT comes, again and again", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.loseNext.Store(int64(3 + random.IntN(20)))
 		defer n.db.loseNext.Store(0)
-		return moment(ctx, random, time.Second)
+		return moment(ctx, random, 700*time.Millisecond)
 	}},
 	{"COMMIT lost", "the connection is cut before a write arrives, again and again", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stopNext.Store(int64(3 + random.IntN(20)))
 		defer n.db.stopNext.Store(0)
-		return moment(ctx, random, time.Second)
+		return moment(ctx, random, 700*time.Millisecond)
 	}},
 	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
 		return r.cutBells(ctx, n, random)
 	}},
 	{"LISTEN dead", "the connections that carry news carry nothing and are not closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stallBells()
-		return moment(ctx, random, time.Second)
+		return moment(ctx, random, 700*time.Millisecond)
 	}},
 	{"client connections cut", "every connection of clients to a node closed, with their requests and sockets", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {
 		n.clients.cutAll()
@@ -93,12 +93,12 @@ var faults = []fault{
 	{"clients stalled", "nothing passes between clients and a node", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.clients.stalled.Store(true)
 		defer n.clients.stalled.Store(false)
-		return moment(ctx, random, 2*time.Second)
+		return moment(ctx, random, 1200*time.Millisecond)
 	}},
 	{"clients slow", "every message between clients and a node takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.clients.delay.Store(int64(10+random.IntN(60)) * int64(time.Millisecond))
 		defer n.clients.delay.Store(0)
-		return moment(ctx, random, 2*time.Second)
+		return moment(ctx, random, 1200*time.Millisecond)
 	}},
 	{"dead readers", "sockets whose other end reads nothing", func(_ context.Context, r *run, n *node, random *rand.Rand) error {
 		for range 1 + random.IntN(10) {

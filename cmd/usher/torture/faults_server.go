@@ -22,7 +22,7 @@ func (r *run) fullDisk(ctx context.Context, _ *node, random *rand.Rand) error {
 	if err := fillDisk(r.server.dir); err != nil {
 		return err
 	}
-	err := moment(ctx, random, 3*time.Second)
+	err := moment(ctx, random, 2*time.Second)
 	if e := emptyDisk(r.server.dir); e != nil {
 		return e
 	}

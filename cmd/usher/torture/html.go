@@ -49,6 +49,7 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}cod
 <tr><th>worst<th>middle<th>allowed<th>
 {{range .}}<tr><td>{{.Worst}} ms<td>{{.Median}} ms<td>{{if .Bar}}{{.Bar}} ms{{end}}<td>{{.Name}} ({{.Times}} times)
 {{end}}</table>{{end}}
+{{with .Rolling}}<h2>A new version</h2><p>{{.}}.</p>{{end}}
 {{with .Violations}}<h2>What must not be</h2><table>{{range .}}<tr><td>{{.Judge}}<td><pre>{{.What}}</pre>{{end}}</table>{{end}}
 <h2>What was done to it</h2>
 <table>{{range faults .}}<tr><td>{{.N}}<td><strong>{{.Name}}</strong>: {{.About}}{{end}}</table>

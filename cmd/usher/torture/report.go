@@ -40,7 +40,10 @@ type Report struct {
 	Missing    map[string]string `json:"missing,omitempty"` // faults that could not be done here, and why
 	Violations []Violation       `json:"violations"`
 
+	Rolling *Rolling       `json:"rolling,omitempty"`
 	Mutants []MutantResult `json:"mutants,omitempty"`
+
+	bars bool
 }
 
 func (r *run) report(took time.Duration) *Report {
@@ -49,7 +52,7 @@ func (r *run) report(took time.Duration) *Report {
 		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
 		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
-		Figures: r.figures.list(), Missing: r.server.missing,
+		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing,
 		Command: fmt.Sprintf("usher torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
 	}
 	for _, o := range r.history.all() {
@@ -95,7 +98,7 @@ func round(x float64) float64 { return math.Round(x*10) / 10 }
 
 // Failed tells whether something was that must not be, or a planted bug was not caught.
 func (p *Report) Failed() bool {
-	return len(p.Violations) > 0 || slices.ContainsFunc(p.Mutants, func(m MutantResult) bool { return !m.Caught })
+	return len(p.Violations) > 0 || p.Rolling != nil && p.Rolling.Failed(p.bars) || slices.ContainsFunc(p.Mutants, func(m MutantResult) bool { return !m.Caught })
 }
 
 // JSON writes the report for programs.
@@ -133,6 +136,9 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%9d things that must not be", len(p.Violations))
 	for _, v := range p.Violations {
 		t.line("  ! %s: %s", v.Judge, v.What)
+	}
+	if p.Rolling != nil {
+		t.line("  %s", p.Rolling)
 	}
 	for _, m := range p.Mutants {
 		t.line("  %s", m)

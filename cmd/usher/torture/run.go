@@ -48,7 +48,7 @@ func (s *Settings) complete() error {
 	set(&s.Hot, hallSeats/3)
 	set(&s.Watchers, 2*s.Nodes)
 	set(&s.Hold, 2*time.Second)
-	set(&s.Rest, 500*time.Millisecond)
+	set(&s.Rest, 250*time.Millisecond)
 	set(&s.Look, 200*time.Millisecond)
 	set(&s.Judge, 5*time.Minute)
 	set(&s.For, 10*time.Second)
@@ -230,6 +230,9 @@ func (r *run) suffer(ctx context.Context) (err error) {
 		return err
 	}
 	stopLooking()
+	if err := r.verifyBooks(ctx, "when everybody had their answer"); err != nil {
+		return err
+	}
 	if r.enough() {
 		return nil
 	}

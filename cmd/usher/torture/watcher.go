@@ -22,6 +22,14 @@ type watcher struct {
 	picture picture
 	frames  int64
 	opened  int
+	ended   time.Time // when the last socket ended
+	gaps    []gap
+}
+
+// gap is a time in which a page had no socket.
+type gap struct {
+	at   time.Time // when it was over
+	took time.Duration
 }
 
 func (w *watcher) watch(ctx context.Context) {
@@ -54,10 +62,15 @@ func (w *watcher) follow(ctx context.Context) {
 		reading, cancel := context.WithTimeout(ctx, silence)
 		_, frame, err := conn.Read(reading)
 		cancel()
+		w.mu.Lock()
 		if err != nil {
+			w.ended = time.Now()
+			w.mu.Unlock()
 			return
 		}
-		w.mu.Lock()
+		if !w.ended.IsZero() {
+			w.gaps, w.ended = append(w.gaps, gap{time.Now(), time.Since(w.ended)}), time.Time{}
+		}
 		wrong := w.picture.read(frame)
 		if wrong == nil {
 			wrong = w.run.pictures.note(&w.picture)

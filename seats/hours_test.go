@@ -1,0 +1,288 @@
+package seats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/verify"
+)
+
+// A database whose clock is that of the bubble: every statement asks for the time by these functions, and so do the defaults
+// of columns.
+const bubbleClockSQL = `
+CREATE SCHEMA bubble;
+CREATE FUNCTION bubble.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
+CREATE FUNCTION bubble.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
+CREATE FUNCTION bubble.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
+DO $$
+DECLARE
+    c record;
+BEGIN
+    FOR c IN SELECT d.adrelid::regclass AS tab, a.attname AS col
+               FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+              WHERE pg_get_expr(d.adbin, d.adrelid) ~ '^(clock_timestamp|now)\(\)$'
+    LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT bubble.clock_timestamp()', c.tab, c.col);
+    END LOOP;
+END $$`
+
+// bubblePool is a pool in a bubble whose every connection goes by the bubble's clock.
+func bubblePool(t *testing.T, dsn string) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(dsn + " pool_max_conns=6 search_path=bubble,public,pg_catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (bool, error) {
+		_, err := conn.PgConn().Exec(ctx, "SET bubble.now = '"+time.Now().UTC().Format(time.RFC3339Nano)+"'").ReadAll()
+		return err == nil, nil // a connection that was cut is replaced
+	}
+	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+const (
+	simulated = 2 * time.Hour
+	simHolds  = 8 * time.Minute
+	simRows   = 2 // of ten seats
+	simPeople = 9
+)
+
+// mine is who has a seat, as far as anybody was told.
+type mine struct {
+	who   seats.ID
+	until time.Time
+}
+
+// hours is a house under simulation: two nodes, some people, and what they were told.
+type hours struct {
+	t      *testing.T
+	seed   uint64
+	random *rand.Rand
+	began  time.Time
+	dsn    string
+	db     *pgxpool.Pool
+	sales  [2]*seats.Sale
+	stop   [2]func()
+	who    []seats.ID
+	has    map[int]mine
+	asked  int
+}
+
+// wrong tells what must not be, and how to see it again.
+func (h *hours) wrong(format string, args ...any) {
+	h.t.Helper()
+	h.t.Errorf("seed %d, after %v: %s", h.seed, time.Since(h.began), fmt.Sprintf(format, args...))
+}
+
+// Hours of claims, releases, extensions and holds that end, on two nodes whose connections are cut and that die, in a bubble
+// whose clock is the database's, too.
+func TestThroughHoursAHoldLastsAsLongAsWasSaidWhateverBreaks(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	dsn := seatstest.DSN(t)
+	conn, err := pgx.Connect(t.Context(), simpleDSN(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), bubbleClockSQL); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) { simulate(t, dsn, seed) })
+}
+
+func simulate(t *testing.T, dsn string, seed uint64) {
+	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), dsn: dsn, db: bubblePool(t, dsn), has: map[int]mine{}}
+	defer h.db.Close()
+	e := seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
+	if _, err := seats.CreateEvent(t.Context(), h.db, e, hall(simRows, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range simPeople {
+		h.who = append(h.who, seats.NewID())
+	}
+	for i := range h.sales {
+		h.start(i)
+	}
+	for next := time.Hour / 2; time.Since(h.began) < simulated && !t.Failed(); {
+		h.step()
+		time.Sleep(time.Duration(h.random.Int64N(int64(90 * time.Second))))
+		if time.Since(h.began) > next {
+			next += time.Hour / 2
+			h.look()
+		}
+	}
+	time.Sleep(simHolds + time.Minute) // all are over
+	h.look()
+	for i := range h.stop {
+		h.stop[i]()
+	}
+}
+
+// start starts a node.
+func (h *hours) start(i int) {
+	o := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- o.Run(ctx) }()
+	h.stop[i] = func() { cancel(); <-done }
+	for {
+		s, err := o.Sale(context.Background(), "evening")
+		if err == nil {
+			h.sales[i] = s
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// step is the next thing that somebody does, or that breaks.
+func (h *hours) step() {
+	who, i := h.who[h.random.IntN(simPeople)], h.random.IntN(2)
+	switch dice := h.random.IntN(20); {
+	case dice == 0:
+		h.cut()
+	case dice == 1:
+		h.stop[i]()
+		h.start(i)
+	case dice < 5:
+		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.ReleaseOnce(h.t.Context(), who, key) }, nil)
+	case dice < 9:
+		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.Extend(h.t.Context(), who, key) }, nil)
+	default:
+		var labels []string
+		var idxs []int
+		for range 1 + h.random.IntN(3) {
+			if idx := h.random.IntN(simRows * 10); !slices.Contains(idxs, idx) {
+				idxs, labels = append(idxs, idx), append(labels, h.sales[i].Plan.Label(idx))
+			}
+		}
+		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) {
+			return s.Claim(h.t.Context(), who, key, seats.Wish{Seats: labels})
+		}, idxs)
+	}
+}
+
+// settle asks with one key until there is an answer, and holds it against what everybody was told before.
+func (h *hours) settle(i int, who seats.ID, ask func(*seats.Sale, string) (seats.Hold, error), wanted []int) {
+	h.asked++
+	key := fmt.Sprint(h.asked)
+	var hold seats.Hold
+	var refusal *seats.Refusal
+	var err error
+	for range 20 {
+		hold, err = ask(h.sales[i], key)
+		if err == nil || errors.As(err, &refusal) || errors.Is(err, seats.ErrNoHold) {
+			break
+		}
+		i = 1 - i
+		time.Sleep(time.Second)
+	}
+	now := time.Now()
+	switch {
+	case err == nil:
+		h.granted(who, hold, now)
+	case refusal != nil && refusal.Code == seats.CodeTaken:
+		if !slices.ContainsFunc(wanted, func(idx int) bool { return h.has[idx].who != who && h.has[idx].until.After(now) }) {
+			h.wrong("%v were refused, and nobody has any of them: %s", wanted, refusal.Message)
+		}
+	case errors.Is(err, seats.ErrNoHold):
+		for idx, m := range h.has {
+			if m.who == who && m.until.After(now) {
+				h.wrong("seat %d was said to be theirs until %v, and they are said to have nothing", idx, m.until)
+			}
+		}
+	case refusal == nil:
+		h.wrong("there was no answer: %v", err)
+	}
+}
+
+// granted books what somebody has from now on.
+func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
+	if len(hold.Seats) > 0 && hold.ExpiresAt.After(now.Add(simHolds+time.Millisecond)) {
+		h.wrong("a hold lasts until %v", hold.ExpiresAt)
+	}
+	for idx, m := range h.has {
+		if m.who == who {
+			delete(h.has, idx)
+		}
+	}
+	for _, idx := range hold.Seats {
+		if m, there := h.has[idx]; there && m.until.After(now) {
+			h.wrong("seat %d was given to %v, and %v has it until %v", idx, who, m.who, m.until)
+		}
+		h.has[idx] = mine{who, hold.ExpiresAt}
+	}
+}
+
+// simpleDSN is an address without what only pools know.
+func simpleDSN(dsn string) string {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return dsn
+	}
+	return cfg.ConnConfig.ConnString()[:len(cfg.ConnConfig.ConnString())-len(" pool_max_conns=16")]
+}
+
+const cutSQL = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+
+// cut cuts every connection to the database.
+func (h *hours) cut() {
+	if _, err := h.db.Exec(h.t.Context(), cutSQL); err != nil {
+		h.wrong("the connections could not be cut: %v", err)
+	}
+}
+
+// look holds the books against every promise, and what both nodes show against what everybody was told.
+func (h *hours) look() {
+	time.Sleep(5 * time.Second) // holds whose end nobody could announce are announced a second later
+	report, err := verify.Look(h.t.Context(), h.db, "")
+	if err != nil {
+		h.wrong("the books could not be read: %v", err)
+		return
+	}
+	for _, p := range report.Promises {
+		for _, f := range p.Findings {
+			h.wrong("%s: %s", p.Name, f)
+		}
+	}
+	held := 0
+	for _, m := range h.has {
+		if m.until.After(time.Now()) {
+			held++
+		}
+	}
+	for i, s := range h.sales {
+		if err := s.CatchUp(h.t.Context()); err != nil {
+			h.wrong("node %d cannot catch up: %v", i, err)
+		}
+		shown := 0
+		for _, state := range s.Snapshot().States {
+			if state == seats.Held {
+				shown++
+			}
+		}
+		if shown != held {
+			h.wrong("node %d shows %d held seats, and people were told of %d", i, shown, held)
+		}
+	}
+}
