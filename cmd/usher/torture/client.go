@@ -26,6 +26,7 @@ type client struct {
 	orders  []order
 	maps    map[int]seen // the newest they saw at each node
 	end     <-chan struct{}
+	stays   bool // in front of a waiting room: their place is good still
 }
 
 // order is one that was confirmed to a client.

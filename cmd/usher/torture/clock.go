@@ -62,11 +62,14 @@ func (s *skew) between(from, to int64) (least, most int64) {
 	return least, most
 }
 
-// jumped tells whether there was any jump.
-func (s *skew) jumped() bool {
+// now is how far the clock is ahead now.
+func (s *skew) now() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.jumps) > 0
+	if len(s.jumps) == 0 {
+		return 0
+	}
+	return s.jumps[len(s.jumps)-1].after
 }
 
 // fakeClock finds libfaketime, with which the clock of the database can be set without that of the machine.

@@ -45,7 +45,7 @@ var faults = []fault{
 	{diskFull, "nothing can be written on the disk of PostgreSQL and of the nodes", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
 		return r.fullDisk(ctx, n, random)
 	}},
-	{clockJumps, "the clock of PostgreSQL jumps ahead and back", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+	{clockJumps, "the clock of PostgreSQL jumps ahead by seconds", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
 		return r.clockJumps(ctx, n, random)
 	}},
 	{"backends terminated", "pg_terminate_backend of every connection", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {

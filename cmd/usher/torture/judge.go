@@ -47,10 +47,6 @@ func (r *run) labelsOf(seats []int) string {
 	return "[" + strings.Join(words, " ") + "]"
 }
 
-// ofTheClock are promises that compare two times of day. They hold for a clock that never goes back: of a database whose
-// clock was set back, they say nothing.
-var ofTheClock = []string{"P8", "W5"}
-
 // verifyBooks holds every promise against one snapshot of the database. During faults a look that was cut says nothing.
 func (r *run) verifyBooks(ctx context.Context, when string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -65,11 +61,7 @@ func (r *run) verifyBooks(ctx context.Context, when string) error {
 		return err
 	}
 	r.snapshots.Add(1)
-	jumped := r.history.skew.jumped()
 	for _, p := range report.Promises {
-		if jumped && slices.Contains(ofTheClock, p.Name) {
-			continue
-		}
 		for _, f := range p.Findings {
 			r.history.violated("books", "%s, %s: %s", p.Name, when, f)
 		}

@@ -21,6 +21,11 @@ SELECT DISTINCT p.reference FROM payment p
   LEFT JOIN inbox n ON n.payment_id = p.id AND n.done_at IS NULL
  WHERE i.id IS NOT NULL OR n.payment_id IS NOT NULL`
 
+// What is meant and does not happen, for whoever has to find out why.
+const stuckSQL = `
+SELECT format('%s of a payment that is %s: %s tries, the last one at %s, the next one at %s, %s', i.step, p.state, i.tries, i.tried_at, i.next_try, i.error)
+  FROM intention i JOIN payment p ON p.id = i.payment_id WHERE i.done_at IS NULL LIMIT 5`
+
 // settleMoney has everybody stop who has not paid, and waits until nothing is under way between the box office and the bank.
 func (r *run) settleMoney(ctx context.Context) error {
 	var codes []string
@@ -54,7 +59,12 @@ func (r *run) settleMoney(ctx context.Context) error {
 		return sleep(ctx, 500*time.Millisecond) != nil
 	})
 	if !so {
-		r.history.violated("money", "%d payments are still under way %s after everything was healed", len(left), r.settings.patience)
+		var why []string
+		err := r.within(ctx, func(conn *pgx.Conn) (err error) {
+			why, err = texts(ctx, conn, stuckSQL)
+			return err
+		})
+		r.history.violated("money", "%d payments are still under way long after everything was healed: %v, %v", len(left), why, err)
 	}
 	return ctx.Err()
 }

@@ -108,7 +108,7 @@ type run struct {
 
 // Run tortures nodes on a server and judges what came of it. The error is for a torture that could not be; what went wrong
 // is in the report.
-func Run(ctx context.Context, server *Server, s Settings) (*Report, error) {
+func Run(ctx context.Context, server *Server, s Settings) (_ *Report, err error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
@@ -117,6 +117,7 @@ func Run(ctx context.Context, server *Server, s Settings) (*Report, error) {
 		return nil, err
 	}
 	defer r.close()
+	defer func() { err = errors.Join(err, server.rightTime()) }()
 	if err := r.heal(ctx); err != nil { // they start
 		return nil, err
 	}

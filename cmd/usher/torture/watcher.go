@@ -34,13 +34,14 @@ type gap struct {
 
 func (w *watcher) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		w.follow(ctx)
-		_ = sleep(ctx, time.Duration(20+w.random.IntN(150))*time.Millisecond) // the loop asks ctx
+		pause := 20*time.Millisecond + time.Duration(w.random.Int64N(int64(max(w.follow(ctx), 150*time.Millisecond))))
+		_ = sleep(ctx, pause) // the loop asks ctx
 	}
 }
 
-// follow opens one socket, with what the page has, and reads until it ends.
-func (w *watcher) follow(ctx context.Context) {
+// follow opens one socket, with what the page has, and reads until it ends. It returns within which time to open the next,
+// if the node said so.
+func (w *watcher) follow(ctx context.Context) (within time.Duration) {
 	n := w.run.nodes[(w.number+w.opened)%len(w.run.nodes)]
 	w.opened++
 	dialing, cancel := context.WithTimeout(ctx, answerTime)
@@ -53,7 +54,7 @@ func (w *watcher) follow(ctx context.Context) {
 	w.mu.Unlock()
 	conn, _, err := websocket.Dial(dialing, strings.Replace(n.url(), "http", "ws", 1)+"/events/"+eventSlug+"/live?format=1"+query, nil) //nolint:bodyclose // the library says not to
 	if err != nil {
-		return
+		return 0
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(1 << 20)
@@ -66,11 +67,12 @@ func (w *watcher) follow(ctx context.Context) {
 		if err != nil {
 			w.ended = time.Now()
 			w.mu.Unlock()
-			return
+			return within
 		}
 		if !w.ended.IsZero() {
 			w.gaps, w.ended = append(w.gaps, gap{time.Now(), time.Since(w.ended)}), time.Time{}
 		}
+		within = max(within, moveWithin(frame))
 		wrong := w.picture.read(frame)
 		if wrong == nil {
 			wrong = w.run.pictures.note(&w.picture)
@@ -82,7 +84,7 @@ func (w *watcher) follow(ctx context.Context) {
 		w.mu.Unlock()
 		if wrong != nil {
 			w.run.history.violated("sockets", "socket %d at node %d: %v", w.number, n.number, wrong)
-			return
+			return 0
 		}
 	}
 }

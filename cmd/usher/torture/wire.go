@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"time"
 )
 
 // The messages of docs/wire-format.md, as far as they are about seats.
@@ -12,7 +13,17 @@ const (
 	typeSnap  = 2
 	typeDelta = 3
 	typeAudit = 4
+	typeMove  = 8
 )
+
+// moveWithin is what a MOVE says: to connect again at a moment of one's own choice within so long.
+func moveWithin(b []byte) time.Duration {
+	if len(b) < 6 || b[0] != typeMove {
+		return 0
+	}
+	r := numbers{rest: b[5:]}
+	return time.Duration(r.next()) * time.Millisecond
+}
 
 // picture is the map as one reader has it.
 type picture struct {
