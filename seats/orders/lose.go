@@ -128,6 +128,11 @@ func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, 
 	return o.late(ctx, p, standing)
 }
 
+// Nothing is to be voided of money that is on its way back.
+const voidNoMoreSQL = `
+UPDATE intention SET done_at = clock_timestamp()
+ WHERE payment_id = $1 AND step = 'void' AND done_at IS NULL AND EXISTS (SELECT FROM refund WHERE payment_id = $1)`
+
 // late is for money that came although the payment was given up: its seats are tried again, in one guarded statement.
 // Who stopped the payment does not want them.
 func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, err error) {
@@ -138,8 +143,11 @@ func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, e
 	switch {
 	case isConstraint(err, "one hold has one payment under way"):
 		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
-	case err != nil || tag.RowsAffected() == 0: // another node is at it, or gave it up
+	case err != nil:
 		return false, err
+	case tag.RowsAffected() == 0: // another node is at it, or gave it up: then its refund is next
+		tag, err = o.db.Exec(ctx, voidNoMoreSQL, p.ID)
+		return err == nil && tag.RowsAffected() > 0, err
 	}
 	p.State, p.Captured = payAuthorized, s.Captured
 	return o.sell(ctx, p)

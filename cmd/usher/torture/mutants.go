@@ -30,16 +30,16 @@ type Mutant struct {
 // Mutants are the planted bugs. Each must be caught, or the judge is worth nothing.
 var Mutants = []Mutant{
 	{Bug: "check then update", About: "seats are looked at without a lock and written without a guard"},
-	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", hot: 5, story: "falls asleep", nodes: 1},
+	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", hot: 5, story: "falls asleep", nodes: 1, dear: true},
 	{Bug: "no idempotency key", About: "a repeat is done again", Faults: []string{"answer to COMMIT lost", "client connections cut"}},
 	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", Faults: []string{"database killed"}, dear: true},
-	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats", busy: true},
+	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats", busy: true, dear: true},
 	{Bug: "counter left behind", About: "the counter forgets what is held", nodes: 1},
 	{Bug: "versions with gaps", About: "a version is left out", nodes: 1},
 	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", Faults: []string{"LISTEN lost"}, dear: true},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
 	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up", dear: true},
-	{Bug: "epoch ignored", About: "every run of the database has the same name", soon: true},
+	{Bug: "epoch ignored", About: "every run of the database has the same name", soon: true, dear: true},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free", nodes: 1},
 	{Bug: "time up means nothing", About: "a seat whose time is up is refused", nodes: 1},
 	{Bug: "limit ignored", About: "somebody holds more seats than one may", nodes: 1},
@@ -47,9 +47,9 @@ var Mutants = []Mutant{
 	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", Faults: []string{"COMMIT lost"}},
 	{Bug: "session forgotten", About: "a session is only in the memory of its node"},
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone", nodes: 1},
-	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, story: "is too late", nodes: 1},
+	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, story: "is too late", nodes: 1, dear: true},
 	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", Faults: []string{"node killed"}, scene: scenePaid, story: "gives up, and it was taken", dear: true},
-	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", soon: true, scene: sceneRoom, story: "walks away", nodes: 1},
+	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", soon: true, scene: sceneRoom, story: "walks away", nodes: 1, dear: true},
 }
 
 // Cheap are the mutants that a test has time for.
