@@ -7,7 +7,7 @@ PICTURES ?= pictures
 PEOPLE ?= 4
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
-.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torment torture test check postgres faketime redis browser
+.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torment slow torture test check postgres faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)
 
 torment: postgres ## a million bad requests, to every address and socket; none may fail, panic or leave something (TORMENT=1000000 SEED=1)
 	@go test -count=1 -timeout 6h ./handlers -run 'BadRequestsAreAnswered' -v -args -torment $(or $(TORMENT),1000000) -torment-seed $(or $(SEED),1) | grep -vE '^=== '
+
+slow: ## a thousand slow connections beside somebody who looks at pages of a box office that runs (URL=http://localhost:8080/events/seagull)
+	@contrib/slow.sh $(or $(URL),http://localhost:8080/events/seagull)
 
 torture: postgres faketime build ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
 	@bin/usher torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --source . --html torture.html --record docs/torture-record.md

@@ -42,6 +42,7 @@ const (
 type torment struct {
 	address string
 	maker   *maker
+	say     func(format string, args ...any)
 	log     *failures
 
 	mu       sync.Mutex
@@ -102,7 +103,7 @@ func tormented(t *testing.T, planted ...route) *torment {
 		return strings.TrimSuffix(line, "; ")
 	}
 	return &torment{
-		address: server.Listener.Addr().String(), log: log, statuses: map[int]int{},
+		say: t.Logf, address: server.Listener.Addr().String(), log: log, statuses: map[int]int{},
 		maker: newMaker(description(t), table, cookies(guest), cookies(owner)),
 	}
 }
@@ -111,7 +112,12 @@ func tormented(t *testing.T, planted ...route) *torment {
 func (x *torment) run(n int, seed uint64) (grown int64) {
 	x.send(n/10, seed)
 	before := inUse()
-	x.send(n-n/10, seed+1<<32)
+	for part := range uint64(9) {
+		x.send(n/10, seed+(part+1)<<32)
+		if n >= 100_000 {
+			x.say("%d of %d: %v", n/10*(int(part)+2), n, x)
+		}
+	}
 	return inUse() - before
 }
 

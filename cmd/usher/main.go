@@ -73,6 +73,8 @@ func commands() []command {
 		{"draw verify", "FILE [--commitment HEX] [--people N] [--index N]", "do the draw of a waiting room again and say what does not hold", drawVerify},
 		{"rush", "[flags]", "send a crowd and judge what it was told", rushIn},
 		{"torture", "[flags]", "break a box office of its own on purpose and judge what people were told", tortureNodes},
+		{"backup", "FILE [flags]", "write everything into one file, also while serve runs", backup},
+		{"restore", "FILE [flags]", "read a backup into an empty database, and hold every promise against it", restore},
 		{"migrate", "[flags]", "bring the database up to this version", migrate},
 		{"version", "", "print the version", version},
 	}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T) {
+	t.Parallel()
+	folder, db := privateHouse(t)
+	exec := func(sql string) {
+		if _, err := db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	people, end := context.WithCancel(t.Context())
+	office := seats.NewOffice(db, newLog(&strings.Builder{}, "text"))
+	sale, err := office.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crowd sync.WaitGroup
+	first := make(chan struct{})
+	var once sync.Once
+	for range 4 {
+		crowd.Go(func() {
+			for people.Err() == nil {
+				who := seats.NewID()
+				if _, err := sale.Claim(people, who, "", seats.Wish{Best: 2, Category: "A"}); err == nil {
+					once.Do(func() { close(first) })
+				}
+				_, _ = sale.Release(people, who) // so that there is always something to claim
+			}
+		})
+	}
+	<-first
+	file := filepath.Join(t.TempDir(), "house.dump")
+	out, err := try(t, "backup", file, "--data", folder)
+	end()
+	crowd.Wait()
+	if err != nil || !strings.Contains(out, "everything as of") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup can be read by others: %v %v", info.Mode(), err)
+	}
+	if _, err := try(t, "backup", file, "--data", folder); !misused(err) {
+		t.Errorf("a backup replaced another: %v", err)
+	}
+	if _, err := try(t, "restore", file, "--data", folder); !misused(err) || !strings.Contains(err.Error(), "something in it") {
+		t.Errorf("a backup was restored over a house: %v", err)
+	}
+	empty := func(name string) string { // of the same server, which costs less than another one
+		exec(`CREATE DATABASE ` + name)
+		return strings.Replace(db.Config().ConnString(), "dbname=usher", "dbname="+name, 1)
+	}
+	if out, err = try(t, "restore", file, "--database-url", empty("copied")); err != nil || strings.Count(out, "  ok (") < 35 || !strings.Contains(out, "every promise holds there") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// What was not in order does not come back unnoticed.
+	exec(`UPDATE counter SET free[1] = free[1] - 1`)
+	wrong := filepath.Join(t.TempDir(), "wrong.dump")
+	if out, err := try(t, "backup", wrong, "--data", folder); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if code, out := status(t, "restore", wrong, "--database-url", empty("wrong")); code != 1 || !strings.Contains(out, "BROKEN: event evening") {
+		t.Errorf("of a copy whose books are wrong it says %d:\n%s", code, out)
+	}
+}
+
+func misused(err error) bool {
+	_, ok := errors.AsType[usageError](err)
+	return ok
+}
