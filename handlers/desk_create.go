@@ -202,7 +202,7 @@ func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m desk.
 		return h.showSettings(w, r, m, s, deskStatus(err), page)
 	}
 	if err != nil {
-		return err
+		return h.deskProblem(w, r, s, err)
 	}
 	if s, err = h.office.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err

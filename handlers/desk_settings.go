@@ -198,7 +198,7 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m de
 		return h.showSettings(w, r, m, s, deskStatus(err), page)
 	}
 	if err != nil {
-		return err
+		return h.deskProblem(w, r, s, err)
 	}
 	if s, err = h.office.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err

@@ -198,6 +198,11 @@ func TestADayAtTheDeskByAProgramIsAnsweredAsDescribed(t *testing.T) {
 		p.run(strings.TrimSpace(line))
 	}
 	p.enter()
+	for path, body := range map[string]string{"settings": `{"currency":"USD"}`, "status": `{"status":"draft"}`} { // of an event with orders
+		if a, answer := send(t, w.people["manager"], "POST", p.url+"/desk/events/evening/"+path, `{"key":"refused",`+body[1:]); a.StatusCode/100 != 4 {
+			t.Errorf("%s is answered %d %s", body, a.StatusCode, answer)
+		}
+	}
 	for pattern := range forPrograms(doc) {
 		if !did.did[pattern] {
 			t.Errorf("%s was not asked, or did not do it", pattern)

@@ -101,14 +101,14 @@ func waitingWords(h hook.Hook) string {
 
 // answerWords says what became of one try.
 func answerWords(a hook.Answer) string {
-	took := fmt.Sprintf(", after %d ms", a.Took)
+	took := fmt.Sprintf("Answered %d, after %d ms", a.Status, a.Took)
 	switch {
 	case a.Status == 0:
 		return a.Why
 	case a.Why == "":
-		return fmt.Sprintf("%d%s", a.Status, took)
+		return took + "."
 	}
-	return fmt.Sprintf("%d%s: %s", a.Status, took, strings.TrimPrefix(a.Why, "It was not taken: "))
+	return took + ": not taken."
 }
 
 // told is what a notice says, as people read it.
@@ -117,8 +117,11 @@ func told(n hook.Notice) string {
 	if json.Unmarshal(n.Data, &data) != nil {
 		return string(n.Data)
 	}
+	if message, is := data["message"].(string); is {
+		return message
+	}
 	var words []string
-	for _, name := range []string{"event", "order", "ticket", "to", "place", "tickets", "method", "amount", "back", "paid", "total", "currency", "message"} {
+	for _, name := range []string{"event", "order", "ticket", "to", "place", "tickets", "method", "amount", "back", "paid", "total", "currency"} {
 		switch v := data[name].(type) {
 		case nil:
 		case []any:
