@@ -88,24 +88,18 @@ var eachAtDesk = []struct {
 		p.press(p.button("Make the key"))
 		p.sees(p.page.GetByText("Copy it now"))
 	}},
-	{"desk-hook-made", func(p *person) {
+	{"desk-hook", func(p *person) {
 		p.visit("/desk/hooks")
 		check(p.t, p.page.GetByLabel("Address").Fill("https://the-accounts-of-the-theatre.example/what-usher-tells"))
 		p.press(p.button("Add it"))
 		p.sees(p.page.GetByText("Copy it now"))
-	}},
-	{"desk-hook", func(p *person) {
 		p.press(p.button("Send a test"))
 		p.sees(p.page.GetByText("This is a test. Nothing happened."))
 	}},
-	{"desk-hooks", func(p *person) { p.visit("/desk/hooks") }},
-	{"desk-share-made", func(p *person) {
+	{"board", func(p *person) {
 		p.visit("/desk/events/a-night-out/shares")
 		check(p.t, p.page.GetByLabel("Whom it is for").Fill("The harbour festival"))
 		p.press(p.button("Make the link"))
-		p.sees(p.page.GetByText("Copy it now"))
-	}},
-	{"board", func(p *person) {
 		link, err := p.page.Locator(".made code").InnerText()
 		check(p.t, err)
 		p.visit(link[strings.Index(link, "/boards/"):])

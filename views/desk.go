@@ -103,7 +103,6 @@ var deskTabs = []deskTab{
 	{"Plans", "/plans", desk.Look},
 	{"Team", "/team", desk.Look},
 	{"Keys", "/keys", desk.Own},
-	{"Webhooks", "/hooks", desk.Own},
 	{"Log", "/log", desk.Manage},
 }
 
