@@ -22,7 +22,29 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if err != nil {
 		return err
 	}
+	if !p.Loaded { // nothing was lost
+		switch code, err := h.orderedBefore(r, s); {
+		case err != nil:
+			return err
+		case code != "":
+			http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
+			return nil
+		}
+	}
 	return h.showCheckout(w, r, s, http.StatusOK, p)
+}
+
+// orderedBefore is the order that was made of what the reader held, if they hold nothing now: they came back by the
+// browser's button.
+func (h *Handlers) orderedBefore(r *http.Request, s *seats.Sale) (code string, err error) {
+	holder, known := h.holder(r)
+	if !known {
+		return "", nil
+	}
+	if _, err = s.Hold(r.Context(), holder); !errors.Is(err, seats.ErrNoHold) {
+		return "", err
+	}
+	return h.orders.Made(r.Context(), s.Event.ID, holder)
 }
 
 // lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them.

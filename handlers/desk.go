@@ -152,7 +152,9 @@ func (h *Handlers) deskSession(r *http.Request) (s desk.Session) {
 
 // enterDesk lets the browser in as an organizer, with a new token: nobody who knew the one before gets in with it.
 func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s desk.Session) error {
-	h.sessions.Put(r.Context(), deskKey, fmt.Sprintf("%d.%d.%d", s.Organizer, s.Epoch, s.Team))
+	session := fmt.Sprintf("%d.%d.%d", s.Organizer, s.Epoch, s.Team)
+	enters(w, s, session)
+	h.sessions.Put(r.Context(), deskKey, session)
 	return h.keep(w, r)
 }
 

@@ -32,8 +32,8 @@ var (
 	errEnded     = &problem{401, "session_ended", "Your visit has ended.", "Seats you held stay yours until the time you were shown, then they are free again.", "Open the event again and choose anew."}
 	errMethod    = &problem{405, "method", "This address does not take that method.", nothingChanged, "The header Allow says which ones it takes."}
 	errForeign   = &problem{403, "foreign", "This request came from another site.", nothingChanged, "Act from the event's own page."}
-	errTooLarge  = &problem{413, "too_large", "The request is larger than 64 KiB.", nothingChanged, "A claim needs a few hundred bytes: name only the seats."}
-	errMedia     = &problem{415, "media_type", "A claim is JSON or a form.", nothingChanged, "Send Content-Type: application/json."}
+	errTooLarge  = &problem{413, "too_large", "The request is larger than 64 KiB.", nothingChanged, "Send less; no form here needs so much."}
+	errMedia     = &problem{415, "media_type", "What is sent to this address is JSON or a form.", nothingChanged, "Send Content-Type: application/json."}
 	errBroken    = &problem{503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key."}
 	errKey       = &problem{422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", nothingChanged, "A random UUID will do."}
 	errHoldID    = &problem{422, "invalid", "An order names the id of its hold.", nothingChanged, "Take it from the hold's answer, and name its seats."}

@@ -60,6 +60,13 @@ func nameSeats(s *seats.Sale, idxs []int) string {
 // takeInstead claims what the page of a checkout offered in place of seats that were lost, together with what is left of
 // them, and shows the page again with everything that was typed.
 func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, chosen string) error {
+	key, err := keyOf(r)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		key += "-instead" // the form's own key is that of an order
+	}
 	wish := seats.Wish{}
 	hold, err := s.Hold(r.Context(), holder)
 	switch {
@@ -68,14 +75,19 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return err
 	}
+	more := hold.Lapsed
 	for text := range strings.SplitSeq(chosen, ",") {
 		idx, err := strconv.Atoi(text)
 		if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
 			return errSeatIndex
 		}
 		wish.Seats = append(wish.Seats, s.Plan.Label(idx))
+		more = more || !slices.Contains(hold.Seats, idx)
 	}
-	if _, err := s.Claim(r.Context(), holder, "", wish); err != nil {
+	if !more { // the form came before
+		return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: form})
+	}
+	if _, err := s.Claim(r.Context(), holder, key, wish); err != nil {
 		return h.refuseOrder(w, r, s, form, err)
 	}
 	return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: form})

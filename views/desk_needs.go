@@ -1,6 +1,7 @@
 package views
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -104,3 +105,7 @@ func (p DeskLive) soldOut(s seats.Section) bool {
 	}
 	return sold > 0
 }
+
+// seenKey is the key of the form by which one says that one saw what needs somebody. It is the same each time, as a live
+// desk draws nothing anew that is as it was.
+func seenKey(n need) string { return fmt.Sprintf("seen-%x", sha256.Sum256([]byte(n.Key))) }

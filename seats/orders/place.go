@@ -113,6 +113,17 @@ func newTickets(sold []int) (ids []seats.ID, idxs []int32) {
 	return ids, idxs
 }
 
+const madeSQL = `SELECT o.code FROM hold h JOIN orders o ON o.hold_id = h.id AND o.holder = h.holder WHERE h.event_id = $1 AND h.holder = $2`
+
+// Made is the code of the order that was made of what somebody held last; empty if none was.
+func (o *Orders) Made(ctx context.Context, event int64, holder seats.ID) (code string, err error) {
+	err = o.db.QueryRow(ctx, madeSQL, event, holder).Scan(&code)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("orders: look for the order of a hold: %w", err)
+	}
+	return code, nil
+}
+
 const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = $2`
 
 // first is the answer to a form whose hold is not there any more: the order it made, if it did. Otherwise it is why.

@@ -5,7 +5,10 @@ import {$, counted, data, key} from 'usher/page'
 const verdict = $('.verdict'), form = $('main > form'), line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
 const store = `usher${data.door}` // what waits to be sent survives the page
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-let waiting = JSON.parse(localStorage.getItem(store) || '[]')
+const at = scan => `${store} ${scan.key}` // each by itself: another tab keeps its own
+const waiting = () => Object.keys(localStorage).filter(k => k.startsWith(`${store} `)).map(k => JSON.parse(localStorage.getItem(k))).sort((a, b) => a.at - b.at)
+for (const scan of JSON.parse(localStorage.getItem(store) || '[]')) localStorage.setItem(at(scan), JSON.stringify(scan)) // as they were kept before
+localStorage.removeItem(store)
 let known = new Map() // tickets by id, as of the last time somebody could be asked
 const here = new Map() // what to say of a ticket that this page let in
 
@@ -23,10 +26,9 @@ function show(state, ...lines) {
 }
 
 function tell() {
-  const n = waiting.length
+  const n = waiting().length
   if (n) line.textContent = `${n} ${n === 1 ? 'scan waits' : 'scans wait'} until somebody can be asked. They are kept on this phone.`
   else line.textContent = known.size ? `${counted(known.size, 'ticket')} known here: this page goes on without a network.` : ''
-  localStorage.setItem(store, JSON.stringify(waiting))
 }
 
 // bytes reads a ticket's code, as package orders writes it; null if it is none.
@@ -86,8 +88,8 @@ async function send(scan) {
     method: 'POST', headers: {'Content-Type': 'application/json', Accept: 'application/json'}, body: JSON.stringify(scan), signal: AbortSignal.timeout(4000),
   })
   const body = await answer.json()
-  if (answer.status >= 500) throw new Error(body.error.message)
-  return answer.ok ? body : {word: 'unknown', message: body.error.message}
+  if (!answer.ok) throw Object.assign(new Error(body.error.message), {refused: answer.status < 500})
+  return body
 }
 
 // keep judges a scan that could not be sent, and keeps it.
@@ -96,9 +98,9 @@ async function keep(scan) {
   if (!v) show('which', 'Kept, and not checked.', 'This browser cannot check codes while nobody can be asked. It is checked later.')
   else show(v.word, v.message, v.seat, 'Nobody could be asked: checked on this phone.')
   if (v && v.word !== 'in') return
-  const at = Date.now()
-  if (v) here.set(v.id, since(at, scan.place))
-  waiting.push({...scan, at})
+  scan.at = Date.now()
+  if (v) here.set(v.id, since(scan.at, scan.place))
+  localStorage.setItem(at(scan), JSON.stringify(scan))
   tell()
 }
 
@@ -109,8 +111,8 @@ async function check(code, ticket = '') {
   let v
   try {
     v = await send(scan)
-  } catch {
-    return keep(scan)
+  } catch (err) {
+    return err.refused ? show('unknown', err.message) : keep(scan)
   }
   if (v.word === 'in') here.set(v.ticket, since(Date.now(), scan.place))
   show(v.word, v.message, v.seat, v.name)
@@ -129,16 +131,18 @@ async function catchUp() {
   sending = true
   const twice = []
   try {
-    while (waiting.length) {
-      const v = await send(waiting[0])
+    for (const scan of waiting()) {
+      const v = await send(scan)
       if (v.word !== 'in') twice.push(v)
-      waiting.shift()
+      localStorage.removeItem(at(scan))
       tell()
     }
     const list = await (await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}})).json()
     known = new Map(list.tickets.map(t => [t.id, t]))
     tell()
-  } catch { /* another time */ }
+  } catch (err) { // another time; what was not taken stays
+    if (err.refused) show('unknown', err.message, waiting().length && 'Scans from before are kept on this phone. Open a link that opens the door.')
+  }
   sending = false
   if (twice.length) show('again', `${twice.length} of the scans from before:`, ...twice.map(v => [v.seat, v.message].filter(Boolean).join(': ')))
 }
@@ -170,7 +174,7 @@ if (navigator.mediaDevices) {
   $('button', camera).onclick = () => look().catch(() => { line.textContent = 'The camera cannot be used. Type the code, or allow the camera in the browser.' })
 }
 
-for (const scan of waiting) {
+for (const scan of waiting()) {
   const b = bytes(scan.code)
   if (b) here.set(idOf(b), since(scan.at, scan.place))
 }

@@ -1,0 +1,216 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/plan"
+)
+
+var (
+	errOtherPost = &problem{409, "key", "This form was sent before with other content. What it said then was done.", "Nothing else was changed.", "Load the page again, then send it once more; programs take another key."}
+	errStillAtIt = &problem{409, "under_way", "This form was sent a moment ago, and is still being done.", "Nothing was changed twice.", "Load the page again in a few seconds."}
+)
+
+// once makes a handler of one that does something each time it is asked: with a key it does it once, and a repeat gets the
+// first answer. A key belongs to a browser, or to a program, and to an address. What was refused used no key up.
+// Without a key it is done as often as it is sent; every form of ours has one.
+func (h *Handlers) once(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		key, wish, err := keyAndWish(r)
+		if err != nil {
+			return err
+		}
+		if key == "" {
+			return next(w, r)
+		}
+		who := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.sessionToken(r), r.Header.Get("Authorization")}))
+		p := seats.Posted{Who: who[:], Key: key, Wish: wish}
+		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
+			first, answer, err := h.store.Post(r.Context(), p)
+			switch {
+			case errors.Is(err, seats.ErrOtherPost):
+				return errOtherPost
+			case err != nil:
+				return err
+			case first:
+				return h.first(w, r, p, next)
+			case answer != nil:
+				return h.repeat(w, r, answer)
+			}
+			select { // the same form is being done at this moment
+			case <-r.Context().Done():
+				return r.Context().Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		return errStillAtIt
+	}
+}
+
+// first does what a form says and keeps the answer. Whoever sent it may leave; what was begun is ended.
+func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted, next handler) (err error) {
+	ctx := context.WithoutCancel(r.Context())
+	held := &heldAnswer{ResponseWriter: w, status: http.StatusOK}
+	kept := false
+	defer func() {
+		if !kept {
+			err = errors.Join(err, h.store.Unpost(ctx, p))
+		}
+	}()
+	if err := next(held, r.WithContext(ctx)); err != nil {
+		return err
+	}
+	if held.status < http.StatusBadRequest {
+		header := w.Header().Clone()
+		header.Del("Set-Cookie")
+		if err := h.store.Answer(ctx, p, seats.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}); err != nil {
+			return err
+		}
+		kept = true
+	}
+	w.WriteHeader(held.status)
+	_, _ = w.Write(held.body.Bytes()) // a caller who is gone needs no answer
+	return nil
+}
+
+// repeat answers as the first time. Who was let in by the first answer is let in by this one, too: it may have been lost.
+func (h *Handlers) repeat(w http.ResponseWriter, r *http.Request, a *seats.PostedAnswer) error {
+	if a.Entered != "" {
+		r, err := h.visited(r)
+		if err != nil {
+			return err
+		}
+		h.sessions.Put(r.Context(), deskKey, a.Entered)
+		if err := h.keep(w, r); err != nil {
+			return err
+		}
+	}
+	for name, values := range a.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a caller who is gone needs no answer
+	return nil
+}
+
+// heldAnswer holds an answer back until it is kept.
+type heldAnswer struct {
+	http.ResponseWriter
+	status  int
+	body    bytes.Buffer
+	entered string // see enterDesk
+}
+
+func (a *heldAnswer) WriteHeader(status int) { a.status = status }
+
+func (a *heldAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// enters notes who a session was let in as, for repeats.
+func enters(w http.ResponseWriter, s desk.Session, text string) {
+	if held, ok := w.(*heldAnswer); ok && s.Organizer != 0 {
+		held.entered = text
+	}
+}
+
+// keyAndWish reads a request for its key and a hash of all else that it says, and leaves it to be read again.
+func keyAndWish(r *http.Request) (key string, wish []byte, err error) {
+	key = r.Header.Get("Idempotency-Key")
+	var said any
+	switch kind := r.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "multipart/form-data"):
+		if err := r.ParseMultipartForm(plan.MaxBytes); err != nil {
+			return "", nil, tooLargeOr(err, "The form cannot be read.")
+		}
+		files, err := hashFiles(r.MultipartForm)
+		if err != nil {
+			return "", nil, err
+		}
+		said, key = []any{keyless(r.MultipartForm.Value), files}, orFirst(key, r.MultipartForm.Value["key"])
+	default:
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return "", nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if isForm(r) {
+			if err := parseForm(r); err != nil {
+				return "", nil, err
+			}
+			said, key = keyless(r.PostForm), orFirst(key, r.PostForm["key"])
+			break
+		}
+		object := map[string]any{}
+		if said = string(body); json.Unmarshal(body, &object) == nil {
+			if text, is := object["key"].(string); is && key == "" {
+				key = text
+			}
+			delete(object, "key")
+			said = object
+		}
+	}
+	text, err := json.Marshal(said)
+	if err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256(text)
+	return key, sum[:], wrongKey(key)
+}
+
+func orFirst(key string, list []string) string {
+	if key == "" && len(list) > 0 {
+		return list[0]
+	}
+	return key
+}
+
+// keyless is a form without its key.
+func keyless(form map[string][]string) map[string][]string {
+	rest := map[string][]string{}
+	for name, values := range form {
+		if name != "key" {
+			rest[name] = values
+		}
+	}
+	return rest
+}
+
+func tooLargeOr(err error, words string) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return err
+	}
+	return invalid(words)
+}
+
+// hashFiles names the content of the files of a form.
+func hashFiles(form *multipart.Form) (list []string, err error) {
+	for name, headers := range form.File {
+		for _, header := range headers {
+			file, err := header.Open()
+			if err != nil {
+				return nil, err
+			}
+			sum := sha256.New()
+			_, err = io.Copy(sum, file)
+			if err = errors.Join(err, file.Close()); err != nil {
+				return nil, err
+			}
+			list = append(list, fmt.Sprintf("%s %q %x", name, header.Filename, sum.Sum(nil)))
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}

@@ -1,0 +1,344 @@
+package handlers
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// sent is a form, and another one that says something else.
+type sent struct {
+	who         *http.Client
+	to          string
+	form, other url.Values // other is nil if nothing else can be said
+	body, kind  string     // in place of form, without the key
+	in          *site      // if it is not the wall's
+}
+
+// same is the form of a route whose things have addresses made of its own.
+func (w *wall) same(form, other string) func(*testing.T, *wall, string) sent {
+	return func(_ *testing.T, w *wall, path string) sent {
+		at, _ := w.addresses(path)
+		s := sent{who: w.people[string(desk.Owner)], to: strings.ReplaceAll(at["own"], "PASSKEY", "b3duZXI")} // owner
+		s.form, _ = url.ParseQuery(form)
+		if other != "" {
+			s.other, _ = url.ParseQuery(other)
+		}
+		return s
+	}
+}
+
+// label is a seat that is free.
+func (w *wall) label(t *testing.T, n int) string {
+	t.Helper()
+	free := w.sale.FreeSeats()
+	return w.sale.Plan.Label(free[len(free)-1-n])
+}
+
+// ordered is an order that was paid in cash, by its address at the desk.
+func (w *wall) ordered(t *testing.T) (at string, o orders.Order) {
+	t.Helper()
+	free := w.sale.FreeSeats()
+	code, err := w.sold.SellAtOffice(t.Context(), w.sale, orders.OfficeForm{Key: seats.NewID().String(), Name: "Bea", Email: "bea@example.org", Seats: free[len(free)-2:], Method: orders.Cash}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err = w.sold.Find(t.Context(), code); err != nil {
+		t.Fatal(err)
+	}
+	return "/desk/events/evening/orders/" + code, o
+}
+
+func (w *wall) onOrder(path string, form func(o orders.Order) (form, other url.Values)) func(*testing.T, *wall, string) sent {
+	return func(t *testing.T, w *wall, _ string) sent {
+		at, o := w.ordered(t)
+		s := sent{who: w.people[string(desk.Owner)], to: at + path}
+		s.form, s.other = form(o)
+		return s
+	}
+}
+
+func of(name string, values ...string) url.Values { return url.Values{name: values} }
+
+// forms are the forms of all other routes: each is sent twice with one key, and its other content with that key.
+func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) sent {
+	t.Helper()
+	owner := w.people[string(desk.Owner)]
+	held := func(t *testing.T, n int) (*http.Client, holdBody) {
+		who := person(t)
+		return who, w.held(t, who, n)
+	}
+	begun := func(name, starts string) string {
+		return "name=" + name + "&venue=Hall&starts=" + starts + "&zone=Europe/Vienna&plan=club"
+	}
+	settings := func(limit string) string {
+		return begun("Draft", "2030-03-01T20:00") + "&currency=EUR&hold=5&pay_within=10&extensions=3&door=on&price=1&price=2&fee_ticket=0.50&limit=" + limit
+	}
+	waiting := func(path string, form, other url.Values) func(*testing.T, *wall, string) sent {
+		return func(t *testing.T, w *wall, _ string) sent {
+			who, email := person(t), fmt.Sprintf("%s@example.org", strings.ToLower(seats.NewID().String()))
+			at := w.waitsFor(t, who, email, path != "/confirm")
+			if path == "/decline" {
+				w.comeBack(t)
+				w.stands(t, who, at, "offered")
+			}
+			for _, f := range []url.Values{form, other} {
+				if len(f) > 0 {
+					f.Set("email", email)
+				}
+			}
+			return sent{who: who, to: at + path, form: form, other: other}
+		}
+	}
+	return map[string]func(*testing.T, *wall, string) sent{
+		"POST /events/{slug}/claims": func(t *testing.T, _ *wall, _ string) sent {
+			who, _ := held(t, 1)
+			return sent{who: who, to: "/events/evening/claims", form: url.Values{"area": {"Floor"}, "quantity": {"1"}}, other: url.Values{"area": {"Floor"}, "quantity": {"2"}}}
+		},
+		"DELETE /events/{slug}/claims/{idx}": func(t *testing.T, _ *wall, _ string) sent {
+			who, hold := held(t, 2)
+			return sent{who: who, to: fmt.Sprintf("/events/evening/claims/%d", hold.Idx[0])}
+		},
+		"DELETE /events/{slug}/claims": func(t *testing.T, _ *wall, _ string) sent {
+			who, _ := held(t, 2)
+			return sent{who: who, to: "/events/evening/claims"}
+		},
+		"POST /events/{slug}/releases": func(t *testing.T, _ *wall, _ string) sent {
+			who, hold := held(t, 3)
+			return sent{who: who, to: "/events/evening/releases", form: of("seat", fmt.Sprint(hold.Idx[0])), other: of("seat", fmt.Sprint(hold.Idx[1]))}
+		},
+		"POST /events/{slug}/hold/extension": func(t *testing.T, _ *wall, _ string) sent {
+			who, _ := held(t, 1)
+			return sent{who: who, to: "/events/evening/hold/extension", form: url.Values{}}
+		},
+		"POST /events/{slug}/orders": func(t *testing.T, _ *wall, _ string) sent {
+			who, hold := held(t, 1)
+			return sent{who: who, to: "/events/evening/orders", form: fill(hold, "Ann", "ann@example.org"), other: fill(hold, "Eve", "eve@example.org")}
+		},
+		"POST /events/{slug}/waitlist": func(t *testing.T, _ *wall, _ string) sent {
+			return sent{who: person(t), to: "/events/full/waitlist", form: url.Values{"email": {"wait@example.org"}, "quantity": {"1"}}, other: url.Values{"email": {"wait@example.org"}, "quantity": {"2"}}}
+		},
+		"POST /waitlist/{code}":         waiting("", of("quantity", "2"), of("quantity", "3")),
+		"POST /waitlist/{code}/confirm": waiting("/confirm", url.Values{}, nil),
+		"POST /waitlist/{code}/decline": waiting("/decline", url.Values{}, nil),
+		"POST /waitlist/{code}/leave":   waiting("/leave", url.Values{}, nil),
+		"POST /door/{secret}/scans": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{who: person(t), to: strings.TrimPrefix(w.door(t), w.url) + "/scans", form: of("code", o.Tickets[0].Code)}
+		},
+		"POST /orders/{code}/mails": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/mails", form: url.Values{}}
+		},
+		"POST /orders/{code}/cancellations": func(t *testing.T, w *wall, _ string) sent {
+			at, order := w.bought(t, person(t), 3)
+			return sent{who: person(t), to: strings.TrimPrefix(at, w.url) + "/cancellations", form: of("ticket", order.Tickets[0].ID), other: of("ticket", order.Tickets[1].ID)}
+		},
+		"POST /payments/{code}/stop": func(t *testing.T, w *wall, _ string) sent {
+			who, p := w.payment(t)
+			return sent{who: who, to: "/payments/" + p.Code + "/stop", form: url.Values{}}
+		},
+		"POST /demo-card/{reference}": func(t *testing.T, w *wall, _ string) sent {
+			who, p := w.payment(t)
+			return sent{who: who, to: p.Page, form: of("answer", "decline"), other: of("answer", "pay")}
+		},
+		"POST /credit/vouchers": func(t *testing.T, w *wall, _ string) sent {
+			who, codes := person(t), w.vouchers(t, 2, 500, "EUR", nil)
+			w.signsIn(t, who, "purse@example.org")
+			return sent{who: who, to: "/credit/vouchers", form: of("code", codes[0]), other: of("code", codes[1])}
+		},
+		"POST /credit/links": func(t *testing.T, _ *wall, _ string) sent {
+			return sent{who: person(t), to: "/credit/links", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
+		},
+
+		"POST /desk/events": w.same(begun("Another", "2030-03-01T20:00"), begun("Another", "2030-03-02T20:00")),
+		"POST /desk/events/{slug}/settings": func(*testing.T, *wall, string) sent {
+			form, _ := url.ParseQuery(settings("4"))
+			other, _ := url.ParseQuery(settings("5"))
+			return sent{who: owner, to: "/desk/events/draft/settings", form: form, other: other}
+		},
+		"POST /desk/events/{slug}/status": func(*testing.T, *wall, string) sent {
+			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
+		},
+		"POST /desk/events/{slug}/copies": w.same("name=Copy", "name=Another+copy"),
+		"POST /desk/events/{slug}/blocks": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: "/desk/events/evening/blocks", form: url.Values{"seat": {w.label(t, 0)}, "reason": {"x"}}, other: url.Values{"seat": {w.label(t, 1)}, "reason": {"x"}}}
+		},
+		"POST /desk/events/{slug}/unblocks": func(t *testing.T, w *wall, _ string) sent {
+			a, b := w.label(t, 0), w.label(t, 1)
+			w.does(t, owner, "/desk/events/evening/blocks", url.Values{"seat": {a, b}})
+			return sent{who: owner, to: "/desk/events/evening/unblocks", form: of("seat", a), other: of("seat", b)}
+		},
+		"POST /desk/events/{slug}/sales": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: "/desk/events/evening/sales", form: url.Values{"seat": {w.label(t, 0)}, "method": {"cash"}}, other: url.Values{"seat": {w.label(t, 1)}, "method": {"cash"}}}
+		},
+		"POST /desk/events/{slug}/orders/{code}/cancellations": w.onOrder("/cancellations", func(o orders.Order) (url.Values, url.Values) {
+			return of("ticket", o.Tickets[0].ID.String()), of("ticket", o.Tickets[1].ID.String())
+		}),
+		"POST /desk/events/{slug}/orders/{code}/refunds": w.onOrder("/refunds", func(orders.Order) (url.Values, url.Values) { return of("amount", "1.00"), of("amount", "2.00") }),
+		"POST /desk/events/{slug}/orders/{code}/moves": w.onOrder("/moves", func(o orders.Order) (url.Values, url.Values) {
+			id := o.Tickets[0].ID.String()
+			return url.Values{"ticket": {id}, "to": {w.label(t, 0)}}, url.Values{"ticket": {id}, "to": {w.label(t, 1)}}
+		}),
+		"POST /desk/events/{slug}/orders/{code}/mails": w.onOrder("/mails", func(orders.Order) (url.Values, url.Values) { return url.Values{}, nil }),
+		"POST /desk/events/{slug}/orders/{code}/payments": func(t *testing.T, w *wall, _ string) sent {
+			_, order := w.bought(t, person(t), 1)
+			return sent{who: owner, to: "/desk/events/evening/orders/" + order.Code + "/payments", form: url.Values{}}
+		},
+		"POST /desk/events/{slug}/orders/{code}/payouts": func(t *testing.T, w *wall, _ string) sent {
+			at, o := w.ordered(t)
+			if err := w.sold.Revoke(t.Context(), w.sale, o, false); err != nil {
+				t.Fatal(err)
+			}
+			return sent{who: owner, to: at + "/payouts", form: url.Values{}}
+		},
+		"POST /desk/events/{slug}/doors":         w.same("", ""),
+		"POST /desk/events/{slug}/doors/closing": w.same("", ""),
+		"POST /desk/events/{slug}/messages":      w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
+		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
+		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
+			if w.config.Gate.Of(w.sale.Event.ID) == nil {
+				newRoom(t, w.site, gate.NewRoom{Slots: 500})
+			}
+			return sent{who: owner, to: "/desk/events/evening/room", form: url.Values{"do": {"slots"}, "slots": {"600"}}, other: url.Values{"do": {"slots"}, "slots": {"700"}}}
+		},
+		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),
+		"POST /desk/team":                   w.same("name=Box+office", "name=Office"),
+		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // whoever makes one looks at it from then on
+			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
+		},
+		"POST /desk/team/invitations":                    w.same("email=new@example.org&role=viewer", "email=new@example.org&role=owner"),
+		"POST /desk/team/invitations/{id}/withdrawal":    w.same("", ""),
+		"POST /desk/team/members/{id}":                   w.same("role=viewer", "role=owner"),
+		"POST /desk/team/members/{id}/removal":           w.same("", ""),
+		"POST /desk/keys":                                w.same("name=Till&scope=look", "name=Till&scope=sell"),
+		"POST /desk/keys/{id}/revocation":                w.same("", ""),
+		"POST /desk/hooks":                               w.same("url=https://example.org/a&kind=order.confirmed", "url=https://example.org/b&kind=order.confirmed"),
+		"POST /desk/hooks/{id}":                          w.same("url=https://example.org/own&kind=order.confirmed", "url=https://example.org/other&kind=order.confirmed"),
+		"POST /desk/hooks/{id}/secrets":                  w.same("", ""),
+		"POST /desk/hooks/{id}/tests":                    w.same("", ""),
+		"POST /desk/hooks/{id}/switch":                   w.same("on=", "on=yes"),
+		"POST /desk/hooks/{id}/notices/{notice}/repeats": w.same("", ""),
+		"POST /desk/hooks/{id}/removal":                  w.same("", ""),
+		"POST /desk/account":                             w.same("name=Anna", "name=Eve"),
+		"POST /desk/account/password": func(t *testing.T, w *wall, _ string) sent {
+			who := w.memberOf(t, "changing", desk.Viewer, w.sale.Event.Team)
+			return sent{
+				who: who, to: "/desk/account/password", form: url.Values{"before": {deskPassword}, "password": {"four quite plain words"}},
+				other: url.Values{"before": {"four quite plain words"}, "password": {"five other plain words"}},
+			}
+		},
+		"POST /desk/account/passkeys/{id}":         w.same("name=Tablet", "name=Laptop"),
+		"POST /desk/account/passkeys/{id}/removal": w.same("", ""),
+		"POST /desk/events/{slug}/plan": func(t *testing.T, w *wall, _ string) sent {
+			a, _ := w.submit(t, owner, "/desk/events/evening/plan/copies", of("key", seats.NewID().String()))
+			id := strings.TrimSuffix(strings.TrimPrefix(a.Header.Get("Location"), "/desk/plans/"), "/editor")
+			return sent{who: owner, to: "/desk/events/evening/plan", form: of("plan", id+"@1"), other: of("plan", w.plans[0]+"@1")}
+		},
+		"POST /desk/events/{slug}/plan/copies": w.same("", ""),
+		"POST /desk/plans":                     w.same("name=Ours&from=club", "name=Theirs&from=club"),
+		"POST /desk/plans/{plan}/versions": func(t *testing.T, w *wall, _ string) sent {
+			a, _ := w.submit(t, owner, "/desk/plans", url.Values{"key": {seats.NewID().String()}, "name": {"Drawn"}, "from": {"club"}})
+			at := strings.TrimSuffix(a.Header.Get("Location"), "/editor")
+			_, document := w.page(t, owner, at+"/versions/1.json")
+			return sent{who: owner, to: at + "/versions", kind: "application/json", body: `{"base":1,"note":"x","document":` + document + `}`}
+		},
+		"POST /desk/imports":      uploads,
+		"POST /desk/imports/{id}": w.same("name=A&row=row&number=number", "name=B&row=row&number=number"),
+		"POST /desk/setup/{token}": func(t *testing.T, _ *wall, _ string) sent {
+			fresh := newSite(t) // nobody owns it
+			token, err := fresh.organizers.SetupLink(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return sent{in: fresh, who: person(t), to: "/desk/setup/" + token, form: url.Values{"name": {"Cleo"}, "email": {"cleo@example.org"}, "password": {deskPassword}}, other: url.Values{"name": {"Eve"}, "email": {"eve@example.org"}, "password": {deskPassword}}}
+		},
+		"POST /desk/invitations/{token}": func(t *testing.T, w *wall, _ string) sent {
+			w.submit(t, owner, "/desk/team/invitations", url.Values{"key": {"join"}, "email": {"joins@example.org"}, "role": {"viewer"}})
+			return sent{who: person(t), to: w.deskMail(t, "joins@example.org", desk.MailInvitation), form: url.Values{"name": {"Jo"}, "password": {deskPassword}}, other: url.Values{"name": {"Joe"}, "password": {deskPassword}}}
+		},
+		"POST /desk/password": func(t *testing.T, _ *wall, _ string) sent {
+			return sent{who: person(t), to: "/desk/password", form: of("email", "manager@example.org"), other: of("email", "viewer@example.org")}
+		},
+		"POST /desk/password/{token}": func(t *testing.T, w *wall, _ string) sent {
+			w.submit(t, person(t), "/desk/password", of("email", "manager@example.org"))
+			return sent{who: person(t), to: w.deskMail(t, "manager@example.org", desk.MailPassword), form: of("password", "four quite plain words"), other: of("password", "five other plain words")}
+		},
+	}
+}
+
+// uploads is a file, as browsers send one.
+func uploads(_ *testing.T, w *wall, _ string) sent {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	file, _ := form.CreateFormFile("file", "a.csv") // to memory
+	_, _ = file.Write([]byte(smallTable))
+	_ = form.Close()
+	return sent{who: w.people[string(desk.Owner)], to: "/desk/imports", kind: form.FormDataContentType(), body: body.String()}
+}
+
+// waitsFor joins the wait list of the event that is full, and returns the address of the place.
+func (w *wall) waitsFor(t *testing.T, who *http.Client, email string, confirms bool) string {
+	t.Helper()
+	until(t, "somebody waits", func() bool {
+		w.fill(t) // what others gave back is free a moment later
+		a, _ := w.submit(t, who, "/events/full/waitlist", url.Values{"email": {email}, "quantity": {"1"}, "key": {email}})
+		return a.StatusCode == http.StatusOK
+	})
+	at := placeIn(t, w.waitMail(t, email, "verify"))
+	if confirms {
+		w.submit(t, who, at+"/confirm", url.Values{})
+	}
+	return at
+}
+
+// fill leaves no seat of an event free.
+func (w *wall) fill(t *testing.T) {
+	t.Helper()
+	s, err := w.office.Sale(t.Context(), "full")
+	if err == nil {
+		err = s.CatchUp(t.Context())
+	}
+	if free := s.FreeSeats(); err == nil && len(free) > 0 {
+		_, err = s.Block(t.Context(), seats.Keeping{Seats: free, Reason: "x", Rest: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// comeBack makes some seats of the event that is full free, for those who wait.
+func (w *wall) comeBack(t *testing.T) {
+	t.Helper()
+	s, err := w.office.Sale(t.Context(), "full")
+	if err == nil {
+		_, err = s.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1, 2, 3, 4, 5}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// payment is one that was begun with the demo card.
+func (w *wall) payment(t *testing.T) (*http.Client, paymentBody) {
+	t.Helper()
+	who := person(t)
+	_, body := send(t, who, "POST", w.url+"/events/demo/claims", `{"area":"Floor","quantity":1}`)
+	form := fill(holdOf(t, body), "Ann", "ann@example.org")
+	form.Set("method", "demo")
+	a, _ := send(t, who, "POST", w.url+"/events/demo/orders", form.Encode(), "Content-Type", asForm, "Accept", asPage)
+	p := paymentBody{Page: a.Header.Get("Location")}
+	if err := w.db.QueryRow(t.Context(), `SELECT code FROM payment WHERE page = $1`, p.Page).Scan(&p.Code); err != nil {
+		t.Fatal(err)
+	}
+	return who, p
+}

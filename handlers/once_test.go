@@ -1,0 +1,208 @@
+package handlers
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/plan"
+)
+
+// harmless are the routes whose forms need no key, and why: sent twice they do nothing more by themselves.
+var harmless = map[string]string{
+	"POST /waitlist/{code}/take":          "the seats of an offer are with the browser that asked last, and a repeat is from that one",
+	"POST /webhooks/stripe":               "each event of the provider stands in the inbox once, by the provider's own name of it",
+	"POST /credit/session":                "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",
+	"DELETE /credit/session":              "who is signed out is signed out",
+	"POST /credit/session/end":            "who is signed out is signed out",
+	"POST /rooms/{slug}/places":           "a browser has one place in a room, and is given that one again",
+	"POST /rooms/{slug}/presence":         "it says no more than that somebody is still there",
+	"POST /rooms/{slug}/admissions":       "a number is let in once, and is told so again",
+	"POST /rooms/{slug}/departure":        "a place that was given up is given up",
+	"POST /desk/session":                  "signing in changes nothing but the session",
+	"DELETE /desk/session":                "who is signed out is signed out",
+	"POST /desk/session/end":              "who is signed out is signed out",
+	"POST /desk/session/options":          "it asks the browser something, and changes nothing",
+	"POST /desk/session/passkey":          "what a browser was asked is good for one answer",
+	"POST /desk/session/team":             "it says which team one looks at, and says it again",
+	"POST /desk/session/everywhere":       "who is signed out everywhere is signed out",
+	"POST /desk/account/passkeys/options": "it asks the browser something, and changes nothing",
+	"POST /desk/account/passkeys":         "what a browser was asked is good for one answer",
+}
+
+const everyTableSQL = `
+SELECT string_agg(format('SELECT %L, md5(coalesce(string_agg(md5(t::text), '''' ORDER BY md5(t::text)), '''')) FROM %I t', relname, relname), ' UNION ALL ')
+  FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('session', 'posted', 'tally', 'history', 'intention')`
+
+// everything is what stands in each table.
+func (s *site) everything(t *testing.T, sql string) map[string]string {
+	t.Helper()
+	rows, err := s.db.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, name, hash := map[string]string{}, "", ""
+	if _, err := pgx.ForEachRow(rows, []any{&name, &hash}, func() error { all[name] = hash; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// changes sends something and lists the tables that are not as they were. What goes on by itself comes to its end, so a
+// form that changes nothing changes nothing the third time at the latest.
+func (s *site) changes(t *testing.T, tables string, do func()) (names []string) {
+	t.Helper()
+	for range 3 {
+		was := s.everything(t, tables)
+		do()
+		if names = differ(was, s.everything(t, tables)); len(names) == 0 {
+			break
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+	return names
+}
+
+// twice sends a form twice with one key, and another one with it, and says what was not as it should be.
+func (w *wall) twice(t *testing.T, pattern string, s sent, tables string) (wrong []string) {
+	t.Helper()
+	method, _, _ := strings.Cut(pattern, " ")
+	key := seats.NewID().String()
+	in := s.in
+	if in == nil {
+		in = w.site
+	}
+	at, _ := url.Parse(in.url)
+	before := s.who.Jar.Cookies(at)
+	post := func(form url.Values) (*http.Response, string) {
+		who := *s.who
+		who.Jar, _ = cookiejar.New(nil) // never fails
+		who.Jar.SetCookies(at, before)  // two clicks send what one did
+		if s.kind != "" || method == http.MethodDelete {
+			return send(t, &who, method, in.url+s.to, s.body, "Content-Type", s.kind, "Accept", asPage, "Idempotency-Key", key)
+		}
+		form = maps.Clone(form)
+		form["key"] = []string{key}
+		return send(t, &who, method, in.url+s.to, form.Encode(), "Content-Type", asForm, "Accept", asPage)
+	}
+	a, body := post(s.form)
+	s.who.Jar.SetCookies(at, a.Cookies())
+	if a.StatusCode >= 400 || strings.HasPrefix(a.Header.Get("Location"), "/desk/session") {
+		return []string{fmt.Sprintf("%s is not done at all: %d %.300s", pattern, a.StatusCode, words(body))}
+	}
+	var b, c *http.Response
+	if changed := in.changes(t, tables, func() { b, _ = post(s.form) }); len(changed) > 0 {
+		wrong = append(wrong, fmt.Sprintf("%s sent again changes %v", pattern, changed))
+	}
+	secret := a.StatusCode == http.StatusCreated && b.StatusCode < 400 && method == http.MethodPost // shown once: then it only says that it was made
+	if !secret && (a.StatusCode != b.StatusCode || a.Header.Get("Location") != b.Header.Get("Location")) {
+		wrong = append(wrong, fmt.Sprintf("%s sent again gets %d to %q, and first %d to %q", pattern, b.StatusCode, b.Header.Get("Location"), a.StatusCode, a.Header.Get("Location")))
+	}
+	if s.other == nil {
+		return wrong
+	}
+	changed := in.changes(t, tables, func() { c, body = post(s.other) })
+	if c.StatusCode != http.StatusConflict && c.StatusCode != http.StatusUnprocessableEntity || !saysBefore(body) {
+		wrong = append(wrong, fmt.Sprintf("%s with other content gets %d: %.200s", pattern, c.StatusCode, words(body)))
+	}
+	if len(changed) > 0 {
+		wrong = append(wrong, fmt.Sprintf("%s with other content changes %v", pattern, changed))
+	}
+	return wrong
+}
+
+// saysBefore tells whether a page says that the form was sent before with other content, in one of the ways we say it.
+func saysBefore(page string) bool {
+	return strings.Contains(page, "other content") || strings.Contains(page, "with another request") || strings.Contains(page, "with other details") || strings.Contains(page, "with another address") || strings.Contains(page, "for something else")
+}
+
+func differ(a, b map[string]string) (names []string) {
+	for name := range a {
+		if a[name] != b[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unsafe lists the routes of a table that change something and do it twice if their form comes twice.
+func (w *wall) unsafe(t *testing.T, table []route) (wrong []string) {
+	t.Helper()
+	forms, tables := w.forms(t), ""
+	if err := w.db.QueryRow(t.Context(), everyTableSQL).Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		if method == http.MethodGet {
+			continue
+		}
+		why, exempt := harmless[r.pattern]
+		form, known := forms[r.pattern]
+		switch {
+		case exempt && known:
+			wrong = append(wrong, r.pattern+" needs no key, and has a form")
+		case exempt && why == "", !exempt && !known:
+			wrong = append(wrong, r.pattern+" has no form here, and no reason why it needs no key")
+		case known:
+			wrong = append(wrong, w.twice(t, r.pattern, form(t, w, path), tables)...)
+		}
+	}
+	return wrong
+}
+
+func TestEveryFormThatComesTwiceDoesOneThingAndOtherContentIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	for _, e := range []seats.NewEvent{{Name: "Demo", Demo: true}, {Name: "Draft", Status: seats.Draft}, {Name: "Full"}} {
+		e.StartsAt = time.Unix(2e9, 0)
+		if _, err := seats.CreateEvent(t.Context(), w.db, e, theClub(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.fill(t)
+	for _, wrong := range w.unsafe(t, newHandlers(w.config).table()) {
+		t.Error(wrong)
+	}
+}
+
+func theClub(t *testing.T) *seats.Plan {
+	t.Helper()
+	club, ok := plan.Named("club")
+	if !ok {
+		t.Fatal("there is no plan club")
+	}
+	return club
+}
+
+func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	h := newHandlers(w.config)
+	asked := func(rw http.ResponseWriter, _ *http.Request, m desk.Member) error { // as often as it is sent
+		w.exec(t, `INSERT INTO invitation (team_id, email, role) VALUES ($1, $2, 'viewer')`, m.Team, seats.NewID().String()+"@example.org")
+		return writeJSON(rw, http.StatusOK, nil)
+	}
+	planted := []route{{"POST /desk/account", h.member(desk.Self, asked)}, {"POST /desk/team", h.once(h.member(desk.Self, asked))}, {"POST /desk/new", h.once(h.member(desk.Self, asked))}}
+	w.serve(t, planted)
+	found := strings.Join(w.unsafe(t, planted), "\n")
+	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 200", "POST /desk/new has no form here"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("%q is not noticed:\n%s", want, found)
+		}
+	}
+	if strings.Contains(found, "POST /desk/team") {
+		t.Errorf("a right route is found wrong:\n%s", found)
+	}
+}
