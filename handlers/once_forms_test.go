@@ -211,8 +211,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			}
 			return sent{who: owner, to: "/desk/events/evening/room", form: url.Values{"do": {"slots"}, "slots": {"600"}}, other: url.Values{"do": {"slots"}, "slots": {"700"}}}
 		},
-		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),
-		"POST /desk/team":                   w.same("name=Box+office", "name=Office"),
+		"POST /desk/events/{slug}/shares":                 w.same("name=Press&days=7", "name=Radio&days=7"),
+		"POST /desk/events/{slug}/shares/{id}/revocation": w.same("", ""),
+		"POST /desk/events/{slug}/waitlist":               w.same("do=pause&reason=x", "do=pause&reason=y"),
+		"POST /desk/team":                                 w.same("name=Box+office", "name=Office"),
 		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // whoever makes one looks at it from then on
 			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
 		},

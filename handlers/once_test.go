@@ -192,12 +192,14 @@ func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
 	h := newHandlers(w.config)
 	asked := func(rw http.ResponseWriter, _ *http.Request, m desk.Member) error { // as often as it is sent
 		w.exec(t, `INSERT INTO invitation (team_id, email, role) VALUES ($1, $2, 'viewer')`, m.Team, seats.NewID().String()+"@example.org")
-		return writeJSON(rw, http.StatusOK, nil)
+		rw.Header().Set("Location", "/desk/account")
+		rw.WriteHeader(http.StatusSeeOther)
+		return nil
 	}
 	planted := []route{{"POST /desk/account", h.member(desk.Self, asked)}, {"POST /desk/team", h.once(h.member(desk.Self, asked))}, {"POST /desk/new", h.once(h.member(desk.Self, asked))}}
 	w.serve(t, planted)
 	found := strings.Join(w.unsafe(t, planted), "\n")
-	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 200", "POST /desk/new has no form here"} {
+	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 303", "POST /desk/new has no form here"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("%q is not noticed:\n%s", want, found)
 		}
