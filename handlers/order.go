@@ -93,7 +93,7 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		return err
 	}
 	return writePage(w, r, status, views.Order(views.OrderPage{
-		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: nonce(w), Style: "order.css"},
+		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: nonce(w), Script: "order.js", Style: "order.css"},
 		Sale:  views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()},
 		Order: order, Sent: sent, Message: message,
 	}))

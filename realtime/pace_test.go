@@ -188,6 +188,7 @@ func letGoAfter(t *testing.T, most time.Duration, waits func(net.Conn) net.Conn)
 			time.Sleep(time.Second)
 		}
 		stayed = time.Since(began)
+		synctest.Wait()
 		if other.version < 2 || n.hub.Watchers(n.sale) == 0 {
 			t.Errorf("beside it a page is at version %d; %d pages are left", other.version, n.hub.Watchers(n.sale))
 		}

@@ -187,7 +187,7 @@ var budgets = []struct {
 	most    int // bytes
 	scripts []string
 }{
-	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js"}},
+	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js", "order.js"}},
 	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
@@ -23,7 +21,7 @@ func plainDatabase(t *testing.T) (dsn, user string, admin func(sql string)) {
 	all := seatstest.DSN(t)
 	admin = func(sql string) {
 		t.Helper()
-		conn, err := pgx.Connect(context.WithoutCancel(t.Context()), all)
+		conn, err := seats.Dial(context.WithoutCancel(t.Context()), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +44,7 @@ func plainDatabase(t *testing.T) (dsn, user string, admin func(sql string)) {
 
 func migrate(t *testing.T, dsn string) error {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
+	conn, err := seats.Dial(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,10 +77,37 @@ func (o *Orders) NewKey(ctx context.Context) error {
 	return err
 }
 
+// ErrNoTicketKey is a number that no key has.
+var ErrNoTicketKey = errors.New("no key has this number")
+
 // RevokeKey ends the trust in every code a key signed, for a key that became known. Order pages show new codes then.
+// ErrNoTicketKey if there is none; to revoke one once more changes nothing.
 func (o *Orders) RevokeKey(ctx context.Context, id int32) error {
-	if _, err := o.db.Exec(ctx, revokeKeySQL, id); err != nil {
+	tag, err := o.db.Exec(ctx, revokeKeySQL, id)
+	if err != nil {
 		return fmt.Errorf("orders: revoke key %d: %w", id, err)
 	}
+	if tag.RowsAffected() == 0 {
+		return ErrNoTicketKey
+	}
 	return nil
+}
+
+// TicketKey is a key that signs or signed codes of tickets.
+type TicketKey struct {
+	ID        int32
+	MadeAt    time.Time
+	Signs     bool
+	RevokedAt *time.Time // nil: its codes are believed
+}
+
+const ticketKeysSQL = `SELECT id, created_at, signs, revoked_at FROM ticket_key ORDER BY id`
+
+// TicketKeys lists all keys there ever were, the oldest first.
+func (o *Orders) TicketKeys(ctx context.Context) ([]TicketKey, error) {
+	rows, err := o.db.Query(ctx, ticketKeysSQL)
+	if err != nil {
+		return nil, fmt.Errorf("orders: list keys: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[TicketKey])
 }
