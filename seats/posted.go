@@ -28,11 +28,12 @@ type PostedAnswer struct {
 // ErrOtherPost says that a form came before with its key and said something else.
 var ErrOtherPost = errors.New("this form was sent before with other content")
 
-// Who began half a minute ago and said nothing since is not there any more: another one does it.
+// Who began twelve seconds ago and said nothing since is not there any more: another one does it. A repeat waits longer
+// than that (handlers.once).
 const postSQL = `
 INSERT INTO posted AS p (who, key, wish) VALUES ($1, $2, $3)
     ON CONFLICT (who, key) DO UPDATE SET since = clock_timestamp()
- WHERE p.wish = excluded.wish AND p.answer IS NULL AND p.since < clock_timestamp() - interval '30 seconds'`
+ WHERE p.wish = excluded.wish AND p.answer IS NULL AND p.since < clock_timestamp() - interval '12 seconds'`
 
 const postedSQL = `SELECT wish, answer FROM posted WHERE who = $1 AND key = $2`
 

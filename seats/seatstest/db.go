@@ -80,7 +80,7 @@ func DSN(t testing.TB) string {
 		_, err = conn.Exec(ctx, sql)
 		return err
 	}
-	if err := run("CREATE DATABASE " + name + " TEMPLATE usher"); err != nil {
+	if err := run("CREATE DATABASE " + name + " TEMPLATE usher STRATEGY file_copy"); err != nil {
 		t.Fatalf("make database %s: %v", name, err)
 	}
 	t.Cleanup(func() {
