@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 )
 
@@ -58,7 +59,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: gate.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Log: quiet}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: gate.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 )
 
@@ -34,7 +35,7 @@ func newLobby(b *testing.B) *lobby {
 	o, rooms, hub := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	start(b, rooms.Run)
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Log: quiet}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet}))
 	b.Cleanup(server.Close)
 	return &lobby{server.URL + "/rooms/bench", &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096, DisableCompression: true}}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
@@ -43,7 +44,7 @@ func newWaited(b *testing.B) *waited {
 		hub.Changed(s)
 		lists.Changed(s)
 	}
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Waits: lists, Log: quiet}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Waits: lists, Log: quiet}))
 	b.Cleanup(server.Close)
 	letters := handlers.Letters{Office: o, Orders: sold, Waits: lists, URL: server.URL}
 	outbox := &mail.Outbox{DB: db, Log: quiet, Wake: sold.MailWritten(), By: nowhere{}, Write: letters.Write}
