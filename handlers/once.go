@@ -60,29 +60,33 @@ func (h *Handlers) once(next handler) handler {
 	}
 }
 
-// first does what a form says and keeps the answer. Whoever sent it may leave; what was begun is ended.
-func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted, next handler) (err error) {
+// first does what a form says and keeps the answer. Whoever sent it may leave; what was begun is ended. An answer is
+// written last: what comes after it can go wrong and would be a second one.
+func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted, next handler) error {
 	ctx := context.WithoutCancel(r.Context())
 	held := &heldAnswer{ResponseWriter: w, status: http.StatusOK}
-	kept := false
-	defer func() {
-		if !kept {
-			err = errors.Join(err, h.store.Unpost(ctx, p))
-		}
-	}()
 	if err := next(held, r.WithContext(ctx)); err != nil {
-		return err
+		return errors.Join(err, h.store.Unpost(ctx, p))
 	}
-	if held.status < http.StatusBadRequest {
-		header := w.Header().Clone()
-		header.Del("Set-Cookie")
-		if err := h.store.Answer(ctx, p, seats.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}); err != nil {
-			return err
-		}
-		kept = true
+	if err := h.settle(ctx, p, held); err != nil {
+		return err
 	}
 	w.WriteHeader(held.status)
 	_, _ = w.Write(held.body.Bytes()) // a caller who is gone needs no answer
+	return nil
+}
+
+// settle keeps an answer for its repeats, or forgets the key of one that refuses.
+func (h *Handlers) settle(ctx context.Context, p seats.Posted, held *heldAnswer) error {
+	if held.status >= http.StatusBadRequest {
+		return h.store.Unpost(ctx, p)
+	}
+	header := held.Header().Clone()
+	header.Del("Set-Cookie")
+	a := seats.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}
+	if err := h.store.Answer(ctx, p, a); err != nil {
+		return errors.Join(err, h.store.Unpost(ctx, p))
+	}
 	return nil
 }
 

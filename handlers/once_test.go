@@ -1,10 +1,14 @@
 package handlers
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -184,6 +188,30 @@ func theClub(t *testing.T) *seats.Plan {
 		t.Fatal("there is no plan club")
 	}
 	return club
+}
+
+func TestAFormIsAnsweredOnceAlsoIfItsKeyCannotBeKeptOrForgotten(t *testing.T) {
+	t.Parallel()
+	w := newSite(t)
+	h := newHandlers(w.config)
+	for _, status := range []int{200, 409} {
+		server := httptest.NewServer(h.wrap(h.routes([]route{{"POST /planted", h.once(func(rw http.ResponseWriter, _ *http.Request) error {
+			w.exec(t, `ALTER TABLE posted RENAME TO gone`)
+			return writeJSON(rw, status, "said")
+		})}})))
+		t.Cleanup(server.Close)
+		a, err := http.Post(server.URL+"/planted", "application/json", strings.NewReader(`{"key": "one"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(a.Body)
+		var said errorAnswer
+		if err = errors.Join(err, a.Body.Close(), json.Unmarshal(body, &said)); err != nil || a.StatusCode != 503 || said.Error.Code != "unavailable" {
+			t.Errorf("what would have been %d is %d %s: %v", status, a.StatusCode, body, err)
+		}
+		w.exec(t, `ALTER TABLE gone RENAME TO posted`)
+		w.exec(t, `TRUNCATE posted`)
+	}
 }
 
 func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
