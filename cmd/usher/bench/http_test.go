@@ -134,7 +134,7 @@ func nothing(b *testing.B, client *http.Client) contender {
 
 func BenchmarkHTTP(b *testing.B) {
 	x := newBox(b)
-	compare(b, "### End to end over HTTP: answers per second, and in times of a handler that does nothing", timesFirst, []scenario{{1, 1, 1}, {1, 1, 64}, {1, 1, 256}}, []contender{
+	compare(b, "### End to end over HTTP: answers per second, and in times of a handler that does nothing", timesFirst, []scenario{{1, 1, 1}, {1, 1, 64}, {1, 1, 256}, {1, 1, 1024}}, []contender{
 		nothing(b, x.client), x.claims(), x.refusals("refusals, seat held", false), x.refusals("refusals, seat sold", true),
 	})
 }
