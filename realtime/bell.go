@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -44,7 +46,7 @@ func (b *Bell) Ring(event, version int64) {
 // Run rings, at once after a rest and then at most each 20 ms, until ctx is done.
 func (b *Bell) Run(ctx context.Context) error {
 	for pause := time.Duration(0); ; pause = min(2*pause+100*time.Millisecond, 5*time.Second) {
-		if err := sleep(ctx, pause); err != nil {
+		if err := seats.Sleep(ctx, pause); err != nil {
 			return err
 		}
 		connected := time.Now()
@@ -78,7 +80,7 @@ func (b *Bell) ringWhileConnected(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, bellRest); err != nil {
+		if err := seats.Sleep(ctx, bellRest); err != nil {
 			return err
 		}
 	}
@@ -100,18 +102,4 @@ func (b *Bell) payload() string {
 		delete(b.rings, event)
 	}
 	return text.String()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -50,7 +50,7 @@ func (f *Feed) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		f.log.Warn("the feed lost its connection and connects again", "error", err)
-		if err := sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {
+		if err := seats.Sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func TestInEightHoursThePageIsNeverLateTheClockNeverOffAndNothingIsLeftBehind(t 
 		go func() { // as the feed does
 			for ctx.Err() == nil {
 				n.hub.clock.set(databaseTime(began), time.Now(), time.Now())
-				_ = sleep(ctx, clockEvery)
+				_ = seats.Sleep(ctx, clockEvery)
 			}
 		}()
 		synctest.Wait()

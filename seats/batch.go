@@ -24,10 +24,10 @@ type batch struct {
 	now     time.Time // the database's clock, read after the last lock was granted
 	terms   terms
 	rows    map[int]row
-	slots   map[ID]time.Time // when the slot of a holder in the event's room ends; see slot.go
-	through bool             // the room lets everybody claim
-	waits   map[int64]bool   // entries of the wait list that still wait, of those that are offered something
-	was     map[int]row      // rows as they were read, of those that change
+	slots   map[ID]time.Time    // when the slot of a holder in the event's room ends; see slot.go
+	through bool                // the room lets everybody claim
+	waits   map[int64]time.Time // entries of the wait list that still wait, of those that are offered something, and since when
+	was     map[int]row         // rows as they were read, of those that change
 	holds   map[ID]*heldBy
 	visits  map[string]bool // tokens of sessions that are there
 	picked  map[int]bool    // seats chosen or named by claims of this batch

@@ -21,14 +21,14 @@ type command struct {
 	seats  []int // to lock, besides those the holder has
 	decide func(*batch) (Hold, error)
 
-	claim  bool    // it claims seats: see swift.go
-	sells  bool    // it sells what its holder has: see slot.go
-	from   ID      // another holder whose seats it moves; none for most
-	ofList bool    // it is about seats kept for those who wait: see kept.go
-	entry  int64   // of the wait list, that is offered something; 0 for none
-	choice *choice // for claims that leave the choice of seats to us; see best.go
-	key    string  // idempotency key, empty if none
-	wish   string  // hash of what was asked for, kept beside the key
+	claim   bool    // it claims seats: see swift.go
+	sells   bool    // it sells what its holder has: see slot.go
+	from    ID      // another holder whose seats it moves; none for most
+	ofList  bool    // it is about seats kept for those who wait: see kept.go
+	entries []int64 // of the wait list, that are offered something
+	choice  *choice // for claims that leave the choice of seats to us; see best.go
+	key     string  // idempotency key, empty if none
+	wish    string  // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
 	visit  *visit           // the session it comes from; nil if none

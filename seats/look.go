@@ -95,7 +95,7 @@ func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 			Scan(&got.terms.status, &got.terms.opensAt, &got.terms.reason, &got.free, &got.due, &open)
 	}
 	err := read()
-	for tries := 1; connectionLost(err) && tries < batchTries && pause(ctx); tries++ {
+	for tries := 1; connectionLost(err) && tries < batchTries && Sleep(ctx, retryPause) == nil; tries++ {
 		err = read()
 	}
 	got.open = make(map[int]bool, len(open))

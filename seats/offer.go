@@ -2,6 +2,7 @@ package seats
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,53 +11,102 @@ import (
 
 // Offer is seats held for somebody who waits. It passes the same guard as a claim.
 type Offer struct {
-	ID      ID    // its holder
-	Entry   int64 // of the wait list; it must still wait
+	ID      ID        // its holder
+	Entry   int64     // of the wait list; it must still wait
+	Since   time.Time // since when it waits for the same seats, as it was read: who changed what they want is offered nothing by this
 	Seats   []int
 	Until   time.Time
 	Blocked bool // by hand: also seats that the organizer keeps back
-
-	// Write queues statements that commit with the seats, or not at all, as those of a Deal. hold is the hold's id.
-	Write func(q *pgx.Batch, hold ID)
 }
 
+// Offered is an offer that was made, and the hold its seats are in.
+type Offered struct {
+	*Offer
+	Hold ID
+}
+
+// errBefore says that an offer was not made because one before it was not.
+var errBefore = &Refusal{Code: CodeChanged, Message: "Seats that were chosen for somebody before them are gone. Nothing was offered; the list is looked at again."}
+
 // Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
-// free. It returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
-func (s *Sale) Offer(ctx context.Context, offers []Offer) []error {
-	commands := make([]*command, len(offers))
-	for i := range offers {
-		o := &offers[i]
-		c := &command{holder: o.ID, seats: o.Seats, ofList: true, entry: o.Entry}
-		c.decide = func(b *batch) (Hold, error) { return b.offer(c, o) }
-		commands[i] = c
+// free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those
+// behind it are offered nothing either. write queues statements that commit with the seats, or not at all, as those of a
+// Deal. It returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
+func (s *Sale) Offer(ctx context.Context, offers []Offer, write func(q *pgx.Batch, made []Offered)) []error {
+	if len(offers) == 0 {
+		return nil
 	}
-	errs := make([]error, len(offers))
-	for i, a := range s.doAll(ctx, commands) {
-		errs[i] = a.err
+	c := &command{ofList: true}
+	for i := range offers {
+		c.seats, c.entries = append(c.seats, offers[i].Seats...), append(c.entries, offers[i].Entry)
+	}
+	var errs []error
+	c.decide = func(b *batch) (Hold, error) {
+		var made []Offered
+		made, errs = b.offerAll(offers)
+		c.write = func(q *pgx.Batch) { write(q, made) }
+		if len(made) == 0 {
+			return Hold{}, errs[0]
+		}
+		return Hold{}, nil
+	}
+	if _, err := s.do(ctx, c); err != nil && !errors.As(err, new(*Refusal)) {
+		return slices.Repeat([]error{err}, len(offers))
 	}
 	return errs
 }
 
-// offer decides one offer under the lock.
-func (b *batch) offer(c *command, o *Offer) (Hold, error) {
+// offerAll decides offers one after another, under the lock.
+func (b *batch) offerAll(offers []Offer) (made []Offered, errs []error) {
+	errs = make([]error, len(offers))
+	for i := range offers {
+		o := &offers[i]
+		last, why := b.notOffered(o)
+		switch {
+		case why == nil:
+			made = append(made, Offered{o, b.keepFor(o)})
+		case last:
+			errs[i] = why
+			for behind := i + 1; behind < len(offers); behind++ {
+				errs[behind] = errBefore
+			}
+			return made, errs
+		default:
+			errs[i] = why
+		}
+	}
+	return made, errs
+}
+
+// notOffered is why an offer may not be made; nil if it may. last: nor may those behind it.
+func (b *batch) notOffered(o *Offer) (last bool, why error) {
 	if err := b.shut(); err != nil {
-		return Hold{}, err
+		return true, err
 	}
-	switch {
-	case !b.waits[o.Entry]:
-		return Hold{}, &Refusal{Code: CodeChanged, Message: "This entry of the wait list does not wait any more. Nothing was offered."}
-	case !o.Until.After(b.now):
-		return Hold{}, &Refusal{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
+	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
+		return false, &Refusal{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
 	}
-	var taken []int
+	if !o.Until.After(b.now) {
+		return true, &Refusal{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
+	}
+	if taken := b.notToOffer(o); len(taken) > 0 {
+		return true, b.sale.taken(taken)
+	}
+	return false, nil
+}
+
+// notToOffer lists the seats of an offer that somebody has.
+func (b *batch) notToOffer(o *Offer) (taken []int) {
 	for _, idx := range o.Seats {
 		if r := b.rows[idx]; r.holder != waitList && !r.open(b.now) && !(o.Blocked && r.state == Blocked) {
 			taken = append(taken, idx)
 		}
 	}
-	if len(taken) > 0 {
-		return Hold{}, b.sale.taken(taken)
-	}
+	return taken
+}
+
+// keepFor makes the hold of an offer, whose entry does not wait any more.
+func (b *batch) keepFor(o *Offer) (hold ID) {
 	delete(b.waits, o.Entry)
 	h := &heldBy{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
 	b.holds[o.ID] = h
@@ -71,31 +121,27 @@ func (b *batch) offer(c *command, o *Offer) (Hold, error) {
 		h.seats = append(h.seats, int32(idx))
 	}
 	slices.Sort(h.seats)
-	if o.Write != nil {
-		c.write = func(q *pgx.Batch) { o.Write(q, h.id) }
-	}
-	return b.answerHold(h), nil
+	return h.id
 }
 
 const lockEntriesSQL = `
-SELECT id FROM entry WHERE event_id = $1 AND id = ANY($2::bigint[]) AND state = 'waiting' ORDER BY id FOR NO KEY UPDATE`
+SELECT id, waits_since FROM entry WHERE event_id = $1 AND id = ANY($2::bigint[]) AND state = 'waiting' ORDER BY id FOR NO KEY UPDATE`
 
 // queueEntries locks the entries that are offered something, after holds and slots and before the seats: whoever leaves
 // the wait list or changes an entry does so before, or after.
 func (b *batch) queueEntries(q *pgx.Batch) {
 	var entries []int64
 	for _, c := range b.commands {
-		if c.entry != 0 {
-			entries = append(entries, c.entry)
-		}
+		entries = append(entries, c.entries...)
 	}
 	if len(entries) == 0 {
 		return
 	}
-	b.waits = make(map[int64]bool, len(entries))
+	b.waits = make(map[int64]time.Time, len(entries))
 	q.Queue(lockEntriesSQL, b.sale.Event.ID, entries).Query(func(rows pgx.Rows) error {
 		var entry int64
-		_, err := pgx.ForEachRow(rows, []any{&entry}, func() error { b.waits[entry] = true; return nil })
+		var since time.Time
+		_, err := pgx.ForEachRow(rows, []any{&entry, &since}, func() error { b.waits[entry] = since; return nil })
 		return err
 	})
 }

@@ -81,7 +81,7 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		delta[countOf(now.state)][category]++
 	}
 	b.change = c // if the answer is lost, findCommit adds what only the database knows
-	claims, sells := b.done(func(c *command) bool { return c.claim || c.entry != 0 }), b.done(func(c *command) bool { return c.sells })
+	claims, sells := b.done(func(c *command) bool { return c.claim || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
 	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells).
 		QueryRow(func(r pgx.Row) error {
 			err := r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)

@@ -39,7 +39,7 @@ func (s *Sale) begin(commands []*command, before *turn) *turn {
 	t := &turn{ended: make(chan struct{})}
 	t.err = s.lock(ctx, t, commands, before)
 	s.office.count(t.err)
-	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && pause(ctx); tries++ {
+	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
 		t.err = s.lock(ctx, t, commands, before)
 	}
 	if t.err == nil {
@@ -183,18 +183,6 @@ func (o *Office) count(err error) {
 
 // retryPause is between tries while a database restarts.
 const retryPause = 100 * time.Millisecond
-
-// pause waits before the next try; false if ctx ends first.
-func pause(ctx context.Context) bool {
-	timer := time.NewTimer(retryPause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // rollback ends a transaction whose error is already known; a connection that is gone has ended it itself.
 func rollback(conn *pgx.Conn) error {

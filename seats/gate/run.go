@@ -38,7 +38,7 @@ func (g *Gate) Run(ctx context.Context) error {
 			}
 		}
 		g.log.Warn("the waiting rooms lost the database; nobody is let in until it is back", "error", err)
-		if err := sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {
+		if err := seats.Sleep(ctx, 100*time.Millisecond+rand.N(400*time.Millisecond)); err != nil {
 			return err
 		}
 	}
@@ -144,16 +144,5 @@ const ringSQL = `SELECT pg_notify('usher_room', $1)`
 func (g *Gate) ring(ctx context.Context, room, version int64) {
 	if _, err := g.db.Exec(ctx, ringSQL, fmt.Sprintf("%d:%d", room, version)); err != nil && ctx.Err() == nil {
 		g.log.Warn("the bell of a room was not rung; other nodes learn of its change by their own look", "room", room, "error", err)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

@@ -35,7 +35,7 @@ func (b *books) readOffers(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Everything that is against the promises of the wait list (seats/waitlist). Whether somebody waited when others were
-// offered seats is plain of those who wait still; a second is for what one node wrote while another one read.
+// offered seats is plain of those who wait still, and of what the round saw that made the offers.
 const waitListSQL = `
 WITH o AS (
     SELECT o.*, n.email, n.state AS of_state, n.quantity, n.sections, n.categories, n.together, n.fewer
@@ -77,7 +77,7 @@ SELECT 'W5', NULL, format('entry %s waits and was passed over without a reason, 
   FROM entry n,
        LATERAL (SELECT o.id FROM offer o
                  WHERE o.event_id = $1 AND NOT o.by_hand AND o.entry_id <> n.id AND (o.rank, o.entry_id) > (n.rank, n.id)
-                   AND o.at > n.waits_since AND o.looked_at > n.waits_since + interval '1 second' AND (n.passed_at IS NULL OR n.passed_at > o.at)
+                   AND o.at > n.waits_since AND pg_visible_in_snapshot(n.waits_in, o.saw) AND (n.passed_in IS NULL OR n.passed_in > o.made_in)
                  LIMIT 1) behind
  WHERE n.event_id = $1 AND n.state = 'waiting' AND n.rank <= (SELECT max(rank) FROM offer WHERE event_id = $1)
  UNION ALL

@@ -75,9 +75,9 @@ var waitCorruptions = []struct {
 		INSERT INTO offer SELECT gen_random_uuid(), event_id, (SELECT id FROM entry WHERE email = 'bob@example.org'), gen_random_uuid(), gen_random_uuid(), '{9}', rank, looked_at, at, until FROM offer`},
 	{"an offer's seat went to somebody else", "W4", "its row does not say so", `UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 0`},
 	{"an entry was passed over in silence", "W5", "without a reason", `
-		UPDATE entry SET passed = NULL, had = NULL, passed_at = NULL, waits_since = waits_since - interval '5 seconds' WHERE email = 'pair@example.org'`},
+		UPDATE entry SET passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL WHERE email = 'pair@example.org'`},
 	{"a reason was made up afterwards", "W5", "without a reason", `
-		UPDATE entry SET passed_at = clock_timestamp() + interval '1 minute', waits_since = waits_since - interval '5 seconds' WHERE email = 'pair@example.org'`},
+		UPDATE entry SET passed_in = pg_current_xact_id() WHERE email = 'pair@example.org'`},
 	{"more seats than wanted", "W6", "and 1 were wanted", `UPDATE offer SET seats = '{0,1}'`},
 	{"a seat where they would not sit", "W6", "would not sit there", `UPDATE entry SET sections = '{}', categories = '{99}' WHERE email = 'ann@example.org'`},
 	{"an offer after the sale", "W7", "the sale was over", `UPDATE offer SET looked_at = (SELECT starts_at FROM event) + interval '1 second'`},

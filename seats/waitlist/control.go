@@ -94,7 +94,7 @@ func (c Control) entry(ctx context.Context, slug, email string) (Entry, error) {
 const prioritySQL = `
 UPDATE entry n
    SET rank = (SELECT min(rank) FROM entry WHERE event_id = n.event_id AND state IN ('waiting', 'offered')) - 1,
-       waits_since = clock_timestamp(), passed = NULL, had = NULL, passed_at = NULL
+       waits_since = clock_timestamp(), waits_in = pg_current_xact_id(), passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL
  WHERE id = $1 AND state = 'waiting'
 RETURNING event_id`
 
@@ -158,11 +158,11 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 	if list, err = byHand(s, n.Wanted, list); err != nil {
 		return nil, err
 	}
-	o := making{
-		chosen: chosen{waiter{id: n.ID, rank: n.Rank, wanted: n.Wanted}, list}, looked: st.now, until: until(st.now, st.starts, st.place(), c.List.Windows),
+	m := making{
+		list: []chosen{{waiter{id: n.ID, rank: n.Rank, since: n.Since, wanted: n.Wanted}, list}}, looked: st, until: until(st.now, st.starts, st.place(), c.List.Windows),
 		who: c.Who, reason: reason, also: c.Also,
 	}
-	if err := s.Offer(ctx, []seats.Offer{o.of(s.Event.ID)})[0]; err != nil {
+	if err := m.do(ctx, s)[0]; err != nil {
 		return nil, err
 	}
 	c.List.Wrote()
@@ -228,7 +228,7 @@ func (c Control) Now(ctx context.Context, slug string) error {
 		if err != nil || !again {
 			return err
 		}
-		if err := pause(ctx, rest); err != nil {
+		if err := seats.Sleep(ctx, rest); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@
 //	W11 Who agreed to it has what they are offered ordered at once, once, and for no more than they agreed to; where that
 //	    cannot be, they are asked as everybody is.
 //
-// Package verify holds W1 to W7 against the database.
+// Package verify holds W1 to W7 against the database. Who waited before whom it takes from what the round saw that made an
+// offer, as transactions see each other, so that no clock and no slow commit speaks for or against anybody.
 //
 // # How seats come to those who wait
 //
@@ -44,7 +45,9 @@
 // by whatever node is first, under an advisory lock that ends with its connection: settle what became of offers
 // (settle.go), read the list by rank, match in memory (match.go), write down who is passed over, make all the offers at
 // once through the event's lane, and let go what fits nobody. The lock only saves work: an offer is granted by the rows of
-// its seats and of its entry, both locked, so two rounds at once could not give anything twice.
+// its seats and of its entry, both locked, so two rounds at once could not give anything twice. Who left, or wants something
+// else by now, is offered nothing; once the seats of somebody are gone, those behind them wait for the next round. Of many
+// offers each hundred are made at once, and as much time as they took is left to everybody else.
 //
 // Somebody may agree beforehand that what they are offered is ordered at once (consent.go): for nothing, at the door, by
 // invoice, or from their credit; a provider that needs somebody at its page is not among them. The offer is made all the same,

@@ -55,8 +55,9 @@ type Entry struct {
 	Rank     int64
 	Misses   int // offers that nobody answered
 	JoinedAt time.Time
-	Passed   string // why it was passed over since it waits; empty if it was not
-	Had      int    // how many seats that would do there were then
+	Since    time.Time // since when it waits for the same seats; zero before it waited
+	Passed   string    // why it was passed over since it waits; empty if it was not
+	Had      int       // how many seats that would do there were then
 	Gathers  *time.Time
 	Offer    *Made // the open offer
 }
@@ -72,7 +73,7 @@ type Made struct {
 	Now    time.Time
 }
 
-const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at,
+const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at, n.waits_since,
        coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), o.id, o.holder, o.hold_id, o.seats, o.at, o.until, clock_timestamp()`
 
 const entryTables = `
@@ -81,14 +82,17 @@ const entryTables = `
 // scanEntry reads the columns of an entry, and more if there are more.
 func scanEntry(row pgx.CollectableRow, more ...any) (n Entry, err error) {
 	var offer, holder, hold seats.ID
-	var at, until *time.Time
+	var since, at, until *time.Time
 	var now time.Time
 	var list []int
 	w := &n.Wanted
 	err = row.Scan(append([]any{
-		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt,
+		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt, &since,
 		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &offer, &holder, &hold, &list, &at, &until, &now,
 	}, more...)...)
+	if since != nil {
+		n.Since = *since
+	}
 	if err == nil && at != nil {
 		n.Offer = &Made{offer, holder, hold, list, *at, *until, now}
 	}

@@ -103,7 +103,7 @@ RETURNING e.id, e.code, e.state, e.asked, (xmax = 0) AS fresh, coalesce((SELECT 
 const askVerifySQL = `INSERT INTO mail (entry_id, kind) VALUES ($1, 'wait-verify')`
 
 const verifySQL = `
-UPDATE entry SET state = 'waiting', waits_since = clock_timestamp() WHERE id = $1 AND state = 'new'`
+UPDATE entry SET state = 'waiting', waits_since = clock_timestamp(), waits_in = pg_current_xact_id() WHERE id = $1 AND state = 'new'`
 
 const stepSQL = `INSERT INTO wait_step (event_id, entry_id, what, detail, who) VALUES ($1, $2, $3, $4, $5)`
 
@@ -184,7 +184,8 @@ const changeSQL = `
 UPDATE entry
    SET quantity = $2, sections = coalesce($3::smallint[], '{}'), categories = coalesce($4::smallint[], '{}'), together = $5, fewer = $6, until = $7,
        method = nullif($8, ''), name = CASE WHEN $8 <> '' THEN $9 END, most = CASE WHEN $8 <> '' THEN $10::bigint END,
-       waits_since = CASE state WHEN 'waiting' THEN clock_timestamp() END, passed = NULL, had = NULL, passed_at = NULL, gather_until = NULL
+       waits_since = CASE state WHEN 'waiting' THEN clock_timestamp() END, waits_in = CASE state WHEN 'waiting' THEN pg_current_xact_id() END,
+       passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL, gather_until = NULL
  WHERE id = $1 AND state IN ('new', 'waiting')
 RETURNING event_id`
 

@@ -96,20 +96,9 @@ func (l *List) Run(ctx context.Context) error {
 		}
 		l.rounds(ctx)
 		timer.Reset(max(rest, min(time.Until(looked.Add(lookEvery)), l.untilDue())))
-		if pause(ctx, rest) != nil {
+		if seats.Sleep(ctx, rest) != nil {
 			return ctx.Err()
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// Each step of the machine is several rounds of several nodes: fewer tries than usual, unless somebody asks for more.
-	if err := flag.Set("rapid.checks", "12"); err != nil {
+	if err := flag.Set("rapid.checks", "10"); err != nil {
 		panic(err)
 	}
 	seatstest.Main(m)
@@ -313,4 +313,28 @@ func (h *house) books(t failer) (broken string) {
 		}
 	}
 	return broken
+}
+
+// delayOffers keeps every offer waiting for its locks, on all nodes, until it is told to go on.
+func (h *house) delayOffers(t failer) (goOn func()) {
+	t.Helper()
+	tx, err := h.db.Begin(h.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(h.ctx, `SELECT FROM hold WHERE event_id = (SELECT id FROM event WHERE slug = $1) AND holder = $2 FOR UPDATE`, h.slug, seats.ID{15: 2}); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = tx.Rollback(h.ctx) } // nothing was written
+}
+
+// untilDelayed gives so many batches time to come to their locks, if they take any.
+func (h *house) untilDelayed(batches int) {
+	for end := time.Now().Add(40 * time.Millisecond); time.Now().Before(end); <-time.After(2 * time.Millisecond) {
+		var waiting int
+		err := h.db.QueryRow(h.ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		if err != nil || waiting >= batches {
+			return
+		}
+	}
 }

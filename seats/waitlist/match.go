@@ -11,6 +11,7 @@ import (
 type waiter struct {
 	id      int64
 	rank    int64
+	since   time.Time // since when it waits for these seats
 	wanted  seats.Wanted
 	passed  string     // as noted before
 	had     int        // with it
@@ -45,6 +46,7 @@ type chosen struct {
 // pass is an entry that is passed over.
 type pass struct {
 	id     int64
+	since  time.Time // since when it waits
 	reason string
 	had    int
 	known  bool // it was noted before
@@ -85,15 +87,18 @@ func (m *match) finish() {
 		if seats == nil {
 			continue
 		}
-		m.chosen = append(m.chosen, chosen{w, seats})
 		at := slices.IndexFunc(m.passes, func(p pass) bool { return p.id == w.id })
-		m.served = max(m.served, at)
-		m.passes[at].known = true // it was not passed over after all
+		m.served = max(m.served, at+1)
+		m.passes[at].known = !slices.ContainsFunc(m.chosen, w.before) // nobody behind it is asked first: it is not passed over after all
+		m.chosen = append(m.chosen, chosen{w, seats})
 	}
 }
 
+// before tells whether somebody who is offered seats waits behind this entry.
+func (w waiter) before(c chosen) bool { return w.rank < c.rank || w.rank == c.rank && w.id < c.id }
+
 func (m *match) pass(w waiter, reason string, had int) {
-	m.passes = append(m.passes, pass{w.id, reason, had, w.passed == reason && w.had >= had})
+	m.passes = append(m.passes, pass{w.id, w.since, reason, had, w.passed == reason && w.had >= had})
 }
 
 // why says what is missing for an entry, and how many seats there are where it would sit.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"github.com/usherbox/usher/seats"
@@ -139,32 +138,35 @@ func (m *machine) refund(t *rapid.T) {
 	}
 }
 
-// offered draws an entry that is offered something.
-func (m *machine) offered(t *rapid.T, n *node) waitlist.Entry {
+// drawn draws an entry that is such as is asked for.
+func (m *machine) drawn(t *rapid.T, n *node, what string, such func(waitlist.Entry) bool) waitlist.Entry {
 	var some []waitlist.Entry
 	for _, code := range m.codes {
-		if e := n.entry(t, code); e.Offer != nil {
+		if e := n.entry(t, code); such(e) {
 			some = append(some, e)
 		}
 	}
-	return drawn(t, some, "offered")
+	return drawn(t, some, what)
 }
+
+func isOffered(e waitlist.Entry) bool { return e.Offer != nil }
+func isWaiting(e waitlist.Entry) bool { return e.State == waitlist.Waiting }
 
 func (m *machine) decline(t *rapid.T) {
 	n := m.node(t)
-	if err := n.list.Decline(m.h.ctx, n.sale, m.offered(t, n)); err != nil {
+	if err := n.list.Decline(m.h.ctx, n.sale, m.drawn(t, n, "offered", isOffered)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (m *machine) miss(t *rapid.T) {
 	n := m.node(t)
-	m.h.expire(t, n, m.offered(t, n).Offer.Holder)
+	m.h.expire(t, n, m.drawn(t, n, "offered", isOffered).Offer.Holder)
 }
 
 func (m *machine) buy(t *rapid.T) {
 	n := m.node(t)
-	n.buys(t, m.offered(t, n).Code)
+	n.buys(t, m.drawn(t, n, "offered", isOffered).Code)
 }
 
 // leave has somebody leave, whatever they are.
@@ -184,36 +186,42 @@ func (m *machine) change(t *rapid.T) {
 	}
 }
 
-// storm has several things happen at once on all nodes, while they make rounds.
+// storm has several things happen on all nodes while they make rounds: a round that has read the list waits until they are
+// done before it offers anything.
 func (m *machine) storm(t *rapid.T) {
-	nodes, who, code := m.h.nodes, drawn(t, m.claims, "outsider"), drawn(t, m.codes, "entry")
-	idx, other := rapid.IntRange(0, len(nodes[0].sale.Plan.Seats)-1).Draw(t, "seat"), drawn(t, m.codes, "other entry")
-	snatcher := seats.NewID()
+	nodes, idx, snatcher := m.h.nodes, rapid.IntRange(0, len(m.h.nodes[0].sale.Plan.Seats)-1).Draw(t, "seat"), seats.NewID()
+	leaving, changing := m.drawn(t, nodes[1], "who leaves", isWaiting), m.drawn(t, nodes[2], "who changes", isWaiting)
+	m.release(t)
 	var all sync.WaitGroup
-	errs := make([]error, len(nodes)+4)
-	for i, n := range nodes {
-		all.Go(func() { _, errs[i] = n.list.Round(m.h.ctx, m.h.slug) })
+	errs := make(chan error, len(nodes)+4)
+	does := func(do func() error) { all.Go(func() { errs <- do() }) }
+	goOn := m.h.delayOffers(t)
+	for _, n := range nodes {
+		does(func() error { _, err := n.list.Round(m.h.ctx, m.h.slug); return err })
 	}
-	leaving, changing := nodes[1].entry(t, code), nodes[2].entry(t, other)
-	all.Go(func() { _, errs[len(nodes)] = nodes[0].sale.Release(m.h.ctx, who) })
-	all.Go(func() { errs[len(nodes)+1] = nodes[1].list.Leave(m.h.ctx, nodes[1].sale, leaving) })
-	all.Go(func() {
-		errs[len(nodes)+2] = nodes[2].list.Change(m.h.ctx, nodes[2].sale, changing, waitlist.NewEntry{Wanted: seats.Wanted{Quantity: 1}})
+	m.h.untilDelayed(1)
+	does(func() error { return nodes[1].list.Leave(m.h.ctx, nodes[1].sale, leaving) })
+	does(func() error {
+		return nodes[2].list.Change(m.h.ctx, nodes[2].sale, changing, waitlist.NewEntry{Wanted: seats.Wanted{Quantity: 1}})
 	})
-	all.Go(func() {
-		_, errs[len(nodes)+3] = nodes[0].sale.Claim(m.h.ctx, snatcher, "", seats.Wish{Seats: []string{nodes[0].sale.Plan.Label(idx)}})
+	does(func() error {
+		_, err := nodes[2].sale.Claim(m.h.ctx, snatcher, "", seats.Wish{Seats: []string{nodes[0].sale.Plan.Label(idx)}})
+		if err == nil {
+			m.claims = append(m.claims, snatcher)
+		}
+		return err
 	})
+	<-time.After(10 * time.Millisecond) // what asks nothing of the list's hold is done by then; all else waits
+	goOn()
 	all.Wait()
-	for _, err := range errs {
+	close(errs)
+	for err := range errs {
 		if err != nil && !errors.Is(err, seats.ErrNoHold) && !errors.As(err, new(*seats.Refusal)) {
 			t.Fatal(err)
 		}
 	}
-	if errs[len(nodes)+3] == nil {
-		m.claims = append(m.claims, snatcher)
-	}
 	m.h.rounds(t)
-	if now := nodes[0].entry(t, code); now.State != waitlist.Left && now.State != waitlist.Served {
+	if now := nodes[0].entry(t, leaving.Code); now.State != waitlist.Left && now.State != waitlist.Served {
 		t.Fatalf("entry %d left, and is %s", now.ID, now.State)
 	}
 }
@@ -230,132 +238,6 @@ func (m *machine) check(t *rapid.T) {
 	if problem := m.judge(t); problem != "" {
 		t.Fatal(problem)
 	}
-}
-
-// judge says what is wrong with a list whose rounds are done; nothing if all is well.
-func (m *machine) judge(t failer) string {
-	n := m.h.nodes[0]
-	left := append(n.sale.FreeSeats(), n.sale.Kept()...)
-	entries := m.read(t)
-	for _, e := range entries {
-		if e.state == waitlist.Waiting && fits(n.sale.Plan, e.wanted, left) {
-			return fmt.Sprintf("entry %d waits for %+v, and %v are not offered to it", e.id, e.wanted, left)
-		}
-	}
-	if kept := n.sale.Kept(); len(kept) > 0 {
-		return fmt.Sprintf("%v are kept for nobody", kept)
-	}
-	for _, o := range m.made(t) {
-		for _, e := range entries {
-			if e.state != waitlist.Waiting || e.id == o.entry || e.rank > o.rank || !e.since.Before(o.looked) {
-				continue
-			}
-			if e.passedAt == nil || e.passedAt.After(o.at) {
-				return fmt.Sprintf("entry %d was passed over without a reason for offer %s", e.id, o.id)
-			}
-			if e.passed != waitlist.PassedMissed && !m.told[o.id] && fits(n.sale.Plan, e.wanted, o.seats) {
-				return fmt.Sprintf("entry %d would take %v, which entry %d behind it was offered", e.id, o.seats, o.entry)
-			}
-		}
-	}
-	for _, o := range m.made(t) {
-		m.told[o.id] = true
-	}
-	for _, e := range entries {
-		was, known := m.ranks[e.id]
-		if known && e.rank != was[0] && e.misses/2 == was[1]/2 {
-			return fmt.Sprintf("entry %d had rank %d and has %d, and nothing took it away", e.id, was[0], e.rank)
-		}
-		m.ranks[e.id] = [2]int64{e.rank, e.misses}
-	}
-	if n := m.h.count(t, `SELECT count(*) FROM (SELECT email FROM entry n JOIN event e ON e.id = n.event_id WHERE e.slug = $1 AND n.state = 'served' GROUP BY email HAVING count(*) > 1) x`, m.h.slug); n > 0 {
-		return "somebody was served twice"
-	}
-	return ""
-}
-
-type readEntry struct {
-	id, rank int64
-	misses   int64
-	wanted   seats.Wanted
-	state    string
-	since    time.Time
-	passed   string
-	passedAt *time.Time
-}
-
-func (m *machine) read(t failer) []readEntry {
-	rows, err := m.h.db.Query(m.h.ctx, `
-		SELECT n.id, n.rank, n.quantity, n.sections, n.categories, n.together, n.fewer, n.state, n.waits_since, coalesce(n.passed, ''), n.passed_at, n.misses
-		  FROM entry n JOIN event e ON e.id = n.event_id WHERE e.slug = $1 AND n.waits_since IS NOT NULL`, m.h.slug)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e readEntry, err error) {
-		return e, row.Scan(&e.id, &e.rank, &e.wanted.Quantity, &e.wanted.Sections, &e.wanted.Categories, &e.wanted.Together, &e.wanted.Fewer, &e.state, &e.since, &e.passed, &e.passedAt, &e.misses)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-type readOffer struct {
-	id          string
-	entry, rank int64
-	seats       []int
-	looked, at  time.Time
-}
-
-func (m *machine) made(t failer) []readOffer {
-	rows, err := m.h.db.Query(m.h.ctx, `
-		SELECT o.id::text, o.entry_id, o.rank, o.seats, o.looked_at, o.at FROM offer o JOIN event e ON e.id = o.event_id WHERE e.slug = $1`, m.h.slug)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o readOffer, err error) {
-		return o, row.Scan(&o.id, &o.entry, &o.rank, &o.seats, &o.looked, &o.at)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// fits tells whether a wish can be met from these seats, by trying all of them.
-func fits(p *seats.Plan, w seats.Wanted, from []int) bool {
-	least := w.Quantity
-	if w.Fewer {
-		least = 1
-	}
-	has := map[int]bool{}
-	for _, idx := range from {
-		s := p.Seats[idx]
-		if len(w.Sections)+len(w.Categories) == 0 || slices.Contains(w.Sections, s.Section) || slices.Contains(w.Categories, s.Category) {
-			has[idx] = true
-		}
-	}
-	if !w.Together || w.Quantity == 1 {
-		return len(has) >= least
-	}
-	places := map[[2]int]int{} // of one area, of one category
-	for idx := range has {
-		s := p.Seats[idx]
-		if p.Sections[s.Section].Area {
-			if places[[2]int{s.Section, s.Category}]++; places[[2]int{s.Section, s.Category}] >= least {
-				return true
-			}
-			continue
-		}
-		run := 0
-		for i := idx; has[i] && p.Seats[i].Row == s.Row && p.Seats[i].Category == s.Category && p.Seats[i].Section == s.Section; i++ {
-			run++
-		}
-		if run >= least {
-			return true
-		}
-	}
-	return false
 }
 
 func TestTheWaitListDoesWhatItPromisesOnSeveralNodes(t *testing.T) {

@@ -211,12 +211,13 @@ func TestAnOfferIsRefusedByTheGuardUnlessItsEntryWaitsAndItsSeatsAreThere(t *tes
 	h.exec(t, `UPDATE seat_state SET state = 0, holder = NULL, expires_at = NULL WHERE idx = 9`)
 	soon := time.Now().Add(time.Hour)
 	for what, o := range map[string]seats.Offer{
-		"who left": {Entry: bob.ID, Seats: []int{9}, Until: soon}, "seats that somebody holds": {Entry: ann.ID, Seats: []int{0, 9}, Until: soon},
-		"a time that is over": {Entry: ann.ID, Seats: []int{9}, Until: time.Now().Add(-time.Hour)}, "nobody": {Entry: 12345, Seats: []int{9}, Until: soon},
+		"who left": {Entry: bob.ID, Since: bob.Since, Seats: []int{9}, Until: soon}, "seats that somebody holds": {Entry: ann.ID, Since: ann.Since, Seats: []int{0, 9}, Until: soon},
+		"a time that is over": {Entry: ann.ID, Since: ann.Since, Seats: []int{9}, Until: time.Now().Add(-time.Hour)}, "nobody": {Entry: 12345, Seats: []int{9}, Until: soon},
+		"who wants something else by now": {Entry: ann.ID, Since: ann.Since.Add(-time.Microsecond), Seats: []int{9}, Until: soon},
 	} {
 		o.ID = seats.NewID()
-		o.Write = func(*pgx.Batch, seats.ID) { t.Errorf("an offer to %s is written", what) }
-		if err := n.sale.Offer(t.Context(), []seats.Offer{o})[0]; !errors.As(err, new(*seats.Refusal)) {
+		write := func(*pgx.Batch, []seats.Offered) { t.Errorf("an offer to %s is written", what) }
+		if err := n.sale.Offer(t.Context(), []seats.Offer{o}, write)[0]; !errors.As(err, new(*seats.Refusal)) {
 			t.Errorf("an offer to %s: %v", what, err)
 		}
 	}

@@ -28,7 +28,7 @@ WITH ended AS (
        SET misses = n.misses + CASE c.outcome WHEN 'missed' THEN 1 ELSE 0 END,
            state  = CASE WHEN c.outcome = 'accepted' THEN 'served' WHEN c.outcome = 'declined' OR n.misses + 1 >= $2 THEN 'left' ELSE 'waiting' END,
            rank   = CASE WHEN c.outcome = 'missed' AND n.misses % 2 = 1 THEN (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ELSE n.rank END,
-           waits_since = clock_timestamp(), passed = NULL, had = NULL, passed_at = NULL, gather_until = NULL
+           waits_since = clock_timestamp(), waits_in = pg_current_xact_id(), passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL, gather_until = NULL
       FROM closed c
      WHERE n.id = c.entry_id AND n.state IN ('offered', 'waiting')
     RETURNING n.id, n.event_id, c.outcome, n.state, n.misses

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -31,7 +33,7 @@ func (r *run) compare(ctx context.Context) error {
 	var wrong []string
 	for try := range settleTries {
 		if try > 0 {
-			if err := sleep(ctx, settlePause); err != nil {
+			if err := seats.Sleep(ctx, settlePause); err != nil {
 				return err
 			}
 		}
@@ -127,15 +129,4 @@ func (r *run) visitOne(ctx context.Context, l *line, g *grant) error {
 		r.books.lie("person %d was granted %s until %s, came back and found %.200s", g.who, r.house.names(g.seats), clockTime(g.until), l.body)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // desks are live desks that organizers have open while the crowd comes.
@@ -32,7 +34,7 @@ func (s *Server) SetupLink(ctx context.Context) (string, error) {
 		if link := setupLink.FindString(s.Log()); link != "" {
 			return link, nil
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := seats.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return "", err
 		}
 	}

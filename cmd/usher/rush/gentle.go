@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // What a quiet crowd does.
@@ -120,7 +122,7 @@ func (q *quiet) visit(ctx context.Context, h *house, random *rand.Rand) {
 		return
 	}
 	q.report(ctx, deed{took: w.size()})
-	if random.IntN(2) == 0 || sleep(ctx, time.Duration(random.Int64N(int64(staysMost)))) != nil {
+	if random.IntN(2) == 0 || seats.Sleep(ctx, time.Duration(random.Int64N(int64(staysMost)))) != nil {
 		return
 	}
 	if status, _, err := l.ask(ctx, request{method: http.MethodDelete, path: h.claims, cookie: cookie}); err == nil && status == http.StatusNoContent {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -53,7 +55,7 @@ func (l *line) ask(ctx context.Context, r request) (status int, cookie string, e
 		if l.again == 0 || err == nil && status != http.StatusServiceUnavailable || time.Since(began) > l.again {
 			return status, cookie, err
 		}
-		if sleep(ctx, againPause) != nil {
+		if seats.Sleep(ctx, againPause) != nil {
 			return status, cookie, err
 		}
 	}

@@ -6,13 +6,15 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // judgeRoom tells from the answers alone what was untrue of the waiting room.
 func (r *run) judgeRoom(ctx context.Context) error {
 	l := newLine(r.url)
 	defer l.close()
-	if err := sleep(ctx, 3*time.Second); err != nil { // what everybody is shown may be behind by two
+	if err := seats.Sleep(ctx, 3*time.Second); err != nil { // what everybody is shown may be behind by two
 		return err
 	}
 	if err := r.glance(ctx, l, r.now()); err != nil {

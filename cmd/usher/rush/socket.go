@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // socket is a WebSocket that only listens. A crowd shares the machine with the box office: a frame costs it one read,
@@ -38,7 +40,7 @@ var askAgain = []byte{0x82, 0x80 | 11, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0,
 // has got some.
 func (s *socket) ended() bool {
 	_, _ = s.conn.Write(askAgain)
-	_ = sleep(context.Background(), lastWords) // the background does not end
+	_ = seats.Sleep(context.Background(), lastWords) // the background does not end
 	_, err := s.conn.Write(askAgain)
 	return err != nil
 }

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // watching is everybody who only watches: their sockets, and what they saw when.
@@ -138,7 +140,7 @@ func (w *watching) end(b *books) *latencies {
 		w.stop()
 		return lags
 	}
-	_ = sleep(context.Background(), lastFrames) // the background does not end
+	_ = seats.Sleep(context.Background(), lastFrames) // the background does not end
 	w.countLetGo()
 	w.close()
 	if w.cut > 0 {

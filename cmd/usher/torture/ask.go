@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -68,7 +70,7 @@ func (c *client) settle(ctx context.Context, o *operation, method, path string, 
 		if a, known = c.once(ctx, o, method, path, text); known {
 			break
 		}
-		if o.tries >= c.run.settings.tries || ctx.Err() != nil || c.run.enough() || sleep(ctx, time.Duration(5+c.random.IntN(40*min(o.tries, 10)))*time.Millisecond) != nil {
+		if o.tries >= c.run.settings.tries || ctx.Err() != nil || c.run.enough() || seats.Sleep(ctx, time.Duration(5+c.random.IntN(40*min(o.tries, 10)))*time.Millisecond) != nil {
 			o.unknown = true
 			break
 		}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // client is somebody with a browser, one thing after the other. After a while they come back as somebody else.
@@ -68,7 +70,7 @@ func (c *client) come(ctx context.Context, end <-chan struct{}, step func(contex
 		}
 		step(ctx)
 		if c.run.settings.Think > 0 {
-			_ = sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.run.settings.Think)))) // ctx is asked next
+			_ = seats.Sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.run.settings.Think)))) // ctx is asked next
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats"
 )
 
 const (
@@ -84,7 +85,7 @@ func (s *Server) inStep(ctx context.Context) error {
 		if err := conn.QueryRow(ctx, inStepSQL).Scan(&n); err != nil || n > 0 {
 			return err
 		}
-		if err := sleep(ctx, moments); err != nil {
+		if err := seats.Sleep(ctx, moments); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // fault is one thing that goes wrong in the world. It returns when it is over.
@@ -17,7 +19,7 @@ type fault struct {
 
 // moment is for how long something lasts that is not over at once.
 func moment(ctx context.Context, random *rand.Rand, most time.Duration) error {
-	return sleep(ctx, most/4+time.Duration(random.Int64N(int64(most))))
+	return seats.Sleep(ctx, most/4+time.Duration(random.Int64N(int64(most))))
 }
 
 // faults are all that the torture knows to do.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // killNode kills a node. Where nothing else is wrong, people at other nodes must notice nothing, and the sockets it had are
@@ -76,7 +78,7 @@ func (r *run) back(ctx context.Context, n *node) error {
 		if err := n.start(r.database); err != nil {
 			return err
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := seats.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}

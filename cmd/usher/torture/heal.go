@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // heal ends every fault and waits until every node is there and says that it is ready.
@@ -54,7 +56,7 @@ func (r *run) becomesWithin(ctx context.Context, most time.Duration, so func() b
 		if so() {
 			return true
 		}
-		if time.Now().After(deadline) || sleep(ctx, 20*time.Millisecond) != nil {
+		if time.Now().After(deadline) || seats.Sleep(ctx, 20*time.Millisecond) != nil {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -76,8 +77,8 @@ const lookShare = 4
 func (r *run) lookOn(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = r.verifyBooks(ctx, "during the faults")                       // a look that was cut by a fault is taken again
-		_ = sleep(ctx, max(r.settings.Look, lookShare*time.Since(began))) // the loop asks ctx; the books grow
+		_ = r.verifyBooks(ctx, "during the faults")                             // a look that was cut by a fault is taken again
+		_ = seats.Sleep(ctx, max(r.settings.Look, lookShare*time.Since(began))) // the loop asks ctx; the books grow
 	}
 }
 

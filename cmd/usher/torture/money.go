@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders/stripe/standin"
 )
 
@@ -56,7 +57,7 @@ func (r *run) settleMoney(ctx context.Context) error {
 				c.told(ctx, session)
 			}
 		}
-		return sleep(ctx, 500*time.Millisecond) != nil
+		return seats.Sleep(ctx, 500*time.Millisecond) != nil
 	})
 	if !so {
 		var why []string

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats"
 )
 
 // Server is the PostgreSQL of a torture. It is started again whenever it dies.
@@ -200,7 +201,7 @@ func (s *Server) die(ctx context.Context, how syscall.Signal) error {
 		if time.Now().After(deadline) {
 			return errors.New("torture: PostgreSQL was not started again")
 		}
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := seats.Sleep(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -249,14 +250,3 @@ const moments = 20 * time.Millisecond
 
 // patience is how long anything that must come may take on a slow machine.
 const patience = 90 * time.Second
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

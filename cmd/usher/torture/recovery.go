@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // What is measured after a fault, and how long it may take.
@@ -85,7 +87,7 @@ func (r *run) firstGrant(ctx context.Context, since map[string]int64) {
 			}
 			return
 		}
-		if sleep(ctx, time.Millisecond) != nil {
+		if seats.Sleep(ctx, time.Millisecond) != nil {
 			return
 		}
 	}
@@ -101,7 +103,7 @@ func (r *run) calm(ctx context.Context) bool {
 		if t, err := r.truth(ctx); err == nil && r.shown(&t) && r.history.now()-r.figures.refused.Load() > int64(500*time.Millisecond) {
 			return true
 		}
-		if sleep(ctx, 100*time.Millisecond) != nil {
+		if seats.Sleep(ctx, 100*time.Millisecond) != nil {
 			return false
 		}
 	}
@@ -124,7 +126,7 @@ func (r *run) shown(t *truth) bool {
 func (r *run) socketsRight(ctx context.Context, name string, since int64) {
 	t, err := r.truth(ctx)
 	for err == nil && !r.shown(&t) {
-		if r.history.now()-since > int64(calmTime) || sleep(ctx, 2*time.Millisecond) != nil {
+		if r.history.now()-since > int64(calmTime) || seats.Sleep(ctx, 2*time.Millisecond) != nil {
 			break
 		}
 	}

@@ -87,7 +87,7 @@ func Roll(ctx context.Context, server *Server, s Settings) (*Rolling, error) {
 	if err != nil {
 		return nil, err
 	}
-	sleepWell := sleep(ctx, time.Second) // for the last sockets
+	sleepWell := seats.Sleep(ctx, time.Second) // for the last sockets
 	stop()
 	roll := r.rolled(began)
 	roll.People, roll.Seconds, roll.Orders, roll.Errors, roll.Untrue, roll.Oversold = report.People, report.Seconds, report.Orders, report.Errors, report.Untrue, report.Oversold
@@ -133,7 +133,7 @@ func (r *run) anyNode() func() (net.Conn, error) {
 // restartUnder restarts one node after the other, each once the one before is ready.
 func (r *run) restartUnder(ctx context.Context) {
 	for _, n := range r.nodes {
-		if sleep(ctx, 2*time.Second) != nil {
+		if seats.Sleep(ctx, 2*time.Second) != nil {
 			return
 		}
 		if err := n.restart(r.database); err != nil {

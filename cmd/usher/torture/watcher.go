@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // watcher is a page with a socket. It connects again when the socket ends, as a page does, at whichever node.
@@ -35,7 +37,7 @@ type gap struct {
 func (w *watcher) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause := 20*time.Millisecond + time.Duration(w.random.Int64N(int64(max(w.follow(ctx), 150*time.Millisecond))))
-		_ = sleep(ctx, pause) // the loop asks ctx
+		_ = seats.Sleep(ctx, pause) // the loop asks ctx
 	}
 }
 
