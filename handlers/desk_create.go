@@ -29,10 +29,8 @@ func (h *Handlers) deskNewEvent(w http.ResponseWriter, r *http.Request, m desk.M
 
 func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.NewEventPage) error {
 	p.Desk, p.Key = h.deskView(w, r, m, "New event"), seats.NewID().String()
-	for _, name := range plan.Names() {
-		if drawn, ok := plan.Named(name); ok {
-			p.Plans = append(p.Plans, views.PlanChoice{Name: name, Title: drawn.Name, Seats: len(drawn.Seats)})
-		}
+	for _, s := range plan.Summaries() {
+		p.Plans = append(p.Plans, views.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
 	}
 	own, err := h.organizers.Plans(r.Context(), m)
 	if err != nil {

@@ -71,9 +71,8 @@ func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m desk.Memb
 	}
 	page := views.PlansPage{Desk: h.deskView(w, r, m, "Seating plans"), Plans: list, Key: rand.Text(), Wrong: wrong}
 	page.Path = views.PlansPath
-	for _, name := range plan.Names() {
-		p, _ := plan.Named(name)
-		page.Shipped = append(page.Shipped, views.Shipped{Name: name, Seats: len(p.Seats), Sections: len(p.Sections)})
+	for _, s := range plan.Summaries() {
+		page.Shipped = append(page.Shipped, views.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
 	}
 	return writePage(w, r, status, views.Plans(page))
 }

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,7 +23,9 @@ type badRequest struct {
 // maker makes bad requests of the description of every address, and of the wire format.
 type maker struct {
 	operations   []operation
-	guest, owner string // the cookies of an attendee with a hold, and of an organizer
+	guest, owner string            // the cookies of an attendee with a hold, and of an organizer
+	known        map[string]string // by a path up to a placeholder: what is there
+	wire         [][]byte          // messages of the wire format
 }
 
 type operation struct {
@@ -33,8 +34,8 @@ type operation struct {
 	body         *openapi3.Schema // nil if none is described
 }
 
-func newMaker(doc *openapi3.T, table []route, guest, owner string) *maker {
-	m := &maker{guest: guest, owner: owner}
+func newMaker(doc *openapi3.T, table []route) *maker {
+	m := &maker{}
 	for _, r := range table {
 		method, path, _ := strings.Cut(r.pattern, " ")
 		op := operation{method: method, path: strings.ReplaceAll(path, "{$}", "")}
@@ -116,11 +117,14 @@ func (m *maker) make(r *rand.Rand) badRequest {
 // target fills the parameters of a path in, well or badly, and asks for something.
 func (m *maker) target(r *rand.Rand, op operation) string {
 	path := op.path
-	for strings.Contains(path, "{") {
-		before, rest, _ := strings.Cut(path, "{")
-		_, after, _ := strings.Cut(rest, "}")
-		word := one(r, []string{"evening", "evening", "evening", "0", "1", "orders.csv", value(r)})
-		path = before + url.PathEscape(word) + after
+	for _, mark := range slices.Backward(placeholder.FindAllStringIndex(path, -1)) {
+		word, there := m.known[op.path[:mark[1]]]
+		if n := r.IntN(8); n == 0 {
+			word = value(r)
+		} else if n == 1 || !there {
+			word = one(r, []string{"evening", "0", "1", "orders.csv"})
+		}
+		path = path[:mark[0]] + url.PathEscape(word) + path[mark[1]:]
 	}
 	query := url.Values{}
 	for _, p := range op.params {
@@ -271,60 +275,4 @@ func raw(r *rand.Rand, op operation, target string) badRequest {
 		"* * *\r\n\r\n", "",
 	})
 	return badRequest{method: op.method, bytes: []byte(text), last: true}
-}
-
-// socket opens a socket, well or badly, and speaks what the wire format does not know.
-func (m *maker) socket(r *rand.Rand) badRequest {
-	key, version, more := "AAAAAAAAAAAAAAAAAAAAAA==", "13", ""
-	switch r.IntN(8) {
-	case 0:
-		key = clean(value(r))
-	case 1:
-		version = one(r, []string{"", "0", "12", "14", "99999999999"})
-	case 2:
-		more = "Origin: " + one(r, []string{"https://evil.example", "null", "http://localhost:1", clean(value(r))}) + "\r\n"
-	case 3:
-		more = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=99; " + clean(value(r)) + "\r\nSec-WebSocket-Protocol: " + clean(value(r)) + "\r\n"
-	}
-	query := one(r, []string{"", "?epoch=1&v=0", "?format=1", "?format=2", "?as=json", "?epoch=-1&v=-1", "?v=99999999999999999999&epoch=" + url.QueryEscape(value(r))})
-	bad := badRequest{method: "GET", last: false}
-	bad.bytes = []byte("GET /events/evening/live" + query + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " + version +
-		"\r\nSec-WebSocket-Key: " + key + "\r\n" + more + "\r\n")
-	for range 1 + r.IntN(6) {
-		bad.frames = append(bad.frames, frame(r)...)
-	}
-	return bad
-}
-
-// frame is a frame of the WebSocket protocol, well made or not, with a message of the wire format, whole or not.
-func frame(r *rand.Rand) []byte {
-	op := byte(one(r, []int{0x82, 0x82, 0x82, 0x81, 0x88, 0x89, 0x8a, 0x80, 0x02, 0x00, 0xf2, 0x83, 0x8f}))
-	message := []byte{byte(one(r, []int{5, 6, 6, 5, 0, 1, 2, 3, 4, 7, 8, 9, 255}))}
-	message = binary.LittleEndian.AppendUint32(message, r.Uint32())
-	if r.IntN(2) == 0 {
-		message = binary.LittleEndian.AppendUint64(message, r.Uint64())
-	} else {
-		message = binary.AppendUvarint(append(message, byte(r.IntN(4))), r.Uint64())
-		message = binary.LittleEndian.AppendUint32(message, r.Uint32())
-	}
-	switch r.IntN(5) {
-	case 0:
-		message = message[:r.IntN(len(message))]
-	case 1:
-		message = append(message, make([]byte, r.IntN(400))...)
-	}
-	var length []byte
-	switch n := len(message); {
-	case r.IntN(12) == 0: // a length that is not true
-		length = binary.BigEndian.AppendUint64([]byte{0x80 | 127}, r.Uint64())
-	case n < 126:
-		length = []byte{0x80 | byte(n)}
-	default:
-		length = binary.BigEndian.AppendUint16([]byte{0x80 | 126}, uint16(n))
-	}
-	if r.IntN(12) == 0 {
-		length[0] &^= 0x80 // not masked
-		return append(append([]byte{op}, length...), message...)
-	}
-	return append(append(append([]byte{op}, length...), 0, 0, 0, 0), message...) // a mask of zeros
 }

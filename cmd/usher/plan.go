@@ -41,9 +41,8 @@ func planList(_ context.Context, c *call) error {
 	}
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tSEATS\tSECTIONS\tCATEGORIES")
-	for _, name := range plan.Names() {
-		p, _ := plan.Named(name)
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", name, thousands(len(p.Seats)), len(p.Sections), len(p.Categories))
+	for _, s := range plan.Summaries() {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", s.Name, thousands(s.Seats), s.Sections, s.Categories)
 	}
 	return t.Flush()
 }

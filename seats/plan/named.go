@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -31,6 +32,21 @@ func Named(name string) (*seats.Plan, bool) {
 	}
 	return p, true
 }
+
+// Summary is a plan as a list shows it.
+type Summary struct {
+	Name, Title                 string
+	Seats, Sections, Categories int
+}
+
+// Summaries lists the plans that come with Usher. They are drawn once for it: one of 50,000 seats takes a while.
+var Summaries = sync.OnceValue(func() (list []Summary) {
+	for _, name := range Names() {
+		p, _ := Named(name)
+		list = append(list, Summary{name, p.Name, len(p.Seats), len(p.Sections), len(p.Categories)})
+	}
+	return list
+})
 
 // plan makes the plan a document describes.
 func (doc *document) plan() (*seats.Plan, error) {
