@@ -38,13 +38,45 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 	if err := prepare(ctx, db.dsn); err != nil {
 		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
 	}
-	db.pool, err = seats.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn))
+	if db.pool, err = seats.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
+		err = db.isOne(ctx)
+	}
 	return db, err
+}
+
+// reachTime is how long a database may take to take a connection when usher starts. An address that can never work ends the start;
+// a database that goes away later is waited for.
+const reachTime = 15 * time.Second
+
+const whichSQL = `SELECT system_identifier::text || '/' || current_database() FROM pg_control_system()`
+
+// isOne refuses two addresses of which one leads nowhere, or not to the database of the other.
+func (db *database) isOne(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	var pooled, direct string
+	if err := db.pool.QueryRow(ctx, whichSQL).Scan(&pooled); err != nil {
+		return fmt.Errorf("the database cannot be reached through DATABASE_URL: %w", err)
+	}
+	conn, err := seats.Dial(ctx, db.dsn)
+	if err != nil {
+		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	if err := conn.QueryRow(ctx, whichSQL).Scan(&direct); err != nil {
+		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
+	}
+	if pooled != direct {
+		return errors.New("DATABASE_URL and DATABASE_DIRECT_URL lead to two databases; the second is to lead to the first, past the pooler")
+	}
+	return nil
 }
 
 // prepare brings the database up to this version, and refuses one that may lose what it confirmed.
 func prepare(ctx context.Context, dsn string) error {
-	conn, err := seats.Dial(ctx, dsn)
+	reaching, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	conn, err := seats.Dial(reaching, dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}
