@@ -205,6 +205,46 @@ func TestWhatOrganizersDoWithSeatsAndOrdersIsDoneOnceAndWrittenDown(t *testing.T
 	s.wantBooks(t)
 }
 
+func TestManyOrdersAreGivenBackEachAsAWholeAndThoseThatAreKeptSayWhy(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, at := s.owner(t), "/desk/events/evening"
+	var codes []string
+	for idx, name := range []string{"Bea", "Cleo", "Dora", "Eve"} {
+		path := s.does(t, ann, at+"/sales", url.Values{"seat": {s.sale.Plan.Label(2 * idx), s.sale.Plan.Label(2*idx + 1)}, "method": {"cash"}, "name": {name}})
+		codes = append(codes, path[strings.LastIndexByte(path, '/')+1:])
+	}
+	eve, err := s.sold.Find(t.Context(), codes[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, body := send(t, person(t), "POST", s.door(t)+"/scans", `{"key":"1","code":"`+eve.Tickets[0].Code+`"}`); a.StatusCode != http.StatusOK {
+		t.Fatal(body)
+	}
+	wantLeft := func(want int) {
+		t.Helper()
+		if sold := sum(s.sale.Snapshot().Counts.Sold); sold != want {
+			t.Errorf("%d seats are sold, want %d", sold, want)
+		}
+	}
+	s.refused(t, ann, at+"/cancellations", url.Values{}, 422, "Mark 1 to 100 orders")
+	s.refused(t, ann, at+"/cancellations", url.Values{"order": {codes[0], strings.Repeat("0", 26)}}, 404, "no such order")
+	wantLeft(8)
+	s.does(t, ann, at+"/cancellations", url.Values{"order": {codes[0], codes[0]}})
+	wantLeft(6)
+	s.refused(t, ann, at+"/cancellations", url.Values{"order": {codes[0], codes[1], codes[3]}}, 409, "1 of 3 orders were cancelled", "Bea ("+codes[0]+")", "Eve ("+codes[3]+")")
+	wantLeft(4)
+	a, body := send(t, ann, "POST", s.url+at+"/cancellations", `{"key":"k","used":true,"order":["`+codes[1]+`","`+codes[2]+`","`+codes[3]+`"]}`)
+	if want := `{"cancelled":["` + codes[2] + `","` + codes[3] + `"],"kept":[{"order":"` + codes[1]; a.StatusCode != http.StatusOK || !strings.HasPrefix(body, want) {
+		t.Errorf("a program is told %d %s, want %s", a.StatusCode, body, want)
+	}
+	wantLeft(0)
+	if got := s.deeds(t, "cancelled tickets"); got != 4 {
+		t.Errorf("%d orders stand in the log as cancelled", got)
+	}
+	s.wantBooks(t)
+}
+
 func TestAFormOfTheDeskThatComesTwiceAtOnceDoesOneThing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

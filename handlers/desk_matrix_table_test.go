@@ -39,6 +39,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/unblocks":                    {need: desk.Manage},
 	"POST /desk/events/{slug}/sales":                       {need: desk.Sell, form: "method=cash"},
 	"GET /desk/events/{slug}/orders":                       {need: desk.Look},
+	"POST /desk/events/{slug}/cancellations":               {need: desk.Manage},
 	"GET /desk/events/{slug}/orders/{code}":                {need: desk.Look},
 	"POST /desk/events/{slug}/orders/{code}/cancellations": {need: desk.Manage},
 	"POST /desk/events/{slug}/orders/{code}/refunds":       {need: desk.Manage, form: "amount=1.00"},

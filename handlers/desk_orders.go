@@ -37,25 +37,33 @@ func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m desk.Mem
 		}
 		look.Before = at
 	}
+	if !wantsJSON(r) {
+		return h.showDeskOrders(w, r, m, s, http.StatusOK, views.DeskOrdersPage{Words: look.Words, Before: look.Before})
+	}
 	list, more, err := h.orders.Search(r.Context(), s, look)
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		answer := struct {
-			Orders []foundBody `json:"orders"`
-			More   bool        `json:"more"`
-		}{[]foundBody{}, more}
-		for _, f := range list {
-			answer.Orders = append(answer.Orders, foundBody{f.Code, f.Name, f.Email, f.State, f.Method, f.Currency, f.Paid, f.Due, f.CreatedAt.UTC(), f.AtOffice, labels(s, f.Seats)})
-		}
-		return writeJSON(w, http.StatusOK, answer)
+	answer := struct {
+		Orders []foundBody `json:"orders"`
+		More   bool        `json:"more"`
+	}{[]foundBody{}, more}
+	for _, f := range list {
+		answer.Orders = append(answer.Orders, foundBody{f.Code, f.Name, f.Email, f.State, f.Method, f.Currency, f.Paid, f.Due, f.CreatedAt.UTC(), f.AtOffice, labels(s, f.Seats)})
 	}
-	page := views.DeskOrdersPage{Desk: h.deskEventView(w, r, m, s, "Orders"), Plan: s.Plan, Words: look.Words, Orders: list}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+func (h *Handlers) showDeskOrders(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskOrdersPage) error {
+	list, more, err := h.orders.Search(r.Context(), s, orders.Search{Words: p.Words, Before: p.Before})
+	if err != nil {
+		return err
+	}
+	p.Desk, p.Plan, p.Orders, p.Key = h.deskEventView(w, r, m, s, "Orders"), s.Plan, list, seats.NewID().String()
 	if more {
-		page.Older = url.Values{"q": {look.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
+		p.Older = url.Values{"q": {p.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
 	}
-	return writePage(w, r, http.StatusOK, views.DeskOrders(page))
+	return writePage(w, r, status, views.DeskOrders(p))
 }
 
 // deskOrderOf is the order of the address, if it is one of the event's.

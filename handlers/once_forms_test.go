@@ -181,6 +181,11 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/sales": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/events/evening/sales", form: url.Values{"seat": {w.label(t, 0)}, "method": {"cash"}}, other: url.Values{"seat": {w.label(t, 1)}, "method": {"cash"}}}
 		},
+		"POST /desk/events/{slug}/cancellations": func(t *testing.T, w *wall, _ string) sent {
+			_, one := w.ordered(t)
+			_, two := w.ordered(t)
+			return sent{who: owner, to: "/desk/events/evening/cancellations", form: of("order", one.Code, two.Code), other: of("order", one.Code)}
+		},
 		"POST /desk/events/{slug}/orders/{code}/cancellations": w.onOrder("/cancellations", func(o orders.Order) (url.Values, url.Values) {
 			return of("ticket", o.Tickets[0].ID.String()), of("ticket", o.Tickets[1].ID.String())
 		}),

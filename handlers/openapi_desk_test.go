@@ -124,6 +124,8 @@ POST /desk/events/evening/orders/CODE/moves {"ticket":["TICKET"],"to":"SEAT5"}
 POST /desk/events/evening/orders/CODE/mails {}
 POST /desk/events/evening/orders/CODE/refunds {"amount":"1.00","reason":"late"}
 POST /desk/events/evening/orders/CODE/cancellations {"all":true}
+POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
+POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/events/evening/orders/CODE/payouts {}
 POST /desk/events/evening/orders/DUE/payments {}
 GET /desk/events/evening/exports/orders.json
@@ -214,7 +216,7 @@ func TestADayAtTheDeskByAProgramIsAnsweredAsDescribed(t *testing.T) {
 func (p *script) plant() {
 	t := p.t
 	t.Helper()
-	for i := range 6 {
+	for i := range 7 {
 		p.words[fmt.Sprintf("SEAT%d", i)] = p.sale.Plan.Label(i + 10)
 	}
 	s := p.sale

@@ -93,6 +93,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/unblocks", h.desk(desk.Manage, h.keeping("unblocked seats", "unblocked", h.deskUnblock))},
 		{"POST /desk/events/{slug}/sales", h.desk(desk.Sell, h.deskSell)},
 		{"GET /desk/events/{slug}/orders", h.desk(desk.Look, h.deskOrders)},
+		{"POST /desk/events/{slug}/cancellations", h.once(h.desk(desk.Manage, h.deskCancelMany))},
 		{"GET /desk/events/{slug}/orders/{code}", h.desk(desk.Look, h.deskOrder)},
 		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk(desk.Manage, h.onDeskOrder(h.deskCancel))},
 		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk(desk.Manage, h.onDeskOrder(h.deskRefund))},

@@ -3,10 +3,12 @@ package views
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -22,10 +24,18 @@ func DeskSeatPath(slug string, idx int) string { return fmt.Sprintf("%s/%d", Des
 // DeskOrdersPage lists orders of an event.
 type DeskOrdersPage struct {
 	Desk
-	Plan   *seats.Plan
-	Words  string // that were looked for
-	Orders []orders.Found
-	Older  string // the query of the page with those before; empty if there are none
+	Plan    *seats.Plan
+	Words   string    // that were looked for
+	Before  time.Time // only orders placed before; zero: the latest
+	Orders  []orders.Found
+	Older   string // the query of the page with those before; empty if there are none
+	Key     string // of the form that cancels several
+	Message string // why one was refused
+}
+
+// marks tells whether orders can be marked: one of them holds still, and who looks may give it back.
+func (p DeskOrdersPage) marks() bool {
+	return p.Member.May(desk.Manage) && slices.ContainsFunc(p.Orders, func(f orders.Found) bool { return len(f.Seats) > 0 })
 }
 
 // seatsOf says the seats of an order in a line; of many the first ones.
