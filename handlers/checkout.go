@@ -14,16 +14,27 @@ import (
 )
 
 // GET /events/{slug}/checkout
+//
+// Any form that makes no order leads here, with ?told if there is something to say about it (tell).
 func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	if wantsJSON(r) {
 		return h.hold(w, r, s)
 	}
-	p, err := h.lostBefore(r, s)
+	holder, known := h.holder(r)
+	if !known {
+		return errNoHold
+	}
+	typed, err := h.orders.Typed(r.Context(), s.Event.ID, holder)
 	if err != nil {
 		return err
 	}
-	if !p.Loaded { // nothing was lost
-		switch code, err := h.orderedBefore(r, s); {
+	p, err := h.lostBefore(r, s, holder)
+	if err != nil {
+		return err
+	}
+	told := typed.Told() && r.URL.Query().Has("told")
+	if !told && p.Message == "" {
+		switch code, err := h.orderedBefore(r, s, holder); {
 		case err != nil:
 			return err
 		case code != "":
@@ -31,28 +42,36 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 			return nil
 		}
 	}
-	return h.showCheckout(w, r, s, http.StatusOK, p)
+	return h.showCheckout(w, r, s, withTyped(p, typed, told))
 }
 
-// orderedBefore is the order that was made of what the reader held, if they hold nothing now: they came back by the
-// browser's button.
-func (h *Handlers) orderedBefore(r *http.Request, s *seats.Sale) (code string, err error) {
-	holder, known := h.holder(r)
-	if !known {
-		return "", nil
+// withTyped puts what somebody sent before into the page of a checkout, and what they were told about it.
+func withTyped(p views.CheckoutPage, typed orders.Typed, told bool) views.CheckoutPage {
+	was := p.Form
+	p.Form = typed.Form
+	if !told {
+		p.Form.Hold, p.Form.Seats = was.Hold, was.Seats
+		return p
 	}
+	p.Mistakes = typed.Mistakes
+	if typed.Message != "" {
+		p.Message, p.Nearest = typed.Message, typed.Nearest
+	}
+	return p
+}
+
+// orderedBefore is the order that was made of what somebody held, if they hold nothing now: they came back by the
+// browser's button.
+func (h *Handlers) orderedBefore(r *http.Request, s *seats.Sale, holder seats.ID) (code string, err error) {
 	if _, err = s.Hold(r.Context(), holder); !errors.Is(err, seats.ErrNoHold) {
 		return "", err
 	}
 	return h.orders.Made(r.Context(), s.Event.ID, holder)
 }
 
-// lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them.
-func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale) (p views.CheckoutPage, err error) {
-	holder, known := h.holder(r)
-	if !known {
-		return p, nil
-	}
+// lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them. Its
+// message is empty if nothing was lost.
+func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale, holder seats.ID) (p views.CheckoutPage, err error) {
 	hold, err := s.Hold(r.Context(), holder)
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return p, err
@@ -66,7 +85,7 @@ func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale) (p views.CheckoutP
 		return p, nil
 	}
 	p.Message, p.Nearest = lost(s, gone)
-	if p.Loaded = true; len(hold.Seats) == 0 {
+	if len(hold.Seats) == 0 {
 		p.Form.Hold, p.Form.Seats = id, had
 	} else {
 		p.Nearest = nearest(s, gone, hold.Seats)
@@ -75,7 +94,7 @@ func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale) (p views.CheckoutP
 }
 
 // showCheckout writes the page of a checkout with what p knows besides the sale and the hold.
-func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.CheckoutPage) error {
+func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, p views.CheckoutPage) error {
 	holder, known := h.holder(r)
 	if !known {
 		return errNoHold
@@ -88,7 +107,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		if p.Hold = nil; p.Message == "" {
 			p.Message, p.Nearest = lost(s, p.Form.Seats)
 		}
-		return writePage(w, r, status, views.Checkout(p))
+		return writePage(w, r, http.StatusOK, views.Checkout(p))
 	case err != nil:
 		return err
 	}
@@ -105,7 +124,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	case err != nil && !errors.Is(err, orders.ErrNoPayment):
 		return err
 	}
-	return writePage(w, r, status, views.Checkout(p))
+	return writePage(w, r, http.StatusOK, views.Checkout(p))
 }
 
 // wanted is an order as programs send it, and forms with the same names.
@@ -142,7 +161,7 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	code, err := h.orders.Place(r.Context(), s, holder, form)
 	if err != nil {
-		return h.refuseOrder(w, r, s, form, err)
+		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	if left, err := s.Hold(r.Context(), holder); err == nil || errors.Is(err, seats.ErrNoHold) {
 		h.tellMine(r, s, left)
@@ -159,10 +178,11 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	return writeJSON(w, http.StatusCreated, orderAnswer{describeOrder(s, order)})
 }
 
-// refuseOrder says what is wrong: as JSON, or on the same page with everything that was typed.
-func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, form orders.Form, err error) error {
-	page := views.CheckoutPage{Form: form}
+// refuseOrder says what is wrong: as JSON, or on the page of the checkout with everything that was typed.
+func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, err error) error {
+	typed := orders.Typed{Form: form}
 	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
 	if errors.As(err, &refusal) && refusal.Code == seats.CodeTaken && refusal.Nearest == nil {
 		refusal.Nearest = nearest(s, refusal.Seats, without(form.Seats, refusal.Seats))
 	}
@@ -171,27 +191,41 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		return h.refuse(w, r, s, refusal)
 	case wantsJSON(r):
 		return err
-	case errors.As(err, &page.Mistakes):
-		return h.showCheckout(w, r, s, http.StatusUnprocessableEntity, page)
+	case errors.As(err, &typed.Mistakes):
 	case errors.As(err, &refusal):
-		page.Message, page.Nearest = refusal.Message, refusal.Nearest
-		return h.showCheckout(w, r, s, http.StatusConflict, page)
+		typed.Message, typed.Nearest = refusal.Message, refusal.Nearest
+	case errors.As(err, &nonsense) && !nonsense.Unknown:
+		typed.Message = nonsense.Message
 	case errors.Is(err, seats.ErrNoHold):
-		page.Message, page.Nearest = lost(s, form.Seats)
-		return h.showCheckout(w, r, s, http.StatusConflict, page)
+		typed.Message, typed.Nearest = lost(s, form.Seats)
+	default:
+		return err
 	}
-	return err
+	return h.tell(w, r, s, holder, typed)
 }
 
-// extendCheckout gives the hold more time and shows the page again with everything that was typed.
+// tell leads to the page of the checkout, which shows what was typed and what there is to say about it. The answer to a
+// form is no page itself: it could not be loaded again, nor come back to.
+func (h *Handlers) tell(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, typed orders.Typed) error {
+	if err := h.orders.KeepTyped(r.Context(), s.Event.ID, holder, typed); err != nil {
+		return err
+	}
+	at := views.Sale{Event: s.Event}.CheckoutPath()
+	if typed.Told() {
+		at += "?told"
+	}
+	http.Redirect(w, r, at, http.StatusSeeOther)
+	return nil
+}
+
+// extendCheckout gives the hold more time and keeps everything that was typed.
 func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
-	page := views.CheckoutPage{Form: form}
 	hold, err := s.Extend(r.Context(), holder, r.PostForm.Get("extend"))
 	if err != nil {
-		return h.refuseOrder(w, r, s, form, err)
+		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	h.tellMine(r, s, hold)
-	return h.showCheckout(w, r, s, http.StatusOK, page)
+	return h.tell(w, r, s, holder, orders.Typed{Form: form})
 }
 
 // decodeOrder reads an order from JSON or a form.

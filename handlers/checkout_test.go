@@ -2,11 +2,18 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
@@ -58,33 +65,61 @@ func TestAFormBecomesAnOrderWithItsPageAndCalendar(t *testing.T) {
 	}
 }
 
+// leads sends a form that makes no order, and returns the page of the checkout it leads to: the answer to a form is none.
+func (s *site) leads(t *testing.T, who *http.Client, f url.Values) (at, page string) {
+	t.Helper()
+	a, body := s.post(t, who, f)
+	at = a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(at, "/events/evening/checkout") {
+		t.Fatalf("the form leads to %q: %d %.300s", at, a.StatusCode, body)
+	}
+	a, page = send(t, who, "GET", s.url+at, "", "Accept", asPage)
+	if a.StatusCode != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s: %d, %q", at, a.StatusCode, a.Header.Get("Cache-Control"))
+	}
+	return at, html.UnescapeString(page)
+}
+
 func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 1)
-	kept := func(what string, want int, f url.Values, says string) {
+	typed := func(what, page string, f url.Values, says string) {
 		t.Helper()
-		a, page := s.post(t, who, f)
 		for _, part := range []string{`value="` + f.Get("name") + `"`, `value="` + f.Get("email") + `"`, says} {
-			if a.StatusCode != want || !strings.Contains(page, part) {
-				t.Errorf("%s: status %d, want %d, and %q on the page", what, a.StatusCode, want, part)
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: %q is not on the page", what, part)
 			}
 		}
 	}
-	kept("a bad address", 422, fill(hold, "Ann", "ann"), "not an e-mail address")
-	extend := fill(hold, "Ann", "ann")
-	extend.Set("extend", "1")
-	kept("more time", 200, extend, "Held")
+	kept := func(what string, f url.Values, says string) {
+		t.Helper()
+		at, page := s.leads(t, who, f)
+		typed(what, page, f, says)
+		_, page = send(t, who, "GET", s.url+at, "", "Accept", asPage)
+		typed(what+", loaded again", html.UnescapeString(page), f, says)
+	}
+	checkout := s.url + "/events/evening/checkout"
+	bad := fill(hold, "Ann", "ann")
+	kept("a bad address", bad, "not an e-mail address")
+	if _, page := send(t, who, "GET", checkout, "", "Accept", asPage); !strings.Contains(page, `value="Ann"`) || strings.Contains(page, "not an e-mail address") {
+		t.Error("a checkout that is opened anew has not what was typed, or tells of mistakes")
+	}
+	if _, page := send(t, person(t), "GET", checkout+"?told", "", "Accept", asPage); strings.Contains(page, "Ann") {
+		t.Error("somebody else reads what was typed")
+	}
+	bad.Set("extend", "1")
+	kept("more time", bad, "Held")
 	s.held(t, who, 1)
-	kept("another place since", 409, fill(hold, "Ann", "ann@example.org"), "changed since this page was shown")
+	kept("another place since", fill(hold, "Ann", "ann@example.org"), "changed since this page was shown")
 	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
 		t.Fatal(a.StatusCode)
 	}
-	kept("with nothing held", 409, fill(hold, "Ann", "ann@example.org"), "they are free. Nothing was sold. Take them again")
-	kept("with nothing held, and a mistake", 422, fill(hold, "Ann", "ann"), "not an e-mail address")
+	kept("with nothing held", fill(hold, "Ann", "ann@example.org"), "they are free. Nothing was sold. Take them again")
+	kept("with nothing held, and a mistake", fill(hold, "Ann", "ann"), "not an e-mail address")
 	again := fill(hold, "Ann", "ann@example.org")
 	again.Set("instead", strconv.Itoa(hold.Idx[0]))
-	kept("taken again", 200, again, "What you get")
+	kept("taken again", again, "What you get")
 	again.Set("instead", "999999")
 	if a, _ := s.post(t, who, again); a.StatusCode != 404 {
 		t.Errorf("a seat that is not there instead: %d", a.StatusCode)
@@ -92,9 +127,75 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
 		t.Fatal(a.StatusCode)
 	}
-	if a, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 404 || !strings.Contains(page, "hold no seats") {
+	if a, page := send(t, who, "GET", checkout, "", "Accept", asPage); a.StatusCode != 404 || !strings.Contains(page, "hold no seats") {
 		t.Errorf("a checkout of nothing: %d", a.StatusCode)
 	}
+}
+
+func TestWhatWasTypedIsForgottenOnceItIsOrdered(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	hold := s.held(t, who, 1)
+	at, _ := s.leads(t, who, fill(hold, "Ann", "ann"))
+	a, _ := s.post(t, who, fill(hold, "Ann", "ann@example.org"))
+	order := a.Header.Get("Location")
+	if n := s.count(t, "typed"); n != 0 || !strings.HasPrefix(order, "/orders/") {
+		t.Errorf("%d forms are kept after the order %s", n, order)
+	}
+	if a, _ := send(t, who, "GET", s.url+at, "", "Accept", asPage); a.Header.Get("Location") != order {
+		t.Errorf("back at what was wrong leads to %q, want %q", a.Header.Get("Location"), order)
+	}
+	if _, page := s.leads(t, who, fill(hold, "Eve", "eve@example.org")); !strings.Contains(page, "were ordered a moment ago with other details") {
+		t.Error("other details for the same seats are not told of")
+	}
+	if a, _ := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.Header.Get("Location") != order {
+		t.Errorf("back at the checkout leads to %q, want %q", a.Header.Get("Location"), order)
+	}
+	s.exec(t, `UPDATE typed SET since = since - interval '25 hours'`)
+	if err := seats.Purge(t.Context(), s.db); err != nil || s.count(t, "typed") != 0 {
+		t.Errorf("%d forms are kept for more than a day, %v", s.count(t, "typed"), err)
+	}
+}
+
+func TestSeatsTakenInsteadAreTakenOnceForAKey(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	_, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"best":1,"category":"A"}`)
+	hold := holdOf(t, body)
+	free := s.sale.FreeSeats()
+	form := fill(hold, "Ann", "ann@example.org")
+	instead := func(key string, idxs ...int) string {
+		t.Helper()
+		f := maps.Clone(form)
+		f.Set("key", key)
+		f.Set("instead", strings.Trim(strings.ReplaceAll(fmt.Sprint(idxs), " ", ","), "[]"))
+		_, page := s.leads(t, who, f)
+		return page
+	}
+	holds := func(what string, want ...int) {
+		t.Helper()
+		_, body := send(t, who, "GET", s.url+"/events/evening/hold", "")
+		if got := holdOf(t, body).Idx; !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: held are %v, want %v", what, got, want)
+		}
+	}
+	var clicks sync.WaitGroup
+	for range 8 {
+		clicks.Go(func() { instead("k", free[0]) })
+	}
+	clicks.Wait()
+	holds("eight clicks", hold.Idx[0], free[0])
+	if page := instead("k", free[1]); !strings.Contains(page, "with another request") {
+		t.Error("the key with another seat is not refused")
+	}
+	holds("the key with another seat", hold.Idx[0], free[0])
+	instead("l", free[1])
+	holds("another key", hold.Idx[0], free[0], free[1])
+	if a, _ := send(t, who, "DELETE", fmt.Sprint(s.url, "/events/evening/claims/", free[1]), ""); a.StatusCode != 200 {
+		t.Fatal(a.StatusCode)
+	}
+	instead("l", free[1]) // an answer that was lost, and is asked for again after the seat was given back
+	holds("a key that comes late", hold.Idx[0], free[0])
 }
 
 func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
@@ -145,9 +246,6 @@ func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
 			if a.StatusCode != want || !strings.Contains(page, part) {
 				t.Errorf("status %d, want %d, and %q on the page", a.StatusCode, want, part)
 			}
-		}
-		if strings.Contains(page, "data-typed") {
-			t.Error("what was typed before is not put back")
 		}
 	}
 	takes := func(label string) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
 )
 
 // lost says what became of seats that somebody had on their checkout and does not have any more, and what to take
@@ -58,7 +57,7 @@ func nameSeats(s *seats.Sale, idxs []int) string {
 }
 
 // takeInstead claims what the page of a checkout offered in place of seats that were lost, together with what is left of
-// them, and shows the page again with everything that was typed.
+// them, and keeps everything that was typed.
 func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, chosen string) error {
 	key, err := keyOf(r)
 	if err != nil {
@@ -85,10 +84,10 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 		more = more || !slices.Contains(hold.Seats, idx)
 	}
 	if !more { // the form came before
-		return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: form})
+		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
 	if _, err := s.Claim(r.Context(), holder, key, wish); err != nil {
-		return h.refuseOrder(w, r, s, form, err)
+		return h.refuseOrder(w, r, s, holder, form, err)
 	}
-	return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: form})
+	return h.tell(w, r, s, holder, orders.Typed{Form: form})
 }

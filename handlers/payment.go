@@ -42,7 +42,7 @@ func describePayment(p orders.Payment) paymentBody {
 func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
 	p, err := h.orders.Pay(r.Context(), s, holder, form)
 	if err != nil {
-		return h.refuseOrder(w, r, s, form, err)
+		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	w.Header().Set("Location", views.PaymentPath(p.Code))
 	if wantsJSON(r) {
@@ -100,10 +100,10 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 	if p.Over() && mine {
 		hold, err := s.Hold(r.Context(), holder)
 		if err == nil && slices.Equal(hold.Seats, p.Form.Seats) {
-			return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: p.Form, Message: p.Reason})
+			return h.showCheckout(w, r, s, views.CheckoutPage{Form: p.Form, Message: p.Reason})
 		}
 		gone := without(p.Form.Seats, hold.Seats)
-		return h.showCheckout(w, r, s, http.StatusOK, views.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
+		return h.showCheckout(w, r, s, views.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
 	}
 	page := views.Page{Title: "Payment · " + s.Event.Name, Nonce: nonce(w), Script: "payment.js", Style: "order.css"}
 	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {

@@ -103,8 +103,8 @@ func TestAPaymentCanBeStoppedAndOrderedAnotherWay(t *testing.T) {
 	s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)
 	hold := s.held(t, who, 1)
 	card := s.pays(t, who, hold)
-	if a, page := s.post(t, who, fill(hold, "Ann", "ann@example.org")); a.StatusCode != 409 || !strings.Contains(page, "under way") {
-		t.Errorf("ordering at the door while a payment runs: %d", a.StatusCode)
+	if _, page := s.leads(t, who, fill(hold, "Ann", "ann@example.org")); !strings.Contains(page, "under way") {
+		t.Error("ordering at the door while a payment runs is not refused")
 	}
 	_, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
 	if !strings.Contains(page, "You began to pay") || !strings.Contains(page, `value="ann@example.org"`) {
@@ -129,8 +129,8 @@ func TestRealEventsTakeNoDemoCardAndNobodyElsesCharge(t *testing.T) {
 	s, who := newSite(t), person(t)
 	form := fill(s.held(t, who, 1), "Ann", "ann@example.org")
 	form.Set("method", "demo")
-	if a, page := s.post(t, who, form); a.StatusCode != 422 || !strings.Contains(page, "Choose how to pay") {
-		t.Errorf("the demo card at a real event: %d", a.StatusCode)
+	if _, page := s.leads(t, who, form); !strings.Contains(page, "Choose how to pay") {
+		t.Error("the demo card is taken at a real event")
 	}
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/demo-card/none", ""},

@@ -48,8 +48,12 @@ func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
 // newSiteFor opens a box office for one event. with may set it up further before it opens.
 func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	t.Helper()
+	return newSiteIn(t, seatstest.DB(t), e, with...)
+}
+
+func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*Config)) *site {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	db := seatstest.DB(t)
 	club, ok := plan.Named("club")
 	if !ok {
 		t.Fatal("there is no plan club")
@@ -66,9 +70,9 @@ func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
-	sold.Accept(orders.Demo, card)
+	sold.Accept(orders.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
-	sold.Accept(orders.Credit, credit.Payments{Ledger: purse})
+	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Desks = NewDesks(config.Desk, office, rooms, log)
 	config.Hooks = hook.New(db, config.Desk, true, log)

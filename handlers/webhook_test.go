@@ -12,16 +12,18 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/stripe"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// newTill is a site that takes cards at a stand-in for Stripe.
+// newTill is a site that takes cards at a stand-in for Stripe, for an event with fees.
 func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	t.Helper()
-	bank := stripetest.New(t)
+	bank, db := stripetest.New(t), seatstest.DB(t)
 	account := stripe.New("sk_test_1", "whsec_old,"+stripetest.Secret, bank.URL)
-	return newSiteFor(t, seats.NewEvent{PaidAhead: true}, func(c *Config) {
-		c.Orders.Accept(orders.Card, account)
+	e := seats.NewEvent{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Order: 199, Percent: 333}}
+	return newSiteIn(t, db, e, func(c *Config) {
+		c.Orders.Accept(orders.Card, seatstest.Watched(t, db, account))
 		c.Stripe = account.News
 	}), bank
 }
@@ -112,7 +114,7 @@ func TestWebhooksInAnyOrderAndManyTimesTakeTheMoneyOnce(t *testing.T) {
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "charge.captured"), bank.Event(session, "checkout.session.completed"), early, bank.Event(session, "charge.succeeded"))
 	order, found := s.orderOf(t, code)
-	if all := bank.Sessions(); !found || order.Due != 0 || all[0].Captures != 1 || all[0].Captured != order.Total {
+	if all := bank.Sessions(); !found || order.Due != 0 || order.Fee == 0 || all[0].Captures != 1 || all[0].Captured != order.Total {
 		t.Errorf("the order is %+v, Stripe has %+v", order, all[0])
 	}
 	if n := s.count(t, "inbox"); n != 4 {
@@ -121,6 +123,21 @@ func TestWebhooksInAnyOrderAndManyTimesTakeTheMoneyOnce(t *testing.T) {
 	s.tells(t, early) // a day later
 	if n := s.count(t, "orders"); n != 1 {
 		t.Errorf("there are %d orders", n)
+	}
+	s.wantBooks(t)
+}
+
+func TestMoneyOfAnotherCurrencyBuysNothingAndIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s, bank := newTill(t)
+	code, session := s.begins(t, bank)
+	bank.Exchanges(session, "usd")
+	bank.Pays(session, false)
+	s.tells(t, bank.Event(session, "checkout.session.completed"))
+	_, ordered := s.orderOf(t, code)
+	list, err := s.sold.Attention(t.Context())
+	if all := bank.Sessions(); ordered || all[0].Captures != 0 || all[0].Intent != "canceled" || err != nil || len(list) != 1 || !strings.Contains(list[0].Why, " USD, and the order is ") {
+		t.Errorf("an order is there: %t; Stripe has %+v; attention is asked for %+v, %v", ordered, all[0], list, err)
 	}
 	s.wantBooks(t)
 }
@@ -192,15 +209,19 @@ func TestARefundThatFailsAfterAllIsPaidOutByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cost := found.Tickets[0].Price + found.Tickets[0].Fee // its share of the fees goes back with it
 	eventually(t, "the refund is made", func() bool { return s.count(t, `refund WHERE done_at IS NOT NULL`) == 1 })
+	if all := bank.Sessions(); found.Tickets[0].Fee == 0 || all[0].Refunded != cost {
+		t.Errorf("Stripe gave back %d for a ticket of %+v", all[0].Refunded, found.Tickets[0])
+	}
 	bank.Fails(session)
 	s.tells(t, bank.Event(session, "refund.updated"), bank.Event(session, "refund.failed"))
 	list, err := s.sold.Attention(t.Context())
-	if err != nil || len(list) != 1 || list[0].State != orders.ByHand || list[0].Amount != found.Tickets[0].Price || !strings.Contains(list[0].Why, "expired_or_canceled_card") {
+	if err != nil || len(list) != 1 || list[0].State != orders.ByHand || list[0].Amount != cost || !strings.Contains(list[0].Why, "expired_or_canceled_card") {
 		t.Errorf("attention is asked for %+v, %v", list, err)
 	}
 	s.wantBooks(t)
-	if amount, _, err := s.sold.PaidOut(t.Context(), code); err != nil || amount != found.Tickets[0].Price {
+	if amount, _, err := s.sold.PaidOut(t.Context(), code); err != nil || amount != cost {
 		t.Errorf("%d was paid out, %v", amount, err)
 	}
 	s.tells(t, bank.Event(session, "refund.failed")) // once more

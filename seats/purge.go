@@ -14,6 +14,8 @@ const purgeSessionsSQL = `DELETE FROM session WHERE expires_at < statement_times
 // A key is good for a day.
 const purgePostedSQL = `DELETE FROM posted WHERE since < clock_timestamp() - interval '1 day'`
 
+const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
+
 // A hold that ended a day ago and has no seat any more was kept for its answers only. A row that a batch has locked is
 // left to the next time.
 const purgeHoldsSQL = `
@@ -43,9 +45,9 @@ func (o *Office) purge(ctx context.Context) error {
 	}
 }
 
-// Purge deletes what is over: sessions, keys of forms, and the rows of holds that ended a day ago and have no seat any more.
+// Purge deletes what is over: sessions, keys of forms, what was typed into them, and the rows of holds that ended a day ago and have no seat any more.
 func Purge(ctx context.Context, db DB) error {
-	for _, sql := range []string{purgeSessionsSQL, purgePostedSQL, purgeHoldsSQL} {
+	for _, sql := range []string{purgeSessionsSQL, purgePostedSQL, purgeTypedSQL, purgeHoldsSQL} {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("seats: purge: %w", err)
 		}

@@ -17,7 +17,6 @@ type CheckoutPage struct {
 	Sale
 	Form     orders.Form     // as it was typed
 	Mistakes orders.Mistakes // what was wrong with it
-	Loaded   bool            // nothing was sent: the page was loaded
 	Message  string          // why the order was refused; may be empty
 	Nearest  []int           // seats to take in place of those that were lost
 	Methods  []string        // how it may be paid, the best first
@@ -69,9 +68,6 @@ func (p CheckoutPage) holdID() string {
 	}
 	return p.Form.Hold.String()
 }
-
-// typed tells that the page shows what was sent, so that the script leaves it alone.
-func (p CheckoutPage) typed() bool { return p.Form.Hold != (seats.ID{}) && !p.Loaded }
 
 // payable tells whether there is a way to take this order.
 func (p CheckoutPage) payable() bool { return len(p.Methods) > 0 && p.Payment == nil }

@@ -1,6 +1,7 @@
 package orders_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // bank is a provider with books of its own. It knows a repeated call by its key.
@@ -19,6 +21,7 @@ type bank struct {
 	calls   map[string]int             // by what was asked
 	next    orders.Stand               // how the next payment stands at once
 	wrong   int64                      // is added to amounts
+	foreign string                     // the currency of whatever is paid next, if it is not the order's
 	down    error                      // of every call
 	lost    error                      // of the next call, after it was done
 	stuck   string                     // what it does not answer
@@ -41,7 +44,7 @@ func (b *bank) do(what string, c orders.Charge, act func(s *orders.Standing)) (o
 	s, there := b.stands[c.Payment]
 	if !there {
 		s = &orders.Standing{Stand: b.next, Reference: "bank-" + c.Payment.String(), Page: "/bank", Amount: c.Amount + b.wrong, Currency: c.Currency}
-		b.stands[c.Payment] = s
+		b.stands[c.Payment], s.Currency = s, cmp.Or(b.foreign, s.Currency)
 		if s.Stand == orders.Captured {
 			s.Captured = s.Amount
 		}
@@ -124,7 +127,7 @@ func openTill(t testing.TB, e seats.NewEvent) *till {
 // reckon starts a node's loop.
 func (h *till) reckon(t testing.TB) {
 	t.Helper()
-	h.orders.Accept(orders.Card, h.bank)
+	h.orders.Accept(orders.Card, seatstest.Watched(t, h.db, h.bank))
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- h.orders.Reckon(ctx) }()

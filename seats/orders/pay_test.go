@@ -180,13 +180,40 @@ func (h *till) untilRefunded(t testing.TB, p orders.Payment) {
 
 func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
-	h.bank.wrong = -1
-	who := seats.NewID()
-	if p := h.pays(t, who, h.claims(t, who, 1)); p.State != "closed" || p.Attention == "" || h.count(t, "orders") != 0 {
-		t.Errorf("a cent less: the payment is %+v", p)
+	for _, c := range []struct {
+		what, says string
+		wrong      int64
+		foreign    string
+		next       orders.Stand
+	}{
+		{"a cent less", "and the order is ", -1, "", orders.Authorized},
+		{"a cent more", "and the order is ", 1, "", orders.Authorized},
+		{"another currency", " JPY, and the order is ", 0, "JPY", orders.Authorized},
+		{"another currency, taken at once", " JPY, and the order is ", 0, "JPY", orders.Captured},
+	} {
+		h := openTill(t, seats.NewEvent{})
+		h.bank.wrong, h.bank.foreign, h.bank.next = c.wrong, c.foreign, c.next
+		who := seats.NewID()
+		p := h.pays(t, who, h.claims(t, who, 1))
+		if p = h.until(t, p.Code, "closed"); !strings.Contains(p.Attention, c.says) || h.count(t, "orders") != 0 {
+			t.Errorf("%s: the payment is %+v", c.what, p)
+		}
+		h.wantMoney(t)
 	}
-	h.wantMoney(t)
+}
+
+// What was promised may be taken as something else: the order stands, and the organizer is told.
+func TestMoneyThatIsTakenAsAnotherCurrencyIsTold(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, seats.NewEvent{})
+	h.bank.stuck = "capture"
+	order := h.buys(t, 1)
+	p := h.payment(t, order)
+	h.bank.set(func(b *bank) { b.stuck, b.stands[p.ID].Currency = "", "JPY" })
+	h.nudge(t, order)
+	if p = h.until(t, p.Code, "captured"); !strings.Contains(p.Attention, "The provider took") || !strings.Contains(p.Attention, " JPY for an order of ") {
+		t.Errorf("the payment is %+v", p)
+	}
 }
 
 func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {

@@ -66,7 +66,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 // deal is what is agreed with the seats. The hold is named in it, and is sold at most once.
 func (o *Orders) deal(s *seats.Sale, p placed) seats.Deal {
 	d := seats.Deal{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats}
-	if o.unguarded {
+	if o.unguarded || planted("a form has no key") {
 		d.Hold, d.Seats, p.form.Hold = seats.ID{}, nil, seats.NewID()
 	}
 	d.Write = func(q *pgx.Batch, sold []int) { p.queue(q, s, sold) }
@@ -83,8 +83,11 @@ type placed struct {
 	total  int64 // minor units
 }
 
+// What was typed at the checkout is in the order then, and is kept nowhere else.
 const placeSQL = `
-WITH placed AS (
+WITH forgotten AS (
+    DELETE FROM typed WHERE event_id = $2 AND holder = $4
+), placed AS (
     INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'), $18, $19)
     RETURNING id

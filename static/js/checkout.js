@@ -32,12 +32,10 @@ function keep() {
   sessionStorage.setItem(store, JSON.stringify(Object.fromEntries(fields.map(f => [name(f), marked(f) ? f.checked : f.value]))))
 }
 
-if (!('typed' in form.dataset)) {
-  const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
-  for (const f of fields) {
-    if (marked(f)) f.checked = kept[name(f)] ?? f.checked
-    else f.value ||= kept[name(f)] ?? ''
-  }
+const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
+for (const f of fields) {
+  if (marked(f)) f.checked = kept[name(f)] ?? f.checked
+  else f.value = kept[name(f)] || f.value
 }
 form.oninput = form.onsubmit = keep
 

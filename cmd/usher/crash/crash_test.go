@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -213,10 +215,11 @@ func TestPlantedBugsWithMoneyAreCaught(t *testing.T) {
 	for bug, how := range map[string]struct {
 		story string
 		at    orders.Point
+		says  string // the finding that is meant for it
 	}{
-		"captured before the guard": {"is too late", ""},
-		"no intention":              {"buys", orders.PointAuthorizing},
-		"no inbox":                  {"gives up, and the money comes", orders.PointTold},
+		"captured before the guard": {"is too late", "", "was taken 1 times, and an order is there: false"},
+		"no intention":              {"buys", orders.PointAuthorizing, "nobody knows of the bank's"},
+		"no inbox":                  {"gives up, and the money comes", orders.PointTold, "and gave back 0; an order has 0, refunds are 0"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
@@ -229,11 +232,11 @@ func TestPlantedBugsWithMoneyAreCaught(t *testing.T) {
 			if how.at == orders.PointTold {
 				p.until(bug, func() bool { return p.killed })
 			}
-			found := p.wrong()
-			if len(found) == 0 {
-				t.Error("nobody noticed")
+			if found := p.wrong(); !slices.ContainsFunc(found, func(one string) bool { return strings.Contains(one, how.says) }) {
+				t.Errorf("nobody noticed that %q; found was %q", how.says, found)
+			} else {
+				t.Log(found)
 			}
-			t.Log(found)
 		})
 	}
 }

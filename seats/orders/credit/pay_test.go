@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -33,7 +34,7 @@ func openTill(t testing.TB) *till {
 	office := seats.NewOffice(h.db, log)
 	h.orders = orders.New(h.db)
 	h.orders.Open(office, "http://localhost", log)
-	h.orders.Accept(orders.Credit, credit.Payments{Ledger: h.Ledger})
+	h.orders.Accept(orders.Credit, seatstest.Watched(t, h.db, credit.Payments{Ledger: h.Ledger}))
 	ctx, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
 	loops.Go(func() { _ = office.Run(ctx) })

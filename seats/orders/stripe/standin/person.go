@@ -25,6 +25,13 @@ func (f *Fake) Pays(id string, captured bool) {
 	}
 }
 
+// Exchanges makes the money of a session one of another currency.
+func (f *Fake) Exchanges(id, currency string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.find(id).Currency = currency
+}
+
 // PaidAtOnce makes pages that are paid before anybody saw them, as with a card that is known.
 func (f *Fake) PaidAtOnce() {
 	f.mu.Lock()
