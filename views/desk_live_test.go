@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/orders"
 )
 
 var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -28,10 +29,11 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	l.Rows = []desk.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: desk.Sums{Sold: 2, Revenue: 900}}}
 	l.Hour = l.Rows
 	l.Latest = []desk.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
-	for _, kind := range []string{desk.OfPayment, desk.OfStep, desk.OfPayout, desk.OfFailing, desk.OfLapses} {
+	for _, kind := range []string{orders.OfPayment, orders.OfStep, orders.OfPayout, desk.OfHook, desk.OfFailing, desk.OfLapses} {
 		l.Concerns = append(l.Concerns, desk.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: desk.Rate{Some: 3, Of: 9}})
 	}
-	l.Seen = map[string]desk.Seen{desk.OfPayout + text: {Who: text, At: noon}}
+	l.MoreConcerns = true
+	l.Seen = map[string]desk.Seen{orders.OfPayout + text: {Who: text, At: noon}}
 	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	l.Waits = desk.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
 	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3}
@@ -109,6 +111,17 @@ func TestAChartStaysInItsFrame(t *testing.T) {
 		}
 		if len(c.Ticks) > mostTicks+1 || c.Top < l.Sold {
 			t.Fatalf("%d ticks, up to %d of %d", len(c.Ticks), c.Top, l.Sold)
+		}
+	}
+}
+
+func TestADeskThatShowsSomeConcernsSaysThatThereAreMore(t *testing.T) {
+	t.Parallel()
+	p := atLive(Page{}, sale(t, "club", nil), "Ann")
+	for _, more := range []bool{true, false} {
+		p.Live.MoreConcerns = more
+		if said := strings.Contains(render(t, DeskEvent(p)), "the latest 20 of each kind, and there are more"); said != more {
+			t.Errorf("there are more: %t; the page says so: %t", more, said)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/orders"
 )
 
 // need is one thing that needs somebody, in words.
@@ -36,15 +37,23 @@ func (p DeskLive) needs() (fresh, seen []need) {
 	return fresh, seen
 }
 
+// needsCut says that more needs somebody than is shown; empty if that is not so.
+func (p DeskLive) needsCut() string {
+	if !p.Live.MoreConcerns {
+		return ""
+	}
+	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", desk.MostConcerns)
+}
+
 // need puts a concern into words.
 func (p DeskLive) need(c desk.Concern) need {
 	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
 	switch c.Kind {
-	case desk.OfPayout:
+	case orders.OfPayout:
 		n.Title = "Pay out " + p.money(c.Amount)
 	case desk.OfHook:
 		n.Title = "A webhook is not taken"
-	case desk.OfStep:
+	case orders.OfStep:
 		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
 	case desk.OfFailing:
 		n.Title = "Payments fail: " + shareOf(c.Rate)

@@ -94,16 +94,8 @@ func orderRefund(ctx context.Context, c *call) error {
 
 // orderRefunded notes that what goes back by hand was paid out.
 func orderRefunded(ctx context.Context, c *call) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		amount, currency, err := orders.New(db).PaidOut(ctx, c.args[0])
+	return withOrders(ctx, c, 1, func(o *orders.Orders) error {
+		amount, currency, err := o.PaidOut(ctx, c.args[0])
 		switch {
 		case errors.Is(err, orders.ErrNoOrder):
 			return noOrder(c.args[0])

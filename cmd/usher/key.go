@@ -8,8 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -61,17 +59,4 @@ func keyRevoke(ctx context.Context, c *call) error {
 		_, err = fmt.Fprintf(c.stdout, "Codes that key %d signed open no door any more. Pages of orders show new ones.\n", id)
 		return err
 	})
-}
-
-// withOrders runs a command about orders that has no flags but those of the database.
-func withOrders(ctx context.Context, c *call, args int, do func(*orders.Orders) error) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, args); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error { return do(orders.New(db)) })
 }

@@ -24,7 +24,7 @@ var layers = map[string][]string{
 	"seats/orders":                   {"seats"},
 	"seats/gate":                     {"seats"},
 	"seats/mail":                     {"seats"},
-	"seats/desk":                     {"seats", "seats/plan"},
+	"seats/desk":                     {"seats", "seats/plan", "seats/orders"},
 	"seats/waitlist":                 {"seats"},
 	"seats/hook":                     {"seats", "seats/desk"},
 	"seats/orders/credit":            {"seats", "seats/orders"},

@@ -14,16 +14,8 @@ import (
 
 // orderPaid marks an order that was paid outside of usher: at the door, or by a bill.
 func orderPaid(ctx context.Context, c *call) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		amount, currency, err := orders.New(db).MarkPaid(ctx, c.args[0])
+	return withOrders(ctx, c, 1, func(o *orders.Orders) error {
+		amount, currency, err := o.MarkPaid(ctx, c.args[0])
 		switch {
 		case errors.Is(err, orders.ErrNoOrder):
 			return noOrder(c.args[0])
@@ -48,16 +40,8 @@ func amountOf(minor int64, currency string) string {
 
 // attention lists the payments somebody has to look at, and the money somebody has to pay out.
 func attention(ctx context.Context, c *call) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		list, err := orders.New(db).Attention(ctx)
+	return withOrders(ctx, c, 0, func(o *orders.Orders) error {
+		list, err := o.Attention(ctx)
 		if err != nil {
 			return err
 		}
@@ -77,4 +61,17 @@ func attention(ctx context.Context, c *call) error {
 		}
 		return t.Flush()
 	})
+}
+
+// withOrders runs a command about orders that has no flags but those of the database.
+func withOrders(ctx context.Context, c *call, args int, do func(*orders.Orders) error) error {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error { return do(orders.New(db)) })
 }

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
 )
 
 var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -85,6 +88,40 @@ func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 	l := Live{Figures: f}
 	if l.worry(); len(l.Concerns) != 1 || l.Concerns[0].Kind != OfLapses {
 		t.Errorf("15 of 20 lapse after 10 of 40 did, and that is a concern; there are %+v", l.Concerns)
+	}
+}
+
+// Somebody who saw the first ones has to learn of the later ones, and that there are more than are shown.
+func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
+	t.Parallel()
+	h := openHall(t, "club", seats.NewEvent{})
+	look := func() (l Live) {
+		t.Helper()
+		var q pgx.Batch
+		l.queueConcerns(&q, h.sale.Event.ID)
+		if err := h.db.SendBatch(t.Context(), &q).Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.worry()
+		return l
+	}
+	notes := func(from, to int) {
+		h.exec(t, `INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, state, attention, created_at)
+			SELECT gen_random_uuid(), $1, gen_random_uuid(), 'code' || k, gen_random_uuid(), gen_random_uuid(), '{}', 'card', 'EUR', 100, 'closed', 'odd', now() + k * interval '1 second'
+			  FROM generate_series($2::integer, $3) k`, h.sale.Event.ID, from, to)
+	}
+	notes(1, MostConcerns)
+	if l := look(); len(l.Concerns) != MostConcerns || l.MoreConcerns {
+		t.Errorf("%d concerns, and more: %t", len(l.Concerns), l.MoreConcerns)
+	}
+	notes(MostConcerns+1, MostConcerns+3)
+	l := look()
+	if len(l.Concerns) != MostConcerns || !l.MoreConcerns || l.Concerns[0].Order != "code23" || l.Concerns[MostConcerns-1].Order != "code4" {
+		t.Errorf("%d concerns from %+v on, and more: %t", len(l.Concerns), l.Concerns[0], l.MoreConcerns)
+	}
+	all, err := orders.New(h.db).Attention(t.Context())
+	if err != nil || len(all) != MostConcerns+3 {
+		t.Errorf("the list of all has %d, %v", len(all), err)
 	}
 }
 

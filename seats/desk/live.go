@@ -19,10 +19,13 @@ type Live struct {
 	Latest   []Ordered
 	Concerns []Concern
 	Seen     map[string]Seen // by Concern.Key
-	Acts     []Act
-	Inside   int       // people in slots of the waiting room
-	Refused  []Refused // claims, what was most often first
-	Waits    Waits
+
+	MoreConcerns bool // than are told
+
+	Acts    []Act
+	Inside  int       // people in slots of the waiting room
+	Refused []Refused // claims, what was most often first
+	Waits   Waits
 }
 
 // Waits is how the wait list of an event stands.

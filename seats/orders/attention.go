@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +13,8 @@ import (
 
 // Concern is a payment somebody has to look at, or money somebody has to pay out.
 type Concern struct {
+	Kind      string
+	Key       string // the same concern has the same key
 	Code      string // of the order, which may never have come to be
 	Event     string // slug
 	Method    string
@@ -20,35 +23,54 @@ type Concern struct {
 	Currency  string // ISO 4217
 	State     string
 	Why       string
+	At        time.Time
 }
+
+// The kinds of Concern.
+const (
+	OfPayment = "payment" // something was noted about a payment
+	OfStep    = "step"    // a call to a provider failed again and again
+	OfPayout  = "payout"  // money goes back by hand
+)
 
 // ByHand is the state of a Concern that is money to be paid out.
 const ByHand = "to pay out"
 
-// What was noted, steps that failed again and again, and what goes back by hand.
-const attentionSQL = `
-SELECT p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state, CASE p.attention WHEN '' THEN stuck.words ELSE p.attention END AS why, p.created_at
-  FROM payment p JOIN event e ON e.id = p.event_id
-       LEFT JOIN LATERAL (SELECT 'It was tried to ' || step || ' ' || tries || ' times: ' || error AS words
-                            FROM intention WHERE payment_id = p.id AND done_at IS NULL AND tries >= 5 AND error <> '' ORDER BY id LIMIT 1) stuck ON true
- WHERE p.attention <> '' OR stuck.words IS NOT NULL
- UNION ALL
-SELECT coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount, coalesce(o.currency, p.currency), 'to pay out',
-       CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
-  FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
-       JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
- WHERE r.by_hand AND r.done_at IS NULL
- ORDER BY 9 DESC`
+// What was noted, steps that failed again and again, and what goes back by hand: each by an index.
+const concernsSQL = `
+(SELECT 'payment', 'payment:' || p.id, p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state, p.attention, p.created_at AS at
+   FROM payment p JOIN event e ON e.id = p.event_id
+  WHERE p.attention <> '' AND ($1::bigint = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2::bigint, 0))
+UNION ALL
+(SELECT 'step', 'step:' || i.id, p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state,
+        'It was tried to ' || i.step || ' ' || i.tries || ' times: ' || i.error, i.created_at
+   FROM intention i JOIN payment p ON p.id = i.payment_id JOIN event e ON e.id = p.event_id
+  WHERE i.done_at IS NULL AND i.tries >= 5 AND i.error <> '' AND ($1 = 0 OR p.event_id = $1) ORDER BY i.created_at DESC LIMIT nullif($2, 0))
+UNION ALL
+(SELECT 'payout', 'payout:' || r.id, coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount,
+        coalesce(o.currency, p.currency), 'to pay out', CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
+   FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
+        JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
+  WHERE r.by_hand AND r.done_at IS NULL AND ($1 = 0 OR e.id = $1) ORDER BY r.created_at DESC LIMIT nullif($2, 0))
+ ORDER BY at DESC`
+
+// QueueConcerns queues the question what somebody has to look at, the latest first: for one event or, with 0, for all; of
+// each kind most at most or, with 0, everything.
+func QueueConcerns(q *pgx.Batch, event int64, most int, visit func(Concern)) {
+	q.Queue(concernsSQL, event, most).Query(func(rows pgx.Rows) error {
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Concern])
+		for _, c := range list {
+			visit(c)
+		}
+		return err
+	})
+}
 
 // Attention lists what somebody has to look at, the latest first.
 func (o *Orders) Attention(ctx context.Context) (list []Concern, err error) {
-	rows, err := o.db.Query(ctx, attentionSQL)
-	if err == nil {
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Concern, err error) {
-			return c, row.Scan(&c.Code, &c.Event, &c.Method, &c.Reference, &c.Amount, &c.Currency, &c.State, &c.Why, nil)
-		})
-	}
-	if err != nil {
+	var q pgx.Batch
+	QueueConcerns(&q, 0, 0, func(c Concern) { list = append(list, c) })
+	if err := o.db.SendBatch(ctx, &q).Close(); err != nil {
 		return nil, fmt.Errorf("orders: what needs attention: %w", err)
 	}
 	return list, nil
