@@ -12,7 +12,7 @@ GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | gr
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
 unit race e2e: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
-.PHONY: help run demo build generate qr fmt lint drift unit race e2e bench screenshots fuzz torment slow torture test check postgres faketime redis browser
+.PHONY: help run demo build generate qr altcha fmt lint drift unit race e2e bench screenshots fuzz torment slow torture test check postgres faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,10 @@ generate: ## write the Go of the templates
 qr: ## build static/js/qr.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
 	@{ printf '/*! qr 0.7.0, (c) Paul Miller, MIT or Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild qr.js --bundle --minify --format=esm --log-level=error; } > static/js/qr.js
+
+altcha: ## build static/js/altcha.js of the packages in static/vendor/package.json
+	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
+	@{ printf '/*! altcha 3.2.2, (c) Daniel Regeci, BAU Software s.r.o., MIT: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild node_modules/altcha/dist/workers/pbkdf2.js --minify --log-level=error; } > static/js/altcha.js
 
 fmt: ## format everything
 	@$(TOOL) gofumpt -w $(GO_FILES)

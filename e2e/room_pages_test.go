@@ -69,6 +69,25 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		second.sees(second.button("Join the waiting room"))
 		second.look("room-invited", string(axe))
 	}
+	o.usher(t, "room", "work", slug, "300")
+	for i, d := range looked()[:2] {
+		d.noScript = i == 0
+		p := someone(t, o, fmt.Sprint("third", i), d)
+		p.expect("403")
+		eventually(t, 2*patience, "the room asks for work", func() bool {
+			p.visit("/rooms/" + slug)
+			n, err := p.page.Locator("form [data-work]:visible").Count()
+			return err == nil && n == 1
+		})
+		p.picture("room-work", "light")
+		if !d.noScript {
+			p.look("room-work", string(axe))
+			continue
+		}
+		p.press(p.button("Join the waiting room"))
+		p.sees(p.page.GetByText("it waits for a minute instead"))
+		p.picture("room-patience", "light")
+	}
 	o.usher(t, "room", "open", slug)
 	for _, p := range people {
 		p.seesLater(p.page.Locator(`body[data-live="live"]`))

@@ -28,6 +28,19 @@ func (p *person) joinsRoom(slug string) {
 	p.inState("lobby")
 }
 
+// joinsByWork joins a room that asks for work, as soon as it does. The browser does it by itself.
+func (p *person) joinsByWork(slug string) {
+	p.t.Helper()
+	eventually(p.t, 2*patience, "the room asks for work", func() bool {
+		p.visit("/rooms/" + slug)
+		n, err := p.page.Locator("form [data-work]:visible").Count()
+		return err == nil && n == 1
+	})
+	joined := p.page.Locator(`main.room[data-state="lobby"]`)
+	p.press(p.button("Join the waiting room"))
+	p.seesLater(joined)
+}
+
 // lobbyOf makes an event with a waiting room whose lobby is open.
 func lobbyOf(t *testing.T, o *office, slots string) (slug string) {
 	t.Helper()
@@ -54,9 +67,11 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	plain.noScript = true
 	ann, bob, cleo := someone(t, house, "ann", desktop), someone(t, house, "bob", phone), someone(t, house, "cleo", plain)
 	check(t, bob.page.RouteWebSocket("**/rooms/*/live", func(s playwright.WebSocketRoute) { s.Close() })) // something on the way lets no socket through
-	for _, p := range []*person{ann, bob, cleo} {
+	for _, p := range []*person{ann, cleo} {
 		p.joinsRoom(slug)
 	}
+	house.usher(t, "room", "work", slug, "300")
+	bob.joinsByWork(slug)
 	_, err := ann.page.Reload()
 	check(t, err)
 	ann.inState("lobby")

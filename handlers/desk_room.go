@@ -20,7 +20,7 @@ var (
 	errNoNumber   = &problem{422, "invalid", "That is not a number.", "Nothing was changed.", "Write it in digits, such as 120."}
 )
 
-// POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots or end.
+// POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots, work or end.
 func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Membe
 	if err != nil {
 		return err
 	}
-	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "end": "ended"}[f.Get("do")] + " the waiting room"
+	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "work": "changed what browsers do before they join", "end": "ended"}[f.Get("do")] + " the waiting room"
 	wish := desk.Wish{
 		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
@@ -100,6 +100,12 @@ func roomAct(slug, do string, f interface{ Get(string) string }) (act func(conte
 			return nil, "", errNoNumber
 		}
 		return func(ctx context.Context, c gate.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
+	case "work":
+		rounds, err := strconv.Atoi(f.Get("work"))
+		if err != nil {
+			return nil, "", errNoNumber
+		}
+		return func(ctx context.Context, c gate.Control) error { return c.Work(ctx, slug, rounds) }, f.Get("work"), nil
 	}
 	return nil, "", errNoAct
 }

@@ -26,6 +26,9 @@ type flood struct {
 	full map[netip.Prefix]time.Time // when the allowance of a network is whole again; guarded by mu
 }
 
+// allow gives each network its allowance anew.
+func (f *flood) allow(perMinute int) { f.perMinute, f.full = perMinute, map[netip.Prefix]time.Time{} }
+
 // join takes one from the allowance of a network. If there is none left it returns how long it takes until there is.
 func (f *flood) join(network netip.Prefix, now time.Time) (wait time.Duration) {
 	if f.perMinute == 0 || !network.IsValid() {
@@ -104,12 +107,12 @@ func (h *Handlers) addressed(next http.Handler) http.Handler {
 }
 
 // hurried tells whether somebody new to a waiting room must wait before they may join, and until when.
-func (h *Handlers) hurried(w http.ResponseWriter, r *http.Request) bool {
+func hurried(w http.ResponseWriter, r *http.Request, f *flood) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return false
 	}
-	wait := h.flood.join(networkOf(host), time.Now())
+	wait := f.join(networkOf(host), time.Now())
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 	}

@@ -84,7 +84,7 @@ func TestRetryAfterIsNeverNothing(t *testing.T) {
 	r.RemoteAddr = "203.0.113.7:4711"
 	for range 100_000 {
 		w := httptest.NewRecorder()
-		if h.hurried(w, r) {
+		if hurried(w, r, &h.flood) {
 			if after := w.Header().Get("Retry-After"); after != "1" {
 				t.Errorf("who is to wait a tenth of a second is told to wait %q", after)
 			}

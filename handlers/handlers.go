@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -75,6 +74,7 @@ type Handlers struct {
 	statuses   sync.Map // of rooms as they are sent, by id
 	warnOnce   sync.Once
 	flood      flood
+	patient    flood // those who join by waiting
 
 	addressHeader string
 	observe       func(route string) func(status int, took time.Duration)
@@ -91,7 +91,9 @@ func New(c Config) http.Handler {
 
 func newHandlers(c Config) *Handlers {
 	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
-	h.flood.perMinute, h.flood.full, h.addressHeader = c.Joins, map[netip.Prefix]time.Time{}, c.AddressHeader
+	h.addressHeader = c.AddressHeader
+	h.flood.allow(c.Joins)
+	h.patient.allow((c.Joins + patientOf - 1) / patientOf)
 	h.observe, h.logRequests, h.unready = c.Observe, c.LogRequests, c.Unready
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h

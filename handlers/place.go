@@ -92,17 +92,17 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 		return nil
 	}
 	token := h.token(r, room)
-	if v := room.Look(r.Context(), holder, token); v.Place == (gate.Place{}) && h.hurried(w, r) {
-		room.Hurried()
-		if wantsJSON(r) {
-			return errHurried
-		}
-		words := errHurried.what + " " + errHurried.holds + " " + errHurried.next
-		return h.showRoom(w, r, room, errHurried.status, v, views.RoomPage{Failed: words, Invitation: r.PostFormValue("invitation")}) // with the button
+	v := room.Look(r.Context(), holder, token)
+	if v.Place == (gate.Place{}) && hurried(w, r, &h.flood) {
+		return h.sorry(w, r, room, v, errHurried)
 	}
-	place, next, err := joinAs(r, room, holder, token)
+	proof, err := h.prove(w, r, room)
 	if err != nil {
-		return err
+		return h.sorry(w, r, room, v, err)
+	}
+	place, next, err := joinAs(r, room, holder, token, proof)
+	if err != nil {
+		return h.sorry(w, r, room, v, err)
 	}
 	h.keepCookie(w, placeName(room), next)
 	if wantsJSON(r) {
@@ -112,12 +112,14 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	return nil
 }
 
-// joinAs joins as whoever somebody is: with an invitation, again, or new.
-func joinAs(r *http.Request, room *gate.Room, holder seats.ID, token string) (gate.Place, string, error) {
+// joinAs joins as whoever somebody is: with an invitation, with work that was done, again, or new.
+func joinAs(r *http.Request, room *gate.Room, holder seats.ID, token string, proof *gate.Proof) (gate.Place, string, error) {
 	invitation := r.PostFormValue("invitation")
 	switch {
 	case room.State().Entry == gate.EntryEmail && invitation != "":
 		return room.JoinAs(r.Context(), holder, token, invitation)
+	case proof != nil:
+		return room.JoinBy(r.Context(), holder, token, proof)
 	case token == "":
 		return room.Join(r.Context(), holder, token) // it costs no look at who is inside
 	}

@@ -69,6 +69,9 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.R
 	}
 	p.Away = p.Away || p.Shown.Away
 	p.State = stands(&p.Shown, &v)
+	if p.Shown.Work && p.Proof == "" {
+		p.Proof = h.toWork(r, room)
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeVisit(&p, &v))
@@ -224,6 +227,10 @@ func roomError(err error) *problem {
 		return errInvited
 	case errors.Is(err, gate.ErrNoPlace):
 		return errNoPlace
+	case errors.Is(err, gate.ErrWork):
+		return errWork
+	case errors.Is(err, gate.ErrPatience):
+		return errPatience
 	}
 	return nil
 }

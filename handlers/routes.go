@@ -73,6 +73,7 @@ func (h *Handlers) table() []route {
 		{"GET /rooms/{slug}/draw", h.in(h.roomDraw)},
 		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord)},
 		{"GET /rooms/{slug}/invitations/{invitation}", h.in(h.roomInvitation)},
+		{"GET /rooms/{slug}/work", h.in(h.roomWork)},
 		{"POST /rooms/{slug}/places", h.in(h.join)},
 		{"POST /rooms/{slug}/presence", h.in(h.present)},
 		{"POST /rooms/{slug}/admissions", h.in(h.admit)},

@@ -182,7 +182,7 @@ type askedAnswer struct {
 // POST /events/{slug}/waitlist
 func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	wish, typed, key, err := h.decodeEntry(r, s)
-	if err == nil && h.hurried(w, r) {
+	if err == nil && hurried(w, r, &h.flood) {
 		err = errWaitHurried
 	}
 	var joined waitlist.Joined

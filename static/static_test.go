@@ -189,6 +189,7 @@ var budgets = []struct {
 }{
 	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js", "order.js"}},
 	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
+	{"work before a waiting room", 2_500, []string{"work.js", "altcha.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it

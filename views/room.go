@@ -44,6 +44,7 @@ type RoomPage struct {
 	Away       bool // the database is gone: what is shown is what was known last
 	Failed     string
 	Invitation string // by which they came; empty without one
+	Proof      string // of work that nobody did yet; empty where none is asked for
 	Verified   string // the address they showed to be theirs; empty if none
 	Key        string // of its forms
 }

@@ -30,6 +30,7 @@ func roomCreate(ctx context.Context, c *call) error {
 	fs.IntVar(&n.Slots, "slots", 500, "most `people` inside at once")
 	fs.Float64Var(&n.Rate, "rate", 0, "most `people` let in per second; 0: no limit")
 	fs.StringVar(&n.Entry, "entry", gate.EntryBrowser, "browser: a number for each; email: a number for each verified address")
+	fs.IntVar(&n.Work, "work", 0, "`rounds` of work in each try of a browser before it joins, against programs that join by the thousand; 300 take a second, 0 is none")
 	fs.StringVar(&n.Beacon, "beacon", gate.BeaconNone, "where the public half of the draw comes from: none, manual or drand")
 	fs.StringVar(&n.BeaconURL, "beacon-url", "", "`address` of a relay of drand's quicknet chain; empty: its operators'")
 	fs.DurationVar(&n.Valid, "valid", 10*time.Minute, "how `long` a called number may be used")
@@ -123,6 +124,19 @@ func roomSlots(ctx context.Context, c *call) error {
 	})
 }
 
+func roomWork(ctx context.Context, c *call) error {
+	var rounds int
+	check := func() (err error) {
+		if rounds, err = strconv.Atoi(c.args[1]); err != nil {
+			return fmt.Errorf("%q is not a number of rounds", c.args[1])
+		}
+		return nil
+	}
+	return c.withRooms(ctx, c.flags(), 2, check, func(rooms gate.Control) error {
+		return c.done(rooms.Work(ctx, c.args[0], rounds), "%s has browsers work "+thousands(rounds)+" rounds in each try before they join (0: no work).")
+	})
+}
+
 func roomEnd(ctx context.Context, c *call) error {
 	var reason string
 	fs := c.flags()
@@ -184,6 +198,9 @@ func roomShow(ctx context.Context, c *call) error {
 			fmt.Fprintf(t, "called when they were told\t%.0f %% of %s; half of them within %.0f %% of their wait\n", 100*right.Within, thousands(right.Told), 100*right.Off)
 		}
 		fmt.Fprintf(t, "people let in per second\t%.2f (limit: %g; 0 is none)\n", r.Outlook.Rate, r.Rate)
+		if r.Work > 0 {
+			fmt.Fprintf(t, "work before joining\t%s rounds in each try\n", thousands(r.Work))
+		}
 		if r.OpensAt != nil {
 			fmt.Fprintf(t, "opens\t%s\n", r.OpensAt.UTC().Format(time.RFC3339))
 		}

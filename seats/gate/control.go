@@ -129,6 +129,17 @@ func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls nobody.", rateSQL, slug, rate)
 }
 
+const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $1 AND phase <> 'ended' AND entry = 'browser' RETURNING id`
+
+// Work has browsers do some work before they join from now on: so many rounds in each of about 4,096 tries; 0: none any
+// more. Who has a place keeps it.
+func (c Control) Work(ctx context.Context, slug string, rounds int) error {
+	if rounds < 0 || rounds > mostWork {
+		return &seats.Nonsense{Message: fmt.Sprintf("%d is not a number of rounds between 0 and 100,000. Nothing was changed.", rounds)}
+	}
+	return c.change(ctx, "work", fmt.Sprint(rounds), "Only a room that browsers enter, and that has not ended, asks for work.", workSQL, slug, rounds)
+}
+
 const slotsSQL = `
 WITH room AS (
     UPDATE room SET version = version + 1, slots = $2 WHERE slug = $1 AND phase <> 'ended' RETURNING id

@@ -30,6 +30,7 @@ type NewRoom struct {
 	Slots        int           // people inside at once: 500
 	Rate         float64       // numbers called in a second at most: no limit
 	Entry        string        // EntryBrowser
+	Work         int           // rounds in each try of a browser before it joins: none
 	Beacon       string        // BeaconNone
 	BeaconURL    string        // of drand: https://api.drand.sh/<quicknet>
 	BeaconWait   time.Duration // 30 seconds; of a manual beacon 10 minutes
@@ -79,6 +80,10 @@ func (n *NewRoom) check() error {
 		return nonsense("A rate is more than nothing.")
 	case n.Entry != EntryBrowser && n.Entry != EntryEmail:
 		return nonsense("A waiting room is entered by browser or by email, not by %q.", n.Entry)
+	case n.Work < 0 || n.Work > mostWork:
+		return nonsense("%d is not a number of rounds between 0 and 100,000.", n.Work)
+	case n.Work > 0 && n.Entry != EntryBrowser:
+		return nonsense("Work is asked of browsers; this waiting room is entered by verified addresses.")
 	case n.Beacon != BeaconNone && n.Beacon != BeaconManual && n.Beacon != BeaconDrand:
 		return nonsense("There is no beacon %q; there are none, manual and drand.", n.Beacon)
 	case n.Beacon == BeaconDrand && (err != nil || address.Host == "" || !strings.HasPrefix(address.Scheme, "http")):
@@ -94,9 +99,9 @@ func (n *NewRoom) check() error {
 func between(d time.Duration) bool { return d >= time.Second && d <= 24*time.Hour }
 
 const createRoomSQL = `
-INSERT INTO room (slug, name, mode, entry, phase, lobby_opens_at, opens_at, slots, rate, valid, idle, stay, beacon, beacon_url, beacon_wait)
+INSERT INTO room (slug, name, mode, entry, phase, lobby_opens_at, opens_at, slots, rate, valid, idle, stay, beacon, beacon_url, beacon_wait, work)
 VALUES ($1, $2, 'auto', $3, 'through', $4, $5, $6, nullif($7, 0), make_interval(secs => $8), make_interval(secs => $9), make_interval(secs => $10),
-        $11, nullif($12, ''), make_interval(secs => $13))
+        $11, nullif($12, ''), make_interval(secs => $13), $14)
 RETURNING id, epoch`
 
 // From here on the secret is fixed, and everybody may know to what.
@@ -128,7 +133,7 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 	err = pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
 		var d Draw
 		err := tx.QueryRow(ctx, createRoomSQL, n.Slug, n.Name, n.Entry, n.LobbyOpensAt, n.OpensAt, n.Slots, n.Rate,
-			n.Valid.Seconds(), n.Idle.Seconds(), n.Stay.Seconds(), n.Beacon, n.BeaconURL, n.BeaconWait.Seconds()).Scan(&d.Room, &d.Epoch)
+			n.Valid.Seconds(), n.Idle.Seconds(), n.Stay.Seconds(), n.Beacon, n.BeaconURL, n.BeaconWait.Seconds(), n.Work).Scan(&d.Room, &d.Epoch)
 		if err != nil {
 			return err
 		}

@@ -64,15 +64,20 @@ func (r *Room) Look(ctx context.Context, holder seats.ID, token string) Visit {
 // Again gives somebody a new place, at the end of the line, whose number let them in or was not used in time. Whoever has
 // a place that is still worth something keeps that.
 func (r *Room) Again(ctx context.Context, holder seats.ID, token string) (Place, string, error) {
-	v, err := r.Enter(ctx, holder, token)
-	if err != nil {
+	return r.again(ctx, &joiner{holder: holder}, token)
+}
+
+func (r *Room) again(ctx context.Context, j *joiner, token string) (Place, string, error) {
+	v, err := r.Enter(ctx, j.holder, token)
+	if err != nil && !errors.Is(err, ErrWork) {
 		return Place{}, "", err
 	}
 	if v.Place != (Place{}) && v.Why != WhyLate && v.Why != WhyLeft {
 		return v.Place, v.Token, nil
 	}
-	if r.state.Load().Entry == EntryEmail {
-		return Place{}, "", ErrEmail
+	if err := r.state.Load().asks(); err != nil && j.person == nil {
+		return Place{}, "", err
 	}
-	return r.join(ctx, &joiner{holder: holder, again: v.Place != (Place{})})
+	j.again = v.Place != (Place{})
+	return r.join(ctx, j)
 }

@@ -22,6 +22,13 @@ const (
 	EntryEmail   = "email"   // each address that was verified has one
 )
 
+// How somebody came to be a person: by an address that was verified, or by what they did instead.
+const (
+	byAddress  = "address"
+	byWork     = "work"
+	byPatience = "patience"
+)
+
 // InvitationLength is how long an invitation is good for.
 const InvitationLength = 60 * 24 * time.Hour
 
@@ -47,7 +54,7 @@ func (r *Room) JoinAs(ctx context.Context, holder seats.ID, token, invitation st
 	if err != nil {
 		return Place{}, "", err
 	}
-	return r.join(ctx, &joiner{holder: holder, person: person})
+	return r.join(ctx, &joiner{holder: holder, person: person, by: byAddress})
 }
 
 // Invited tells whether an invitation is good. ErrNoPlace if not.
@@ -92,16 +99,16 @@ const lockRoomSQL = `SELECT phase FROM room WHERE id = $1 FOR NO KEY UPDATE`
 // person meanwhile.
 const joinPersonsSQL = `
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
-    SELECT c.person, c.rank, e.kind, e.index, r.epoch,
+    SELECT c.person, c.came_by, c.rank, e.kind, e.index, r.epoch,
            CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN 1 ELSE 2 END AS to_kind,
            CASE WHEN r.phase = 'lobby' AND r.opens_at > t.now THEN r.lobby ELSE r.line END
              + count(*) FILTER (WHERE e.person IS NULL) OVER (ORDER BY c.rank) AS to_index
-      FROM unnest($2::bytea[]) WITH ORDINALITY AS c(person, rank) CROSS JOIN t
+      FROM unnest($2::bytea[], $3::text[]) WITH ORDINALITY AS c(person, came_by, rank) CROSS JOIN t
       JOIN room r ON r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= t.now)
       LEFT JOIN entrant e ON e.room_id = $1 AND e.epoch = r.epoch AND e.person = c.person
 ), entered AS (
-    INSERT INTO entrant (room_id, epoch, person, kind, index)
-    SELECT $1, epoch, person, to_kind, to_index FROM came WHERE index IS NULL
+    INSERT INTO entrant (room_id, epoch, person, came_by, kind, index)
+    SELECT $1, epoch, person, came_by, to_kind, to_index FROM came WHERE index IS NULL
     RETURNING kind
 ), n AS MATERIALIZED (
     SELECT now, (SELECT count(*) FROM entered) AS came FROM t
@@ -126,18 +133,19 @@ SELECT epoch, coalesce(kind, to_kind), coalesce(index, to_index) FROM came ORDER
 // placesOfPersons gives each person one place, whoever comes as them.
 func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, error) {
 	var persons [][]byte
+	var by []string
 	at := map[string]int{}
 	for _, j := range first {
 		if _, twice := at[string(j.person)]; !twice {
 			at[string(j.person)] = len(persons)
-			persons = append(persons, j.person)
+			persons, by = append(persons, j.person), append(by, j.by)
 		}
 	}
 	var given []Place
 	err := pgx.BeginFunc(ctx, r.gate.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
 		q.Queue(lockRoomSQL, r.ID)
-		q.Queue(joinPersonsSQL, r.ID, persons).Query(func(rows pgx.Rows) (err error) {
+		q.Queue(joinPersonsSQL, r.ID, persons, by).Query(func(rows pgx.Rows) (err error) {
 			p := Place{Room: r.ID}
 			_, err = pgx.ForEachRow(rows, []any{&p.Epoch, &p.Kind, &p.Index}, func() error { given = append(given, p); return nil })
 			return err

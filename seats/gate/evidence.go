@@ -50,6 +50,10 @@ type Rules struct {
 	Name    string     `json:"name"`
 	Mode    string     `json:"mode"`
 	Entry   string     `json:"entry"`
+	Work    int        `json:"work,omitempty"`    // rounds in each try of a browser before it joins
+	Worked  int64      `json:"worked,omitempty"`  // places of browsers that did so
+	Patient int64      `json:"patient,omitempty"` // places of browsers that waited a minute instead
+	Persons int64      `json:"persons,omitempty"` // places of verified addresses
 	Phase   Phase      `json:"phase"`
 	OpensAt *time.Time `json:"opens_at,omitempty"`
 	Lobby   int64      `json:"lobby"`
@@ -75,6 +79,10 @@ SELECT 'admission', admitted_at, epoch, 0, number, CASE WHEN $2::boolean THEN ho
   FROM admission WHERE room_id = $1
  ORDER BY at, kind DESC, rank`
 
+const cameBySQL = `
+SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by = 'patience'), count(*) FILTER (WHERE came_by = 'address')
+  FROM entrant WHERE room_id = $1 AND epoch = $2`
+
 const oneMomentSQL = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
 // Evidence gives everything a room did to each, in the order of time after the room itself, as of one moment. Holders are
@@ -88,7 +96,11 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		if err := s.scan(tx.QueryRow(ctx, roomBySlugSQL, slug)); err != nil {
 			return err
 		}
-		if err := each(Evidence{Kind: EvidenceRoom, At: s.Now, Epoch: s.Epoch, Room: s.rules()}); err != nil {
+		rules := s.rules()
+		if err := tx.QueryRow(ctx, cameBySQL, s.ID, s.Epoch).Scan(&rules.Worked, &rules.Patient, &rules.Persons); err != nil {
+			return err
+		}
+		if err := each(Evidence{Kind: EvidenceRoom, At: s.Now, Epoch: s.Epoch, Room: rules}); err != nil {
 			return err
 		}
 		if record, drawn := s.Record(); drawn {
@@ -118,7 +130,7 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 
 func (s *State) rules() *Rules {
 	return &Rules{
-		Slug: s.Slug, Name: s.Name, Mode: s.Mode, Entry: s.Entry, Phase: s.Phase, OpensAt: s.OpensAt, Lobby: s.Lobby, Line: s.Line,
+		Slug: s.Slug, Name: s.Name, Mode: s.Mode, Entry: s.Entry, Work: s.Work, Phase: s.Phase, OpensAt: s.OpensAt, Lobby: s.Lobby, Line: s.Line,
 		Serving: s.Serving, Slots: s.Slots, Rate: s.Rate, Valid: s.Valid.Seconds(), Idle: s.Idle.Seconds(), Stay: s.Stay.Seconds(),
 	}
 }

@@ -64,6 +64,24 @@ func (r *Room) Habits(ctx context.Context) (Habits, error) {
 // NoteGone has a node without loops note who went away.
 func (r *Room) NoteGone(ctx context.Context) error { return r.noteGone(ctx) }
 
+// ChallengeAt makes work at another time.
+func (r *Room) ChallengeAt(ctx context.Context, now time.Time) (Challenge, error) {
+	return r.challengeAt(ctx, now)
+}
+
+// ProveAt is Prove at another time.
+func (r *Room) ProveAt(ctx context.Context, p *Proof, now time.Time) error {
+	return r.proveAt(ctx, p, now)
+}
+
+// SignedAgain is a challenge with other parameters, as only the house can make it.
+func (g *Gate) SignedAgain(ctx context.Context, c Challenge, change func(*Parameters)) (Challenge, error) {
+	k, err := g.keys.signing(ctx)
+	change(&c.Parameters)
+	c.Signature = k.challenge(&c.Parameters)
+	return c, err
+}
+
 var (
 	BucketOf = bucketOf
 	EndOf    = endOf

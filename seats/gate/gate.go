@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -22,6 +23,9 @@ type Gate struct {
 	Ended func(event int64) (returned, sold int64)
 	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
+
+	// Patience is how long somebody waits who does not work before they join: a minute.
+	Patience time.Duration
 
 	db    *pgxpool.Pool
 	dsn   string
@@ -41,7 +45,7 @@ type Gate struct {
 // New returns the node's gate on the database at dsn. Run starts it; set Changed before that.
 func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Gate {
 	return &Gate{
-		Changed: func(*Room) {}, Beacon: askDrand,
+		Changed: func(*Room) {}, Beacon: askDrand, Patience: time.Minute,
 		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: &keys{db: db}, wake: make(chan struct{}, 1),
 		rooms: map[int64]*Room{}, event: map[int64]*Room{},
 	}

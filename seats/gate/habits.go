@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 )
 
 // enough is how many people, or seats, must have done something before what they do is measured and not assumed.
@@ -75,18 +76,25 @@ func (r *Room) noteGone(ctx context.Context) error {
 // Hurried notes that somebody was told to join later, because too many of their network joined. Who it was is not kept.
 func (r *Room) Hurried() { r.hurry.Add(1) }
 
-const hurriedSQL = `INSERT INTO control (room_id, who, what, detail) VALUES ($1, 'usher', 'limit', $2)`
+const limitSQL = `INSERT INTO control (room_id, who, what, detail) VALUES ($1, 'usher', 'limit', $2)`
 
-// noteHurried writes down how many were told to join later, if any were.
-func (r *Room) noteHurried(ctx context.Context) error {
-	n := r.hurry.Swap(0)
-	if n == 0 {
-		return nil
-	}
-	detail := fmt.Sprintf("%d times somebody of a network from which very many join was told to do so later", n)
-	if _, err := r.gate.db.Exec(ctx, hurriedSQL, r.ID, detail); err != nil {
-		r.hurry.Add(n)
-		return fmt.Errorf("gate: room %d: note a limit: %w", r.ID, err)
+// noteLimits writes down how many were told to join later, or to work first, if any were.
+func (r *Room) noteLimits(ctx context.Context) error {
+	for _, limit := range []struct {
+		times *atomic.Int64
+		words string
+	}{
+		{&r.hurry, "%d times somebody of a network from which very many join was told to do so later"},
+		{&r.idle, "%d times somebody joined without the work that was asked for, and was told to do it"},
+	} {
+		n := limit.times.Swap(0)
+		if n == 0 {
+			continue
+		}
+		if _, err := r.gate.db.Exec(ctx, limitSQL, r.ID, fmt.Sprintf(limit.words, n)); err != nil {
+			limit.times.Add(n)
+			return fmt.Errorf("gate: room %d: note a limit: %w", r.ID, err)
+		}
 	}
 	return nil
 }

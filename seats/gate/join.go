@@ -18,7 +18,8 @@ const (
 // joiner is somebody who wants a place.
 type joiner struct {
 	holder seats.ID
-	person []byte // who they showed they are, where the room asks for that
+	person []byte // who they showed they are, or what they worked for, where the room asks for that
+	by     string // how they came to be that person
 	again  bool   // they have a place that is worth nothing any more
 	answer chan joined
 }
@@ -32,20 +33,31 @@ type joined struct {
 // for holders that came back with their session, so that who keeps no cookie has no number. It returns the place and
 // what the browser is to keep.
 //
-// Errors: ErrNotYet before the lobby opens, ErrEnded, ErrEmail where an address is asked for (see JoinAs), or the
-// database's.
+// Errors: ErrNotYet before the lobby opens, ErrEnded, ErrEmail where an address is asked for (see JoinAs), ErrWork where
+// work is (see JoinBy), or the database's.
 func (r *Room) Join(ctx context.Context, holder seats.ID, token string) (Place, string, error) {
 	if p, err := r.place(ctx, token, holder); err == nil {
 		return p, token, nil
 	}
-	if r.state.Load().Entry == EntryEmail {
-		return Place{}, "", ErrEmail
-	}
-	if p, ok := r.recall(holder); ok {
+	if p, ok := r.recall(holder); ok && r.state.Load().Entry != EntryEmail {
 		token, err := r.gate.Sign(ctx, p, holder)
 		return p, token, err
 	}
+	if err := r.state.Load().asks(); err != nil {
+		return Place{}, "", err
+	}
 	return r.join(ctx, &joiner{holder: holder})
+}
+
+// asks says what nobody joins without.
+func (s *State) asks() error {
+	switch {
+	case s.Entry == EntryEmail:
+		return ErrEmail
+	case s.AsksWork():
+		return ErrWork
+	}
+	return nil
 }
 
 func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
@@ -63,38 +75,48 @@ func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
 	}
 }
 
-// give answers everybody who joins with one statement. Who asks twice at once gets one place.
+// give answers everybody who joins with one statement, or two if some of them are persons. Who asks twice at once gets one
+// place.
 func (r *Room) give(ctx context.Context, joiners []*joiner) {
-	var first []*joiner
+	var first, persons []*joiner
 	have := map[seats.ID]Place{}
 	for _, j := range joiners {
 		if _, came := have[j.holder]; came {
 			continue
 		}
 		p, has := r.recall(j.holder)
-		if !has || j.again {
+		switch {
+		case has && !j.again:
+		case j.person != nil:
+			persons = append(persons, j)
+		default:
 			first = append(first, j)
 		}
 		have[j.holder] = p
 	}
-	var err error
-	if len(first) > 0 {
-		var places []Place
-		places, err = r.places(ctx, first)
-		for i, p := range places {
-			have[first[i].holder] = p
-			r.remember(first[i].holder, p)
+	failed := map[seats.ID]error{}
+	answer := func(some []*joiner, places func(context.Context, []*joiner) ([]Place, error)) {
+		if len(some) == 0 {
+			return
+		}
+		given, err := places(ctx, some)
+		for i, j := range some {
+			if err != nil {
+				failed[j.holder] = err
+				continue
+			}
+			have[j.holder] = given[i]
+			r.remember(j.holder, given[i])
 		}
 	}
+	answer(first, r.places)
+	answer(persons, r.placesOfPersons)
 	for _, j := range joiners {
-		j.answer <- joined{have[j.holder], err}
+		j.answer <- joined{have[j.holder], failed[j.holder]}
 	}
 }
 
 func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
-	if first[0].person != nil {
-		return r.placesOfPersons(ctx, first)
-	}
 	var kind Kind
 	var epoch int32
 	var last int64

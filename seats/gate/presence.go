@@ -95,7 +95,7 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	if err := r.noteGone(ctx); err != nil {
 		return err
 	}
-	if err := r.noteHurried(ctx); err != nil {
+	if err := r.noteLimits(ctx); err != nil {
 		return err
 	}
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {

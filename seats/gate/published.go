@@ -14,7 +14,8 @@ type Published struct {
 
 	Room  int64  `json:"room"`
 	Name  string `json:"name"`
-	Entry string `json:"entry"` // EntryBrowser or EntryEmail
+	Entry string `json:"entry"`          // EntryBrowser or EntryEmail
+	Work  bool   `json:"work,omitempty"` // who joins shows a proof of work
 
 	LobbyOpensAt *time.Time `json:"lobby_opens_at,omitempty"`
 	OpensAt      *time.Time `json:"opens_at,omitempty"`

@@ -42,6 +42,7 @@ type State struct {
 	Serving      int64 // numbers up to here were called
 	Slots        int
 	Rate         float64       // numbers a second, at most; 0: no limit
+	Work         int           // rounds in each try of a browser before it joins; 0: none is asked for
 	Valid        time.Duration // how long a called number may be used
 	Idle         time.Duration // how long a slot waits for its person to do something
 	Stay         time.Duration // how long a slot may be had without holding a seat
@@ -66,7 +67,7 @@ type State struct {
 }
 
 const stateColumns = `r.id, r.slug, r.name, r.epoch, r.mode, r.entry, r.phase, r.version, r.lobby_opens_at, r.opens_at,
-       r.lobby, r.line, r.serving, r.slots, coalesce(r.rate, 0)::float8,
+       r.lobby, r.line, r.serving, r.slots, coalesce(r.rate, 0)::float8, r.work,
        extract(epoch FROM r.valid)::float8, extract(epoch FROM r.idle)::float8, extract(epoch FROM r.stay)::float8,
        r.note, r.pace, r.outlook, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
        r.commitment, r.committed_at, r.closed_at, r.beacon, coalesce(r.beacon_url, ''), extract(epoch FROM r.beacon_wait)::float8,
@@ -76,7 +77,7 @@ func (s *State) scan(row pgx.Row, more ...any) error {
 	var valid, idle, stay, wait float64
 	err := row.Scan(append([]any{
 		&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
-		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.TickedAt,
+		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &s.Work, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.TickedAt,
 		&s.Commitment, &s.CommittedAt, &s.ClosedAt, &s.Beacon, &s.BeaconURL, &wait,
 		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now,
 	}, more...)...)
@@ -128,6 +129,7 @@ type Room struct {
 	counts counts       // of those who are still there
 	asking atomic.Bool  // the beacon is being asked
 	hurry  atomic.Int64 // people who were told to join later, and of whom nothing is written down yet
+	idle   atomic.Int64 // proofs of work that were worth nothing, of which nothing is written down yet
 	moved  atomic.Int64 // when a change was seen last, in nanoseconds of this machine's clock
 
 	joiners seats.Batches[*joiner]

@@ -169,7 +169,16 @@ function render(away) {
   return wait
 }
 
+// work has this browser work before it joins, where the room asks for that. One that cannot goes without, and waits.
+function work(event) {
+  const form = event.target
+  if (!form.proof || !crypto.subtle) return
+  event.preventDefault()
+  import('usher/work').then(({join}) => join(form, data.room)).catch(console.warn).then(() => form.submit())
+}
+
 if (data.status) {
+  addEventListener('submit', work)
   shown = JSON.parse(data.status)
   early = Date.parse(shown.at) - Date.now()
   me = {kind: +data.kind, index: +data.index, number: +data.number, called: data.called}
