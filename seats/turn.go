@@ -38,7 +38,6 @@ func (s *Sale) begin(commands []*command, before *turn) *turn {
 	}
 	t := &turn{ended: make(chan struct{})}
 	t.err = s.lock(ctx, t, commands, before)
-	s.office.count(t.err)
 	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
 		t.err = s.lock(ctx, t, commands, before)
 	}
@@ -57,6 +56,7 @@ func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *t
 		return err
 	}
 	if err = t.batch.lock(ctx, t.conn.Conn()); err != nil {
+		s.office.count(err)
 		err = errors.Join(err, rollback(t.conn.Conn()))
 		t.conn.Release()
 		t.conn = nil

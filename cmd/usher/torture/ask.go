@@ -87,7 +87,7 @@ func (c *client) settle(ctx context.Context, o *operation, method, path string, 
 
 // once asks once. The answer is known if it says what became of the wish.
 func (c *client) once(ctx context.Context, o *operation, method, path string, text []byte) (a answer, known bool) {
-	o.node = c.random.IntN(len(c.run.nodes))
+	o.node = c.node()
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, c.run.nodes[o.node].url()+path, bytes.NewReader(text))

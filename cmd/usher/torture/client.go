@@ -15,6 +15,8 @@ import (
 type client struct {
 	run     *run
 	scene   string // empty: in the hall
+	story   string // what they do in their scene; empty: what they like
+	home    int    // the only node they ask; -1: any
 	history *history
 	number  int
 	random  *rand.Rand
@@ -40,12 +42,20 @@ type order struct {
 
 func (r *run) newClient(number int) *client {
 	return &client{
-		run: r, history: r.history, number: number, random: r.source(uint64(number) + 1000), cookies: map[string]string{}, maps: map[int]seen{},
+		run: r, history: r.history, number: number, home: -1, random: r.source(uint64(number) + 1000), cookies: map[string]string{}, maps: map[int]seen{},
 		http: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true, ResponseHeaderTimeout: answerTime},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+}
+
+// node is whom they ask next.
+func (c *client) node() int {
+	if c.home >= 0 {
+		return c.home
+	}
+	return c.random.IntN(len(c.run.nodes))
 }
 
 // known tells whether the box office gave them a session.
@@ -79,11 +89,8 @@ func (c *client) come(ctx context.Context, end <-chan struct{}, step func(contex
 func (c *client) step(ctx context.Context) {
 	c.lookAtMap(ctx)
 	switch dice := c.random.IntN(100); {
-	case len(c.seats) > 0 && (c.run.settings.story == "falls asleep" || dice == 99):
+	case len(c.seats) > 0 && dice == 99:
 		c.sleeps(ctx)
-	case c.run.settings.story == "many seats":
-		c.claim(ctx, c.pick(hallLimit))
-		c.release(ctx, -1)
 	case !c.known():
 		c.claim(ctx, c.pick(1+c.random.IntN(3)))
 	case len(c.seats) == 0 && dice < 10 || dice < 3:

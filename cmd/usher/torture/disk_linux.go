@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// diskSize is how much the disk of a torture takes. It is in memory, of which it uses what is written.
-const diskSize = 3 << 30
+// diskSize is how much the disk of a torture takes: ten minutes of a crowd, twice while there is a standby. It is in memory,
+// of which it uses what is written.
+const diskSize = 8 << 30
 
 // mountDisk gives a folder a disk of its own, which can be filled. Only root may.
 func mountDisk(dir string) error {

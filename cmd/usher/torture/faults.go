@@ -2,10 +2,13 @@ package torture
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -17,20 +20,21 @@ type fault struct {
 	do    func(ctx context.Context, r *run, n *node, random *rand.Rand) error
 }
 
+// most is how long what stops a node may last, by and large: so short that people do something in between.
+const most = 900 * time.Millisecond
+
 // moment is for how long something lasts that is not over at once.
-func moment(ctx context.Context, random *rand.Rand, most time.Duration) error {
-	return seats.Sleep(ctx, most/4+time.Duration(random.Int64N(int64(most))))
+func moment(ctx context.Context, random *rand.Rand, about time.Duration) error {
+	return seats.Sleep(ctx, about/4+time.Duration(random.Int64N(int64(about))))
 }
 
 // faults are all that the torture knows to do.
-var faults = []fault{
+var faults = slices.Concat(heavy, light)
+
+// heavy faults take the whole house: there is one at a time.
+var heavy = []fault{
 	{"node killed", "kill -9 of a node, which is started again", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
 		return r.killNode(ctx, n, random)
-	}},
-	{"node stopped", "SIGSTOP of a node and SIGCONT", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
-		n.signal(syscall.SIGSTOP)
-		defer n.signal(syscall.SIGCONT)
-		return moment(ctx, random, 1600*time.Millisecond)
 	}},
 	{"rolling restart", "SIGTERM of each node in turn, each started again", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
 		return r.restartAll(ctx)
@@ -53,6 +57,19 @@ var faults = []fault{
 	{"backends terminated", "pg_terminate_backend of every connection", func(ctx context.Context, r *run, _ *node, _ *rand.Rand) error {
 		return r.terminate(ctx)
 	}},
+	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
+		return r.cutBells(ctx, n, random)
+	}},
+}
+
+// light faults are of one node or its connections. They go on beside the others, but for moments in which something is
+// measured.
+var light = []fault{
+	{"node stopped", "SIGSTOP of a node and SIGCONT", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
+		n.signal(syscall.SIGSTOP)
+		defer n.signal(syscall.SIGCONT)
+		return moment(ctx, random, most)
+	}},
 	{"database connections cut", "every connection of a node to the database closed", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {
 		n.db.cutAll()
 		return nil
@@ -64,12 +81,12 @@ var faults = []fault{
 	{"database stalled", "nothing passes between a node and the database, nothing is closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stalled.Store(true)
 		defer n.db.stalled.Store(false)
-		return moment(ctx, random, 1600*time.Millisecond)
+		return moment(ctx, random, most)
 	}},
 	{"database slow", "every message to and from the database takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.delay.Store(int64(5+random.IntN(30)) * int64(time.Millisecond))
 		defer n.db.delay.Store(0)
-		return moment(ctx, random, 1200*time.Millisecond)
+		return moment(ctx, random, most)
 	}},
 	{"answer to COMMIT lost", "the connection is cut when the answer to a COMMIT comes, again and again", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.loseNext.Store(int64(3 + random.IntN(20)))
@@ -80,9 +97,6 @@ var faults = []fault{
 		n.db.stopNext.Store(int64(3 + random.IntN(20)))
 		defer n.db.stopNext.Store(0)
 		return moment(ctx, random, 700*time.Millisecond)
-	}},
-	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
-		return r.cutBells(ctx, n, random)
 	}},
 	{"LISTEN dead", "the connections that carry news carry nothing and are not closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.db.stallBells()
@@ -95,12 +109,12 @@ var faults = []fault{
 	{"clients stalled", "nothing passes between clients and a node", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.clients.stalled.Store(true)
 		defer n.clients.stalled.Store(false)
-		return moment(ctx, random, 1200*time.Millisecond)
+		return moment(ctx, random, most)
 	}},
 	{"clients slow", "every message between clients and a node takes longer", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
 		n.clients.delay.Store(int64(10+random.IntN(60)) * int64(time.Millisecond))
 		defer n.clients.delay.Store(0)
-		return moment(ctx, random, 1200*time.Millisecond)
+		return moment(ctx, random, most)
 	}},
 	{"dead readers", "sockets whose other end reads nothing", func(_ context.Context, r *run, n *node, random *rand.Rand) error {
 		for range 1 + random.IntN(10) {
@@ -137,14 +151,38 @@ func (r *run) terminate(ctx context.Context) error {
 	return err
 }
 
-// breakThings does one fault after the other, drawn from the seed, until told to end. Each kind has its turn before one comes
-// a second time.
+// breakThings does one heavy fault after the other, and light ones beside them, drawn from the seed, until told to end.
 func (r *run) breakThings(ctx context.Context, end <-chan struct{}) error {
-	random := r.source(1)
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		return r.breakOne(ctx, end, r.chosen(heavy), r.source(1), func() func() { return func() {} })
+	})
+	both.Go(func() error { return r.breakOne(ctx, end, r.chosen(light), r.source(2), r.beside) })
+	return both.Wait()
+}
+
+// beside lets a light fault happen, unless something is measured. The fault is over when what it returns is called.
+func (r *run) beside() func() {
+	r.measured.RLock()
+	return r.measured.RUnlock
+}
+
+// chosen are the faults of a sort that this run does.
+func (r *run) chosen(sort []fault) (list []fault) {
+	for _, f := range sort {
+		if slices.ContainsFunc(r.faults, func(g fault) bool { return g.name == f.name }) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// breakOne does one fault after the other. Each kind has its turn before one comes a second time.
+func (r *run) breakOne(ctx context.Context, end <-chan struct{}, list []fault, random *rand.Rand, begin func() func()) error {
 	var bag []fault
 	for {
 		if len(bag) == 0 {
-			bag = slices.Clone(r.faults)
+			bag = slices.Clone(list)
 			random.Shuffle(len(bag), func(i, j int) { bag[i], bag[j] = bag[j], bag[i] })
 		}
 		if len(bag) == 0 {
@@ -152,15 +190,13 @@ func (r *run) breakThings(ctx context.Context, end <-chan struct{}) error {
 		}
 		f := bag[0]
 		bag = bag[1:]
-		if err := f.do(ctx, r, r.nodes[random.IntN(len(r.nodes))], random); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
+		over := begin()
+		err := f.do(ctx, r, r.nodes[random.IntN(len(r.nodes))], random)
+		over()
+		if ctx.Err() != nil {
+			return nil
 		}
-		r.mu.Lock()
-		r.did[f.name]++
-		r.mu.Unlock()
+		r.happened(f.name, err)
 		select {
 		case <-end:
 			return nil
@@ -169,4 +205,15 @@ func (r *run) breakThings(ctx context.Context, end <-chan struct{}) error {
 		case <-time.After(r.settings.Rest/2 + time.Duration(random.Int64N(int64(r.settings.Rest)))):
 		}
 	}
+}
+
+// happened counts a fault, or keeps why it could not be done: the run goes on, and its end shows whether everything heals.
+func (r *run) happened(name string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.undone = append(r.undone, fmt.Sprintf("%s: %v", name, err))
+		return
+	}
+	r.did[name]++
 }

@@ -13,55 +13,78 @@ import (
 // killNode kills a node. Where nothing else is wrong, people at other nodes must notice nothing, and the sockets it had are
 // soon right again at others.
 func (r *run) killNode(ctx context.Context, n *node, random *rand.Rand) error {
-	calm := r.calm(ctx)
-	at := r.history.now()
-	if calm {
-		r.alone.Store(&others{n.number, at})
-	}
-	n.kill()
-	if calm && len(r.nodes) > 1 {
-		r.socketsRight(ctx, afterNode, at)
-	}
-	err := moment(ctx, random, 500*time.Millisecond)
-	r.alone.Store(nil)
+	err := r.alonely(func() error {
+		calm := r.calm(ctx)
+		at := r.history.now()
+		if calm {
+			r.alone.Store(&others{n.number, at})
+		}
+		defer r.alone.Store(nil)
+		n.kill()
+		if calm && len(r.nodes) > 1 {
+			r.socketsRight(ctx, afterNode, at)
+		}
+		return moment(ctx, random, 300*time.Millisecond)
+	})
 	if err != nil {
 		return err
 	}
 	return r.back(ctx, n)
 }
 
-// restartAll restarts one node after the other, as for a new version.
+// restartAll restarts one node after the other, as for a new version. How soon sockets are right is measured at the first.
 func (r *run) restartAll(ctx context.Context) error {
-	for _, n := range r.nodes {
+	first, rest := r.nodes[0], r.nodes[1:]
+	err := r.alonely(func() error {
 		calm := r.calm(ctx)
 		at := r.history.now()
-		if err := n.restart(r.database); err != nil {
-			r.history.violated("nodes", "%v", err)
-		}
-		if calm && len(r.nodes) > 1 {
+		r.restart(first)
+		if calm && len(rest) > 0 {
 			r.socketsRight(ctx, afterRestart, at)
 		}
-		if err := r.back(ctx, n); err != nil {
+		return r.back(ctx, first)
+	})
+	for _, n := range rest {
+		if err != nil {
 			return err
 		}
+		r.restart(n)
+		err = r.back(ctx, n)
 	}
-	return nil
+	return err
+}
+
+func (r *run) restart(n *node) {
+	if err := n.restart(r.database); err != nil {
+		r.history.violated("nodes", "%v", err)
+	}
 }
 
 // cutBells cuts the connections of a node that carry news, some times.
 func (r *run) cutBells(ctx context.Context, n *node, random *rand.Rand) error {
-	if r.calm(ctx) {
-		at := r.history.now()
-		n.db.cutBells()
-		r.socketsRight(ctx, afterListen, at)
-	}
+	err := r.alonely(func() error {
+		if r.calm(ctx) {
+			at := r.history.now()
+			n.db.cutBells()
+			r.socketsRight(ctx, afterListen, at)
+		}
+		return ctx.Err()
+	})
 	for range random.IntN(4) {
-		n.db.cutBells()
-		if err := moment(ctx, random, 300*time.Millisecond); err != nil {
+		if err != nil {
 			return err
 		}
+		n.db.cutBells()
+		err = moment(ctx, random, 300*time.Millisecond)
 	}
-	return nil
+	return err
+}
+
+// alonely does what is measured, while no light fault happens.
+func (r *run) alonely(do func() error) error {
+	r.measured.Lock()
+	defer r.measured.Unlock()
+	return do()
 }
 
 // back starts a node and waits until it answers.

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"syscall"
 	"time"
@@ -9,12 +10,14 @@ import (
 
 // killServer ends PostgreSQL and measures how soon somebody is granted a claim again.
 func (r *run) killServer(ctx context.Context, how syscall.Signal) error {
-	killed := r.history.now()
-	if err := r.server.die(ctx, how); err != nil {
-		return err
-	}
-	r.firstGrant(ctx, map[string]int64{afterKill: r.history.now(), afterKillAll: killed})
-	return nil
+	return r.alonely(func() error {
+		killed := r.history.now()
+		if err := r.server.die(ctx, how); err != nil {
+			return err
+		}
+		r.firstGrant(ctx, map[string]int64{afterKill: r.history.now(), afterKillAll: killed})
+		return nil
+	})
 }
 
 // fullDisk lets nothing be written for a while.
@@ -62,18 +65,27 @@ func (r *run) setClock(ahead time.Duration) error {
 	})
 }
 
-// standbyPromoted has a standby take over for a server that dies, in synchronous mode: nothing is lost.
+// standbyPromoted has a standby take over for a server that dies, in synchronous mode: nothing is lost. The death alone is
+// measured, not how long it takes to make a standby.
 func (r *run) standbyPromoted(ctx context.Context, _ *node, random *rand.Rand) error {
-	var died int64
-	err := r.server.failover(ctx, func() error { return moment(ctx, random, time.Second) },
-		func() {
+	next, err := r.server.standby(ctx)
+	if err != nil {
+		return err
+	}
+	if err := moment(ctx, random, time.Second); err != nil {
+		return errors.Join(err, next.forget(ctx))
+	}
+	return r.alonely(func() error {
+		var died int64
+		err := next.takesOver(ctx, func() {
 			died = r.history.now()
 			for _, n := range r.nodes {
 				n.db.cutAll()
 			}
 		})
-	if err == nil {
-		r.firstGrant(ctx, map[string]int64{afterFailover: died})
-	}
-	return err
+		if err == nil {
+			r.firstGrant(ctx, map[string]int64{afterFailover: died})
+		}
+		return err
+	})
 }

@@ -29,7 +29,7 @@ func (c *client) queues(ctx context.Context) {
 		c.does(ctx, kindDepart, http.MethodPost, "/rooms/"+roomSlug+"/departure", nil)
 		return
 	}
-	if c.random.IntN(3) == 0 || c.run.settings.story == "walks away" {
+	if c.random.IntN(3) == 0 || c.story == "walks away" {
 		return
 	}
 	if !c.takesPlaces(ctx, 1+c.random.IntN(2)) {
@@ -89,7 +89,10 @@ SELECT format('number %s was let in, and %s is the last that was called', a.numb
  UNION ALL
 SELECT format('%s people are inside, and there are %s slots', count(*), r.slots)
   FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp()
- GROUP BY r.id HAVING count(*) > r.slots`
+ GROUP BY r.id HAVING count(*) > r.slots
+ UNION ALL
+SELECT format('somebody who says nothing may stay inside for %s more, and %s is how long one may', s.expires_at - clock_timestamp(), r.idle)
+  FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp() + r.idle + interval '1 second'`
 
 // checkRoom holds the books of the waiting room against its promises, and has somebody come who must be let in soon.
 func (r *run) checkRoom(ctx context.Context) error {

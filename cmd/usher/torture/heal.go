@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -106,15 +109,32 @@ type truth struct {
 	states  string
 }
 
-func (r *run) truth(ctx context.Context) (t truth, err error) {
-	conn, err := r.server.connect(ctx, r.database)
-	if err != nil {
-		return t, err
+// eye is a connection on which somebody looks at the truth, again and again.
+type eye struct {
+	mu   sync.Mutex
+	conn *pgx.Conn
+}
+
+// shut ends the connection, if there is one.
+func (e *eye) shut(ctx context.Context) {
+	if e.conn != nil {
+		_ = e.conn.Close(ctx) // it only read
 	}
-	defer func() { _ = conn.Close(ctx) }() // it only read
+	e.conn = nil
+}
+
+func (r *run) truth(ctx context.Context) (t truth, err error) {
+	r.eye.mu.Lock()
+	defer r.eye.mu.Unlock()
+	if r.eye.conn == nil {
+		if r.eye.conn, err = r.server.connect(ctx, r.database); err != nil {
+			return t, err
+		}
+	}
 	var hash int32
 	var states []int16
-	if err := conn.QueryRow(ctx, truthSQL, eventSlug).Scan(&hash, &t.version, &states); err != nil {
+	if err := r.eye.conn.QueryRow(ctx, truthSQL, eventSlug).Scan(&hash, &t.version, &states); err != nil {
+		r.eye.shut(ctx) // the server died, perhaps
 		return t, err
 	}
 	t.epoch = uint32(hash) | 1
@@ -141,28 +161,20 @@ func (r *run) converge(ctx context.Context) error {
 		last.leave()
 	}
 	for _, n := range r.nodes {
-		var last string
-		so := r.becomes(ctx, func() bool {
-			last = r.differs(ctx, n)
-			return last == ""
-		})
-		if !so {
-			r.history.violated("convergence", "node %d, %s after everything was healed: %s", n.number, r.settings.patience, last)
-		}
-		if r.enough() {
+		if r.rights(ctx, n); r.enough() {
 			return nil
 		}
 	}
 	for _, w := range r.watchers {
 		var last string
-		so := r.becomes(ctx, func() bool {
+		so := r.becomesWithin(ctx, r.settings.right, func() bool {
 			t, err := r.truth(ctx)
 			epoch, version, states := w.now()
 			last = fmt.Sprintf("it shows version %d of epoch %x, and the database has %d of %x: %v", version, epoch, t.version, t.epoch, err)
 			return err == nil && epoch == t.epoch && version == t.version && states == t.states
 		})
 		if !so {
-			r.history.violated("convergence", "socket %d, %s after everything was healed: %s", w.number, r.settings.patience, last)
+			r.history.violated("convergence", "socket %d, %s after everything was healed: %s", w.number, r.settings.right, last)
 		}
 		if r.enough() {
 			return nil
@@ -170,6 +182,18 @@ func (r *run) converge(ctx context.Context) error {
 	}
 	r.converged = time.Since(began)
 	return ctx.Err()
+}
+
+// rights waits until a node's map is what the database says, no longer than what is lost may take to be found.
+func (r *run) rights(ctx context.Context, n *node) {
+	var last string
+	so := r.becomesWithin(ctx, r.settings.right, func() bool {
+		last = r.differs(ctx, n)
+		return last == ""
+	})
+	if !so {
+		r.history.violated("convergence", "node %d, %s after everything was healed: %s", n.number, r.settings.right, last)
+	}
 }
 
 // differs says how the map of a node is not what the database says; empty if it is.

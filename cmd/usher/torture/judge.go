@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,42 +85,71 @@ func (r *run) lookOn(ctx context.Context) {
 
 const deadlocksSQL = `SELECT coalesce(sum(deadlocks), 0)::bigint FROM pg_stat_database WHERE datname = $1`
 
-// judge is for the end, when everything is healed and every answer is in.
+// judge is for the end, when everything is healed and every answer is in. Maps are looked at while the sockets are open. What
+// takes long comes last, but where a bug is: there, whoever finds it soonest.
 func (r *run) judge(ctx context.Context) error {
-	operations := r.history.all()
-	for i := range operations {
-		if o := &operations[i]; o.unknown {
+	steps := []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeNodes}
+	if r.settings.Until != nil {
+		steps = []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.converge, r.judgeNodes}
+	}
+	if r.settings.provoke != nil {
+		steps = slices.Delete(steps, 5, 6) // what may have to be found out is waited for where it is provoked
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil || r.enough() {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) judgeAnswers(context.Context) error {
+	for _, o := range r.history.all() {
+		if o.unknown {
 			r.history.violated("answers", "%s: %s was never answered, asked %d times", o.holder, o.kind, o.tries)
 		}
 	}
-	if r.enough() {
-		return nil
-	}
-	if err := r.verifyBooks(ctx, "at the end"); err != nil {
-		return err
-	}
-	if err := r.judgeScenes(ctx); err != nil || r.enough() {
-		return err
-	}
+	return nil
+}
+
+func (r *run) judgeBooks(ctx context.Context) error {
+	return r.verifyBooks(ctx, "when everybody had their answer")
+}
+
+// judgeSeats looks whether the story of each seat is that of one seat.
+func (r *run) judgeSeats(ctx context.Context) error {
+	operations := r.history.all()
 	ghosts, err := r.ghosts(ctx, operations)
 	if err != nil {
 		return err
 	}
 	r.ghostly = len(ghosts)
 	r.linear(append(operations, ghosts...), r.settings.Judge)
-	if err := r.checkOrders(ctx); err != nil {
-		return err
-	}
+	return nil
+}
+
+// judgeNodes is for what the programs themselves did, and how long things took.
+func (r *run) judgeNodes(ctx context.Context) error {
 	r.judgeFigures()
 	for _, n := range r.nodes {
 		if err := n.fault(); err != nil {
 			r.history.violated("nodes", "%v", err)
 		}
-		if p := n.log.panicked(); p > 0 {
+		if n.log.said(panicWords) > 0 {
 			r.history.violated("nodes", "node %d panicked:\n%s", n.number, n.log)
 		}
 	}
-	return nil
+	r.judgeLocks()
+	return errors.Join(r.verifyBooks(ctx, "at the end"), r.countDeadlocks(ctx))
+}
+
+// judgeLocks asks the nodes, who notice a deadlock at once.
+func (r *run) judgeLocks() {
+	for _, n := range r.nodes {
+		if times := n.log.said(deadlockWords); times > 0 {
+			r.history.violated("deadlocks", "node %d saw %d of its batches undone because two waited for each other", n.number, times)
+		}
+	}
 }
 
 // judgeScenes is for what was tried beside the hall.

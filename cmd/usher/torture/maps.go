@@ -55,7 +55,7 @@ func (p *pictures) highest() uint64 {
 // lookAtMap fetches the map as a page does that opens: its counts are those of its seats, everybody saw that version so,
 // and one node never shows an earlier one.
 func (c *client) lookAtMap(ctx context.Context) {
-	o := operation{kind: kindMap, holder: c.holder(), client: c.number, start: c.history.now(), tries: 1, node: c.random.IntN(len(c.run.nodes))}
+	o := operation{kind: kindMap, holder: c.holder(), client: c.number, start: c.history.now(), tries: 1, node: c.node()}
 	n := c.run.nodes[o.node]
 	status, body, err := get(ctx, c.http, n.url()+"/events/"+eventSlug+"/map.bin")
 	if err != nil || status == http.StatusServiceUnavailable {

@@ -12,49 +12,42 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Mutant is a bug that can be planted into a node built with the tag mutants (seats/planted_mutants.go), and the faults
-// without which nobody would notice.
+// Mutant is a bug that can be planted into a node built with the tag mutants (seats/planted_mutants.go), and what brings it to
+// light: a crowd, or a provocation.
 type Mutant struct {
-	Bug    string
-	About  string
-	Faults []string
-	hot    int    // how many seats most people want
-	scene  string // where it shows, if not in the hall
-	story  string // what has to be done there
-	nodes  int    // how many are needed; 0: two
-	dear   bool   // it takes longer than a test may: only "usher torture --source ." plants it
-	busy   bool   // it takes people who never rest
-	soon   bool   // a good build is right again long before
+	Bug   string
+	About string
+	nodes int    // how many are needed; 0: two
+	scene string // where it shows, if not in the hall
+
+	provoke func(context.Context, *run) error
+	hold    time.Duration // how long seats are held; 0: two seconds
+	alone   bool          // it takes the server away from others
 }
 
 // Mutants are the planted bugs. Each must be caught, or the judge is worth nothing.
 var Mutants = []Mutant{
-	{Bug: "check then update", About: "seats are looked at without a lock and written without a guard"},
-	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", hot: 5, story: "falls asleep", nodes: 1, dear: true},
-	{Bug: "no idempotency key", About: "a repeat is done again", Faults: []string{"answer to COMMIT lost", "client connections cut"}},
-	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", Faults: []string{"database killed"}, dear: true},
-	{Bug: "locks in no order", About: "seats are locked in another order on some connections", hot: 5, story: "many seats", busy: true, dear: true},
+	{Bug: "check then update", About: "seats are looked at without a lock and written without a guard", provoke: claimTogether, hold: time.Minute},
+	{Bug: "hold trusted", About: "an order and a release believe the hold, not the seat", nodes: 1, provoke: orderLate, hold: time.Second},
+	{Bug: "no idempotency key", About: "a repeat is done again", provoke: askTwice, hold: time.Minute},
+	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", provoke: killAfterOrders, nodes: 1, alone: true},
+	{Bug: "locks in no order", About: "seats are locked in another order on some connections", provoke: crossLocks, hold: time.Minute},
 	{Bug: "counter left behind", About: "the counter forgets what is held", nodes: 1},
-	{Bug: "versions with gaps", About: "a version is left out", nodes: 1},
-	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", Faults: []string{"LISTEN lost"}, dear: true},
+	{Bug: "versions with gaps", About: "a version is left out", nodes: 1, provoke: claimOne},
+	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", provoke: missBell, hold: time.Minute},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
-	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up", dear: true},
-	{Bug: "epoch ignored", About: "every run of the database has the same name", soon: true, dear: true},
+	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up", nodes: 1, provoke: claimAtOnce, hold: time.Second},
+	{Bug: "epoch ignored", About: "every run of the database has the same name", nodes: 1, provoke: lookAtOnce},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free", nodes: 1},
-	{Bug: "time up means nothing", About: "a seat whose time is up is refused", nodes: 1},
+	{Bug: "time up means nothing", About: "a seat whose time is up is refused", nodes: 1, provoke: claimLapsed, hold: time.Second},
 	{Bug: "limit ignored", About: "somebody holds more seats than one may", nodes: 1},
 	{Bug: "more seats reset the clock", About: "a seat more gives all of them the whole time again", nodes: 1},
-	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", Faults: []string{"COMMIT lost"}},
+	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", provoke: stopWrites, nodes: 1, hold: time.Minute},
 	{Bug: "session forgotten", About: "a session is only in the memory of its node"},
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone", nodes: 1},
-	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, story: "is too late", nodes: 1, dear: true},
-	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", Faults: []string{"node killed"}, scene: scenePaid, story: "gives up, and it was taken", dear: true},
-	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", soon: true, scene: sceneRoom, story: "walks away", nodes: 1, dear: true},
-}
-
-// Cheap are the mutants that a test has time for.
-func Cheap() []Mutant {
-	return slices.DeleteFunc(slices.Clone(Mutants), func(m Mutant) bool { return m.dear })
+	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, provoke: payLate, nodes: 1, hold: time.Second},
+	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", scene: scenePaid, provoke: killWhenTold, nodes: 1},
+	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, provoke: walkAway, nodes: 1},
 }
 
 // Bugs are the mutants with these names; all, if none is named.
@@ -108,26 +101,20 @@ const mostRounds = 12
 func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantResult, error) {
 	result := MutantResult{Bug: m.Bug, About: m.About}
 	began := time.Now()
-	s.Env, s.Faults, s.none = append(s.Env, "USHER_MUTANT="+m.Bug), m.Faults, len(m.Faults) == 0
-	s.Hot, s.story, s.Scenes = m.hot, m.story, nil
-	s.patience, s.tries = 15*time.Second, mostTries
-	if m.soon {
-		s.patience = 6 * time.Second
+	s.Env, s.Faults, s.none = append(slices.Clone(s.Env), "USHER_MUTANT="+m.Bug), nil, true
+	s.Scenes, s.provoke, s.Hold = nil, m.provoke, m.hold
+	s.patience, s.right, s.tries = 30*time.Second, 15*time.Second, mostTries
+	if m.provoke != nil {
+		s.Look, s.right = time.Second, 4*time.Second
 	}
 	if m.nodes > 0 {
 		s.Nodes, s.Watchers = m.nodes, m.nodes
 	}
-	if m.busy {
-		s.Think = 0
-	}
-	if len(m.Faults) == 0 {
-		s.tries = 40 // nothing is ever away for long
+	if m.provoke == nil {
+		s.tries = 40 // nothing is ever away
 	}
 	if m.scene != "" {
 		s.Scenes = []string{m.scene}
-	}
-	if m.story != "" {
-		s.Hold = time.Second
 	}
 	s.Until = func(v []Violation) bool { return len(v) > 0 }
 	for ; !result.Caught && result.Rounds < mostRounds; result.Rounds++ {
@@ -168,18 +155,15 @@ func PlantAll(ctx context.Context, server *Server, s Settings, list []Mutant, te
 	together, within := errgroup.WithContext(ctx)
 	together.SetLimit(atOnce)
 	for i, m := range list {
-		if !m.alone() {
+		if !m.alone {
 			together.Go(func() error { return plant(within, i) })
 		}
 	}
 	err := together.Wait()
 	for i, m := range list {
-		if m.alone() && err == nil {
+		if m.alone && err == nil {
 			err = plant(ctx, i)
 		}
 	}
 	return all, err
 }
-
-// alone tells whether the faults of a bug would disturb others on the same server.
-func (m *Mutant) alone() bool { return slices.Contains(m.Faults, "database killed") }

@@ -42,7 +42,7 @@ func newNode(number int, program, dir string, postgres func() (net.Conn, error),
 	if err != nil {
 		return nil, err
 	}
-	n := &node{number: number, program: program, dir: filepath.Join(dir, fmt.Sprint("node", number)), env: env, addr: l.Addr().String(), log: &tail{}}
+	n := &node{number: number, program: program, dir: filepath.Join(dir, fmt.Sprint("node", number)), env: env, addr: l.Addr().String(), log: &tail{lines: map[string]int{}}}
 	if err := errors.Join(l.Close(), os.MkdirAll(n.dir, 0o755)); err != nil { //nolint:gosec // G301: nothing secret is in it
 		return nil, err
 	}
@@ -186,10 +186,16 @@ func withoutSettings(env []string) (kept []string) {
 
 // tail keeps the last that a process said, and counts the words that must not fall.
 type tail struct {
-	mu     sync.Mutex
-	text   []byte
-	panics int
+	mu    sync.Mutex
+	text  []byte
+	lines map[string]int // how many have one of the words that must not fall
 }
+
+// Words that must not fall.
+const (
+	panicWords    = "panic"
+	deadlockWords = "two batches waited for each other"
+)
 
 const tailBytes = 8 << 10
 
@@ -199,8 +205,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	lines := bufio.NewScanner(bytes.NewReader(p))
 	for lines.Scan() {
-		if bytes.Contains(lines.Bytes(), []byte("panic")) {
-			t.panics++
+		for _, words := range []string{panicWords, deadlockWords} {
+			if bytes.Contains(lines.Bytes(), []byte(words)) {
+				t.lines[words]++
+			}
 		}
 	}
 	t.text = append(t.text, p...)
@@ -215,10 +223,11 @@ func (t *tail) String() string {
 	return string(t.text)
 }
 
-func (t *tail) panicked() int {
+// said is how many lines had some words.
+func (t *tail) said(words string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.panics
+	return t.lines[words]
 }
 
 var _ io.Writer = (*tail)(nil)

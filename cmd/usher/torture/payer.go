@@ -39,7 +39,7 @@ func (c *client) pays(ctx context.Context) {
 	if session == "" {
 		return
 	}
-	switch story := c.story(); story {
+	switch story := c.fate(); story {
 	case "gives up", "gives up, and it was taken":
 		c.does(ctx, kindStop, http.MethodPost, "/payments/"+code+"/stop", map[string]any{})
 		c.stands(ctx, code, "over")
@@ -71,10 +71,10 @@ func (c *client) pays(ctx context.Context) {
 	}
 }
 
-// story draws what becomes of a payment, if it is not settled what all do.
-func (c *client) story() string {
-	if c.run.settings.story != "" {
-		return c.run.settings.story
+// fate draws what becomes of a payment, if it is not settled.
+func (c *client) fate() string {
+	if c.story != "" {
+		return c.story
 	}
 	return []string{"gives up", "gives up, and it was taken", "is too late", "never pays", "comes back", "comes back", "pays", "pays", "pays", "pays"}[c.random.IntN(10)]
 }
@@ -130,7 +130,7 @@ func (c *client) stands(ctx context.Context, code, state string) bool {
 func (c *client) told(ctx context.Context, session string) {
 	body := c.run.bank.Event(session, "checkout.session.completed")
 	for range mostTries {
-		n := c.run.nodes[c.random.IntN(len(c.run.nodes))]
+		n := c.run.nodes[c.node()]
 		asking, cancel := context.WithTimeout(ctx, answerTime)
 		status := standin.Deliver(asking, c.http, n.url()+"/webhooks/stripe", body)
 		cancel()

@@ -38,6 +38,7 @@ type Report struct {
 	News       int64             `json:"news"`              // that the bank told
 	Figures    []Figure          `json:"figures"`           // of recovery
 	Missing    map[string]string `json:"missing,omitempty"` // faults that could not be done here, and why
+	Undone     []string          `json:"undone,omitempty"`  // faults that were begun and could not be done, and why
 	Violations []Violation       `json:"violations"`
 
 	Rolling *Rolling       `json:"rolling,omitempty"`
@@ -52,7 +53,7 @@ func (r *run) report(took time.Duration) *Report {
 		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
 		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
-		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing,
+		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone,
 		Command: fmt.Sprintf("usher torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
 	}
 	for _, o := range r.history.all() {
@@ -125,6 +126,9 @@ func (p *Report) Text(w io.Writer) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Missing)) {
 		t.line("%9s not done here: %s, because %s", "", name, p.Missing[name])
+	}
+	for _, why := range p.Undone {
+		t.line("%9s begun and could not be done: %s", "", why)
 	}
 	t.line("%9.2f was taken by the bank and %.2f given back, of which it told %d times: each cent is in an order or went back", float64(p.Captured)/100, float64(p.Refunded)/100, p.News)
 	t.line("%9d snapshots of the books held against every promise, during the faults and after", p.Snapshots)

@@ -36,10 +36,11 @@ type Settings struct {
 	Scenes   []string               // what is tried beside the hall
 	Bars     bool                   // recovery that takes too long is a violation
 
-	story    string        // what all people of the scenes do; empty: each what they like
-	none     bool          // no faults at all
-	tries    int           // how often somebody asks again
-	patience time.Duration // in which everything must be right again; of a good build only slow machines need much
+	provoke  func(context.Context, *run) error // who comes, instead of a crowd
+	none     bool                              // no faults at all
+	tries    int                               // how often somebody asks again
+	patience time.Duration                     // in which a node must be ready
+	right    time.Duration                     // in which every map must be right again; of a good build only slow machines need much
 }
 
 func (s *Settings) complete() error {
@@ -53,6 +54,7 @@ func (s *Settings) complete() error {
 	set(&s.Judge, 5*time.Minute)
 	set(&s.For, 10*time.Second)
 	set(&s.patience, patience)
+	set(&s.right, patience)
 	set(&s.tries, mostTries)
 	for _, name := range s.Scenes {
 		if !slices.Contains(Scenes(), name) {
@@ -95,14 +97,19 @@ type run struct {
 	orders    sync.Map // confirmed and not cancelled: code → order
 	numbers   sync.Map // places in front of the waiting room: kind and index → holder
 	news      atomic.Int64
-	captured  int64 // by the bank, in cents
+	came      atomic.Int64 // people of provocations
+	captured  int64        // by the bank, in cents
 	refunded  int64
 	snapshots atomic.Int64
 	ghostly   int
 	converged time.Duration
 
+	measured sync.RWMutex // held while something is measured, which nothing else may disturb
+	eye      eye
+
 	mu          sync.Mutex
 	did         map[string]int // faults, by name
+	undone      []string       // faults that could not be done, and why
 	deadReaders []net.Conn
 }
 
@@ -121,15 +128,11 @@ func Run(ctx context.Context, server *Server, s Settings) (_ *Report, err error)
 	if err := r.heal(ctx); err != nil { // they start
 		return nil, err
 	}
-	began := time.Now()
-	if err := r.suffer(ctx); err != nil {
+	took, err := r.suffer(ctx)
+	if err != nil {
 		return nil, err
 	}
-	seconds := time.Since(began)
-	if err := r.judge(ctx); err != nil {
-		return nil, err
-	}
-	return r.report(seconds), ctx.Err()
+	return r.report(took), ctx.Err()
 }
 
 func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error) {
@@ -199,82 +202,6 @@ func (r *run) putOnSale(ctx context.Context) error {
 // source is the luck of one part of the run, the same in each run with the same seed.
 func (r *run) source(part uint64) *rand.Rand { return rand.New(rand.NewPCG(r.settings.Seed, part)) }
 
-// suffer lets clients come while things break, heals everything, and waits until everybody has their answer and every map
-// is right.
-func (r *run) suffer(ctx context.Context) (err error) {
-	watching, stopWatching := context.WithCancel(ctx)
-	defer stopWatching()
-	var crowd, watch, harm sync.WaitGroup
-	end := make(chan struct{})
-	for _, w := range r.watchers {
-		watch.Go(func() { w.watch(watching) })
-	}
-	for i := range r.settings.Clients {
-		c := r.newClient(i)
-		crowd.Go(func() { c.come(ctx, end, c.step) })
-	}
-	r.cast(ctx, end, crowd.Go)
-	looking, stopLooking := context.WithCancel(ctx)
-	defer stopLooking()
-	watch.Go(func() { r.lookOn(looking) })
-	broken := make(chan error, 1)
-	harming := make(chan struct{})
-	harm.Go(func() { broken <- r.breakThings(ctx, harming) })
-
-	failed := r.last(ctx, broken)
-	close(harming)
-	harm.Wait()
-	healed := r.heal(ctx)
-	close(end)
-	crowd.Wait()
-	if err := errors.Join(failed, healed); err != nil {
-		return err
-	}
-	stopLooking()
-	if err := r.verifyBooks(ctx, "when everybody had their answer"); err != nil {
-		return err
-	}
-	if r.enough() {
-		return nil
-	}
-	err = r.converge(ctx)
-	if err == nil {
-		err = r.countDeadlocks(ctx)
-	}
-	stopWatching()
-	watch.Wait()
-	return err
-}
-
-// enough tells whether what was waited for was seen.
-func (r *run) enough() bool {
-	return r.settings.Until != nil && r.settings.Until(r.history.violations())
-}
-
-// last waits for the end: the time, or what the settings wait for, or faults that cannot be done.
-func (r *run) last(ctx context.Context, broken <-chan error) error {
-	over := time.After(r.settings.For)
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-over:
-			return nil
-		case err := <-broken:
-			if err != nil {
-				return err
-			}
-			broken = nil // no faults were asked for
-		case <-ticker.C:
-			if r.enough() {
-				return nil
-			}
-		}
-	}
-}
-
 func (r *run) close() {
 	for _, n := range r.nodes {
 		n.close()
@@ -282,4 +209,5 @@ func (r *run) close() {
 	if r.bank != nil {
 		r.bank.Close()
 	}
+	r.eye.shut(context.Background())
 }

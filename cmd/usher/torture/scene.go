@@ -71,8 +71,8 @@ func (r *run) cast(ctx context.Context, end <-chan struct{}, begin func(func()))
 		for j := range r.actors() {
 			c := r.newClient(r.settings.Clients + 1 + i*r.actors() + j)
 			c.scene = scene
-			story := map[string]func(context.Context){scenePaid: c.pays, sceneRoom: c.queues, sceneWait: c.waits}[scene]
-			begin(func() { c.come(ctx, end, story) })
+			evening := map[string]func(context.Context){scenePaid: c.pays, sceneRoom: c.queues, sceneWait: c.waits}[scene]
+			begin(func() { c.come(ctx, end, evening) })
 		}
 	}
 }

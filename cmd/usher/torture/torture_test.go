@@ -51,7 +51,7 @@ func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
 
 func TestPlantedBugsAreCaught(t *testing.T) {
 	server, s := short(t)
-	all, err := PlantAll(t.Context(), server, s, Cheap(), func(m MutantResult) { t.Log(m, m.By.What) })
+	all, err := PlantAll(t.Context(), server, s, Mutants, func(m MutantResult) { t.Log(m, m.By.What) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,5 +59,20 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		if !m.Caught {
 			t.Error(m)
 		}
+	}
+}
+
+func TestWhatBringsBugsToLightFindsNoneInAGoodBuild(t *testing.T) {
+	server, s := short(t)
+	s.none, s.provoke, s.Hold, s.Scenes = true, everyProvocation, time.Second, Scenes()
+	report, err := Run(t.Context(), server, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		t.Errorf("%s: %s", v.Judge, v.What)
+	}
+	if report.Operations < 30 {
+		t.Errorf("%d operations prove nothing", report.Operations)
 	}
 }
