@@ -35,6 +35,7 @@ func short(t *testing.T) (*Server, Settings) {
 }
 
 func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
+	t.Parallel()
 	server, s := short(t)
 	s.For, s.Think, s.Scenes = 8*time.Second, 20*time.Millisecond, Scenes()
 	report, err := Run(t.Context(), server, s)
@@ -50,6 +51,7 @@ func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
 }
 
 func TestPlantedBugsAreCaught(t *testing.T) {
+	t.Parallel()
 	server, s := short(t)
 	all, err := PlantAll(t.Context(), server, s, Mutants, func(m MutantResult) { t.Log(m, m.By.What) })
 	if err != nil {
@@ -63,6 +65,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 }
 
 func TestWhatBringsBugsToLightFindsNoneInAGoodBuild(t *testing.T) {
+	t.Parallel()
 	server, s := short(t)
 	s.none, s.provoke, s.Hold, s.Scenes = true, everyProvocation, time.Second, Scenes()
 	report, err := Run(t.Context(), server, s)
