@@ -91,8 +91,10 @@ SELECT format('%s people are inside, and there are %s slots', count(*), r.slots)
   FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp()
  GROUP BY r.id HAVING count(*) > r.slots
  UNION ALL
-SELECT format('somebody who says nothing may stay inside for %s more, and %s is how long one may', s.expires_at - clock_timestamp(), r.idle)
-  FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp() + r.idle + interval '1 second'`
+SELECT format('somebody may stay inside for %s more without a word, and %s is the most, with a hold', s.expires_at - clock_timestamp(), e.most)
+  FROM room r JOIN slot s ON s.room_id = r.id,
+       LATERAL (SELECT max(greatest(hold_length, payment_length, r.idle)) AS most FROM event WHERE room_id = r.id) e
+ WHERE s.expires_at > clock_timestamp() + e.most + interval '1 second'`
 
 // checkRoom holds the books of the waiting room against its promises, and has somebody come who must be let in soon.
 func (r *run) checkRoom(ctx context.Context) error {
