@@ -140,6 +140,10 @@ func (e *evening) givesMoneyBack() {
 func (e *evening) takesTheOrdersAway() {
 	e.t.Helper()
 	e.visit(e.at("/orders"))
+	check(e.t, e.page.GetByLabel("The order of").Nth(1).Check()) // somebody of the crowd: the latest order is of who went in
+	e.press(e.page.Locator("summary", playwright.PageLocatorOptions{HasText: "Cancel those marked"}))
+	e.press(e.button("Cancel these orders"))
+	e.sees(e.page.GetByText("Cancelled. The seats are free again."))
 	file, err := e.page.ExpectDownload(func() error {
 		return e.page.Locator(".exports a", playwright.PageLocatorOptions{HasText: "CSV"}).First().Click()
 	})
