@@ -171,6 +171,7 @@ var matrix = map[string]access{
 	"GET /rooms/{slug}/status":                   anyone,
 	"GET /rooms/{slug}/live":                     anyone,
 	"GET /rooms/{slug}/draw":                     anyone,
+	"GET /rooms/{slug}/work":                     anyone,
 	"GET /rooms/{slug}/draw.json":                anyone,
 	"POST /rooms/{slug}/places":                  anyone,
 	"POST /rooms/{slug}/presence":                anyone,
