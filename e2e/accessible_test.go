@@ -27,7 +27,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 		asking:  house.named(t, "asking", "conference", append([]string{"--limit", "4"}, asking...)...),
 	}
 	s.full = house.named(t, "full", tinyPlan(t))
-	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--invoices")
+	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
 	s.none = ownOffice(t).url
 	s.later = house.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
 	s.paused, s.closed = house.named(t, "paused", "conference"), house.named(t, "closed", "conference")

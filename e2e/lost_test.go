@@ -116,6 +116,12 @@ func TestWhatWasTypedIsThereAfterSigningInToPayWithCredit(t *testing.T) {
 	ann.redeems(house.vouchers(t, "30.00", 1)[0])
 	ann.press(ann.page.GetByText("Back to your order"))
 	ann.seesTyped("Ann Ørsted", "ann.typed@example.org")
+	_, err := ann.page.GoBack()
+	check(t, err)
+	ann.sees(ann.page.GetByText("is in your credit"))
+	_, err = ann.page.GoForward()
+	check(t, err)
+	ann.seesTyped("Ann Ørsted", "ann.typed@example.org")
 	ann.paysWithCredit("Ann Ørsted")
 	ann.hasTickets(1)
 }

@@ -51,9 +51,12 @@ func (o *office) tells(t *testing.T, bank *stripetest.Fake, kinds ...string) {
 func TestACardIsPaidAtStripeHoweverItsNewsCome(t *testing.T) {
 	t.Parallel()
 	o, bank := stripeOffice(t)
-	t.Run("comes back", func(t *testing.T) {
+	t.Run("comes back, with fees", func(t *testing.T) {
 		ann := someone(t, o, "ann", phone)
-		ann.goesToPay(o.event(t, "theatre", "--paid-ahead"), "Stalls/C/12")
+		ann.goesToPay(o.event(t, "theatre", "--paid-ahead", "--price", "A=95.00", "--fee", "ticket=1.50", "--fee", "percent=2.5"), "Stalls/C/12")
+		if all := bank.Sessions(); all[0].Amount != 9500+150+238 {
+			t.Errorf("the bank asks for %d", all[0].Amount)
+		}
 		ann.card("Pay")
 		ann.hasTickets(1)
 	})

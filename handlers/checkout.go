@@ -28,16 +28,22 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if err != nil {
 		return err
 	}
-	p, err := h.lostBefore(r, s, holder)
+	hold, err := s.Hold(r.Context(), holder)
+	nothing := errors.Is(err, seats.ErrNoHold)
+	if err != nil && !nothing {
+		return err
+	}
+	p, err := lostBefore(r, s, holder, hold)
 	if err != nil {
 		return err
 	}
 	told := typed.Told() && r.URL.Query().Has("told")
-	if !told && p.Message == "" {
-		switch code, err := h.orderedBefore(r, s, holder); {
-		case err != nil:
+	if nothing && p.Message == "" && !told { // they came back by the browser's button
+		code, err := h.orders.Made(r.Context(), s.Event.ID, holder)
+		if err != nil {
 			return err
-		case code != "":
+		}
+		if code != "" {
 			http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
 			return nil
 		}
@@ -60,22 +66,9 @@ func withTyped(p views.CheckoutPage, typed orders.Typed, told bool) views.Checko
 	return p
 }
 
-// orderedBefore is the order that was made of what somebody held, if they hold nothing now: they came back by the
-// browser's button.
-func (h *Handlers) orderedBefore(r *http.Request, s *seats.Sale, holder seats.ID) (code string, err error) {
-	if _, err = s.Hold(r.Context(), holder); !errors.Is(err, seats.ErrNoHold) {
-		return "", err
-	}
-	return h.orders.Made(r.Context(), s.Event.ID, holder)
-}
-
 // lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them. Its
 // message is empty if nothing was lost.
-func (h *Handlers) lostBefore(r *http.Request, s *seats.Sale, holder seats.ID) (p views.CheckoutPage, err error) {
-	hold, err := s.Hold(r.Context(), holder)
-	if err != nil && !errors.Is(err, seats.ErrNoHold) {
-		return p, err
-	}
+func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold) (p views.CheckoutPage, err error) {
 	id, had, err := s.Had(r.Context(), holder)
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return p, err

@@ -47,7 +47,11 @@ func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) && h.account(r) == "" {
 		return errNotSignedIn
 	}
-	return h.showCredit(w, r, http.StatusOK, views.CreditPage{})
+	var p views.CreditPage
+	if r.URL.Query().Has("loaded") {
+		p.Notice = "What your voucher loaded is in your credit."
+	}
+	return h.showCredit(w, r, http.StatusOK, p)
 }
 
 // showCredit writes the statement of whoever is signed in, or asks who it is, with what p knows besides.
@@ -92,7 +96,12 @@ func (h *Handlers) redeem(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, voucherAnswer{loaded.Minor, loaded.Currency})
 	}
-	return h.showCredit(w, r, http.StatusOK, views.CreditPage{Page: views.Page{Notice: views.Loaded(loaded)}})
+	to := views.CreditPath + "?loaded"
+	if back := h.backTo(r); back != "" {
+		to += "&back=" + back
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }
 
 // refusedVoucher is what is wrong with a voucher, in words; nil if that is not what is wrong.

@@ -71,6 +71,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a hold that is none", order, set("hold", "x"), asForm, 422, "id of its hold"},
 		{"a name of 10 MB", order, with("Ann", strings.Repeat("a", 10<<20)), "", 413, "larger than 64 KiB"},
 		{"a name of 10 MB, by the form", order, set("name", strings.Repeat("a", 10<<20)), asForm, 413, "larger than 64 KiB"},
+		{"a name of 50 KB, by the form", order, set("name", strings.Repeat("a", 50<<10)), asForm, 303, "longer than 200 characters"},
 		{"a name with a zero byte", order, with("Ann", `Ann\u0000`), "", 422, "cannot be printed"},
 		{"a name with a zero byte, by the form", order, set("name", "Ann\x00"), asForm, 303, "cannot be printed"},
 		{"a name nobody can see", order, set("name", "\u200b\u202e\u2060"), asForm, 303, "Say your name"},
@@ -114,6 +115,9 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	}
 	if n := s.count(t, "cancellation") + s.count(t, "refund") + s.count(t, "scan") + s.count(t, "ticket WHERE revoked_at IS NOT NULL"); n != 0 {
 		t.Errorf("%d things were done", n)
+	}
+	if n := s.count(t, "typed WHERE length(answer::text) < 3000"); n != 1 {
+		t.Errorf("%d short forms are kept, want one for each who sent one", n)
 	}
 	extra := form(func(f url.Values) { f.Set("total", "1"); f.Set("currency", "XTS") }) // a form may say more; nobody listens
 	a, body := send(t, who, "POST", s.url+order, extra, "Content-Type", asForm, "Accept", asPage)

@@ -47,11 +47,6 @@ func (p CreditPage) voucherPath() string {
 	return CreditPath + "/vouchers?back=" + p.Back
 }
 
-// Loaded says what a voucher loaded.
-func Loaded(a credit.Amount) string {
-	return money(a.Minor, a.Currency) + " is in your credit."
-}
-
 // signed is an amount with its sign, as statements have it.
 func signed(minor int64, iso string) string {
 	if minor < 0 {
