@@ -2,6 +2,8 @@ package rush
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,7 +18,8 @@ type books struct {
 	taken   []taken
 	lies    []string // what went wrong, in words
 	untrue  int
-	doubt   int // seats of claims whose answer got lost: perhaps somebody's
+	ghosts  []ghost // claims whose answer got lost
+	longest int64   // how long a hold lasts, as far as it was said
 }
 
 // grant is a claim that was granted: these seats are the person's from when it was decided until the end of the hold.
@@ -42,6 +45,18 @@ type taken struct {
 	sent, received int64
 	seat, who      int32
 }
+
+// ghost is a claim that perhaps won, and nobody knows: from the first moment at which it may have been decided until the last
+// at which its hold may last.
+type ghost struct {
+	from, until int64
+	seats       []int32 // that were named
+	scope       scope   // where the choice was left to the box office
+	size        int
+}
+
+// forever is the end of what was sold.
+const forever = math.MaxInt64 / 2
 
 // offset is how far the clock of the box office is ahead of ours: at least and at most.
 type offset struct {
@@ -96,6 +111,7 @@ func (b *books) grant(who int32, a *holdAnswer, sent, received int64) *grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.clock.learn(g.from, sent, received)
+	b.longest = max(b.longest, g.until-g.from)
 	b.grants = append(b.grants, g)
 	return g
 }
@@ -130,11 +146,58 @@ func (b *books) refusedSeats(h *house, who int32, labels []string, sent, receive
 	}
 }
 
-// lost books a claim whose answer never came: seats may be held by nobody who knows it.
-func (b *books) lost(seats int) {
+// lost books a claim whose answer never came: seats may be held by nobody who knows it, from when it was sent until a hold
+// that began when it was given up is over. The latter is known at the end.
+func (b *books) lost(h *house, w *wish, sent, received int64) {
+	g := ghost{from: sent, until: received, scope: w.scope, size: w.size()}
+	for _, label := range w.Seats {
+		g.seats = append(g.seats, h.labels[label])
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.doubt += seats
+	b.ghosts = append(b.ghosts, g)
+}
+
+// sold books an order whose answer never came: its seats may be sold.
+func (b *books) sold(g *grant) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ghosts = append(b.ghosts, ghost{from: g.from, until: forever, seats: g.seats, size: len(g.seats)})
+}
+
+// mayHave tells whether a claim nobody knows of may have a seat at some moment from one time to another, by the clock of the
+// box office.
+func (b *books) mayHave(h *house, seat int32, from, to int64) bool {
+	return slices.ContainsFunc(b.ghosts, func(g ghost) bool {
+		first, last := b.lasts(&g)
+		return first <= to && last >= from && g.may(h, seat)
+	})
+}
+
+// lasts is from when until when a ghost may have its seats.
+func (b *books) lasts(g *ghost) (from, until int64) {
+	return g.from + b.clock.least, min(g.until+b.clock.most+b.longest, forever)
+}
+
+// may tells whether a ghost may have a seat: it named it, or left the choice and the seat was one of those.
+func (g *ghost) may(h *house, seat int32) bool {
+	if len(g.seats) > 0 {
+		return slices.Contains(g.seats, seat)
+	}
+	return g.scope.has(&h.seats[seat])
+}
+
+// within is how many seats of a scope a ghost may have.
+func (g *ghost) within(h *house, in scope) (n int) {
+	if len(g.seats) == 0 {
+		return g.size
+	}
+	for _, idx := range g.seats {
+		if in.has(&h.seats[idx]) {
+			n++
+		}
+	}
+	return n
 }
 
 const mostLies = 20 // that are told in words

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	r.leaves(who)
 	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body})
 	if err != nil {
-		r.books.lost(len(g.seats))
+		r.books.sold(g)
 		return err
 	}
 	var a orderAnswer
@@ -93,7 +92,7 @@ func (a orderAnswer) sells(seats []int32) bool {
 func (b *books) bought(g *grant, order string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	g.order, g.until = order, math.MaxInt64/2
+	g.order, g.until = order, forever
 }
 
 // visitOrder looks at an order by its link: it must be there, with its tickets.

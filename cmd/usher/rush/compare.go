@@ -79,13 +79,18 @@ func (r *run) differences(m moment) (wrong []string) {
 			perhaps[idx] = perhaps[idx] || g.latest() > m.from || g.gone == 0 && g.until > m.from-int64(announced)
 		}
 	}
-	least, most := 0, r.house.strangers+b.doubt
+	least, most := 0, r.house.strangers
+	for i := range b.ghosts {
+		if _, until := b.lasts(&b.ghosts[i]); until > m.from-int64(announced) {
+			most += b.ghosts[i].size
+		}
+	}
 	for idx := range surely {
 		name := r.house.seats[idx].label
 		switch {
 		case surely[idx] && m.view.isFree(idx):
 			wrong = append(wrong, name+" is somebody's by the books, and the map shows it free")
-		case !perhaps[idx] && !m.view.isFree(idx) && r.house.seats[idx].free && r.crowd.Own && b.doubt == 0:
+		case !perhaps[idx] && !m.view.isFree(idx) && r.house.seats[idx].free && r.crowd.Own && !b.mayHave(r.house, int32(idx), m.from-int64(announced), m.to):
 			wrong = append(wrong, name+" is nobody's by the books, and the map does not show it free")
 		}
 		if surely[idx] {

@@ -45,10 +45,10 @@ func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
 	return oversold
 }
 
-// judgeTaken looks for people who were told that a free seat is somebody else's. On an event with strangers, or after
-// answers were lost, a seat may be that of somebody the books do not know.
+// judgeTaken looks for people who were told that a free seat is somebody else's. On an event with strangers a seat may be that
+// of somebody the books do not know; where an answer was lost, for a while, one that was asked for.
 func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
-	if h.strangers > 0 || b.doubt > 0 {
+	if h.strangers > 0 {
 		return
 	}
 	for _, t := range b.taken {
@@ -56,7 +56,7 @@ func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
 		had := slices.ContainsFunc(bySeat[t.seat], func(g *grant) bool {
 			return g.who != t.who && g.from <= received && g.latest() >= sent
 		})
-		if !had {
+		if !had && !b.mayHave(h, t.seat, sent, received) {
 			b.lie("person %d was told that %s is taken, and it was free", t.who, h.seats[t.seat].label)
 		}
 	}
@@ -72,7 +72,7 @@ func (b *books) judgeSoldOut(h *house) {
 			courses[s.scope] = c
 		}
 		most := c.most(s.sent+b.clock.least, s.received+b.clock.most)
-		if left := c.capacity - most - b.doubt; left >= int(s.wanted) {
+		if left := c.capacity - most; left >= int(s.wanted) {
 			b.lie("somebody asked for %d at %s and was told it is sold out, and at least %d were free", s.wanted, clockTime(s.received+b.clock.most), left)
 		}
 	}
@@ -85,7 +85,7 @@ type course struct {
 	table    [][]int // table[k][i] is the largest number from change i on, over 2^k changes
 }
 
-// course adds up the grants of a scope. A grant counts for as long as it possibly lasted.
+// course adds up the grants of a scope, and what ghosts may have. Each counts for as long as it possibly lasted.
 func (b *books) course(h *house, in scope) *course {
 	type step struct {
 		at int64
@@ -101,6 +101,13 @@ func (b *books) course(h *house, in scope) *course {
 		}
 		if n > 0 {
 			steps = append(steps, step{g.from, n}, step{g.latest() + 1, -n})
+		}
+	}
+	for i := range b.ghosts {
+		g := &b.ghosts[i]
+		if n := g.within(h, in); n > 0 {
+			from, until := b.lasts(g)
+			steps = append(steps, step{from, n}, step{until + 1, -n})
 		}
 	}
 	slices.SortFunc(steps, func(x, y step) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })

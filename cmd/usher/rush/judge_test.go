@@ -2,6 +2,7 @@ package rush
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,47 @@ func TestTheLargestNumberOfASpanIsFound(t *testing.T) {
 		}
 		if got := c.most(from, to); got != most {
 			t.Fatalf("from %d to %d at most %d were taken, counted %d", from, to, got, most)
+		}
+	}
+}
+
+func TestAClaimWhoseAnswerWasLostExcusesOnlyWhatItMayHave(t *testing.T) {
+	t.Parallel()
+	h := &house{categories: []string{"A"}, labels: map[string]int32{"1": 0, "2": 1, "3": 2}}
+	for label := range 3 {
+		h.seats = append(h.seats, place{area: -1, free: true, label: strconv.Itoa(label + 1)})
+	}
+	b := &books{longest: 100}
+	b.lost(h, &wish{Seats: []string{"1"}, scope: scope{-1, -1}}, 10, 20) // held from 10 to 120 at most
+	for _, test := range []struct {
+		seat           int32
+		sent, received int64
+		untrue         int
+	}{
+		{0, 0, 9, 1},
+		{0, 0, 10, 0},
+		{0, 120, 130, 0},
+		{0, 121, 130, 1},
+		{1, 15, 16, 1},
+	} {
+		b.untrue, b.taken = 0, []taken{{test.sent, test.received, test.seat, 1}}
+		if b.judgeTaken(h, b.bySeat(3)); b.untrue != test.untrue {
+			t.Errorf("told between %d and %d that seat %d is taken: %d untrue, want %d", test.sent, test.received, test.seat+1, b.untrue, test.untrue)
+		}
+	}
+	for _, test := range []struct {
+		sent, received int64
+		wanted         int16
+		untrue         int
+	}{
+		{0, 9, 3, 1},
+		{15, 16, 3, 0},
+		{15, 16, 2, 1},
+		{121, 130, 3, 1},
+	} {
+		b.untrue, b.soldOut = 0, []soldOut{{test.sent, test.received, scope{0, -1}, test.wanted}}
+		if b.judgeSoldOut(h); b.untrue != test.untrue {
+			t.Errorf("refused %d between %d and %d: %d untrue, want %d", test.wanted, test.sent, test.received, b.untrue, test.untrue)
 		}
 	}
 }

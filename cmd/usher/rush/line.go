@@ -30,8 +30,9 @@ type line struct {
 	out  []byte
 	used time.Time
 
-	again   time.Duration // for how long a request is sent again that gets no answer
-	repeats int           // how often the last one was
+	again  time.Duration // for how long a request is sent again that gets no answer
+	sent   bool          // the last try got as far as that
+	doubts int           // how many tries of the last request may have been heard, and their answers lost
 
 	body []byte // of the last answer, until the next one
 	etag string // of the last answer
@@ -49,11 +50,15 @@ type request struct {
 
 // ask sends a request and reads its answer. cookie is those the answer sets, as they are to be sent back, or empty.
 func (l *line) ask(ctx context.Context, r request) (status int, cookie string, err error) {
-	l.repeats = 0
-	for began := time.Now(); ; l.repeats++ {
+	l.doubts = 0
+	for began := time.Now(); ; {
+		l.sent = false
 		status, cookie, err = l.once(ctx, r)
 		if l.again == 0 || err == nil && status != http.StatusServiceUnavailable || time.Since(began) > l.again {
 			return status, cookie, err
+		}
+		if l.sent {
+			l.doubts++
 		}
 		if seats.Sleep(ctx, againPause) != nil {
 			return status, cookie, err
@@ -68,6 +73,7 @@ func (l *line) once(ctx context.Context, r request) (status int, cookie string, 
 	if err := l.dial(ctx); err != nil {
 		return 0, "", err
 	}
+	l.sent = true
 	status, cookie, keep, err := l.exchange(r)
 	if err != nil || !keep {
 		l.close()

@@ -179,7 +179,7 @@ func (r *run) claim(ctx context.Context, l *line, who int32) error {
 	}
 	a, sent, received, err := r.ask(ctx, l, who)
 	if err != nil {
-		r.books.lost(p.claim.wish.size())
+		r.books.lost(r.house, &p.claim.wish, sent, received)
 		return err
 	}
 	if a.Hold != nil {
@@ -195,7 +195,9 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	status, cookie, err := l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
 	received = wall()
 	if p.cookie == "" { // nobody knows yet that it was the same person who asked before: what they got then is lost
-		r.books.lost(l.repeats * p.claim.wish.size())
+		for range l.doubts {
+			r.books.lost(r.house, &p.claim.wish, sent, received)
+		}
 	}
 	if err != nil {
 		return a, sent, received, err

@@ -42,6 +42,8 @@ type Report struct {
 	Frames     int64   `json:"frames"`                 // that showed watchers a claim
 	Dead       int     `json:"dead"`                   // sockets that read nothing
 	LetGo      int     `json:"let_go"`                 // of them, those that the box office gave up
+	Back       int     `json:"back"`                   // sockets that ended and were opened again
+	Away       float64 `json:"away_ms"`                // the longest that one was not open
 	Desks      int     `json:"desks"`                  // that organizers had open
 	DeskNews   int64   `json:"desk_news"`              // that were told to them, all together
 	DeskMB     float64 `json:"desk_mb"`                // how much that was
@@ -89,7 +91,7 @@ func (p *Report) JSON(w io.Writer) error {
 	short := *p
 	for _, f := range []*float64{
 		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.OrdersIn, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
-		&short.LagP50, &short.LagP99, &short.DeskMB, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
+		&short.LagP50, &short.LagP99, &short.DeskMB, &short.Away, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
 	} {
 		*f = round2(*f)
 	}
@@ -128,6 +130,9 @@ func (p *Report) Text(w io.Writer) error {
 	}
 	if p.Dead > 0 {
 		t.line("%10s sockets read nothing; the box office gave %s of them up", thousands(p.Dead), thousands(p.LetGo))
+	}
+	if p.Back > 0 {
+		t.line("%10s sockets ended and were opened again, the last one after %s", thousands(p.Back), ms(p.Away))
 	}
 	if p.Desks > 0 {
 		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", thousands(int(p.DeskNews)), p.DeskMB, thousands(p.Desks))

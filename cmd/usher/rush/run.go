@@ -73,6 +73,7 @@ func Run(ctx context.Context, c *Crowd) (*Report, error) {
 	}
 	report := r.report(seconds, lags)
 	report.Dead, report.LetGo = c.Dead, watching.letGo
+	report.Back, report.Away = watching.back, float64(watching.away)/float64(time.Millisecond)
 	return desks.tell(report, c.Desks), nil
 }
 

@@ -3,6 +3,7 @@ package rush
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sort"
 	"sync"
 	"time"
@@ -19,8 +20,10 @@ type watching struct {
 
 	mu    sync.Mutex
 	seen  []sight
-	cut   int // sockets that ended before the crowd was gone
-	letGo int // dead ones that the box office gave up
+	cut   int           // sockets that ended before the crowd was gone, and could not be opened again
+	back  int           // that could
+	away  time.Duration // the longest that one of them was not open
+	letGo int           // dead ones that the box office gave up
 }
 
 // sight is a seat that a frame showed as held, and when it came, by our clock.
@@ -66,23 +69,64 @@ func (w *watching) dial(ctx context.Context, next <-chan int) (failed error) {
 			continue
 		}
 		dead := i < w.run.crowd.Dead
-		if w.sockets[i], failed = listen(ctx, w.run.url, "/events/"+w.run.house.slug+"/live", dead); failed == nil && !dead {
-			w.all.Go(func() { w.read(ctx, w.sockets[i]) })
+		if w.sockets[i], failed = listen(ctx, w.run.url, w.path(), dead); failed == nil && !dead {
+			w.all.Go(func() { w.follow(ctx, i) })
 		}
 	}
 	return failed
 }
 
-// read takes frames and remembers of each one seat, any, that it shows as held.
-func (w *watching) read(ctx context.Context, s *socket) {
+// follow reads a socket, and opens it again when it ends, as a page does: as long as somebody of the crowd asks again.
+func (w *watching) follow(ctx context.Context, i int) {
+	for {
+		w.read(w.sockets[i])
+		ended := time.Now()
+		next := w.open(ctx, ended.Add(w.run.crowd.Again))
+		if !w.replace(ctx, i, next, time.Since(ended)) {
+			return
+		}
+	}
+}
+
+// replace puts a socket in the place of one that ended. It tells whether there is one, and somebody still watches.
+func (w *watching) replace(ctx context.Context, i int, next *socket, away time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case ctx.Err() != nil && next != nil:
+		_ = next.conn.Close() // it came too late
+		return false
+	case ctx.Err() != nil:
+		return false
+	case next == nil:
+		w.cut++
+		return false
+	}
+	_ = w.sockets[i].conn.Close() // it has ended
+	w.sockets[i], w.back, w.away = next, w.back+1, max(w.away, away)
+	return true
+}
+
+// open opens a socket, by some time; nil if that came to nothing. Pages do not all come at once.
+func (w *watching) open(ctx context.Context, by time.Time) *socket {
+	for time.Now().Before(by) {
+		if seats.Sleep(ctx, againPause+rand.N(3*againPause)) != nil {
+			return nil
+		}
+		if s, err := listen(ctx, w.run.url, w.path(), false); err == nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func (w *watching) path() string { return "/events/" + w.run.house.slug + "/live" }
+
+// read takes frames and remembers of each one seat, any, that it shows as held, until the socket ends.
+func (w *watching) read(s *socket) {
 	for {
 		frame, err := s.next()
 		if err != nil {
-			if ctx.Err() == nil {
-				w.mu.Lock()
-				w.cut++
-				w.mu.Unlock()
-			}
 			return
 		}
 		at := time.Now().UnixNano()
@@ -178,10 +222,12 @@ func (w *watching) countLetGo() {
 
 func (w *watching) close() {
 	w.stop()
+	w.mu.Lock()
 	for _, s := range w.sockets {
 		if s != nil {
 			_ = s.conn.Close() // it only watched
 		}
 	}
+	w.mu.Unlock()
 	w.all.Wait()
 }

@@ -165,9 +165,12 @@ func (c *client) choose(ctx context.Context) {
 func (c *client) take(ctx context.Context, o *operation, wish map[string]any) {
 	o.holder, o.key, o.newcomer = c.holder(), c.key(), !c.known()
 	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/claims", wish)
-	if o.granted() {
+	switch {
+	case o.granted():
 		c.run.checkWhole(o, c.hold)
 		c.seats, c.hold = o.got, o.hold
+	case o.late():
+		c.leave()
 	}
 }
 

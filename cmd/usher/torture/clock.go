@@ -82,10 +82,11 @@ func fakeClock() string {
 	return ""
 }
 
-// clockEnv has a server go by a clock that the file sets: it is read whenever somebody asks for the time.
+// clockEnv has a server go by a clock that the file sets. Each process reads it when a second of ours begins, and not whenever
+// it asks for the time: it may ask in the middle of anything, and reading a file there breaks it.
 func clockEnv(library, file string) []string {
 	return []string{
-		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_DISABLE_SHM=1",
+		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_CACHE_DURATION=0", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_DISABLE_SHM=1",
 	}
 }
 

@@ -19,7 +19,8 @@ const (
 	waitForNoneSQL = `ALTER SYSTEM RESET synchronous_standby_names`
 	reloadSQL      = `SELECT pg_reload_conf()`
 	inStepSQL      = `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'`
-	promoteSQL     = `SELECT pg_promote(true, 60)`
+	promoteSQL     = `SELECT pg_promote(false)`
+	promotedSQL    = `SELECT NOT pg_is_in_recovery()`
 )
 
 // standby is a server that follows another one, which lets every commit wait for it.
@@ -133,15 +134,24 @@ func (s *Server) tell(ctx context.Context, statements ...string) error {
 	return nil
 }
 
+// promote makes a standby the server, and returns when it is.
 func promote(ctx context.Context, p *migrations.Private) error {
 	conn, err := pgx.Connect(ctx, p.DSN)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }() // it did what it was for
-	var done bool
-	if err := conn.QueryRow(ctx, promoteSQL).Scan(&done); err != nil || !done {
-		return fmt.Errorf("torture: promote the standby: %t, %w", done, err)
+	if _, err := conn.Exec(ctx, promoteSQL); err != nil {
+		return fmt.Errorf("torture: promote the standby: %w", err)
 	}
-	return nil
+	for range int(patience / moments) {
+		var done bool
+		if err := conn.QueryRow(ctx, promotedSQL).Scan(&done); err != nil || done {
+			return err
+		}
+		if err := seats.Sleep(ctx, moments); err != nil {
+			return err
+		}
+	}
+	return errors.New("torture: the standby does not take over")
 }

@@ -40,7 +40,7 @@ func (r *run) restartAll(ctx context.Context) error {
 		at := r.history.now()
 		r.restart(first)
 		if calm && len(rest) > 0 {
-			r.socketsRight(ctx, afterRestart, at)
+			r.socketsBack(ctx, afterRestart, at)
 		}
 		return r.back(ctx, first)
 	})

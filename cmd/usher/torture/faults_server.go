@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // killServer ends PostgreSQL and measures how soon somebody is granted a claim again.
@@ -39,28 +41,35 @@ func (r *run) fullDisk(ctx context.Context, _ *node, random *rand.Rand) error {
 	return conn.Close(ctx)
 }
 
-// clockJumps sets the database's clock ahead some times. It stays ahead: a clock that is set back has holds live on that were
-// over, which no promise is made about.
+// clockJumps sets the database's clock ahead. It stays ahead: a clock that is set back has holds live on that were over, which
+// no promise is made about.
 func (r *run) clockJumps(ctx context.Context, _ *node, random *rand.Rand) error {
-	for range 1 + random.IntN(3) {
-		ahead := r.history.skew.now() + time.Duration(200+random.IntN(5_000))*time.Millisecond
-		if err := r.setClock(ahead); err != nil {
-			return err
-		}
-		if err := moment(ctx, random, time.Second); err != nil {
-			return err
-		}
+	ahead := r.history.skew.now() + time.Duration(200+random.IntN(10_000))*time.Millisecond
+	err := r.alonely(func() error { return r.setClock(ctx, ahead) })
+	if err != nil {
+		return err
 	}
-	return nil
+	return moment(ctx, random, time.Second)
 }
 
-// clockStep is within which every process of the server has read the new time.
-const clockStep = 20 * time.Millisecond
+// clockStep is how long before and after the second in which every process of the server reads the new time nobody asks it.
+const clockStep = 60 * time.Millisecond
 
-func (r *run) setClock(ahead time.Duration) error {
+// setClock sets the clock between two seconds, while nothing passes between the nodes and the database: two processes of it
+// never answer by two clocks.
+func (r *run) setClock(ctx context.Context, ahead time.Duration) error {
+	now := time.Now()
+	if err := seats.Sleep(ctx, now.Truncate(time.Second).Add(2*time.Second-2*clockStep).Sub(now)); err != nil {
+		return err
+	}
 	return r.history.skew.to(r.history.now, ahead, func() error {
+		for _, n := range r.nodes {
+			n.db.stalled.Store(true)
+			defer n.db.stalled.Store(false)
+		}
+		time.Sleep(clockStep) // what is under way ends
 		err := setClock(r.server.clock, ahead)
-		time.Sleep(clockStep)
+		time.Sleep(2 * clockStep)
 		return err
 	})
 }

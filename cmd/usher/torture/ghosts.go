@@ -7,8 +7,9 @@ import (
 )
 
 // A newcomer whose first answer was lost has no cookie to ask again with, so the same key then comes from somebody the
-// box office takes for another one. A claim that had won all the same keeps its seats until its time is up. The keys of
-// claims stand with the holds: whatever the torture was not told of, it finds there.
+// box office takes for another one. A claim that had won all the same keeps its seats until its time is up. So does an earlier
+// try that arrives when a later one was refused. The keys of claims stand with the holds: whatever the torture was not told of,
+// it finds there.
 const ghostsSQL = `
 SELECT h.id::text, a.answer
   FROM hold h CROSS JOIN LATERAL json_array_elements(h.answers::json) AS a(answer)
@@ -32,7 +33,7 @@ func (r *run) ghosts(ctx context.Context, operations []operation) (found []opera
 	asked := map[string]*operation{}
 	var keys []string
 	for i := range operations {
-		if o := &operations[i]; o.newcomer { // what was asked once may have been sent twice, by the HTTP client itself
+		if o := &operations[i]; o.newcomer || o.late() { // what was asked once may have been sent twice, by the HTTP client itself
 			asked[o.key] = o
 			keys = append(keys, o.key)
 		}
@@ -65,8 +66,12 @@ func (r *run) ghosts(ctx context.Context, operations []operation) (found []opera
 			continue
 		}
 		decided := g.ExpiresAt.Add(-r.settings.Hold).UnixNano()
+		who := o.holder
+		if o.newcomer {
+			who = "a ghost of " + who
+		}
 		found = append(found, operation{
-			client: ghostNumbers + len(found), kind: kindClaim, holder: "a ghost of " + o.holder, start: o.start, end: decided + commitTime,
+			client: ghostNumbers + len(found), kind: kindClaim, holder: who, start: o.start, end: decided + commitTime,
 			status: 201, got: g.Seats, until: g.ExpiresAt.UnixNano(), now: decided + slack,
 		})
 	}

@@ -54,6 +54,10 @@ type operation struct {
 
 func (o *operation) granted() bool { return o.status >= 200 && o.status < 300 }
 
+// late tells of a claim that was refused when it was asked again: an earlier try may be on its way yet, and win. Nothing keeps
+// the key of what won nothing. Whoever asked goes home, so that nobody relies on not having it.
+func (o *operation) late() bool { return o.tries > 1 && !o.granted() }
+
 // history is all that clients did and were told, and what was wrong by itself.
 type history struct {
 	began time.Time

@@ -17,7 +17,7 @@ const (
 	afterFailover = "standby promoted: from the death of the server to the first claim that was granted"
 	afterListen   = "LISTEN lost: until every socket shows what the database says"
 	afterNode     = "a node died: until every socket shows what the database says"
-	afterRestart  = "a node was restarted: until every socket shows what the database says"
+	afterRestart  = "a node was restarted: the longest that a page had no socket"
 )
 
 // bars are the most that each may take; 0 is told only.
@@ -124,15 +124,41 @@ func (r *run) shown(t *truth) bool {
 
 // socketsRight notes how long it takes from a moment until every socket shows what the database says after it.
 func (r *run) socketsRight(ctx context.Context, name string, since int64) {
+	if r.awaitSockets(ctx, since) {
+		r.figures.add(name, time.Duration(r.history.now()-since))
+	}
+}
+
+// socketsBack waits for the same, and notes the longest time for which a page had no socket.
+func (r *run) socketsBack(ctx context.Context, name string, since int64) {
+	if !r.awaitSockets(ctx, since) {
+		return
+	}
+	longest := time.Duration(0)
+	for _, w := range r.watchers {
+		w.mu.Lock()
+		for _, g := range w.gaps {
+			if g.at.UnixNano() > since {
+				longest = max(longest, g.took)
+			}
+		}
+		if !w.ended.IsZero() {
+			longest = max(longest, time.Since(w.ended)) // it is not back yet
+		}
+		w.mu.Unlock()
+	}
+	r.figures.add(name, longest)
+}
+
+// awaitSockets waits until every socket shows what the database says, or for long enough. False if that cannot be told.
+func (r *run) awaitSockets(ctx context.Context, since int64) bool {
 	t, err := r.truth(ctx)
 	for err == nil && !r.shown(&t) {
 		if r.history.now()-since > int64(calmTime) || seats.Sleep(ctx, 2*time.Millisecond) != nil {
 			break
 		}
 	}
-	if err == nil && ctx.Err() == nil {
-		r.figures.add(name, time.Duration(r.history.now()-since))
-	}
+	return err == nil && ctx.Err() == nil
 }
 
 // others is a time in which one node is away. Whoever is at another one is to notice nothing.
