@@ -23,11 +23,11 @@ Object.assign(globalThis, {
 
 let views = 0
 // open is a view of a house of 4,000 by 3,000, with a fault where the test plants one.
-async function open(from = '', to = '') {
+async function open(from = '', to = '', size = {}) {
   assert.ok(source.includes(from), `the script has no ${from} any more`)
   const {View, buttons} = await import(module(source.replace(from, to) + `// ${views++}`))
   const canvas = new Part()
-  const view = new View(new Part(), canvas, {x: 0, y: 0, w: 4000, h: 3000})
+  const view = new View(Object.assign(new Part(), size), canvas, {x: 0, y: 0, w: 4000, h: 3000})
   const taps = []
   view.addEventListener('tap', event => taps.push(event.detail))
   const hand = (type, clientX, clientY, more) => canvas.dispatchEvent(Object.assign(new Event(type, {cancelable: true}), {clientX, clientY, pointerId: 1, button: 0, pointerType: 'touch', ...more}))
@@ -57,6 +57,14 @@ test('a press acts only when it ends where it began', async () => {
   assert.deepEqual(await taps(), [])
   assert.notDeepEqual(await taps("event.type === 'pointerup' && ", ''), [])
   assert.notDeepEqual(await taps('this.#travel < STILL && this.#pointers.size === 0', 'true'), [])
+})
+
+test('a map that has no size yet can be drawn', async () => {
+  for (const [planted, from] of [[false], [true, ', 1)'], [true, ', SHELF + 1)']]) {
+    const {view} = await open(from, from && ', 0)', {clientWidth: 0, clientHeight: 0})
+    const drawn = [view.scale, view.width / view.scale, view.height / view.scale, view.canvas.width, view.canvas.height].every(n => n > 0 && Number.isFinite(n))
+    assert.equal(drawn, !planted)
+  }
 })
 
 test('all that pinching and dragging do is done by single presses of buttons and keys', async () => {

@@ -28,8 +28,8 @@ export class View extends EventTarget {
   }
 
   #measure() {
-    this.width = this.frame.clientWidth
-    this.height = this.frame.clientHeight
+    this.width = Math.max(this.frame.clientWidth, 1) // a page without its style yet has no size
+    this.height = Math.max(this.frame.clientHeight, SHELF + 1)
     this.ratio = Math.min(devicePixelRatio || 1, 3)
     this.canvas.width = Math.round(this.width * this.ratio)
     this.canvas.height = Math.round(this.height * this.ratio)
