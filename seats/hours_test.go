@@ -12,50 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
-
-// A database whose clock is that of the bubble: every statement asks for the time by these functions, and so do the defaults
-// of columns.
-const bubbleClockSQL = `
-CREATE SCHEMA bubble;
-CREATE FUNCTION bubble.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
-CREATE FUNCTION bubble.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
-CREATE FUNCTION bubble.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT current_setting('bubble.now')::timestamptz $$;
-DO $$
-DECLARE
-    c record;
-BEGIN
-    FOR c IN SELECT d.adrelid::regclass AS tab, a.attname AS col
-               FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-              WHERE pg_get_expr(d.adbin, d.adrelid) ~ '^(clock_timestamp|now)\(\)$'
-    LOOP
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT bubble.clock_timestamp()', c.tab, c.col);
-    END LOOP;
-END $$`
-
-// bubblePool is a pool in a bubble whose every connection goes by the bubble's clock.
-func bubblePool(t *testing.T, dsn string) *pgxpool.Pool {
-	t.Helper()
-	cfg, err := pgxpool.ParseConfig(dsn + " pool_max_conns=6 search_path=bubble,public,pg_catalog")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (bool, error) {
-		_, err := conn.PgConn().Exec(ctx, "SET bubble.now = '"+time.Now().UTC().Format(time.RFC3339Nano)+"'").ReadAll()
-		return err == nil, nil // a connection that was cut is replaced
-	}
-	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 const (
 	simulated = 2 * time.Hour
@@ -76,7 +38,6 @@ type hours struct {
 	seed   uint64
 	random *rand.Rand
 	began  time.Time
-	dsn    string
 	db     *pgxpool.Pool
 	sales  [2]*seats.Sale
 	stop   [2]func()
@@ -96,22 +57,12 @@ func (h *hours) wrong(format string, args ...any) {
 func TestThroughHoursAHoldLastsAsLongAsWasSaidWhateverBreaks(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
-	dsn := seatstest.DSN(t)
-	conn, err := pgx.Connect(t.Context(), simpleDSN(dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Exec(t.Context(), bubbleClockSQL); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) { simulate(t, dsn, seed) })
+	b := seatstest.NewBubble(t)
+	synctest.Test(t, func(t *testing.T) { simulate(t, b, seed) })
 }
 
-func simulate(t *testing.T, dsn string, seed uint64) {
-	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), dsn: dsn, db: bubblePool(t, dsn), has: map[int]mine{}}
+func simulate(t *testing.T, b *seatstest.Bubble, seed uint64) {
+	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), db: b.Pool(t), has: map[int]mine{}}
 	defer h.db.Close()
 	e := seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
 	if _, err := seats.CreateEvent(t.Context(), h.db, e, hall(simRows, 1)); err != nil {
@@ -234,20 +185,9 @@ func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
 	}
 }
 
-// simpleDSN is an address without what only pools know.
-func simpleDSN(dsn string) string {
-	cfg, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return dsn
-	}
-	return cfg.ConnConfig.ConnString()[:len(cfg.ConnConfig.ConnString())-len(" pool_max_conns=16")]
-}
-
-const cutSQL = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
-
 // cut cuts every connection to the database.
 func (h *hours) cut() {
-	if _, err := h.db.Exec(h.t.Context(), cutSQL); err != nil {
+	if err := seatstest.Cut(h.t.Context(), h.db); err != nil {
 		h.wrong("the connections could not be cut: %v", err)
 	}
 }

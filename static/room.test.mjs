@@ -138,6 +138,16 @@ test('who is about to be called, and everybody in a sale that ends, learns withi
   for (const wait of [undefined, 5, 60, 3000]) assert.ok(late(stand.every, ends, 'waiting', wait) <= 5, `at the end, ${wait}`)
 })
 
+test('where a cache answers for the house, two million learn within five seconds that it is sold out, and before that nothing is free within sixteen', () => {
+  const s = {lobby: 2_000_000, line: 0, serving: 20_000, free: 0, looks: 1_000_000}
+  for (const wait of [undefined, 5, 60, 3000]) assert.ok(late(stand.every, s, 'waiting', wait) <= 5, `${wait}`)
+  assert.ok(late(stand.every, {...s, free: 300}, 'waiting', 3000) <= 16)
+  for (const wait of [undefined, 60, 3000]) { // and where none does, within 37
+    const alone = late(stand.every, {...s, looks: undefined}, 'waiting', wait)
+    assert.ok(alone > 30 && alone < 37.1, `${wait}: ${alone}`)
+  }
+})
+
 test('a planted slow page is noticed', async () => {
   const slow = async (from, to) => {
     assert.ok(source.includes(from), `the script has no ${from} any more`)
@@ -146,6 +156,7 @@ test('a planted slow page is noticed', async () => {
   const s = {lobby: 3000, line: 0, serving: 0, free: 0}
   assert.ok(late(await slow('return some(3)', 'return some(5)'), s, 'waiting', 5) > 5)
   assert.ok(late(await slow(' && s.free > 0', ''), s, 'waiting', 600) > 5)
+  assert.ok(late(await slow('(s.looks ?? 1000)', '1000'), {lobby: 2_000_000, line: 0, serving: 0, free: 0, looks: 1_000_000}, 'waiting', 600) > 5)
 })
 
 const waves = {

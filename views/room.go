@@ -89,6 +89,9 @@ func (p RoomPage) refresh() int {
 	case RoomDrawing, RoomNext:
 		return 10
 	case RoomWaiting, RoomPaused:
+		if p.Shown.Free == 0 { // it may be sold out at any moment
+			return 15
+		}
 		return int(min(max(p.Wait.Wait.Seconds()/20, 10), 60))
 	}
 	return 0

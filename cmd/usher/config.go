@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 )
 
@@ -26,6 +27,7 @@ type Config struct {
 	Log         string        // "text" or "json"
 	Sockets     int           // the most sockets of one address
 	Joins       int           // the most people of one network that join a waiting room within a minute
+	Looks       int           // how often in a second all pages of a waiting room together ask how it is
 	Header      string        // in which a trusted proxy says whose request it is
 	HooksInside bool          // webhooks may go to this machine and the networks around it, and by http
 	Metrics     string        // where to listen for Prometheus; empty: nowhere
@@ -63,6 +65,7 @@ func (cfg *Config) serveSettings() []setting {
 		{"log", "USHER_LOG", "`form` of the log: text or json", text(&cfg.Log, "text")},
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
 		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
+		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; more with a cache in front", number(&cfg.Looks, gate.LooksPerSecond)},
 		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
 		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
@@ -127,6 +130,9 @@ func (cfg *Config) check() error {
 	}
 	if cfg.DirectURL != "" && cfg.DatabaseURL == "" {
 		return usageError{"--database-direct-url is of no use without --database-url"}
+	}
+	if cfg.Looks < 1 {
+		return usageError{fmt.Sprintf("--looks-per-second is %d; it is 1 or more", cfg.Looks)}
 	}
 	if cfg.Joins < 0 {
 		return usageError{fmt.Sprintf("--joins-per-network is %d; 0 is no limit", cfg.Joins)}

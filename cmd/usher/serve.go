@@ -74,6 +74,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	waits := waitlist.New(db.pool, office, log)
 	office.Committed = bell.Ring
 	rooms := gate.New(db.pool, db.dsn, log)
+	rooms.Looks = cfg.Looks
 	rooms.Ended = office.Ended
 	rooms.Changed = func(r *gate.Room) { hub.RoomChanged(r.ID) }
 	till := openTill(cfg, db, office, listener, log)

@@ -13,6 +13,9 @@ func (r *Room) Read(ctx context.Context) error { return r.read(ctx) }
 // Look has a node without loops do once what its loop does.
 func (g *Gate) Look(ctx context.Context) error { return g.look(ctx) }
 
+// RunDeaf is Run on a node that hears no bell.
+func (g *Gate) RunDeaf(ctx context.Context) error { return g.keepOn(ctx, g.lookOnAndOn) }
+
 // Forget has a node forget what it remembers of a room.
 func (r *Room) Forget() {
 	r.draw.Store(nil)

@@ -14,6 +14,9 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// LooksPerSecond is how often pages ask unless a house is told otherwise. static/js/stand.js knows it.
+const LooksPerSecond = 1000
+
 // Gate is the waiting rooms of one node. Any number of nodes may run on one database; none of them is special.
 type Gate struct {
 	// Changed is told after what a room shows to everybody changed on this node. It must return at once.
@@ -24,6 +27,9 @@ type Gate struct {
 	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
 
+	// Looks is how often in a second all pages of a room together may ask how it is, without a socket; 0: LooksPerSecond. A
+	// cache before the house may answer far more.
+	Looks int
 	// Patience is how long somebody waits who does not work before they join: a minute.
 	Patience time.Duration
 

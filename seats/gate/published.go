@@ -36,10 +36,11 @@ type Published struct {
 	Round      uint64  `json:"round,omitempty"`      // while it waits for drand
 	Draw       *Record `json:"draw,omitempty"`       // once it was made: with it every page finds its number
 
-	Away bool      `json:"away,omitempty"` // the database is gone: this is how it was, and nobody is called or let in
-	Note string    `json:"note,omitempty"` // from the organizer, such as why the room is paused
-	Beat float64   `json:"beat"`           // share of pages that shall say they are there, each 30 s
-	At   time.Time `json:"at"`             // the database's clock
+	Away  bool      `json:"away,omitempty"`  // the database is gone: this is how it was, and nobody is called or let in
+	Note  string    `json:"note,omitempty"`  // from the organizer, such as why the room is paused
+	Beat  float64   `json:"beat"`            // share of pages that shall say they are there, each 30 s
+	Looks int       `json:"looks,omitempty"` // how often in a second all pages together may ask; none: 1,000
+	At    time.Time `json:"at"`              // the database's clock
 
 	fresh bool // the numbers were drawn a moment ago
 }

@@ -21,11 +21,14 @@ const (
 // Run listens for changes of rooms, closes lobbies, draws, and calls numbers, until ctx is done; then it waits for the
 // statements that are under way. It is safe on all nodes at once. While the database is gone it tries again; nobody is
 // called or let in then, and what everybody is shown stays.
-func (g *Gate) Run(ctx context.Context) error {
+func (g *Gate) Run(ctx context.Context) error { return g.keepOn(ctx, g.follow) }
+
+// keepOn does something again and again that ends only when the database is lost.
+func (g *Gate) keepOn(ctx context.Context, follow func(context.Context) error) error {
 	defer g.lanes.Wait()
 	for failures := 1; ; failures++ {
 		began := time.Now()
-		err := g.follow(ctx)
+		err := follow(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

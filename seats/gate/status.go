@@ -73,6 +73,9 @@ func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	p.Version, p.Epoch, p.Room, p.Name, p.Phase, p.Entry = s.Version, s.Epoch, s.ID, s.Name, s.Phase, s.Entry
 	p.LobbyOpensAt, p.OpensAt, p.Lobby, p.Line, p.Serving = s.LobbyOpensAt, s.OpensAt, s.Lobby, s.Line, s.Serving
 	p.Outlook, p.Note, p.Beat, p.Work = s.Outlook, s.Note, s.share(), s.AsksWork()
+	if r.gate.Looks != LooksPerSecond {
+		p.Looks = r.gate.Looks
+	}
 	if s.TickedAt == nil {
 		p.Returning = UsualHabits.Returning // nobody looked yet
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,8 @@ type house struct {
 	mu    sync.Mutex
 	nodes []*node
 	slug  string
+	bells atomic.Int64
+	deaf  int64 // every so manieth bell is not heard; 0: all are
 }
 
 // node is one box office of several.
@@ -51,6 +54,7 @@ type node struct {
 	list   *waitlist.List
 	orders *orders.Orders
 	behind chan struct{} // something is in it when other nodes committed
+	stop   func()
 }
 
 // hall is a plan of rows × 10 seats in section "Stalls" (category A up to the third row, then B) and an area "Floor" of
@@ -138,7 +142,8 @@ func (h *house) node(t *testing.T, live bool) *node {
 			}
 		}
 	})
-	t.Cleanup(func() { cancel(); done.Wait() })
+	n.stop = func() { cancel(); done.Wait() }
+	t.Cleanup(n.stop)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.nodes = append(h.nodes, n)
@@ -147,6 +152,9 @@ func (h *house) node(t *testing.T, live bool) *node {
 
 // ring is the bell.
 func (h *house) ring(from *node) {
+	if h.deaf > 0 && h.bells.Add(1)%h.deaf == 0 {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, n := range h.nodes {

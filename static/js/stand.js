@@ -79,13 +79,13 @@ export const near = (s, people) => s.lobby + s.line - s.serving < 1e5 || people 
 
 // every is when to ask again, in seconds. Who is about to be called asks each 3 s, so that they learn within five what they
 // wait for: their turn, or that it is sold out. All others keep one pace before, at and after the opening, so that it brings
-// no wave: a thousand questions a second, one each 3 s at most, and one each 30 s at least. Who waits long asks less often,
-// while seats are free. random is between 0 and 1.
+// no wave: as many questions a second as the house has answers for, one each 3 s at most, and one each 30 s at least. Who
+// waits long asks less often while seats are free, down to a fourth. random is between 0 and 1.
 export function every(s, state, wait, random = Math.random()) {
   const some = seconds => seconds * (0.8 + 0.4 * random)
-  const pace = Math.min(30, Math.max(3, (s.lobby + s.line - s.serving) / 1000))
+  const pace = Math.min(30, Math.max(3, (s.lobby + s.line - s.serving) / (s.looks ?? 1000)))
   if (state === 'called' || state === 'next' || state === 'waiting' && wait < 20) return some(3)
-  if (state === 'waiting' && wait !== undefined && s.free > 0) return some(Math.min(60, Math.max(pace, wait / 10)))
+  if (state === 'waiting' && wait !== undefined && s.free > 0) return some(Math.min(60, 4 * pace, Math.max(pace, wait / 10)))
   return some(pace)
 }
 

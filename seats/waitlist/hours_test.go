@@ -1,0 +1,271 @@
+package waitlist_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitlist"
+)
+
+var (
+	simSeed  = flag.Uint64("sim-seed", 1, "what happens in simulated hours; 0 is another one each time")
+	simHours = flag.Float64("sim-hours", 0.4, "how long the simulated hours are")
+)
+
+const (
+	simNodes  = 2
+	simWindow = 3 * time.Minute // an offer lasts
+)
+
+// hours is a wait list of several nodes for hours that pass in seconds.
+type hours struct {
+	*machine
+	t      *testing.T
+	seed   uint64
+	random *rand.Rand
+	began  time.Time
+	bubble *seatstest.Bubble
+	served map[string]bool // codes of those who bought what they were offered
+}
+
+// wrong tells what must not be, and how to see it again.
+func (h *hours) wrong(format string, args ...any) {
+	h.t.Helper()
+	h.t.Errorf("-sim-seed %d, after %v: %s", h.seed, time.Since(h.began), fmt.Sprintf(format, args...))
+}
+
+// Time in which seats come back and people wait for them, are offered some, take, decline and miss it, on nodes that die,
+// with connections that are cut, bells that nobody hears, a database that is gone for a while and a clock of it that is wrong
+// and jumps ahead. Between the storms the list is held against all it promises.
+func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.T) {
+	t.Parallel()
+	seed := *simSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	b := seatstest.NewBubble(t)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, b, seed)
+		for time.Since(h.began) < time.Duration(*simHours*float64(time.Hour)) && !t.Failed() {
+			for range 12 {
+				h.step()
+				time.Sleep(time.Duration(h.random.Int64N(int64(40 * time.Second))))
+			}
+			h.calm()
+		}
+		t.Logf("-sim-seed %d: %d joined, %d were served in %v", seed, h.people, len(h.served), time.Since(h.began))
+	})
+}
+
+func newHours(t *testing.T, b *seatstest.Bubble, seed uint64) *hours {
+	db := b.Pool(t)
+	t.Cleanup(db.Close)
+	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 3)), began: time.Now(), bubble: b, served: map[string]bool{}}
+	b.Ahead(time.Duration(h.random.Int64N(int64(2*time.Hour))) - time.Hour)
+	world := &house{db: db, ctx: t.Context(), deaf: 3}
+	world.event(t, "matinee", hall(1, 0), week/2)
+	for range simNodes {
+		world.node(t, true).list.Windows = func(time.Duration) time.Duration { return simWindow }
+	}
+	h.machine = newMachine(t, world, "evening")
+	for _, who := range h.claims { // it is sold out
+		h.buys(h.any(), who)
+	}
+	return h
+}
+
+// any is one of those that run.
+func (h *hours) any() *node { return h.h.nodes[h.random.IntN(simNodes)] }
+
+func some[T any](h *hours, list []T) (one T, there bool) {
+	if len(list) == 0 {
+		return one, false
+	}
+	return list[h.random.IntN(len(list))], true
+}
+
+// denied tells of an error that is an answer, and not that nobody could be reached.
+func denied(err error) bool {
+	var refusal *seats.Refusal
+	var pg *pgconn.PgError
+	return errors.As(err, &refusal) || errors.Is(err, seats.ErrNoHold) || errors.Is(err, waitlist.ErrNoEntry) || errors.As(err, &pg) && pg.Code[:2] == "23"
+}
+
+// step is the next thing that somebody does, or that breaks.
+func (h *hours) step() {
+	n := h.any()
+	switch dice := h.random.IntN(28); {
+	case dice == 0:
+		_ = seatstest.Cut(h.h.ctx, h.h.db) // it cuts itself, too
+	case dice == 1:
+		h.die()
+	case dice == 2:
+		h.bubble.Gone.Store(true)
+		time.Sleep(time.Duration(h.random.Int64N(int64(time.Minute))))
+		h.bubble.Gone.Store(false)
+	case dice == 3:
+		h.bubble.Ahead(time.Duration(h.random.Int64N(int64(20 * time.Second))))
+	case dice < 8:
+		h.arrives(n)
+	case dice < 11:
+		h.refunds(n)
+	case dice < 13:
+		if who, there := some(h, h.claims); there {
+			if hold, err := n.sale.Hold(h.h.ctx, who); err == nil && len(hold.Seats) > 0 {
+				_, _ = n.sale.Release(h.h.ctx, who, hold.Seats[:1+h.random.IntN(min(3, len(hold.Seats)))]...)
+			}
+		}
+	case dice < 15:
+		h.snatches(n)
+	default:
+		h.answers(n)
+	}
+}
+
+// die ends a node, and has another one start that knows nothing.
+func (h *hours) die() {
+	world := h.h
+	world.mu.Lock()
+	i := h.random.IntN(simNodes)
+	old := world.nodes[i]
+	world.nodes = slices.Delete(world.nodes, i, i+1)
+	world.mu.Unlock()
+	old.stop()
+	world.node(h.t, true).list.Windows = old.list.Windows
+}
+
+func (h *hours) arrives(n *node) {
+	h.people++
+	email := fmt.Sprintf("p%d@example.org", h.people)
+	w := seats.Wanted{Quantity: 1 + h.random.IntN(3), Together: h.random.IntN(2) == 0, Fewer: h.random.IntN(2) == 0}
+	j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
+	if err == nil {
+		h.codes = append(h.codes, j.Code)
+	}
+}
+
+// refunds cancels an order, so that its seats come back.
+func (h *hours) refunds(n *node) {
+	code, there := some(h, h.orders)
+	if !there {
+		return
+	}
+	if o, err := n.orders.Find(h.h.ctx, code); err == nil && o.State != orders.Cancelled {
+		_ = n.orders.Revoke(h.h.ctx, n.sale, o, false)
+	}
+}
+
+// snatches has an outsider take what is free for all, and try to get a seat past the list if nothing is.
+func (h *hours) snatches(n *node) {
+	who, wish := seats.NewID(), seats.Wish{}
+	idxs := n.sale.FreeSeats()
+	if len(idxs) == 0 {
+		idxs = []int{h.random.IntN(len(n.sale.Plan.Seats))}
+	}
+	for _, idx := range idxs[:min(6, len(idxs))] {
+		wish.Seats = append(wish.Seats, n.sale.Plan.Label(idx))
+	}
+	if _, err := n.sale.Claim(h.h.ctx, who, "", wish); err != nil {
+		return
+	}
+	h.claims = append(h.claims, who)
+	if h.random.IntN(3) > 0 {
+		h.buys(n, who)
+	}
+}
+
+// buys has somebody order what they hold.
+func (h *hours) buys(n *node, who seats.ID) (done bool) {
+	hold, err := n.sale.Hold(h.h.ctx, who)
+	if err != nil {
+		return false
+	}
+	code, err := n.orders.Place(h.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Door})
+	if err == nil {
+		h.orders = append(h.orders, code)
+	}
+	return err == nil
+}
+
+// answers has somebody who is offered seats take, decline or miss them. What was offered must be theirs as long as was said.
+func (h *hours) answers(n *node) {
+	var offered []waitlist.Entry
+	for _, code := range h.codes {
+		if e, err := n.list.Find(h.h.ctx, code); err == nil && e.Offer != nil {
+			offered = append(offered, e)
+		}
+	}
+	e, there := some(h, offered)
+	if !there {
+		return
+	}
+	switch dice := h.random.IntN(4); {
+	case dice == 0:
+		_ = n.list.Decline(h.h.ctx, n.sale, e)
+	case dice < 3:
+		h.takes(n, e)
+	}
+}
+
+func (h *hours) takes(n *node, e waitlist.Entry) {
+	who := seats.NewID()
+	asked := h.bubble.Now()
+	hold, err := n.list.Take(h.h.ctx, n.sale, e, who)
+	if denied(err) && asked.Before(e.Offer.Until) {
+		h.wrong("entry %d is offered %v until %v, and at %v may not take it: %v", e.ID, e.Offer.Seats, e.Offer.Until, asked, err)
+	}
+	if err != nil {
+		return
+	}
+	if !slices.Equal(hold.Seats, e.Offer.Seats) {
+		h.wrong("entry %d is offered %v, and takes %v", e.ID, e.Offer.Seats, hold.Seats)
+	}
+	if h.buys(n, who) {
+		h.served[e.Code] = true
+	}
+}
+
+// calm lets everybody come to rest, and holds what is there then against everything that must be.
+func (h *hours) calm() {
+	if err := h.h.db.Ping(h.h.ctx); err != nil { // connections that were cut are found so
+		time.Sleep(time.Second)
+	}
+	problem := ""
+	for range 6 { // a hold or an offer may end at any moment, and what comes back is offered within half a minute
+		time.Sleep(35 * time.Second)
+		if problem = h.problem(); problem == "" {
+			break
+		}
+	}
+	if problem != "" {
+		h.wrong("%s", problem)
+	}
+	for code := range h.served {
+		if e := h.h.nodes[0].entry(h.t, code); e.State != waitlist.Served {
+			h.wrong("entry %d bought what it was offered, and is %s", e.ID, e.State)
+		}
+	}
+}
+
+func (h *hours) problem() string {
+	for _, n := range h.h.nodes {
+		if err := n.sale.CatchUp(h.h.ctx); err != nil {
+			return err.Error()
+		}
+	}
+	if broken := h.h.books(h.t); broken != "" {
+		return broken
+	}
+	return h.judge(h.t)
+}
