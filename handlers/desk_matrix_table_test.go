@@ -188,6 +188,7 @@ var matrix = map[string]access{
 	"GET /waitlist/{code}":          anyone,
 	"POST /waitlist/{code}":         anyone,
 	"POST /waitlist/{code}/confirm": anyone,
+	"POST /waitlist/{code}/card":    anyone,
 	"POST /waitlist/{code}/take":    anyone,
 	"POST /waitlist/{code}/decline": anyone,
 	"POST /waitlist/{code}/leave":   anyone,

@@ -24,6 +24,7 @@ import (
 
 // harmless are the routes whose forms need no key, and why: sent twice they do nothing more by themselves.
 var harmless = map[string]string{
+	"POST /waitlist/{code}/card":          "an entry has one mandate, and a repeat leads to its page",
 	"POST /waitlist/{code}/take":          "the seats of an offer are with the browser that asked last, and a repeat is from that one",
 	"POST /webhooks/stripe":               "each event of the provider stands in the inbox once, by the provider's own name of it",
 	"POST /credit/session":                "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",

@@ -38,6 +38,7 @@ func (h *Handlers) table() []route {
 		{"GET /waitlist/{code}", h.waiter(h.waitPlace)},
 		{"POST /waitlist/{code}", h.once(h.waiter(h.changePlace))},
 		{"POST /waitlist/{code}/confirm", h.once(h.waiter(h.confirmPlace))},
+		{"POST /waitlist/{code}/card", h.waiter(h.saveCard)},
 		{"POST /waitlist/{code}/take", h.waiter(h.takeOffer)},
 		{"POST /waitlist/{code}/decline", h.once(h.waiter(h.declineOffer))},
 		{"POST /waitlist/{code}/leave", h.once(h.waiter(h.leavePlace))},

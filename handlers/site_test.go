@@ -78,6 +78,9 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	config.Hooks = hook.New(db, config.Desk, true, log)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
+	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
+		return sold.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate})
+	}
 	for _, set := range with {
 		set(&config)
 	}

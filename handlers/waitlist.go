@@ -4,14 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/gate"
-	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -23,111 +19,6 @@ var (
 	errOver      = &problem{410, "over", "The sale of this event is over.", "Orders that were placed hold.", "See the other events."}
 	errWaitOften = &problem{429, "too_often", "Three mails went to this address within the hour.", waitHolds, "Look for the newest of them, or try again in an hour."}
 )
-
-// askedEntry is what forms and programs say of an entry.
-type askedEntry struct {
-	Email      string   `json:"email"`
-	Quantity   int      `json:"quantity"`
-	Sections   []string `json:"sections"`   // names
-	Categories []string `json:"categories"` // keys
-	Together   bool     `json:"together"`
-	Fewer      bool     `json:"fewer"`
-	Until      string   `json:"until"`  // a day at the event's place, 2006-01-02
-	Method     string   `json:"method"` // order at once, paid so; empty: they are asked
-	Name       string   `json:"name"`   // for that order
-	Most       int64    `json:"most"`   // that it may cost, minor units
-	Key        string   `json:"key"`
-}
-
-// decodeEntry reads an entry, and what the form shows again if it is wrong.
-func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed views.EntryForm, key string, err error) {
-	var asked askedEntry
-	if isForm(r) {
-		typed, key, err = formEntry(r)
-	} else {
-		if err = decodeBody(r, &asked); err == nil {
-			typed, err = asked.typed(s)
-		}
-		key = asked.Key
-	}
-	if err == nil {
-		err = wrongKey(key)
-	}
-	if err != nil {
-		return w, typed, key, err
-	}
-	w = waitlist.NewEntry{Email: typed.Email, Wanted: seats.Wanted{
-		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
-	}}
-	if w.Consent, err = h.consentOf(s, typed); err != nil {
-		return w, typed, key, err
-	}
-	if typed.Until != "" {
-		day, err := time.ParseInLocation(time.DateOnly, typed.Until, s.Event.Local(time.Time{}).Location())
-		if err != nil {
-			return w, typed, key, waitlist.Mistakes{waitlist.FieldUntil: "This is not a day such as 2030-12-31."}
-		}
-		end := day.AddDate(0, 0, 1) // the whole day
-		w.Until = &end
-	}
-	return w, typed, key, nil
-}
-
-// alone are the ways in which an order of the event may be paid while nobody is asked.
-func (h *Handlers) alone(s *seats.Sale) []string {
-	total := int64(0)
-	for _, c := range s.Plan.Categories {
-		total = max(total, c.Price)
-	}
-	return h.orders.AloneMethods(s.Event, total)
-}
-
-// consentOf is what somebody agreed to by a form.
-func (h *Handlers) consentOf(s *seats.Sale, typed views.EntryForm) (c waitlist.Consent, err error) {
-	c = waitlist.Consent{Method: typed.Method, Name: typed.Name}
-	switch {
-	case typed.Method == "":
-		return waitlist.Consent{}, nil
-	case !slices.Contains(h.alone(s), typed.Method):
-		return c, waitlist.Mistakes{waitlist.FieldMethod: "Orders for this event are not placed at once in this way."}
-	case typed.Method == orders.Free:
-		return c, nil
-	}
-	if c.Most, err = seats.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency); err != nil || c.Most == 0 {
-		return c, waitlist.Mistakes{waitlist.FieldMost: "Say how much it may cost at most, such as " + seats.Amount(5000, s.Event.Currency) + "."}
-	}
-	return c, nil
-}
-
-func formEntry(r *http.Request) (l views.EntryForm, key string, err error) {
-	if err := parseForm(r); err != nil {
-		return l, "", err
-	}
-	f := r.PostForm
-	l = views.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until"), Method: f.Get("method"), Name: f.Get("name"), Most: f.Get("most")}
-	l.Quantity, _ = strconv.Atoi(f.Get("quantity")) // what is no number is none that one can ask for
-	for field, list := range map[string]*[]int{"section": &l.Sections, "category": &l.Categories} {
-		for _, text := range f[field] {
-			i, err := strconv.Atoi(text)
-			if err != nil {
-				return l, "", waitlist.Mistakes{waitlist.FieldWhere: "This event has no such place."}
-			}
-			*list = append(*list, i)
-		}
-	}
-	return l, f.Get("key"), nil
-}
-
-func (a askedEntry) typed(s *seats.Sale) (views.EntryForm, error) {
-	l := views.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: seats.Amount(a.Most, s.Event.Currency)}
-	for _, name := range a.Sections {
-		l.Sections = append(l.Sections, s.Plan.SectionNamed(name)) // -1 is found to be wrong
-	}
-	for _, key := range a.Categories {
-		l.Categories = append(l.Categories, s.Plan.CategoryKeyed(key))
-	}
-	return l, nil
-}
 
 // GET /events/{slug}/waitlist
 func (h *Handlers) waitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {

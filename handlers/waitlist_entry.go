@@ -41,6 +41,8 @@ type entryBody struct {
 	Fewer      bool       `json:"fewer"`
 	Until      *time.Time `json:"until,omitempty"`
 	Method     string     `json:"method,omitempty"` // what is offered is ordered at once, and paid so
+	Card       string     `json:"card,omitempty"`   // whether one is saved for that
+	CardPage   string     `json:"card_page,omitempty"`
 	Place      int        `json:"place"`
 	Waiting    int        `json:"waiting"`
 	Open       int        `json:"offers_open"`
@@ -55,6 +57,7 @@ type entryBody struct {
 type offerBody struct {
 	Seats    []string  `json:"seats"`
 	Until    time.Time `json:"until"`
+	Why      string    `json:"unordered,omitempty"` // why it was not ordered for who agreed to that
 	Total    int64     `json:"total"`
 	Fee      int64     `json:"fee"`
 	Currency string    `json:"currency"`
@@ -64,7 +67,7 @@ func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
 	n, st := &p.Entry, &p.Stand
 	body := entryBody{
 		State: n.State, Event: n.Event, Quantity: n.Wanted.Quantity, Sections: []string{}, Categories: []string{}, Together: n.Wanted.Together, Fewer: n.Wanted.Fewer,
-		Until: n.Until, Method: n.Consent.Method, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
+		Until: n.Until, Method: n.Consent.Method, Card: p.Card, CardPage: p.CardPage, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
 	}
 	for _, i := range n.Wanted.Sections {
 		body.Sections = append(body.Sections, s.Plan.Sections[i].Name)
@@ -74,7 +77,7 @@ func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
 	}
 	if o := n.Offer; o != nil {
 		cost := s.Cost(o.Seats)
-		body.Offer = &offerBody{labels(s, o.Seats), o.Until.UTC(), cost.Total, cost.Fee, s.Event.Currency}
+		body.Offer = &offerBody{labels(s, o.Seats), o.Until.UTC(), o.Why, cost.Total, cost.Fee, s.Event.Currency}
 	}
 	return entryAnswer{body}
 }
@@ -93,7 +96,10 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if p.Stand, err = h.waits.Stand(r.Context(), n.ID); err != nil {
 		return err
 	}
-	p.Entry, p.Alone = n, h.alone(s)
+	p.Entry, p.Alone, p.Sale = n, h.alone(s), views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	if err := h.showCard(w, r, &p); err != nil {
+		return err
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeEntry(s, &p))
@@ -101,7 +107,6 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if len(p.Mistakes) == 0 {
 		p.Typed = views.EntryFormOf(s.Event, n)
 	}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	p.Page = views.Page{Title: waitTitle(&p), Nonce: nonce(w), Script: "waitlist.js", Style: "waitlist.css"}
 	return writePage(w, r, status, views.WaitPlace(p))
 }

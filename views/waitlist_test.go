@@ -19,7 +19,7 @@ func aWaiter(state, text string) waitlist.Entry {
 		Consent: waitlist.Consent{Method: "door", Name: text, Most: 5000},
 	}
 	if state == waitlist.Offered {
-		n.Offer = &waitlist.Made{Seats: []int{0, 1}, Until: until}
+		n.Offer = &waitlist.Made{Seats: []int{0, 1}, Until: until, Why: text}
 	}
 	return n
 }
@@ -44,7 +44,7 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost} {
 		wrong[field] = text
 	}
-	agreed := []string{"credit", "door"}
+	agreed := []string{"card", "credit", "door"}
 	typed := EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
 	list = append(list,
@@ -55,8 +55,9 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	)
 	for _, state := range entryStates {
 		n := aWaiter(state, text)
-		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})})
+		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed, Card: CardWanted})})
 	}
+	list = append(list, shown{"a place with a card that is saved", true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, text), Stand: stand, Card: CardSaved})})
 	event := s.Event
 	event.Slug = "evening"
 	of := DeskWaitListPage{

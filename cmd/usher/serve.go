@@ -82,7 +82,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	waits.Wrote = sold.WroteMail
 	waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
 		return sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
-			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email,
+			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
 		})
 	}
 	organizers := desk.New(db.pool, sold.WroteMail)

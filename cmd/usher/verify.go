@@ -115,7 +115,7 @@ func lookedAt(r *verify.Report, promise string) []string {
 		return []string{counted(r.Holds, "hold"), counted(r.Claims, "answer")}
 	case "P5", "P6", "P9", "P10":
 		return []string{counted(r.Versions, "version"), counted(r.Events, "event")}
-	case "W1", "W2", "W3", "W4", "W5", "W6", "W7":
+	case "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11":
 		return []string{counted(r.Waits, "place"), counted(r.Offers, "offer")}
 	case "P8":
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}

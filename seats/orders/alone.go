@@ -23,11 +23,14 @@ func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
 	})
 }
 
-// ErrNotAlone says that a method needs somebody who is asked, or that a payment came to nothing.
+// ErrNotAlone says that a method needs somebody who is asked.
 var ErrNotAlone = errors.New("it cannot be paid without somebody who is asked")
 
+// CodeDeclined is the code of a refusal: a payment that nobody was asked about came to nothing.
+const CodeDeclined = "declined"
+
 // PlaceAlone places or pays for an order that somebody agreed to before. A repeat changes nothing more. Errors are those
-// of Place, and ErrNotAlone.
+// of Place and Mandate, ErrNotAlone, and a *seats.Refusal that says why a payment came to nothing.
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
 	total := s.Total(f.Seats)
 	if total == 0 {
@@ -40,9 +43,18 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 		_, err := o.Place(ctx, s, holder, f)
 		return err
 	}
+	if o.Keeps(f.Method) {
+		m, err := o.Mandate(ctx, f.Mandate)
+		if err != nil && !errors.Is(err, ErrNoMandate) {
+			return err
+		}
+		if !m.Given() {
+			return &seats.Refusal{Code: CodeDeclined, Message: "You had not saved a card. Nothing was charged."}
+		}
+	}
 	p, err := o.Pay(ctx, s, holder, f)
 	if err == nil && p.Over() {
-		return errors.Join(ErrNotAlone, errors.New(p.Reason))
+		return &seats.Refusal{Code: CodeDeclined, Message: p.Reason}
 	}
 	return err
 }

@@ -54,6 +54,9 @@
 // seats were sold (settle.go). Money that came too late tries the same seats once more, and else goes back (lose.go).
 // Reckon (reckon.go) carries on whatever was left by a node that died or a provider that was down.
 //
+// Who agreed beforehand to an order is charged while they are not there (alone.go). A provider of cards keeps theirs for it
+// (mandate.go), from a page of its own, and forgets it once it was charged or is of no use any more.
+//
 // # How an order travels
 //
 // What may be wrong with a form is found before anything is written (form.go). The seats are sold by seats.Sale.Sell,

@@ -27,7 +27,8 @@ type Form struct {
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
-	Account string `json:"account,omitempty"` // whose credit pays: an address that the attendee showed to be theirs; only for Credit
+	Account string   `json:"account,omitempty"` // whose credit pays: an address that the attendee showed to be theirs; only for Credit
+	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while nobody is there; only for a method that keeps cards
 }
 
 // Fields of a form that a Mistake is about.
@@ -79,6 +80,9 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 	}
 	if f.Method != Credit {
 		f.Account = ""
+	}
+	if f.Method != Card {
+		f.Mandate = seats.ID{}
 	}
 	return f
 }

@@ -129,10 +129,20 @@ func (o *Orders) call(ctx context.Context, p Payment, key string, refund int64, 
 	if provider == nil {
 		return Standing{}, &downError{fmt.Errorf("orders: %s: %w", p.Method, ErrNoPayments)}
 	}
+	token := ""
+	if p.Form.Mandate != (seats.ID{}) && p.Reference == "" {
+		m, err := o.KnownMandate(ctx, p.Form.Mandate)
+		if err != nil {
+			return Standing{}, err
+		}
+		if token = m.Token; token == "" {
+			return Standing{Stand: Declined, Amount: p.Amount, Currency: p.Currency, Reason: "no card is kept for it any more."}, nil
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
-		Key: key, Payment: p.ID, Order: p.Order, Account: p.Form.Account, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
+		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Form.Account, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Form.Name, Email: p.Form.Email, What: p.what(), Back: o.pay.home + "/payments/" + p.Code,
 	})
 	if err != nil {

@@ -73,8 +73,8 @@ func (o *Orders) underWay(ctx context.Context, form placed) (Payment, error) {
 // The index "one hold has one payment under way" lets one of many equal ones pass. Only that one's call is meant.
 const payIntentionSQL = `
 WITH begun AS (
-    INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         ON CONFLICT DO NOTHING
     RETURNING id
 )
@@ -83,5 +83,9 @@ INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock
 // queuePayment writes the payment and the intention to authorize it. This node makes the call at once; the time of the
 // next try is for others, if it dies.
 func (p placed) queuePayment(q *pgx.Batch, s *seats.Sale, id seats.ID) {
-	q.Queue(payIntentionSQL, id, s.Event.ID, p.id, p.code, p.holder, p.form.Hold, p.form, p.form.Method, s.Event.Currency, p.total)
+	mandate := &p.form.Mandate
+	if p.form.Mandate == (seats.ID{}) {
+		mandate = nil
+	}
+	q.Queue(payIntentionSQL, id, s.Event.ID, p.id, p.code, p.holder, p.form.Hold, p.form, p.form.Method, s.Event.Currency, p.total, mandate)
 }

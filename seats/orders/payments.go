@@ -41,6 +41,7 @@ type Charge struct {
 	Name      string   // of the attendee
 	Email     string
 	Account   string // whose credit pays; only for Credit
+	Token     string // of a card that is kept, which pays while nobody is there; empty: the attendee is asked
 	What      string // a line for the attendee's statement, such as "The Seagull, 2 tickets"
 	Back      string // address of our own page about it, where the attendee comes back to
 }

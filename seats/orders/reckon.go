@@ -52,6 +52,9 @@ func (o *Orders) reckonDue(ctx context.Context) (time.Duration, error) {
 	if err := o.readInbox(ctx); err != nil {
 		return 0, err
 	}
+	if err := o.forgetDue(ctx); err != nil {
+		return 0, err
+	}
 	rows, err := o.db.Query(ctx, dueSQL)
 	if err != nil {
 		return 0, fmt.Errorf("orders: find what is due: %w", err)

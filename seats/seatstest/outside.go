@@ -19,6 +19,9 @@ import (
 // locks for as long as somebody else takes to answer. A test in which one does fails.
 func Watched(t testing.TB, db seats.DB, p orders.Payments) orders.Payments {
 	w := Outside{Payments: p, DB: db, Patience: 20 * time.Second, Found: func(what string) { t.Error(what) }}
+	if keeper, is := p.(orders.Keeper); is {
+		return keeps{w, keeper}
+	}
 	if alone, is := p.(orders.Alone); is {
 		return struct {
 			Outside
@@ -92,4 +95,25 @@ func (o Outside) Refund(ctx context.Context, c orders.Charge) (orders.Standing, 
 func (o Outside) Lookup(ctx context.Context, c orders.Charge) (orders.Standing, error) {
 	o.look(ctx, "look up")
 	return o.Payments.Lookup(ctx, c)
+}
+
+// keeps is an Outside that keeps cards.
+type keeps struct {
+	Outside
+	orders.Keeper
+}
+
+func (k keeps) Keep(ctx context.Context, what orders.Keeping) (orders.Kept, error) {
+	k.look(ctx, "keep a card")
+	return k.Keeper.Keep(ctx, what)
+}
+
+func (k keeps) Kept(ctx context.Context, reference string) (orders.Kept, error) {
+	k.look(ctx, "tell of a card that is kept")
+	return k.Keeper.Kept(ctx, reference)
+}
+
+func (k keeps) Forget(ctx context.Context, reference string) error {
+	k.look(ctx, "forget a card")
+	return k.Keeper.Forget(ctx, reference)
 }

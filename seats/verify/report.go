@@ -30,6 +30,7 @@ const (
 	w5
 	w6
 	w7
+	w11
 	c1
 	c2
 	c3
@@ -68,6 +69,7 @@ var words = [...]string{
 	w5:  `Nobody is offered seats before somebody who waited before them, unless a reason was recorded.`,
 	w6:  `Who was offered seats wanted such seats: as many, or fewer if they said so, and where they said.`,
 	w7:  `Nothing is offered once the sale is over, and no offer lasts longer than it.`,
+	w11: `Who agreed to it has what they are offered ordered, for no more than they agreed to.`,
 	c1:  `Entries sum to zero, in every currency, always.`,
 	c2:  `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3:  `A hold ends once; no more is captured than held, nor refunded than captured.`,
@@ -128,7 +130,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "W1", "W2", "W3", "W4", "W5", "W6", "W7"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

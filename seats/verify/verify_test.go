@@ -99,6 +99,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../waitlist/doc.go", "W5"},
 		{"../waitlist/doc.go", "W6"},
 		{"../waitlist/doc.go", "W7"},
+		{"../waitlist/doc.go", "W11"},
 		{"../orders/credit/doc.go", "C"},
 		{"../orders/doc.go", "M"},
 	} {

@@ -90,9 +90,13 @@ SELECT 'W6', u.idx, format('was offered to entry %s, who would not sit there', o
    AND d.section <> ALL (o.sections) AND d.category <> ALL (o.categories)
  UNION ALL
 SELECT 'W7', NULL, format('offer %s was made when the sale was over', left(o.id::text, 8))
-  FROM o JOIN event e ON e.id = $1 WHERE o.state = 'open' AND o.looked_at >= e.starts_at`
+  FROM o JOIN event e ON e.id = $1 WHERE o.state = 'open' AND o.looked_at >= e.starts_at
+ UNION ALL
+SELECT 'W11', NULL, format('offer %s was ordered for %s while nobody was there, and its person agreed to %s', left(o.id::text, 8), made.total, n.most)
+  FROM o JOIN entry n ON n.id = o.entry_id JOIN orders made ON made.hold_id = o.hold_id
+ WHERE o.ordering_at IS NOT NULL AND o.holder = o.id AND made.total > n.most`
 
-var waitListNames = []string{"W1", "W2", "W3", "W4", "W5", "W6", "W7"}
+var waitListNames = []string{"W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}
 
 // checkWaitList looks at who waits and at what was offered.
 func (b *books) checkWaitList(ctx context.Context, tx pgx.Tx) error {

@@ -80,6 +80,10 @@ var waitCorruptions = []struct {
 		UPDATE entry SET passed_in = pg_current_xact_id() WHERE email = 'pair@example.org'`},
 	{"more seats than wanted", "W6", "and 1 were wanted", `UPDATE offer SET seats = '{0,1}'`},
 	{"a seat where they would not sit", "W6", "would not sit there", `UPDATE entry SET sections = '{}', categories = '{99}' WHERE email = 'ann@example.org'`},
+	{"an order for more than was agreed to", "W11", "its person agreed to 1", `
+		INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total)
+		SELECT gen_random_uuid(), event_id, 'PLANTED', holder, hold_id, '', 'Ann', 'ann@example.org', 'door', 'EUR', 2 FROM offer;
+		UPDATE offer SET ordering_at = now(); UPDATE entry SET method = 'door', name = 'Ann', most = 1 WHERE email = 'ann@example.org'`},
 	{"an offer after the sale", "W7", "the sale was over", `UPDATE offer SET looked_at = (SELECT starts_at FROM event) + interval '1 second'`},
 }
 

@@ -19,7 +19,7 @@ func (n *node) ordersAtOnce(h *house) *credit.Ledger {
 	n.orders.Open(n.office, "http://localhost", slog.New(slog.NewTextHandler(io.Discard, nil)))
 	n.orders.Accept(orders.Credit, credit.Payments{Ledger: purse})
 	n.list.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
-		return n.orders.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email})
+		return n.orders.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate})
 	}
 	return purse
 }

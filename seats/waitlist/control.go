@@ -225,6 +225,7 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 func (c Control) Now(ctx context.Context, slug string) error {
 	for range 20 {
 		again, err := c.List.round(ctx, slug, true)
+		c.List.ordering.Wait()
 		if err != nil || !again {
 			return err
 		}

@@ -31,10 +31,10 @@
 //	W8  What comes back while somebody waits is nobody else's before it was offered to all whom it fits.
 //	W9  While one node runs and the list is not paused, what fits is offered within 5 seconds.
 //	W10 What organizers do out of turn is written down, with who did it and why.
-//	W11 Who agreed to it has what they are offered ordered at once, once, and for no more than they agreed to; where that
-//	    cannot be, they are asked as everybody is.
+//	W11 Who agreed to it has what they are offered ordered, for no more than they agreed to.
+//	W12 Such an order is placed at once, and once. Where that cannot be they are asked as everybody is, and told why.
 //
-// Package verify holds W1 to W7 against the database. Who waited before whom it takes from what the round saw that made an
+// Package verify holds W1 to W7 and W11 against the database. Who waited before whom it takes from what the round saw that made an
 // offer, as transactions see each other, so that no clock and no slow commit speaks for or against anybody.
 //
 // # How seats come to those who wait
@@ -50,8 +50,10 @@
 // offers each hundred are made at once, and as much time as they took is left to everybody else.
 //
 // Somebody may agree beforehand that what they are offered is ordered at once (consent.go): for nothing, at the door, by
-// invoice, or from their credit; a provider that needs somebody at its page is not among them. The offer is made all the same,
-// and the order is one of its hold, so that however often it is tried one comes of it.
+// invoice, from their credit, or with a card that they saved at its provider for that (mandate.go), which forgets it when the
+// entry ends, whatever ends it. The offer is made all the same, and the order is one of its hold, so that however often it is
+// tried one comes of it. Orders are placed beside the rounds, because a provider may take its time. Where one cannot be placed
+// the offer stays, and its mail says why.
 //
 // The time for an answer (window.go) depends on how far away the event is, and does not end at night. Seats for a group
 // are gathered for an hour at most, for one group at a time, and only while the event is more than a week away.

@@ -50,6 +50,7 @@ type Entry struct {
 	Email    string
 	Wanted   seats.Wanted
 	Consent  Consent
+	Mandate  seats.ID   // to charge a card that is kept for what they agreed to; zero for none
 	Until    *time.Time // nil: as long as the sale is open
 	State    string
 	Rank     int64
@@ -70,11 +71,13 @@ type Made struct {
 	Seats  []int
 	At     time.Time
 	Until  time.Time // what the offer said; who took it may have longer
+	Why    string    // it was not ordered for who agreed to that; for them
 	Now    time.Time
 }
 
 const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at, n.waits_since,
-       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), o.id, o.holder, o.hold_id, o.seats, o.at, o.until, clock_timestamp()`
+       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), n.mandate,
+       o.id, o.holder, o.hold_id, o.seats, o.at, o.until, coalesce(o.unordered, ''), clock_timestamp()`
 
 const entryTables = `
   FROM entry n JOIN event e ON e.id = n.event_id LEFT JOIN offer o ON o.entry_id = n.id AND o.state = 'open'`
@@ -85,16 +88,18 @@ func scanEntry(row pgx.CollectableRow, more ...any) (n Entry, err error) {
 	var since, at, until *time.Time
 	var now time.Time
 	var list []int
+	var why string
 	w := &n.Wanted
 	err = row.Scan(append([]any{
 		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt, &since,
-		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &offer, &holder, &hold, &list, &at, &until, &now,
+		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &n.Mandate,
+		&offer, &holder, &hold, &list, &at, &until, &why, &now,
 	}, more...)...)
 	if since != nil {
 		n.Since = *since
 	}
 	if err == nil && at != nil {
-		n.Offer = &Made{offer, holder, hold, list, *at, *until, now}
+		n.Offer = &Made{offer, holder, hold, list, *at, *until, why, now}
 	}
 	return n, err
 }

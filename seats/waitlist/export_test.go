@@ -7,6 +7,7 @@ import (
 
 // Round has a node without loops make a round, as after news.
 func (l *List) Round(ctx context.Context, slug string) (again bool, err error) {
+	defer l.ordering.Wait()
 	return l.round(ctx, slug, true)
 }
 

@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"fmt"
+	"maps"
 	"net/mail"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type NewEntry struct {
 	seats.Wanted
 	Until   *time.Time // nil: as long as the sale is open
 	Consent Consent
+	Wrong   Mistakes // of fields that could not be read
 }
 
 // Fields of a form that a Mistake is about.
@@ -67,6 +69,7 @@ func (w NewEntry) tidy() NewEntry {
 // check finds every mistake in a tidy entry. now is the database's.
 func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 	m := Mistakes{}
+	maps.Copy(m, w.Wrong)
 	if wrongEmail(w.Email) {
 		m[FieldEmail] = "This is not an e-mail address such as ann@example.org."
 	}

@@ -183,7 +183,7 @@ func (l *List) Confirm(ctx context.Context, n Entry) error {
 const changeSQL = `
 UPDATE entry
    SET quantity = $2, sections = coalesce($3::smallint[], '{}'), categories = coalesce($4::smallint[], '{}'), together = $5, fewer = $6, until = $7,
-       method = nullif($8, ''), name = CASE WHEN $8 <> '' THEN $9 END, most = CASE WHEN $8 <> '' THEN $10::bigint END,
+       mandate = CASE WHEN method = $8 AND most >= $10 THEN mandate END, method = nullif($8, ''), name = CASE WHEN $8 <> '' THEN $9 END, most = CASE WHEN $8 <> '' THEN $10::bigint END,
        waits_since = CASE state WHEN 'waiting' THEN clock_timestamp() END, waits_in = CASE state WHEN 'waiting' THEN pg_current_xact_id() END,
        passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL, gather_until = NULL
  WHERE id = $1 AND state IN ('new', 'waiting')

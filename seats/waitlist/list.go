@@ -25,8 +25,9 @@ type List struct {
 	Wrote func()
 	// Windows is how long an offer lasts when the sale ends after so much time.
 	Windows func(left time.Duration) time.Duration
-	// Order places an order that somebody agreed to; nil if that is not done here. An error says why it was not placed: then
-	// they are asked as everybody else. It comes again if a node died meanwhile, and must place one order then.
+	// Order places an order that somebody agreed to; nil if that is left to other nodes. An error says why it was not placed,
+	// a *seats.Refusal to the person: then they are asked as everybody else. It comes again if a node died meanwhile, and must
+	// place one order then.
 	Order func(ctx context.Context, s *seats.Sale, p Purchase) error
 
 	db     *pgxpool.Pool
@@ -34,7 +35,10 @@ type List struct {
 	log    *slog.Logger
 	wake   chan struct{}
 
+	ordering sync.WaitGroup // orders that are being placed
+
 	mu    sync.Mutex
+	busy  map[string]bool      // slugs of events whose orders are being placed
 	heard map[string]bool      // slugs of events whose list a round may do something for; true: the list itself changed
 	has   map[string]bool      // slugs of events in whose list somebody waits or is offered something
 	due   map[string]time.Time // by this node's clock: when something is to be done for an event by itself
@@ -45,7 +49,7 @@ type List struct {
 func New(db *pgxpool.Pool, office *seats.Office, log *slog.Logger) *List {
 	return &List{
 		Wrote: func() {}, Windows: Windows, db: db, office: office, log: log, wake: make(chan struct{}, 1),
-		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{},
+		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{}, busy: map[string]bool{},
 	}
 }
 
@@ -78,6 +82,7 @@ func (l *List) hear(slug string, news bool) {
 // Run makes rounds when something was heard, and each half minute for every list in which somebody waits, until ctx is
 // done. Safe on all nodes at once. Where nobody waits there is one look at an empty index each half minute.
 func (l *List) Run(ctx context.Context) error {
+	defer l.ordering.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	looked := time.Time{}

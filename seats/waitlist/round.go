@@ -41,7 +41,11 @@ func (l *List) round(ctx context.Context, slug string, news bool) (again bool, e
 		return true, nil // another node is at it; it may have read before what was heard here
 	}
 	defer l.unlock(conn, s.Event.ID)
-	return l.make(ctx, s, news)
+	if again, err = l.make(ctx, s, news); err != nil {
+		return again, err
+	}
+	ordering, err := l.order(ctx, s)
+	return again || ordering, err
 }
 
 // unlock ends a round for all nodes. A connection on which that fails is closed, which ends it as well.
@@ -68,9 +72,6 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 	}
 	st, err := l.standing(ctx, event)
 	if err != nil {
-		return false, err
-	}
-	if err := l.order(ctx, s); err != nil { // what a node that died left
 		return false, err
 	}
 	l.knows(s.Event.Slug, st.someone)

@@ -31,9 +31,6 @@ func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settl
 		return false, err
 	}
 	again, err = l.offer(ctx, s, st, m.chosen)
-	if err == nil {
-		err = l.order(ctx, s)
-	}
 	if err != nil || again {
 		return again, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-// Stripe is an account at Stripe. A reference is a Checkout Session.
+// Stripe is an account at Stripe. A reference is a Checkout Session, or a PaymentIntent where a card that is kept was charged.
 type Stripe struct {
 	client  *api.Client
 	secrets []string
@@ -40,6 +40,9 @@ func (s *Stripe) Authorize(ctx context.Context, c orders.Charge) (orders.Standin
 	amount, ok := toStripe(c.Amount, c.Currency)
 	if !ok {
 		return orders.Standing{Stand: orders.Declined, Amount: c.Amount, Currency: c.Currency, Reason: "the card provider cannot take this amount in " + c.Currency + "."}, nil
+	}
+	if c.Token != "" {
+		return s.charge(ctx, c, amount)
 	}
 	ours := map[string]string{"payment": c.Payment.String()}
 	params := &api.CheckoutSessionCreateParams{
@@ -73,7 +76,7 @@ func (s *Stripe) Authorize(ctx context.Context, c orders.Charge) (orders.Standin
 func refused(err error) (orders.Standing, error) {
 	var e *api.Error
 	if errors.As(err, &e) && (e.HTTPStatusCode == http.StatusBadRequest || e.HTTPStatusCode == http.StatusPaymentRequired) && e.Type != api.ErrorTypeIdempotency {
-		return orders.Standing{Stand: orders.Declined, Reason: "the card provider refused it."}, nil
+		return orders.Standing{Stand: orders.Declined, Reason: why(e)}, nil
 	}
 	return orders.Standing{}, err
 }
@@ -108,6 +111,9 @@ func (s *Stripe) refunds(ctx context.Context, session *api.CheckoutSession) api.
 }
 
 func (s *Stripe) session(ctx context.Context, c orders.Charge) (*api.CheckoutSession, error) {
+	if strings.HasPrefix(c.Reference, intentPrefix) {
+		return s.charged(ctx, c.Reference)
+	}
 	params := &api.CheckoutSessionRetrieveParams{}
 	params.AddExpand("payment_intent.latest_charge")
 	return s.client.V1CheckoutSessions.Retrieve(ctx, c.Reference, params)

@@ -50,7 +50,23 @@ func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, want := range []string{"GET /v1/refunds", "POST /v1/refunds"} {
+	k := keeping()
+	page, err := s.Keep(t.Context(), k)
+	if err != nil {
+		t.Errorf("keep: %v", err)
+	}
+	if _, err := s.Kept(t.Context(), page.Reference); err != nil {
+		t.Errorf("kept: %v", err)
+	}
+	if err := s.Forget(t.Context(), page.Reference); err != nil {
+		t.Errorf("forget: %v", err)
+	}
+	alone := charge(5000, "EUR")
+	alone.Token = "cus_1/pm_1"
+	if _, err := s.Authorize(t.Context(), alone); err != nil {
+		t.Errorf("charge a card that is kept: %v", err)
+	}
+	for _, want := range []string{"GET /v1/refunds", "POST /v1/refunds", "POST /v1/payment_intents"} {
 		if _, was := asked.Load(want); !was {
 			t.Errorf("%s was not asked for", want)
 		}

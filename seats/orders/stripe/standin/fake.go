@@ -26,6 +26,7 @@ type Fake struct {
 	calls    map[string]int      // by method and the kind of path
 	down     bool
 	atOnce   bool
+	refuses  string // code of the bank for cards that are charged while nobody is there; empty: they are good
 	events   int
 }
 
@@ -34,8 +35,11 @@ type Session struct {
 	ID, Payment, Status, Intent string // Status of the page, Intent of the money
 	Amount, Captured, Refunded  int64
 	Currency                    string
-	Captures                    int  // how often money was taken
-	ByItself                    bool // it was taken without being asked for
+	Captures                    int    // how often money was taken
+	ByItself                    bool   // it was taken without being asked for
+	Keeps                       bool   // it is a page where a card is given and nothing paid
+	Customer                    string // whose card was given, or charged; empty once it was deleted
+	Says                        string // what whoever pays reads there
 	Refunds                     []map[string]any
 
 	back [2]string // where whoever paid goes on, and who did not
@@ -68,14 +72,16 @@ func Start() *Fake {
 		}
 		return was == "requires_capture"
 	}))
+	mux.HandleFunc("POST /v1/payment_intents", f.charge)
 	mux.HandleFunc("GET /v1/payment_intents/{id}", func(w http.ResponseWriter, r *http.Request) {
 		s := f.find(r.PathValue("id"))
 		if s == nil {
-			http.Error(w, `{"error":{"type":"invalid_request_error","message":"no such payment intent"}}`, http.StatusNotFound)
+			refuse(w, http.StatusNotFound, "invalid_request_error", "", "no such payment intent")
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"id": "pi_" + s.ID, "object": "payment_intent", "metadata": map[string]string{"payment": s.Payment}})
+		_ = json.NewEncoder(w).Encode(s.intent())
 	})
+	mux.HandleFunc("DELETE /v1/customers/{id}", f.deleteCustomer)
 	mux.HandleFunc("GET /pay/{id}", f.pay)
 	mux.HandleFunc("POST /pay/{id}", f.pay)
 	mux.HandleFunc("GET /v1/refunds", f.refunds)
@@ -117,15 +123,20 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	amount, _ := strconv.ParseInt(r.FormValue("line_items[0][price_data][unit_amount]"), 10, 64)
 	s := &Session{
 		ID: fmt.Sprint("cs_test_", len(f.sessions)), Payment: r.FormValue("metadata[payment]"), Status: "open", Intent: "requires_payment_method",
+		Keeps: r.FormValue("mode") == "setup", Says: r.FormValue("custom_text[submit][message]"),
 		back:   [2]string{r.FormValue("success_url"), r.FormValue("cancel_url")},
 		Amount: amount, Currency: r.FormValue("line_items[0][price_data][currency]"),
 	}
 	if f.atOnce {
 		s.Status, s.Intent = "complete", "requires_capture"
 	}
+	f.add(s)
+	f.say(w, s)
+}
+
+func (f *Fake) add(s *Session) {
 	f.sessions = append(f.sessions, s)
 	f.named[s.ID], f.named["pi_"+s.ID] = s, s
-	f.say(w, s)
 }
 
 // on is a request about one session or its payment intent.
@@ -133,7 +144,7 @@ func (f *Fake) on(act func(*Session, *http.Request) bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := f.find(r.PathValue("id"))
 		if s == nil || !act(s, r) {
-			http.Error(w, `{"error":{"type":"invalid_request_error","message":"it stands otherwise"}}`, http.StatusBadRequest)
+			refuse(w, http.StatusBadRequest, "invalid_request_error", "", "it stands otherwise")
 			return
 		}
 		f.say(w, s)
@@ -152,13 +163,29 @@ func (f *Fake) object(s *Session) map[string]any {
 	if s.Status == "open" {
 		o["url"] = f.URL + "/pay/" + s.ID
 	}
-	if s.Status == "complete" {
-		o["payment_intent"] = map[string]any{
-			"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured,
-			"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded},
-		}
+	switch {
+	case s.Status == "complete" && s.Keeps:
+		o["mode"], o["customer"] = "setup", "cus_"+s.ID
+		o["setup_intent"] = map[string]any{"id": "seti_" + s.ID, "object": "setup_intent", "status": "succeeded", "payment_method": "pm_" + s.ID}
+	case s.Status == "complete":
+		o["payment_intent"] = s.intent()
 	}
 	return o
+}
+
+// intent is the money of a session.
+func (s *Session) intent() map[string]any {
+	return map[string]any{
+		"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured, "currency": s.Currency,
+		"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded},
+		"metadata": map[string]string{"payment": s.Payment},
+	}
+}
+
+// refuse is an error as Stripe writes it.
+func refuse(w http.ResponseWriter, status int, kind, code, words string) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"type": kind, "code": code, "message": words}})
 }
 
 func (f *Fake) refunds(w http.ResponseWriter, r *http.Request) {

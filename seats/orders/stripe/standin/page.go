@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 )
 
@@ -20,11 +21,14 @@ func (f *Fake) pay(w http.ResponseWriter, r *http.Request) {
 	said := ""
 	switch {
 	case r.FormValue("card") == "good" && s.Status == "open":
-		s.Status, s.Intent = "complete", "requires_capture"
+		s.pays()
 		http.Redirect(w, r, s.back[0], http.StatusSeeOther)
 		return
 	case r.Method == http.MethodPost:
 		said = "<p>Your card was declined.</p>"
+	}
+	if s.Says != "" {
+		said += "<p>" + html.EscapeString(s.Says) + "</p>"
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = fmt.Fprintf(w, page, said, s.back[1]) // a reader who is gone needs none

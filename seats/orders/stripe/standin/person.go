@@ -19,7 +19,7 @@ func (f *Fake) Pays(id string, captured bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.find(id)
-	s.Status, s.Intent = "complete", "requires_capture"
+	s.pays()
 	if captured {
 		s.Intent, s.Captured, s.Captures, s.ByItself = "succeeded", s.Amount, 1, true
 	}
@@ -30,6 +30,14 @@ func (f *Fake) Exchanges(id, currency string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.find(id).Currency = currency
+}
+
+// pays completes a page: the money is kept, or the card.
+func (s *Session) pays() {
+	s.Status, s.Intent = "complete", "requires_capture"
+	if s.Keeps {
+		s.Intent, s.Customer = "", "cus_"+s.ID
+	}
 }
 
 // PaidAtOnce makes pages that are paid before anybody saw them, as with a card that is known.

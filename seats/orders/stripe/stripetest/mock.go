@@ -31,7 +31,7 @@ func Mock(t testing.TB, modfile string) string {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	run := exec.CommandContext(ctx, program, "-http-addr", addr)
+	run := exec.CommandContext(ctx, program, "-http-addr", addr, "-https-addr", "127.0.0.1:0") // else it wants its one port for HTTPS, too
 	run.Stderr = os.Stderr
 	if err := run.Start(); err != nil {
 		t.Fatal(err)

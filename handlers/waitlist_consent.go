@@ -1,0 +1,119 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+)
+
+// alone are the ways in which an order of the event may be paid while nobody is asked.
+func (h *Handlers) alone(s *seats.Sale) []string {
+	total := int64(0)
+	for _, c := range s.Plan.Categories {
+		total = max(total, c.Price)
+	}
+	return h.orders.AloneMethods(s.Event, total)
+}
+
+// consentOf is what somebody agreed to by a form; what is wrong with that is noted.
+func (h *Handlers) consentOf(s *seats.Sale, typed views.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
+	if typed.Method == "" {
+		return waitlist.Consent{}
+	}
+	if !slices.Contains(h.alone(s), typed.Method) {
+		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
+	}
+	c := waitlist.Consent{Method: typed.Method, Name: typed.Name}
+	if typed.Method == orders.Free {
+		return c
+	}
+	most, err := seats.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
+	if c.Most = most; err != nil || most == 0 {
+		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + seats.Amount(5000, s.Event.Currency) + "."
+	}
+	return c
+}
+
+// cardAway is said while the provider of cards does not answer.
+var cardAway = &seats.Refusal{Code: "unavailable", Message: "The card provider cannot be reached at the moment. Nothing was changed; try again in a minute. Until a card is saved you are asked when it is your turn."}
+
+// mandateOf is the mandate of an entry, as far as it is known here; none if its person agreed to nothing that needs one. asks has
+// the provider asked.
+func (h *Handlers) mandateOf(ctx context.Context, n waitlist.Entry, asks bool) (m orders.Mandate, err error) {
+	if n.State != waitlist.Waiting || !h.orders.Keeps(n.Consent.Method) || n.Mandate == (seats.ID{}) {
+		return m, nil
+	}
+	if asks {
+		return h.orders.Mandate(ctx, n.Mandate)
+	}
+	return h.orders.KnownMandate(ctx, n.Mandate)
+}
+
+// showCard adds to the page of a place how its card stands. Who comes back from the provider is told what it says; who is on
+// the way there goes on.
+func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *views.WaitPage) error {
+	n := p.Entry
+	if n.State != waitlist.Waiting || !h.orders.Keeps(n.Consent.Method) {
+		return nil
+	}
+	asked := r.URL.Query()
+	m, err := h.mandateOf(r.Context(), n, asked.Has("card"))
+	if err != nil && asked.Has("card") {
+		h.about(w, r).Warn("how a card stands that somebody saved is not known; it is asked again when it is needed", "error", err)
+		m, err = h.mandateOf(r.Context(), n, false)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.Given():
+		p.Card = views.CardSaved
+	case asked.Has("go") && m.Page != "":
+		w.Header().Set("Refresh", "0; url="+m.Page)
+		fallthrough
+	default:
+		p.Card, p.CardPage = views.CardWanted, m.Page
+	}
+	return nil
+}
+
+// POST /waitlist/{code}/card
+//
+// Somebody is led to the provider's page, where they save a card that pays for what they agreed to.
+func (h *Handlers) saveCard(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	m, err := h.mandateOf(r.Context(), n, true)
+	if err == nil && !m.Given() && m.Page == "" {
+		m, err = h.askForCard(r.Context(), n, s)
+	}
+	var refusal *seats.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return h.answerPlace(w, r, n, s, err)
+	case err != nil:
+		h.about(w, r).Warn("the card provider was asked for a page and gave none", "error", err)
+		return h.answerPlace(w, r, n, s, cardAway)
+	case wantsJSON(r) || m.Given():
+		return h.goToPlace(w, r, n.Code, http.StatusOK)
+	}
+	http.Redirect(w, r, views.WaitPath(n.Code)+"?go", http.StatusSeeOther)
+	return nil
+}
+
+// askForCard begins a mandate for what somebody agreed to.
+func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m orders.Mandate, err error) {
+	if !h.orders.Keeps(n.Consent.Method) {
+		return m, &seats.Refusal{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
+	}
+	k := orders.Keeping{Mandate: seats.NewID(), Email: n.Email, What: views.CardText(views.Sale{Event: s.Event, Plan: s.Plan}, n), Back: views.WaitPath(n.Code)}
+	if err := h.waits.Keep(ctx, n, k.Mandate, h.orders.MeanMandate(n.Consent.Method, k)); err != nil {
+		return m, err
+	}
+	return h.orders.Mandate(ctx, k.Mandate)
+}

@@ -1,0 +1,81 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestWhoSavesACardForTheWaitListHasTheOrderPlacedAndPaidWithoutBeingThere(t *testing.T) {
+	t.Parallel()
+	s, bank := newTill(t)
+	first, ann, bob := s.soldOut(t), person(t), person(t)
+	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann Ørsted"}, "most": {"500"}})
+	_, page := send(t, ann, "GET", s.url+at, "", "Accept", asPage)
+	for _, want := range []string{"One step more: save a card", "charged once, without asking you again", "for €500 at most", "Save a card</button>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of a place lacks %q", want)
+		}
+	}
+	for range 2 {
+		a, body := send(t, ann, "POST", s.url+at+"/card", url.Values{}.Encode(), "Content-Type", asForm, "Accept", asPage)
+		if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != at+"?go" || len(bank.Sessions()) != 1 {
+			t.Fatalf("to the provider: %d %s %.200s, which made %d pages", a.StatusCode, a.Header.Get("Location"), body, len(bank.Sessions()))
+		}
+	}
+	session := bank.Sessions()[0]
+	if a, _ := send(t, ann, "GET", s.url+at+"?go", "", "Accept", asPage); a.Header.Get("Refresh") != "0; url="+bank.URL+"/pay/"+session.ID {
+		t.Errorf("on the way they are led to %q", a.Header.Get("Refresh"))
+	}
+	if got := s.entry(t, ann, at); got.Card != "wanted" || got.CardPage == "" || !strings.Contains(session.Says, "for €500 at most") {
+		t.Errorf("before they gave one it is %+v; there it says %q", got, session.Says)
+	}
+	bank.Pays(session.ID, false)
+	if _, page = send(t, ann, "GET", s.url+at+"?card", "", "Accept", asPage); !strings.Contains(page, "is saved with the card provider") {
+		t.Error("who comes back does not read that their card is saved")
+	}
+	if a, _ := send(t, ann, "POST", s.url+at+"/card", ""); a.StatusCode != http.StatusOK || s.entry(t, ann, at).Card != "saved" {
+		t.Errorf("once more: %d", a.StatusCode)
+	}
+	bobAt := s.waits(t, bob, "bob@example.org", nil)
+	if a, _ := send(t, bob, "POST", s.url+bobAt+"/card", ""); a.StatusCode != http.StatusConflict {
+		t.Errorf("who agreed to nothing saves a card: %d", a.StatusCode)
+	}
+	if a, body := send(t, first, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != http.StatusNoContent {
+		t.Fatal(a.StatusCode, body)
+	}
+	s.stands(t, ann, at, "served")
+	eventually(t, "the order is paid", func() bool {
+		var paid int
+		err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM orders WHERE method = 'card' AND paid = total AND email = 'ann@example.org'`).Scan(&paid)
+		return err == nil && paid == 1
+	})
+}
+
+func TestACardProviderThatIsDownIsSaidSoAndWhoIsOfferedSeatsReadsWhyTheyWereNotOrdered(t *testing.T) {
+	t.Parallel()
+	s, bank := newTill(t)
+	first, ann := s.soldOut(t), person(t)
+	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann"}, "most": {"500"}})
+	bank.Down(true)
+	a, body := send(t, ann, "POST", s.url+at+"/card", "")
+	if a.StatusCode != http.StatusConflict || !strings.Contains(body, "cannot be reached") {
+		t.Errorf("a provider that is down: %d %s", a.StatusCode, body)
+	}
+	bank.Down(false)
+	if a, body = send(t, ann, "POST", s.url+at+"/card", ""); a.StatusCode != http.StatusOK || !strings.Contains(body, `"card_page"`) || len(bank.Sessions()) != 1 {
+		t.Errorf("afterwards: %d %s", a.StatusCode, body)
+	}
+	bank.Pays(bank.Sessions()[0].ID, false)
+	bank.Refuses("card_declined")
+	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
+	letter := s.waitMail(t, "ann@example.org", "offer")
+	why := "ordered at once, and that was not possible. Your payment was declined: the bank declined the card. Nothing was charged."
+	if !strings.Contains(letter.Text, why) || !strings.Contains(letter.Text, "They are held for you until") {
+		t.Errorf("the mail says %q", letter.Text)
+	}
+	if _, page := send(t, ann, "GET", s.url+at, "", "Accept", asPage); !strings.Contains(page, why) {
+		t.Error("the page of the offer does not say why nothing was ordered")
+	}
+}

@@ -1,0 +1,47 @@
+package views
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats/waitlist"
+)
+
+// agreed says what somebody agreed to.
+func (p WaitPage) agreed() string {
+	c := p.Entry.Consent
+	if c.Most == 0 {
+		return "ordered at once"
+	}
+	return "ordered at once, " + paidHow(c.Method) + ", for " + price(c.Most, p.Event.Currency) + " at most"
+}
+
+// What WaitPage.Card says of the card that pays for what somebody agreed to.
+const (
+	CardWanted = "wanted" // they have to save one
+	CardSaved  = "saved"  // the provider keeps it
+)
+
+// CardText is what somebody agrees to who saves a card for what they wait for: what is charged, when, how often, how much at
+// most, and how that ends.
+func CardText(s Sale, n waitlist.Entry) string {
+	return "If seats that you wait for come back, this card may be charged once, without asking you again: for an order of up to " + counted(n.Wanted.Quantity, "seat") +
+		" for " + s.Event.Name + ", for " + price(n.Consent.Most, s.Event.Currency) + " at most. It is deleted after that, and when you leave the wait list, change what you agreed to, or the wait is over."
+}
+
+func (p WaitPage) cardText() string { return CardText(p.Sale, p.Entry) }
+
+// unordered says why seats are offered to who had agreed to have them ordered; empty if they had not.
+func unordered(o *waitlist.Made) string {
+	if o.Why == "" {
+		return ""
+	}
+	return "You had agreed to have such seats ordered at once, and that was not possible. " + o.Why + " "
+}
+
+// waitWrongly marks a field of an entry that is wrong.
+func waitWrongly(m waitlist.Mistakes, field string) templ.Attributes {
+	if m[field] == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": field + "-wrong"}
+}
