@@ -49,12 +49,13 @@ SELECT DISTINCT payment_id, array_agg(event), method FROM inbox WHERE done_at IS
 const readSQL = `UPDATE inbox SET done_at = clock_timestamp() WHERE method = $1 AND event = ANY($2)`
 
 // The order in which news come does not matter: each makes us ask how the payment stands. One that was given up is voided
-// once more, which is how it is found out that its money came late.
+// once more, which is how it is found out that its money came late. The payment is locked first, as by everybody: who gives
+// it up at this moment has ended its steps.
 const askAgainSQL = `
 UPDATE intention i
    SET done_at = CASE WHEN p.state IN ('lost', 'closed') AND i.step = 'void' AND p.captured = 0 THEN NULL ELSE i.done_at END, next_try = clock_timestamp()
-  FROM payment p
- WHERE p.id = i.payment_id AND p.id = $1`
+  FROM (SELECT id, state, captured FROM payment WHERE id = $1 FOR NO KEY UPDATE) p
+ WHERE p.id = i.payment_id`
 
 // A payment that was declined was never voided.
 const voidAgainSQL = `

@@ -122,16 +122,27 @@ func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, 
 		return false, err
 	}
 	reached(PointVoiding)
-	if standing.Stand != Captured {
-		return false, o.close(ctx, p, reasonEnded)
+	if standing.Stand == Captured {
+		again, err = o.late(ctx, p, standing)
+	} else {
+		err = o.close(ctx, p, reasonEnded)
 	}
-	return o.late(ctx, p, standing)
+	if again || err != nil {
+		return again, err
+	}
+	return o.voidNoMore(ctx, p)
 }
 
-// Nothing is to be voided of money that is on its way back.
 const voidNoMoreSQL = `
 UPDATE intention SET done_at = clock_timestamp()
  WHERE payment_id = $1 AND step = 'void' AND done_at IS NULL AND EXISTS (SELECT FROM refund WHERE payment_id = $1)`
+
+// voidNoMore is for money that another node gave up: nothing is to be voided of what is on its way back, or did go back. It
+// would be meant for ever. It tells whether it was: then the refund is next.
+func (o *Orders) voidNoMore(ctx context.Context, p Payment) (again bool, err error) {
+	tag, err := o.db.Exec(ctx, voidNoMoreSQL, p.ID)
+	return err == nil && tag.RowsAffected() > 0, err
+}
 
 // late is for money that came although the payment was given up: its seats are tried again, in one guarded statement.
 // Who stopped the payment does not want them.
@@ -145,9 +156,8 @@ func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, e
 		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
 	case err != nil:
 		return false, err
-	case tag.RowsAffected() == 0: // another node is at it, or gave it up: then its refund is next
-		tag, err = o.db.Exec(ctx, voidNoMoreSQL, p.ID)
-		return err == nil && tag.RowsAffected() > 0, err
+	case tag.RowsAffected() == 0: // another node is at it, or gave it up
+		return false, nil
 	}
 	p.State, p.Captured = payAuthorized, s.Captured
 	return o.sell(ctx, p)

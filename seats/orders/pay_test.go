@@ -306,6 +306,10 @@ func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 		t.Error("something follows from money that went back already")
 	}
 	h.until(t, p.Code, "closed")
+	h.exec(t, `UPDATE intention SET done_at = NULL, next_try = clock_timestamp() WHERE step = 'void'`) // and one read news of it when it went back
+	if err := h.orders.Ask(t.Context(), p); err != nil || h.count(t, "intention WHERE done_at IS NULL") > 0 {
+		t.Errorf("something is meant for ever with money that went back, %v", err)
+	}
 	if n := h.count(t, "refund WHERE done_at IS NOT NULL"); n != 1 {
 		t.Errorf("%d refunds were done, want 1", n)
 	}

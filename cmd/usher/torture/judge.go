@@ -180,7 +180,7 @@ func (r *run) countDeadlocks(ctx context.Context) error {
 		return err
 	}
 	if n > 0 {
-		r.history.violated("deadlocks", "the database undid %d transactions because two waited for each other", n)
+		r.history.violated("deadlocks", "the database undid %d transactions because two waited for each other:\n%s", n, r.server.deadlock())
 	}
 	return nil
 }

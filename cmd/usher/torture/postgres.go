@@ -230,6 +230,16 @@ func (s *Server) postmaster() (int, error) {
 	return strconv.Atoi(first)
 }
 
+// deadlock is what the server said of the last one.
+func (s *Server) deadlock() string {
+	text, err := os.ReadFile(filepath.Join(s.home, "postgres.log"))
+	if err != nil {
+		return err.Error()
+	}
+	at := max(strings.LastIndex(string(text), "deadlock detected"), 0)
+	return string(text[at:min(at+3000, len(text))])
+}
+
 // Stop ends the server and removes its folder, and the data where they were put elsewhere.
 func (s *Server) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
