@@ -24,7 +24,8 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{"n": coun
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Torture, seed {{.Seed}}</title>
 <style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%;margin:1rem 0}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
 td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}small{display:block;opacity:.75}code,pre{margin:0;font-size:.9em;overflow-wrap:anywhere;white-space:pre-wrap}
 .ok{border-left:.4rem solid #2a7d4f;padding-left:.8rem}.bad{border-left:.4rem solid #b3261e;padding-left:.8rem}
@@ -33,7 +34,7 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}sma
 {{if .Failed}}<p class="bad"><strong>It did not keep its promises.</strong></p>{{else}}<p class="ok"><strong>It kept every promise.</strong></p>{{end}}
 <table>
 <tr><td>{{n .Operations}}<td>operations of {{.Clients}} clients at {{.Nodes}} nodes in {{.Seconds}} s
-<tr><td>{{printf "%.0f" .PerSecond}}<td>operations in a second
+<tr><td>{{n .PerSecond}}<td>operations in a second
 <tr><td>{{n .Granted}}<td>granted
 <tr><td>{{n .Refused}}<td>refused, each with a reason that was true
 <tr><td>{{n .Unknown}}<td>never answered
@@ -55,6 +56,7 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}sma
 {{with .Violations}}<h2>What must not be</h2><table>{{range .}}<tr><td>{{.Judge}}<td><pre>{{.What}}</pre>{{end}}</table>{{end}}
 <h2>What was done to it</h2>
 <table>{{range faults .}}<tr><td>{{n .N}}<td><strong>{{.Name}}</strong>: {{.About}}{{end}}</table>
+{{with .Undone}}<h2>What could not be done to it</h2>{{range .}}<pre>{{.}}</pre>{{end}}{{end}}
 {{with .Mutants}}<h2>Planted bugs</h2><table>{{range .}}<tr><td>{{if .Caught}}caught{{else}}not caught{{end}}<td>{{.Bug}}{{if .Caught}}: {{.By.Judge}}{{end}}{{end}}</table>{{end}}
 <h2>The same again</h2>
 <pre>{{.Command}}</pre>
@@ -66,6 +68,8 @@ func count(x any) string {
 		return thousands(int64(x))
 	case int64:
 		return thousands(x)
+	case float64:
+		return thousands(int64(math.Round(x)))
 	}
 	return fmt.Sprint(x)
 }
