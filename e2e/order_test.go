@@ -63,10 +63,12 @@ func TestADoubleClickTheBackButtonAndASecondTabMakeOneOrder(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "conference", "--limit", "2")
 	ann := someone(t, house, "ann", desktop)
-	ann.visit("/events/" + slug)
+	ann.openEvent(slug)
 	ann.asksForPlaces("Places", 1)
 	ann.holdsSeats(1)
-	first, second := ann.page, ann.tab()
+	ann.expect(`status of 404`) // the answer to what is left of her hold, once it is ordered
+	looking := ann.page
+	first, second := ann.tab(), ann.tab()
 	for _, tab := range []playwright.Page{first, second} {
 		ann.page = tab
 		ann.visit("/events/" + slug + "/checkout")
@@ -77,6 +79,8 @@ func TestADoubleClickTheBackButtonAndASecondTabMakeOneOrder(t *testing.T) {
 	ann.page = first
 	ann.hasTickets(1)
 	at := first.URL()
+	ann.page = looking
+	ann.holdsSeats(0) // the page on which she took it hears that it is ordered
 	ann.page = second
 	ann.press(second.Locator("form .primary"))
 	ann.hasTickets(1)

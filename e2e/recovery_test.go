@@ -69,13 +69,18 @@ func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 		{"cut", wire.cut, wire.mend},
 		{"silent, the connection open", func() { wire.hush(); ann.passes(beat); ann.passes(outOfPatience) }, wire.mend},
 		{"off, as in a plane", func() { check(t, ann.context.SetOffline(true)) }, func() { check(t, ann.context.SetOffline(false)) }},
-		{"asleep for nine hours", func() { wire.hush(); ann.passes(9 * time.Hour); ann.passes(outOfPatience) }, wire.mend},
+		{"asleep for nine hours", func() {
+			wire.hush()
+			ann.passes(9 * time.Hour)
+			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Looking what changed")) // before it can know that nobody answers
+			ann.passes(outOfPatience)
+		}, wire.mend},
 	} {
 		way.goes()
 		taken := fmt.Sprintf("Boxes left/2/%d", i+1)
 		bob.claim(slug, taken)
 		for _, ann.page = range []playwright.Page{first, second} {
-			ann.seesLater(ann.page.Locator(`body[data-live="reconnecting"] .away`))
+			ann.seesLater(ann.page.Locator(`body[data-live="reconnecting"] .stale`))
 			old := ann.ageOfUpdate()
 			ann.passes(time.Minute)
 			eventually(t, patience, way.what+": an update that gets older", func() bool { return ann.ageOfUpdate() > old })
@@ -117,11 +122,11 @@ func (p *person) isLiveSoon() {
 // ageOfUpdate reads how many seconds ago the page last heard anything.
 func (p *person) ageOfUpdate() int {
 	p.t.Helper()
-	text, err := p.page.Locator("[data-age]").TextContent()
+	text, err := p.page.Locator(".stale").TextContent()
 	check(p.t, err)
 	var n int
 	var unit string
-	_, err = fmt.Sscanf(text, "Last update %d %s ago.", &n, &unit)
+	_, err = fmt.Sscanf(text, "Reconnecting. Last update %d %s ago.", &n, &unit)
 	check(p.t, err)
 	if unit == "min" {
 		n *= 60

@@ -18,11 +18,12 @@ import (
 type hall struct {
 	hub     *Hub
 	serving atomic.Int64
+	more    string // what else a notice says
 	url     string
 }
 
 func (w *hall) Notice() []byte {
-	text, err := json.Marshal(map[string]int64{"serving": w.serving.Load()})
+	text, err := json.Marshal(map[string]any{"serving": w.serving.Load(), "more": w.more})
 	if err != nil {
 		panic(err) // a number can be written
 	}
@@ -53,6 +54,7 @@ func (w *hall) page(t *testing.T) *websocket.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.CloseNow() })
+	conn.SetReadLimit(1 << 20)
 	return conn
 }
 
@@ -139,17 +141,15 @@ func TestWhoWaitsIsToldHowItIsAndThenEveryChange(t *testing.T) {
 func TestWhoWaitsAndDoesNotReadIsToldTheNewestAndHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := openHall(t)
+	w.more = strings.Repeat(".", 300_000) // the kernel keeps a few of them for a page, not thirty
 	dead, alive := w.page(t), w.page(t)
-	told(t, alive)
+	told(t, dead)
 	for n := int64(1); n <= 30; n++ {
 		w.serve(n)
 		for told(t, alive) < n {
 		}
 	}
-	if n := told(t, dead); n != 0 {
-		t.Errorf("the first it reads is %d", n)
-	}
-	if problem := astray(until(t, dead, 30), 30, 30); problem != "" {
+	if problem := astray(until(t, dead, 30), 30, 15); problem != "" {
 		t.Error(problem)
 	}
 }

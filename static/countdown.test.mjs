@@ -9,6 +9,12 @@ const EARLY = 2000 // ms the page ends the time before the box office does
 const MAY = 50 // ms, besides half a round trip
 const HOUR = 3600e3
 
+// wrong is how far a countdown is from the time that is left. A second stands for all between it and the one before.
+function wrong(text, left) {
+  const [, m, s] = /(\d+):(\d\d)$/.exec(text), shown = (m * 60 + Number(s)) * 1000
+  return Math.max(left - shown, shown && shown - 1000 - left, 0)
+}
+
 // sit is somebody who takes a seat, gets more time whenever asked, and takes it again when no time is left. It returns the
 // largest error of what they saw less what it may be, and what happened.
 async function sit(world, plan) {
@@ -16,13 +22,9 @@ async function sit(world, plan) {
   await world.open()
   const {hold, claim, extend} = world.hold
   let last, judging = true
-  const off = text => {
-    const [, m, s] = /(\d+):(\d\d)$/.exec(text), shown = (m * 60 + Number(s)) * 1000, left = world.told - EARLY - world.db()
-    return Math.max(left - shown, shown && shown - 1000 - left, 0)
-  }
   const judge = (text, may) => {
     if (!world.told || world.db() > world.told || !judging) return
-    seen.worst = Math.max(seen.worst, off(text) - may)
+    seen.worst = Math.max(seen.worst, wrong(text, world.told - EARLY - world.db()) - may)
     seen.shown++
   }
   const note = text => {
@@ -91,10 +93,10 @@ for (const [what, [how, plan, least]] of Object.entries(cases)) {
 
 // Planted into the scripts: each must be seen as too large an error.
 const faults = {
-  'takes the slowest answer for the best': [{live: [['r.trip <= best.trip', 'r.trip > best.trip']]}, {}, plain(HOUR / 4)],
-  'never forgets an answer': [{live: [['this.#readings.slice(1 - READINGS)', 'this.#readings']]}, {drift: 300e-6}, plain(2 * HOUR)],
-  'believes the clock of the machine': [{live: [['now() { return performance.now() + this.#offset }', 'now() { return Date.now() }']]}, {}, plain(HOUR / 4)],
-  'does not notice that the machine slept': [{live: [['Math.abs(lag - before) > LEAP', 'false']]}, {}, wakes(true)],
+  'takes the slowest answer for the best': [{clock: [['r.trip <= best.trip', 'r.trip > best.trip']]}, {}, plain(HOUR / 4)],
+  'never forgets an answer': [{clock: [['this.#readings.slice(1 - READINGS)', 'this.#readings']]}, {drift: 300e-6}, plain(2 * HOUR)],
+  'believes the clock of the machine': [{clock: [['now() { return performance.now() + this.#offset }', 'now() { return Date.now() }']]}, {}, plain(HOUR / 4)],
+  'does not notice that the machine slept': [{clock: [['Math.abs(this.#lag - before) > LEAP', 'false']]}, {}, wakes(true)],
   'ends the time as late as the box office': [{hold: [['EARLY = 2000', 'EARLY = 0']]}, {}, plain(HOUR / 4)],
   'counts down instead of looking at the clock': [{hold: [['const ms = showTime()', 'const ms = (hold.deadline += 3, showTime())']]}, {}, plain(HOUR / 4)],
   'looks at the clock too seldom': [{hold: [['ms % 1000 + 1', 'TICK'], ['TICK = 250', 'TICK = 390']]}, {}, plain(HOUR / 4)],
@@ -106,3 +108,49 @@ for (const [what, [planted, how, plan]] of Object.entries(faults)) {
     assert.ok(seen.worst > 0, `it was ${-seen.worst} ms less off than it may`)
   })
 }
+
+// order is somebody at the checkout for some minutes. It returns the largest error of the time they saw, less what it may be.
+async function order(world, plan) {
+  let worst = -Infinity, judging = true, shown = 0
+  await world.checkout()
+  world.box.querySelector('[data-countdown]').onwrite = text => {
+    const may = Math.min(8000, ...world.trips.slice(-8)) / 2 + MAY
+    if (judging) worst = Math.max(worst, wrong(text, world.told - EARLY - world.db()) - may)
+    shown++
+  }
+  await plan(world, yes => { judging = yes })
+  assert.ok(shown > 200, `${shown} looks`)
+  return worst
+}
+
+const nap = stands => async (world, judge) => {
+  await world.pass(60e3)
+  judge(false)
+  await world.sleep(70e3, stands)
+  await world.pass(10e3)
+  judge(true)
+  await world.pass(200e3)
+}
+
+const setTwice = async world => {
+  for (const by of [HOUR, -2 * HOUR]) {
+    await world.pass(60e3)
+    world.set += by
+  }
+  await world.pass(100e3)
+}
+
+for (const [what, [how, plan]] of Object.entries({
+  'on a clock that somebody sets': [{}, setTwice], 'on a clock that is an hour fast': [{ahead: -HOUR}, plain(7 * 60e3)],
+  'on a machine that sleeps, and its clock with it': [{}, nap(true)], 'on a machine that sleeps while its clock goes on': [{}, nap(false)],
+})) test(`the time at the checkout is right ${what}`, async () => {
+  for (let seed = 1; seed < 9; seed++) assert.ok(await order(new World({...how, seed}), plan) <= 0, `seed ${seed}`)
+})
+
+for (const [what, [planted, plan]] of Object.entries({
+  'believes the clock of the machine': [{clock: [['now() { return performance.now() + this.#offset }', 'now() { return Date.now() + 3600e3 }']]}, setTwice],
+  'does not notice that the machine slept': [{clock: [['Math.abs(this.#lag - before) > LEAP', 'false']]}, nap(true)],
+  'does not ask when it was away': [{checkout: [["clock.addEventListener('wake', look)", '']]}, nap(true)],
+})) test(`a checkout that ${what} is noticed`, async () => {
+  assert.ok(await order(new World({faults: planted}), plan) > 0)
+})

@@ -2,6 +2,7 @@ package static
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -77,7 +78,7 @@ var pairs = []struct {
 	{4.5, "on-press", "press"},
 	{4.5, "on-accent", "accent"},
 	{4.5, "on-mine", "mine"},
-	{3, "p0 p1 p2 p3 p4 mine held", "bg panel"},
+	{3, "p0 p1 p2 p3 p4 mine held alarm edge", "bg panel"},
 	{3, "edge", "bg panel raised"},
 	{3, "focus", "bg panel raised wash"},
 }
@@ -183,9 +184,9 @@ func TestPriceColoursAreToldApartByEverybody(t *testing.T) {
 	}
 }
 
-// marks are the colours of the states of a seat beside the prices. What lapsed has the colour of what is mine, what is not
-// for sale that of what is held; shapes tell those apart, and all the others too.
-var marks = []string{"mine", "held", "sold"}
+// marks are the colours of the states of a seat beside the prices: mine, mine until my time ran out, held, not for sale,
+// sold. Shapes tell all of them apart, too.
+var marks = []string{"mine", "alarm", "held", "edge", "sold"}
 
 // mixed lists the states that some people could take for each other, or for a price, by their colour.
 func mixed(p palette) (found []string, least float64) {
@@ -216,9 +217,12 @@ func TestTheStatesOfSeatsAreToldApartByEverybody(t *testing.T) {
 		for _, problem := range found {
 			t.Errorf("%s: %s", name, problem)
 		}
-		p["held"] = p["p4"]
-		if found, _ := mixed(p); len(found) == 0 {
-			t.Errorf("%s: a held seat in the colour of a price is not noticed", name)
+		for mark, other := range map[string]string{"held": "p4", "alarm": "mine", "edge": "held"} {
+			planted := maps.Clone(p)
+			planted[mark] = p[other]
+			if found, _ := mixed(planted); len(found) == 0 {
+				t.Errorf("%s: %s in the colour of %s is not noticed", name, mark, other)
+			}
 		}
 	}
 }

@@ -25,6 +25,15 @@ func (s Sale) shutTitle() string {
 	}
 }
 
+// shutWhy says what the title does not: from when on seats may be had, or the reason why they cannot; nothing if there is none.
+func (s Sale) shutWhy() string {
+	switch s.Event.Status {
+	case seats.Paused, seats.Closed, seats.Cancelled:
+		return s.Event.Reason
+	}
+	return s.Event.Shut()
+}
+
 // shutAdvice says what still holds and what to do next.
 func (s Sale) shutAdvice() string {
 	holding := s.Hold != nil && len(s.Hold.Seats) > 0

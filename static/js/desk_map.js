@@ -1,23 +1,22 @@
 // The house on the desk: the same picture as the attendees', in the colours of an organizer. What is sold is a full disc,
 // what is held a ring, what is free a small dot; colours tell the state, the price or the time of the sale.
 
-import {inside, numberOf, unpack, wordsOf} from 'usher/geometry'
+import {numberOf, wordsOf} from 'usher/geometry'
 import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, number, price} from 'usher/page'
 import {Painter, packed} from 'usher/paint'
-import {Titles} from 'usher/title'
-import {View, buttons} from 'usher/view'
+import {Stage} from 'usher/stage'
 
-const MOUSE = 8, STILL = 120, STEPS = 6
+const MOUSE = 8, STEPS = 6
 const SKIP = 1000 // ms without a change, while the sale is played, that nobody has to watch
 const FREE = 0, HELD = 1, SOLD = 2, BLOCKED = 3
 const STATES = ['free', 'held', 'sold', 'blocked']
 const SHAPES = ['sold', 'held', 'free', 'sold'] // of Painter: a small dot, a ring, a disc
 
-const frame = $('#live-map #map'), canvas = frame && $('canvas', frame), drawing = frame && $('svg', frame), card = frame && $('.card', frame)
+const frame = $('#live-map #map'), stage = frame && new Stage(frame)
 const nobody = {has: () => false, ghost: () => false, seats: new Map(), asked: new Map()}
-let house, view, painter, titles, due, since = -Infinity, by = 'state'
+let house, view, by = 'state'
 let replay, playing, shown = live // what is looked at: the sale as it is, or as it was
 
 // Heat is a painter that knows what organizers want to see.
@@ -50,56 +49,21 @@ function stepOf(idx) {
   return Math.min(STEPS - 1, Math.floor((at - first) / (last - first + 1) * STEPS))
 }
 
-function redraw() { due ??= requestAnimationFrame(draw) }
-
-function again() {
-  painter.touch()
-  redraw()
-}
-
-function draw(now) {
-  due = undefined
-  if (document.hidden || !canvas.width || !canvas.height) return // it has no room yet
-  if (painter.draw(view, view.width, view.height, view.ratio, now - since < STILL)) redraw()
-}
-
-function moved() {
-  drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
-  titles.show(view)
-  canvas.classList.toggle('whole', view.whole)
-  card.hidden = true
-  since = performance.now()
-  again()
-}
-
-const sectionAt = (x, y) => house.sections.findIndex(s => inside(s.outline, x, y))
-
-function seatAt(px, py) {
-  const [x, y] = view.plan(px, py), at = sectionAt(x, y), s = house.sections[at]
-  let found = -1, near = Infinity
-  if (!s || s.pitch * view.scale < MOUSE) return found
-  for (let idx = s.first; idx < s.first + s.count; idx++) {
-    const d = Math.hypot(house.x[idx] - x, house.y[idx] - y)
-    if (d < near && d < s.pitch * .6) [found, near] = [idx, d]
-  }
-  return found
-}
-
 function tapped({detail: {x, y}}) {
-  const at = sectionAt(...view.plan(x, y))
+  const at = stage.sectionAt(x, y)
   if (at >= 0) view.show(house.sections[at])
 }
 
 function hover(event) {
   if (event.pointerType !== 'mouse' || event.buttons) {
-    card.hidden = true
+    stage.card.hidden = true
     return
   }
-  const r = canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
-  const idx = seatAt(x, y), at = sectionAt(...view.plan(x, y))
-  if (idx >= 0) showCard(x, y, wordsOf(house, idx), describe(idx))
-  else if (at >= 0) showCard(x, y, house.sections[at].name, describeSection(house.sections[at]))
-  else card.hidden = true
+  const r = stage.canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
+  const idx = stage.seatAt(x, y, MOUSE), at = stage.sectionAt(x, y)
+  if (idx >= 0) stage.tell(x, y, wordsOf(house, idx), describe(idx))
+  else if (at >= 0) stage.tell(x, y, house.sections[at].name, describeSection(house.sections[at]))
+  else stage.card.hidden = true
 }
 
 function describe(idx) {
@@ -112,17 +76,6 @@ function describeSection(s) {
   const counts = [0, 0, 0, 0]
   for (let idx = s.first; idx < s.first + s.count; idx++) counts[shown.states?.[idx] ?? FREE]++
   return `${number(counts[SOLD])} of ${number(s.count - counts[BLOCKED])} sold, ${number(counts[HELD])} held`
-}
-
-function showCard(x, y, title, text) {
-  const b = document.createElement('b'), span = document.createElement('span')
-  b.textContent = title
-  span.textContent = text
-  card.replaceChildren(b, span)
-  card.hidden = false
-  const left = Math.min(x + 16, view.width - card.offsetWidth - 8)
-  const top = y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - 12 : y + 20
-  card.style.transform = `translate(${Math.max(8, left)}px, ${top}px)`
 }
 
 const clocks = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: data.zone || 'UTC'})
@@ -161,7 +114,7 @@ async function colour(event) {
   by = event.target.value
   if (by === 'time') await load()
   legend()
-  again()
+  stage.again()
 }
 
 const bar = $('[data-replay]'), play = bar && $('[data-play]', bar), scrub = bar && $('[data-scrub]', bar), moment = bar && $('[data-moment]', bar)
@@ -196,7 +149,7 @@ function now() {
   $('[data-now]', bar).hidden = true
   play.textContent = 'Watch the sale again'
   frame.classList.remove('past')
-  again()
+  stage.again()
 }
 
 function stop() {
@@ -206,9 +159,9 @@ function stop() {
 }
 
 function jump(position) {
-  painter.touch(replay.seek(position) ?? undefined)
+  stage.painter.touch(replay.seek(position) ?? undefined)
   tellMoment()
-  redraw()
+  stage.redraw()
 }
 
 // run plays on from where it is. A stretch in which nothing happens is left out.
@@ -238,20 +191,14 @@ async function toggle() {
 }
 
 function listen() {
-  view.addEventListener('move', moved)
   view.addEventListener('tap', tapped)
-  canvas.addEventListener('pointermove', hover)
-  canvas.addEventListener('pointerleave', () => { card.hidden = true })
+  stage.canvas.addEventListener('pointermove', hover)
+  stage.canvas.addEventListener('pointerleave', () => { stage.card.hidden = true })
   live.addEventListener('change', ({detail: idxs}) => {
     if (shown !== live) return
-    painter.touch(idxs)
-    redraw()
+    stage.painter.touch(idxs)
+    stage.redraw()
   })
-  document.addEventListener('keydown', event => { if (event.key === 'Escape') card.hidden = true })
-  document.addEventListener('visibilitychange', redraw)
-  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
-    matchMedia(query).addEventListener('change', () => { painter.recolour(); redraw() })
-  }
   $$('[name=colour]').forEach(input => input.addEventListener('change', event => colour(event).catch(failed)))
   play.addEventListener('click', () => toggle().catch(failed))
   scrub.addEventListener('input', () => { stop(); jump(Number(scrub.value)) })
@@ -267,20 +214,9 @@ function failed() {
 export async function start() {
   if (!frame || !data.geometry) return
   startLive()
-  const answer = await fetch(data.geometry)
-  if (!answer.ok) throw new Error(`the drawing: status ${answer.status}`)
-  house = unpack(await answer.json())
-  const [x, y, w, h] = drawing.getAttribute('viewBox').split(' ').map(Number)
-  view = new View(frame, canvas, {x, y, w, h})
-  const closest = Math.min(...house.sections.map(s => s.pitch).filter(Boolean))
-  view.most = Math.max(56 / closest, view.least * 2)
-  titles = new Titles(drawing, house)
-  painter = new Heat(canvas, house, nobody, live, numberOf)
+  house = await stage.load()
+  view = stage.view
   listen()
-  buttons(view, () => view.fly(...view.all))
   legend()
-  moved()
-  document.fonts?.ready.then(again)
-  frame.classList.add('live')
-  requestAnimationFrame(() => { canvas.dataset.ready = '1' })
+  stage.show(new Heat(stage.canvas, house, nobody, live, numberOf))
 }

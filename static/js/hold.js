@@ -1,5 +1,6 @@
 // What this attendee holds: claims and releases one after another, the tray, and the time that runs.
 
+import {clock} from 'usher/clock'
 import {live} from 'usher/live'
 import {$, $$, counted, data, key, path, price, say, span} from 'usher/page'
 
@@ -149,7 +150,7 @@ export async function extend() {
   if (await settle(ask('POST', `${path}/hold/extension`, {}))) say(`You have more time: ${span(left())} from now.`)
 }
 
-const left = () => hold.deadline - EARLY - live.now()
+const left = () => hold.deadline - EARLY - clock.now()
 
 // Forms ask the same as without scripts, only without leaving the page.
 document.addEventListener('submit', event => {
@@ -206,7 +207,6 @@ function draw() {
   $('[data-fee]', tray).textContent = hold.fee ? `${price(hold.fee)} fees` : ''
   $('[data-extend]', tray).hidden = !hold.extensions
   showTime()
-  measure()
 }
 
 // remove keeps the focus in the tray when the button that had it goes.
@@ -217,8 +217,10 @@ function remove(li) {
 }
 
 let height
+// measure tells how high the tray is to what must not be under it.
 function measure() {
-  if (height !== (height = tray.offsetHeight)) document.documentElement.style.setProperty('--tray', `${height}px`)
+  if (height === (height = tray.offsetHeight)) return
+  for (const at of [document.documentElement, tray, $('#status')]) at.style.setProperty('--tray', `${height}px`)
 }
 
 const dialog = $('#more-time')
@@ -240,7 +242,7 @@ function showTime() {
 
 function tick() {
   if (hold.lapsed || !hold.seats.size) return dialog.close()
-  if (live.now() > hold.deadline) return lapse()
+  if (clock.now() > hold.deadline) return lapse()
   const ms = showTime(), warning = Math.min(120000, hold.length / 4)
   tray.classList.toggle('low', ms < warning)
   if (ms < warning && ms > 0 && hold.extensions && askedFor !== hold.deadline) {
@@ -272,9 +274,13 @@ dialog.addEventListener('click', event => {
 // refresh asks again what is held, when the page was away or lapsed seats went to somebody else.
 async function refresh(always) {
   if (!hold.seats.size && always !== true) return
-  const before = new Map(hold.seats), lapsed = hold.lapsed
+  const before = new Map(hold.seats), lapsed = hold.lapsed, began = performance.now()
   const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
-  if (answer?.ok) hold.take((await answer.json()).hold)
+  if (answer?.ok) {
+    const now = (await answer.json()).hold
+    if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // nobody else tells the time
+    hold.take(now)
+  }
   else if (answer?.status === 404) hold.take(undefined)
   const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => words(label))
   if (lapsed && gone.length) say(`${gone.join(' and ')} went to somebody else.`)
@@ -310,7 +316,7 @@ function differs({deadline, extensions, idx}) {
 export function start() {
   const d = tray.dataset
   if (d.deadline) {
-    live.measure(Number(d.now), 5000)
+    clock.measure(Number(d.now), 5000)
     const all = $$('li', chips)
     hold.seats = new Map(all.map(li => [Number(li.dataset.idx), li.dataset.seat]))
     Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed', total: Number(d.total), fee: Number(d.fee)})
@@ -322,7 +328,9 @@ export function start() {
     word = event.detail
     look()
   })
-  live.addEventListener('wake', refresh)
+  clock.watch()
+  clock.addEventListener('wake', refresh)
+  addEventListener('online', refresh)
   addEventListener('pageshow', event => { if (event.persisted) refresh() })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh() })
   hold.changed([])

@@ -1,34 +1,22 @@
-// The live map: the state of every seat as the server last said, and the clock of its database.
+// The live map: the state of every seat as the server last said.
 //
 // A snapshot comes over HTTP, changes over a socket. Whatever goes wrong, the page takes the snapshot again; where no
 // socket opens it asks every three seconds. Now and then the server says what the map comes to: if ours is another, it
 // is replaced and the server counts that.
 
+import {LATE, clock} from 'usher/clock'
 import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, MINE, FORMAT, GAP, DIVERGED, WireError} from 'usher/wire'
 import {$, data, path, say} from 'usher/page'
 
-const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000, LATE = 4000
-const READINGS = 8, LEAP = 500 // ms by which a clock of this machine jumps when it slept or was set
+const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
 
 // live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all; "mine" with what
-// another page of this person was told to hold; "wake" after a sleep.
+// another page of this person was told to hold.
 class Live extends EventTarget {
   states = null
   counts = []
   epoch = 0
   version = -1
-  #offset = Date.now() - performance.now() // database time minus this page's
-  #readings = [] // of the database's clock, the last few; clocks drift, so that old ones do not count
-
-  // now is the database's time in ms since 1970, as well as this page knows it.
-  now() { return performance.now() + this.#offset }
-
-  // measure takes a reading of the database's clock; of the last ones that with the shortest round trip counts.
-  measure(now, trip) {
-    this.#readings = [...this.#readings.slice(1 - READINGS), {trip, offset: now + trip / 2 - performance.now()}]
-    this.#offset = this.#readings.reduce((best, r) => r.trip <= best.trip ? r : best).offset
-  }
-  measureAnew() { this.#readings = [] }
 
   replace({epoch, version, states, counts}) {
     if (epoch === this.epoch && version < this.version) return
@@ -64,26 +52,28 @@ const KEPT = 'usher paused' // in this tab
 let paused = sessionStorage.getItem(KEPT) !== null
 let socket, greeted = false, failures = 0, retry, poller, beat, silence, within
 
+const WORDS = {looking: 'Looking what changed…', reconnecting: 'Reconnecting.', paused: 'Paused.'}
+
 function show(state) {
   if (data.live !== state) data.live = state
   tellAge()
 }
 
 let current = performance.now() // when the map was last known to be current
+let doubted // since when the page may be behind, until an answer shows that it is not
 
 let said = false // that the map is old
 
 // tellAge says how old the map is while nobody tells what changed, and once so that it is heard.
 function tellAge() {
-  if (data.live !== 'reconnecting') {
-    if (said && data.live === 'live') say('The map and the counts are live again.', said = false)
-    return
-  }
-  const old = performance.now() - current, age = $('[data-age]'), text = `Last update ${ago(old)} ago.`
-  if (age) age.textContent = text
-  if (old < LATE || said) return
+  const state = data.live, old = performance.now() - current, away = state === 'reconnecting'
+  const text = WORDS[state] ? `${WORDS[state]}${away ? ` Last update ${ago(old)} ago.` : ''} Seats may be out of date.` : ''
+  const at = $('#map .stale')
+  if (at && at.textContent !== text) at.textContent = text
+  if (said && state === 'live') say('The map and the counts are live again.', said = false)
+  if (!away || old < LATE || said) return
   said = true
-  say(`Reconnecting. ${text} Seats may be out of date.`, !age)
+  say(text, !at)
 }
 
 function ago(ms) {
@@ -91,19 +81,17 @@ function ago(ms) {
   return s < 100 ? `${s} s` : `${Math.round(s / 60)} min`
 }
 
-let lag = Date.now() - performance.now()
-
-// watchClocks asks for the time again when one clock of this machine jumped and the other did not: it slept, or was set.
-function watchClocks() {
-  const before = lag
-  lag = Date.now() - performance.now()
-  if (Math.abs(lag - before) > LEAP) wake()
+// doubt says that the page may be behind, after it was away, until somebody answered.
+function doubt() {
+  if (data.live !== 'live' && data.live !== 'polling') return
+  doubted = performance.now()
+  show('looking')
 }
 
 function showLive() {
   current = performance.now()
   if (paused) return show('paused')
-  if (!greeted || !live.states) return
+  if (!greeted || !live.states || doubted !== undefined) return
   failures = 0
   stopPolling()
   show('live')
@@ -117,7 +105,7 @@ export async function resync() {
   if (!answer.ok) throw new Error(`the map: status ${answer.status}`)
   const map = decode(await answer.arrayBuffer())
   const now = Number(answer.headers.get('Usher-Now'))
-  if (now && live.version < 0) live.measure(now, performance.now() - began)
+  if (now && live.version < 0) clock.measure(now, performance.now() - began)
   if (!greeted || map.epoch === live.epoch) live.replace(map) // while a socket is open, only that brings another epoch
   showLive()
 }
@@ -152,7 +140,7 @@ function later() {
 
 function lost(which) {
   if (which !== socket) return
-  socket = undefined
+  socket = doubted = undefined
   clearInterval(beat)
   clearTimeout(silence)
   if (greeted || !poller) show('reconnecting')
@@ -195,8 +183,9 @@ function hear(message, mine) {
   switch (m.type) {
     case HELLO:
       greeted = true
+      doubted = undefined
       clearTimeout(silence)
-      live.measure(m.now, 1000)
+      clock.measure(m.now, 1000)
       if (live.states && live.epoch !== m.epoch) live.version = -1
       askTimes()
       clearInterval(beat)
@@ -219,7 +208,8 @@ function hear(message, mine) {
     case PONG:
       clearTimeout(silence)
       silence = undefined
-      live.measure(m.now, performance.now() - m.sent)
+      if (m.sent >= doubted) doubted = undefined
+      clock.measure(m.now, performance.now() - m.sent)
   }
   showLive()
 }
@@ -266,32 +256,32 @@ function pauseButton() {
   button.hidden = false
 }
 
-function wake() {
-  live.dispatchEvent(new Event('wake'))
-  back()
-}
-
+// back looks what happened while the page was away.
 function back() {
   if (paused) return
-  live.measureAnew()
-  resync().catch(() => {})
+  clock.anew()
+  if (poller) poll()
+  else resync().catch(() => {})
   if (socket) askTimes()
   else connect()
 }
 
-const STALE = '<p class="stale"><span class="away">Reconnecting. <span data-age></span></span><span class="paused">Paused.</span> Seats may be out of date.</p>'
+// woken is back for a page that may have been away for long.
+function woken(long) {
+  if (long || performance.now() - current > LATE) doubt()
+  back()
+}
 
 export async function start() {
-  $('#map')?.insertAdjacentHTML('beforeend', STALE)
+  $('#map')?.insertAdjacentHTML('beforeend', '<p class="stale"></p>')
   pauseButton()
-  addEventListener('pageshow', event => { if (event.persisted) back() })
-  addEventListener('online', wake)
+  clock.watch()
+  clock.addEventListener('wake', ({detail}) => woken(detail.leapt))
+  addEventListener('pageshow', event => { if (event.persisted) woken(true) })
+  addEventListener('online', () => woken(true))
   addEventListener('offline', () => { if (socket) drop(socket) })
-  setInterval(() => {
-    tellAge()
-    watchClocks()
-  }, 1000)
-  document.addEventListener('visibilitychange', () => { if (!document.hidden) back() })
+  setInterval(tellAge, 1000)
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) woken() })
   try {
     await resync()
   } catch {

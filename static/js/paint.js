@@ -15,10 +15,10 @@ const FEW = 4000 // seats that are drawn one by one; beyond, all are drawn anew
 export function colours() {
   const css = getComputedStyle(document.documentElement), get = name => css.getPropertyValue(name).trim()
   if (matchMedia('(forced-colors: active)').matches) {
-    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight', text: 'Canvas'}
+    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', lapsed: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight', text: 'Canvas'}
   }
   const prices = Array.from({length: HUES}, (_, i) => get(`--p${i}`))
-  return {prices, mine: get('--mine'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--held'), sold: get('--sold'), focus: get('--focus'), text: get('--bg')}
+  return {prices, mine: get('--mine'), lapsed: get('--alarm'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--edge'), sold: get('--sold'), focus: get('--focus'), text: get('--bg')}
 }
 
 function sprite(kind, colour, theme, r, ratio) {
@@ -88,11 +88,10 @@ export class Painter {
   }
   recolour() {
     this.theme = colours()
-    this.theme.lapsed = this.theme.mine
     this.touch()
     this.#sprites.clear()
-    const {prices, held, sold, mine} = this.theme
-    this.packed = {prices: prices.map(packed), held: packed(held), sold: packed(sold), blocked: 0, mine: packed(mine), lapsed: packed(mine)}
+    const {prices, held, sold, mine, lapsed} = this.theme
+    this.packed = {prices: prices.map(packed), held: packed(held), sold: packed(sold), blocked: 0, mine: packed(mine), lapsed: packed(lapsed)}
   }
   // colour is a seat's, of the theme or of that packed.
   colour(idx, state, of) { return state === 'free' ? of.prices[this.house.category[idx] % HUES] : of[state] }
@@ -174,7 +173,7 @@ export class Painter {
       const state = this.state(idx)
       if (state !== 'mine' && state !== 'lapsed' || !sections.includes(this.house.sections[this.house.section[idx]])) continue
       const x = (this.house.x[idx] - view.x) * view.scale, y = (this.house.y[idx] - view.y) * view.scale
-      this.#stamp({state}, this.theme.mine, 6, x, y, ratio)
+      this.#stamp({state}, this.theme[state], 6, x, y, ratio)
     }
   }
 

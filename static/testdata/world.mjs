@@ -12,6 +12,7 @@ class Part extends EventTarget {
   dataset = {}
   parts = new Map()
   children = []
+  elements = []
   hidden = false
   open = false
   offsetHeight = 1
@@ -33,6 +34,7 @@ class Part extends EventTarget {
   matches() { return false }
   showModal() { this.open = true; this.onshow?.() }
   close() { this.open = false }
+  focus() {}
 }
 
 let worlds = 0
@@ -94,7 +96,8 @@ export class World {
     this.trips = []
   }
 
-  async open() {
+  // machine puts a page's clocks, timers and network in place, and gives what reads its scripts.
+  machine() {
     this.body = new Part()
     Object.assign(this.body.dataset, {slug: 'x', holdLength: String(this.length), currency: 'EUR'})
     const document = Object.assign(new Part(), {body: this.body, documentElement: {style: {setProperty() {}}}, createElement: () => new Part(), visibilityState: 'visible'})
@@ -118,10 +121,14 @@ export class World {
       return module(text + `// ${worlds}`)
     }
     worlds++
-    const wire = script('wire'), page = script('page'), live = script('live', {wire, page})
-    const {live: clock} = await import(live), forgets = clock.measureAnew
-    clock.measureAnew = () => { this.trips = []; forgets.call(clock) }
-    this.hold = await import(script('hold', {wire, page, live}))
+    return script
+  }
+
+  // open is the page of an event.
+  async open() {
+    const script = this.machine(), page = script('page'), clock = script('clock'), wire = script('wire'), live = script('live', {clock, wire, page})
+    await this.forgets(clock)
+    this.hold = await import(script('hold', {clock, wire, page, live}))
     this.live = await import(live)
     this.tray = document.querySelector('#tray')
     this.dialog = document.querySelector('#more-time')
@@ -129,12 +136,34 @@ export class World {
     this.live.start() // it waits for the map
   }
 
+  // checkout is the page of a checkout, whose hold is as long as it may be. It took some time to come.
+  async checkout() {
+    const script = this.machine(), page = script('page'), clock = script('clock')
+    await this.forgets(clock)
+    this.told = this.db() + this.length
+    this.held = {deadline: this.told, extensions: 10}
+    Object.assign(this.body.dataset, {deadline: String(this.told), now: String(this.db())})
+    this.box = document.querySelector('.left')
+    this.box.dataset.state = 'held'
+    this.real += this.way()
+    this.trips.push(this.perf())
+    await import(script('checkout', {clock, page}))
+  }
+
+  // forgets notes when a page forgets how long answers took.
+  async forgets(at) {
+    const {clock} = await import(at), {anew} = clock
+    clock.anew = () => { this.trips = []; anew.call(clock) }
+  }
+
   // ask is a request to the box office.
   ask(url, options = {}) {
+    const sent = this.real
     return new Promise(done => this.at(this.way(), () => {
       const answer = this.answer(url, options.method ?? 'GET')
       this.at(this.way(), () => {
         if (answer.hold) this.told = answer.hold.deadline
+        if (this.box) this.trips.push(this.real - sent)
         done(answer)
       })
     }))
@@ -148,7 +177,7 @@ export class World {
     } else if (method === 'POST') this.held = {deadline: this.db() + this.length, extensions: 10}
     if (!this.held) return refusal
     const hold = {...this.held, lapsed: this.db() > this.held.deadline}
-    const body = {idx: [3], seats: ['Floor/1/1'], expires_at: new Date(hold.deadline).toISOString(), extensions_left: hold.extensions, lapsed: hold.lapsed, total: 0}
+    const body = {idx: [3], seats: ['Floor/1/1'], expires_at: new Date(hold.deadline).toISOString(), now: new Date(this.db()).toISOString(), extensions_left: hold.extensions, lapsed: hold.lapsed, total: 0}
     return {ok: true, status: 200, hold, json: async () => method === 'GET' || body ? {hold: body} : {}}
   }
 }

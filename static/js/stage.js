@@ -1,0 +1,115 @@
+// What every map of a house stands on: its drawing, where it is looked at, the names in it, the card that says what is
+// pointed at, and when it is drawn anew.
+
+import {inside, unpack} from 'usher/geometry'
+import {$, data} from 'usher/page'
+import {Titles} from 'usher/title'
+import {View, buttons} from 'usher/view'
+
+const STILL = 120 // ms without a move after which the view rests
+const SEAT = 56 // px between two seats where the map is closest
+
+// Stage sends "move" when the view moved, and "draw" with detail = the time of a frame, after the seats were drawn; who
+// sets more then has another frame.
+export class Stage extends EventTarget {
+  more = false
+  #due
+  #since = -Infinity // when the view moved last
+  constructor(frame) {
+    super()
+    Object.assign(this, {frame, canvas: $('canvas', frame), drawing: $('svg', frame), card: $('.card', frame)})
+  }
+
+  // load fetches the house.
+  async load() {
+    const answer = await fetch(data.geometry)
+    if (!answer.ok) throw new Error(`the drawing: status ${answer.status}`)
+    const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
+    const view = this.view = new View(this.frame, this.canvas, {x, y, w, h})
+    view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
+    this.titles = new Titles(this.drawing, house)
+    return house
+  }
+
+  // show has a painter draw the house from now on.
+  show(painter) {
+    this.painter = painter
+    this.view.addEventListener('move', () => this.#moved())
+    buttons(this.view, () => this.view.fly(...this.view.all))
+    document.addEventListener('keydown', event => { if (event.key === 'Escape') this.card.hidden = true })
+    document.addEventListener('visibilitychange', () => this.redraw())
+    for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+      matchMedia(query).addEventListener('change', () => {
+        painter.recolour()
+        this.redraw()
+      })
+    }
+    this.#moved()
+    document.fonts?.ready.then(() => this.again())
+    this.frame.classList.add('live')
+    requestAnimationFrame(() => { this.canvas.dataset.ready = '1' })
+  }
+
+  redraw() { this.#due ??= requestAnimationFrame(now => this.#draw(now)) }
+
+  // again draws all seats anew.
+  again() {
+    this.painter.touch()
+    this.redraw()
+  }
+
+  #draw(now) {
+    const {canvas, view} = this
+    this.#due = undefined
+    if (document.hidden || !canvas.width || !canvas.height) return // nobody sees it, or it has no room yet
+    this.more = this.painter.draw(view, view.width, view.height, view.ratio, now - this.#since < STILL)
+    this.dispatchEvent(new CustomEvent('draw', {detail: now}))
+    if (this.more) this.redraw()
+  }
+
+  // #moved keeps the drawing of the sections under the seats.
+  #moved() {
+    const {view} = this
+    this.drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
+    this.titles.show(view)
+    this.canvas.classList.toggle('whole', view.whole)
+    this.card.hidden = true
+    this.#since = performance.now()
+    this.dispatchEvent(new Event('move'))
+    this.again()
+  }
+
+  // place is where a seat is, in px.
+  place(idx) { return [(this.house.x[idx] - this.view.x) * this.view.scale, (this.house.y[idx] - this.view.y) * this.view.scale] }
+
+  sectionAt(px, py) {
+    const [x, y] = this.view.plan(px, py)
+    return this.house.sections.findIndex(s => inside(s.outline, x, y))
+  }
+
+  // seatAt is the seat at a point in px, -1 if there is none or seats are less than so many px apart: too small to pick.
+  seatAt(px, py, least) {
+    const {house, view} = this, [x, y] = view.plan(px, py)
+    let found = -1, near = Infinity
+    for (const s of house.sections) {
+      if (s.pitch * view.scale < least || x < s.left - s.pitch || x > s.right + s.pitch || y < s.top - s.pitch || y > s.bottom + s.pitch) continue
+      for (let idx = s.first; idx < s.first + s.count; idx++) {
+        const d = Math.hypot(house.x[idx] - x, house.y[idx] - y)
+        if (d < near && d < s.pitch * .6) [found, near] = [idx, d]
+      }
+    }
+    return found
+  }
+
+  // tell puts the card near a point, below it, or above it where a finger is or where there is no room.
+  tell(x, y, title, text, above) {
+    const {card, view} = this, b = document.createElement('b'), span = document.createElement('span')
+    b.textContent = title
+    span.textContent = text
+    card.replaceChildren(b, span)
+    card.hidden = false
+    const left = Math.min(x + 16, view.width - card.offsetWidth - 8)
+    const top = above || y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - (above ? 32 : 12) : y + 20
+    card.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`
+  }
+}
