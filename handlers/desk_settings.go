@@ -41,7 +41,7 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m desk.M
 func formOf(s *seats.Sale) views.SettingsForm {
 	e := s.Event
 	f := views.SettingsForm{
-		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(views.MomentForm), Zone: e.TimeZone, Currency: e.Currency,
+		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(views.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
@@ -65,7 +65,7 @@ func minutesOf(d time.Duration) string {
 func typed(form url.Values) views.SettingsForm {
 	is := func(name string) bool { return form.Get(name) != "" }
 	return views.SettingsForm{
-		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Currency: form.Get("currency"),
+		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
 		FeeTicket: form.Get("fee_ticket"), FeeOrder: form.Get("fee_order"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"),
@@ -78,7 +78,7 @@ func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewE
 	wrong = views.Wrong{}
 	n = seats.NewEvent{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
-		Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
+		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 	}
 	if n.Name == "" {
 		wrong["name"] = "Say what the event is called."
@@ -89,6 +89,9 @@ func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewE
 	}
 	if n.StartsAt, err = momentOf(f.Starts, zone); err != nil {
 		wrong["starts"] = "Say when it begins, such as 2030-03-01 20:00."
+	}
+	if !seats.IsLanguage(cmp.Or(n.Language, seats.Language)) {
+		wrong["language"] = "A language is a tag such as en, de or pt-BR."
 	}
 	if err := seats.CheckCurrency(n.Currency); err != nil {
 		wrong["currency"] = "The currency is three letters, such as EUR."
@@ -209,7 +212,7 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m de
 // typedOver lets a program change what it names and keeps the rest.
 func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
 	all := url.Values{
-		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
+		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 	}
 	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept} {
@@ -238,6 +241,7 @@ type settingsBody struct {
 	listed
 	Venue      string   `json:"venue"`
 	TimeZone   string   `json:"time_zone"`
+	Language   string   `json:"language"`
 	Currency   string   `json:"currency"`
 	Hold       float64  `json:"hold_minutes"`
 	PayWithin  float64  `json:"pay_within_minutes"`
@@ -262,7 +266,7 @@ type priced struct {
 func settingsAnswer(s *seats.Sale) any {
 	e := s.Event
 	b := settingsBody{
-		listed: describe(s, s.Snapshot()).listed, Venue: e.Venue, TimeZone: e.TimeZone, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
+		listed: describe(s, s.Snapshot()).listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		Questions: []string{}, Prices: []priced{},
 	}

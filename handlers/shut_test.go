@@ -45,6 +45,8 @@ func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 	s.set(t, seats.NewStatus{Status: seats.Paused, Reason: "Payments are <slow>"})
 	if status, body := html("/events/evening"); status != 200 || !strings.Contains(body, "Payments are &lt;slow&gt;.") || !strings.Contains(body, `id="tray"`) {
 		t.Errorf("%d: who holds seats does not read why it is paused, or does not see them", status)
+	} else if n := strings.Count(body, "The sale is paused"); n != 1 {
+		t.Errorf("the page says %d times that the sale is paused", n)
 	}
 	if status, _ := html("/events/evening/checkout"); status != 200 {
 		t.Errorf("the checkout of who holds seats is %d", status)

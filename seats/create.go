@@ -18,6 +18,7 @@ type NewEvent struct {
 	Venue          string
 	StartsAt       time.Time
 	TimeZone       string        // UTC
+	Language       string        // en
 	Currency       string        // EUR
 	HoldLength     time.Duration // 8 minutes
 	SeatsPerHolder int           // 6
@@ -39,6 +40,7 @@ type NewEvent struct {
 func (e NewEvent) withDefaults() NewEvent {
 	e.Slug = or(e.Slug, Slug(e.Name))
 	e.TimeZone = or(e.TimeZone, "UTC")
+	e.Language = or(e.Language, Language)
 	e.Currency = or(e.Currency, "EUR")
 	e.HoldLength = or(e.HoldLength, 8*time.Minute)
 	e.SeatsPerHolder = or(e.SeatsPerHolder, 6)
@@ -57,8 +59,8 @@ func or[T comparable](value, otherwise T) T {
 
 const createEventSQL = `
 INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats, strict, no_lone_seats, asks_birth, pay_at_door,
-                   invoices, demo, payment_length, team_id, status, opens_at, fee_ticket, fee_order, fee_percent, fee_kept)
-VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()), $20, $21, $22, $23, $24, $25)
+                   invoices, demo, payment_length, team_id, status, opens_at, fee_ticket, fee_order, fee_percent, fee_kept, language)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()), $20, $21, $22, $23, $24, $25, $26)
 RETURNING id`
 
 // CreateEvent makes an event with the seats of a plan that passed plan.Check. It is there whole or not at all.
@@ -77,7 +79,7 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
 			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats), n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead,
 			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team, n.Status, momentOf(n.OpensAt),
-			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept).Scan(&id)
+			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept, n.Language).Scan(&id)
 		if err != nil {
 			return err
 		}

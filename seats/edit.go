@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ UPDATE event
    SET name = $2, venue = $3, starts_at = $4, time_zone = $5, hold_length = make_interval(secs => $6), seats_per_holder = $7, extensions = $8,
        strict = $9, no_lone_seats = $10, asks_birth = $11, pay_at_door = $12, invoices = $13, demo = $14,
        payment_length = make_interval(secs => $15), plan_id = coalesce($16, plan_id), currency = $17,
-       fee_ticket = $18, fee_order = $19, fee_percent = $20, fee_kept = $21
+       fee_ticket = $18, fee_order = $19, fee_percent = $20, fee_kept = $21, language = $22
  WHERE id = $1`
 
 // EditEvent gives an event what an organizer says of it now; its slug, its seats and its status stay. prices are
@@ -60,7 +61,7 @@ func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices 
 		}
 		if _, err := tx.Exec(ctx, editEventSQL, e.ID, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions,
 			n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead, n.Invoices, n.Demo, n.PaymentLength.Seconds(), plan, n.Currency,
-			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept); err != nil {
+			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept, n.Language); err != nil {
 			return false, err
 		}
 		if slices.EqualFunc(n.Questions, e.Questions, Question.equal) {
@@ -82,7 +83,7 @@ func (q Question) equal(other Question) bool {
 // New is what was said of the event, as one says it of a new one.
 func (e Event) New() NewEvent {
 	return NewEvent{
-		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Currency: e.Currency, HoldLength: e.HoldLength,
+		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLoneSeats: e.NoLoneSeats, AsksBirth: e.AsksBirth,
 		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees,
 	}
@@ -100,6 +101,14 @@ func sameEvent(n, other NewEvent) bool {
 
 const mostName = 200 // characters
 
+// Language is what Usher's own words are in.
+const Language = "en"
+
+var tag = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`) // by its form (BCP 47)
+
+// IsLanguage tells whether a text may be the tag of a language.
+func IsLanguage(text string) bool { return tag.MatchString(text) }
+
 // oneLine tells whether a text is one line of so many characters at most.
 func oneLine(text string, most int) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) && utf8.RuneCountInString(text) <= most
@@ -116,6 +125,8 @@ func (e NewEvent) check() error {
 		wrong = fmt.Sprintf("The name of an event is one line of at most %d characters.", mostName)
 	case !oneLine(e.Venue, mostName):
 		wrong = fmt.Sprintf("The venue is one line of at most %d characters.", mostName)
+	case !IsLanguage(e.Language):
+		wrong = "A language is a tag such as en, de or pt-BR."
 	case e.HoldLength < time.Second || e.HoldLength > 7*24*time.Hour:
 		wrong = "Seats are held between a second and a week."
 	case e.PaymentLength < time.Second || e.PaymentLength > 24*time.Hour:

@@ -21,6 +21,7 @@ type Event struct {
 	Venue          string
 	StartsAt       time.Time
 	TimeZone       string        // IANA name
+	Language       string        // of what the organizer writes; a tag of BCP 47
 	Currency       string        // ISO 4217
 	HoldLength     time.Duration // from the first seat of a hold to its end
 	SeatsPerHolder int           // the most seats one attendee may hold
@@ -51,7 +52,7 @@ type Listing struct {
 	PriceFrom        int64 // the lowest price, minor units
 }
 
-const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.currency,
+const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, e.currency,
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
@@ -63,7 +64,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	var hold, payment, opensIn float64
 	var opensAt *time.Time
 	err := row.Scan(append([]any{
-		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Currency,
+		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
 		&e.Fees.Ticket, &e.Fees.Order, &e.Fees.Percent, &e.Fees.Kept, &e.Questions,

@@ -34,21 +34,21 @@ func (e Event) Shut() string {
 	case Scheduled:
 		return "On sale from " + e.Local(e.OpensAt).Format("Monday 2 January 2006, 15:04 MST") + "."
 	case Paused:
-		return "The sale is paused" + because(e.Reason)
+		return "The sale is paused" + e.because()
 	case Closed:
-		return "The sale is over" + because(e.Reason)
+		return "The sale is over" + e.because()
 	case Cancelled:
-		return "This event was cancelled" + because(e.Reason)
+		return "This event was cancelled" + e.because()
 	}
 	return fmt.Sprintf("This event is %s.", e.Status)
 }
 
-// because ends a sentence with a reason, as far as there is one.
-func because(reason string) string {
-	if reason == "" {
+// because ends a sentence with the reason, as far as there is one in the language of the sentence.
+func (e Event) because() string {
+	if e.Reason == "" || e.Language != Language && e.Language != "" {
 		return "."
 	}
-	return ": " + strings.TrimRight(reason, ".") + "."
+	return ": " + strings.TrimRight(e.Reason, ".") + "."
 }
 
 // Local is a moment on the clock of the event's place.

@@ -7,8 +7,7 @@ import test from 'node:test'
 
 const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
 const module = source => 'data:text/javascript,' + encodeURIComponent(source)
-const wire = module(read('js/wire.js')), time = module(read('js/clock.js'))
-const {clock} = await import(time)
+const wire = module(read('js/wire.js'))
 const {RESYNC} = await import(wire)
 const steps = JSON.parse(read('../realtime/testdata/sequence.json'))
 const bytes = hex => new Uint8Array(hex.match(/../g).map(b => parseInt(b, 16))).buffer
@@ -18,7 +17,7 @@ const later = [] // what the page wants to do in a while
 
 // What a page stands on, as far as its map needs it.
 const element = {addEventListener() {}, insertAdjacentHTML() {}, textContent: '', hidden: false}
-const page = module('export const data = {slug: "x"}, path = "", say = () => {}, $ = () => globalThis.element')
+const page = 'export const data = {slug: "x"}, path = "", say = () => {}, $ = () => globalThis.element'
 class Socket {
   constructor(url) { Object.assign(this, {url, said: [], readyState: 1}); Socket.last = this }
   send(message) { this.said.push(new Uint8Array(message)[0]) }
@@ -31,13 +30,15 @@ Object.assign(globalThis, {
 })
 
 let pages = 0
-// open loads the page's script, with a fault where the test plants one.
+// open loads the page's script, with a fault where the test plants one. Each page has its own facts and its own clock.
 async function open(from = '', to = '') {
-  const source = read('js/live.js')
+  const source = read('js/live.js'), own = `// ${pages++}`
   assert.ok(source.includes(from), `the script has no ${from} any more`)
-  const {live, start, resync} = await import(module(source.replace(from, to).replace("'usher/wire'", JSON.stringify(wire)).replace("'usher/page'", JSON.stringify(page)).replace("'usher/clock'", JSON.stringify(time)) + `// ${pages++}`))
+  const parts = {wire, page: module(page + own), clock: module(read('js/clock.js') + own)}
+  const text = Object.entries(parts).reduce((text, [name, at]) => text.replace(`'usher/${name}'`, JSON.stringify(at)), source.replace(from, to))
+  const {live, start, resync} = await import(module(text + own)), {clock} = await import(parts.clock), {data} = await import(parts.page)
   await start()
-  return {live, resync, socket: Socket.last}
+  return {live, resync, clock, data, socket: Socket.last}
 }
 
 // walk takes all steps and tells the first after which the page has something else than it should.
@@ -85,7 +86,42 @@ test('an answer of before a restore does not replace what the socket said since'
   assert.deepEqual([live.epoch, live.version], [fresh.epoch, fresh.version])
 })
 
+// away is what a page says of itself while it wakes from a sleep: before, at once, with news of before, with the answer to a
+// question of before, and with that to its own.
+async function away(from, to) {
+  const {data, clock, socket} = await open(from, to), states = [], {epoch, hex} = steps.find(s => s.hex.startsWith('02'))
+  const hear = m => { socket.onmessage({data: m}); states.push(data.live) }
+  const message = (type, size, ...floats) => {
+    const m = new DataView(new ArrayBuffer(size))
+    m.setUint8(0, type)
+    m.setUint32(1, epoch, true)
+    floats.forEach((n, i) => m.setFloat64(5 + 8 * i, n, true))
+    return m.buffer
+  }
+  socket.onmessage({data: message(1, 15)}) // HELLO
+  hear(bytes(hex))
+  const before = performance.now()
+  await new Promise(done => setImmediate(done))
+  clock.dispatchEvent(new CustomEvent('wake', {detail: {leapt: true}}))
+  states.push(data.live)
+  hear(bytes(hex))
+  hear(message(7, 21, before, 0)) // PONG
+  hear(message(7, 21, performance.now(), 0))
+  return states.join()
+}
+
+test('a page that slept says that it looks until its own question is answered', async () => {
+  const right = 'live,looking,looking,looking,live'
+  assert.equal(await away(), right)
+  for (const fault of [
+    ['if (long || performance.now() - current > LATE) doubt()', ''],
+    [' || doubted !== undefined) return', ') return'],
+    ['if (m.sent >= doubted) doubted', 'doubted'],
+  ]) assert.notEqual(await away(...fault), right, fault[0])
+})
+
 test('for eight hours the page knows the time, though its clock drifts and the way is slow at times', async () => {
+  const {clock} = await open()
   const DRIFT = 100e-6, AHEAD = 3600e3, start = performance.now(), untouched = performance.now
   let real = start, seed = 5, worst = 0
   const trips = [], dice = n => (seed = seed * 48271 % 0x7fffffff) % n

@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -29,9 +30,20 @@ func (s Sale) shutTitle() string {
 func (s Sale) shutWhy() string {
 	switch s.Event.Status {
 	case seats.Paused, seats.Closed, seats.Cancelled:
-		return s.Event.Reason
+		if why := s.Event.Reason; why == "" || strings.ContainsAny(why[len(why)-1:], ".!?") {
+			return why
+		}
+		return s.Event.Reason + "."
 	}
 	return s.Event.Shut()
+}
+
+// whyTongue marks a reason, which the organizer wrote.
+func (s Sale) whyTongue() templ.Attributes {
+	if s.Event.Reason == "" {
+		return nil
+	}
+	return tongue(s.Event)
 }
 
 // shutAdvice says what still holds and what to do next.
@@ -62,6 +74,14 @@ func (s Sale) shutBody(now time.Time) templ.Attributes {
 		facts["data-opens"], facts["data-now"] = strconv.FormatInt(s.Event.OpensAt.UnixMilli(), 10), strconv.FormatInt(now.UnixMilli(), 10)
 	}
 	return facts
+}
+
+// moreTongue marks the words under what the list says: a time, or a reason, which the organizer wrote.
+func moreTongue(e seats.Event) templ.Attributes {
+	if e.Status == seats.Scheduled {
+		return nil
+	}
+	return tongue(e)
 }
 
 // offered is what the list of events says of an event that is not on sale, and the words under it.

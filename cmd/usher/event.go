@@ -29,6 +29,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	fs.StringVar(&n.Venue, "venue", "", "`place` where it is")
 	fs.StringVar(&starts, "starts", "", "`time` it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks")
 	fs.StringVar(&n.TimeZone, "time-zone", "UTC", "`zone` of the venue's clock, such as Europe/Vienna")
+	fs.StringVar(&n.Language, "language", "en", "`tag` of the language you write in, such as de: of questions, reasons, notes and names of prices")
 	fs.StringVar(&n.Currency, "currency", "EUR", "three `letters`, ISO 4217")
 	fs.DurationVar(&n.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
 	fs.IntVar(&n.SeatsPerHolder, "limit", 6, "most `seats` for one person")

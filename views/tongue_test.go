@@ -1,0 +1,77 @@
+package views
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitlist"
+)
+
+// written is what a German organizer wrote; each must stand in an element that says so (WCAG 3.1.2).
+var written = []string{"Der Saal wird gelüftet", "Welches Gericht", "Fischsuppe", "Erste Reihe", "Gleich geht es weiter"}
+
+// unmarked lists what an organizer wrote that a page does not mark, and how often it marks each.
+func unmarked(page string) (found []string, marked map[string]int) {
+	marked = map[string]int{}
+	for _, words := range written {
+		for _, m := range regexp.MustCompile(`<([^<>]*)>[^<>]*`+words).FindAllStringSubmatch(page, -1) {
+			if strings.Contains(m[1], `lang="de"`) {
+				marked[words]++
+			} else {
+				found = append(found, m[0])
+			}
+		}
+	}
+	return found, marked
+}
+
+func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
+	t.Parallel()
+	page := Page{Title: "Evening", Nonce: "nonce"}
+	s := sale(t, "theatre", holds["a hold"])
+	s.Event.Language, s.Event.Reason = "de", written[0]
+	for i := range s.Plan.Categories {
+		s.Plan.Categories[i].Name = written[3]
+	}
+	shut, closed := s, s
+	shut.Event.Status, closed.Event.Status = seats.Paused, seats.Closed
+	checkout := typed(page, s)
+	for i := range checkout.Event.Questions {
+		checkout.Event.Questions[i].Label = written[1]
+	}
+	checkout.Event.Questions[1].Choices = []string{written[2]}
+	room := waiting(page, s, RoomPaused)
+	room.Shown.Note = written[4]
+	seen := map[string]int{}
+	stand := waitlist.Stand{Place: 2, Waiting: 3, Paused: true, Note: written[4]}
+	for _, p := range []shown{
+		{"an event", true, Event(EventPage{page, s, nil})},
+		{"a section", true, Section(SectionPage{page, s, 0, nil})},
+		{"paused", true, Shut(ShutPage{Page: page, Sale: shut})},
+		{"closed", true, Shut(ShutPage{Page: page, Sale: closed})},
+		{"a checkout", true, Checkout(checkout)},
+		{"an order", true, Order(ordered(page, s, "Ann"))},
+		{"a waiting room", true, Room(room)},
+		{"a wait list", true, WaitJoin(JoinPage{Page: page, Sale: s})},
+		{"a place in it", true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, "ann@example.org"), Stand: stand})},
+		{"the list", true, Events(EventsPage{page, []seats.Listing{{Event: shut.Event}, {Event: closed.Event}}})},
+	} {
+		found, marked := unmarked(strings.ReplaceAll(render(t, p.c), ", in "+written[3], "")) // a name in a sentence of ours
+		if len(found) > 0 {
+			t.Errorf("%s does not mark %q", p.name, found)
+		}
+		for words, n := range marked {
+			seen[words] += n
+		}
+	}
+	for _, words := range written {
+		if seen[words] == 0 {
+			t.Errorf("%q stands nowhere: this test looks at too little", words)
+		}
+	}
+	if found, _ := unmarked(`<p class="why">Der Saal wird gelüftet.</p>`); len(found) != 1 {
+		t.Error("a reason that is not marked is not noticed")
+	}
+}
