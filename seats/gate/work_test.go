@@ -23,14 +23,21 @@ import (
 
 var updateWork = flag.Bool("update-work", false, "write testdata/work.json anew")
 
+// try is what one counter gives.
+func try(t testing.TB, p *gate.Parameters, counter uint32) gate.Hex {
+	t.Helper()
+	key, err := pbkdf2.Key(sha256.New, string(binary.BigEndian.AppendUint32(bytes.Clone(p.Nonce), counter)), p.Salt, p.Cost, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // solve works as a browser does, in the plainest way.
 func solve(t testing.TB, c gate.Challenge) *gate.Proof {
 	t.Helper()
 	for counter := range uint32(1 << 20) {
-		key, err := pbkdf2.Key(sha256.New, string(binary.BigEndian.AppendUint32(bytes.Clone(c.Parameters.Nonce), counter)), c.Parameters.Salt, c.Parameters.Cost, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := try(t, &c.Parameters, counter)
 		if strings.HasPrefix(hex.EncodeToString(key), c.Parameters.KeyPrefix) {
 			return &gate.Proof{Challenge: c, Solution: &gate.Solution{Counter: counter, Key: key}}
 		}
@@ -134,6 +141,10 @@ func TestAProofThatIsNotWhatWasAskedForIsRefused(t *testing.T) {
 		return &p
 	}
 	waited := &gate.Proof{Challenge: good.Challenge}
+	lazy := changed(func(p *gate.Proof) {
+		p.Solution.Counter++
+		p.Solution.Key = try(t, &p.Challenge.Parameters, p.Solution.Counter)
+	})
 	for name, c := range map[string]struct {
 		proof *gate.Proof
 		at    time.Duration
@@ -143,6 +154,7 @@ func TestAProofThatIsNotWhatWasAskedForIsRefused(t *testing.T) {
 		"the same, just in time":         {good, 9 * time.Minute, nil},
 		"the same, too late":             {good, 11 * time.Minute, gate.ErrWork},
 		"another counter":                {changed(func(p *gate.Proof) { p.Solution.Counter++ }), 0, gate.ErrWork},
+		"a try that found nothing":       {lazy, 0, gate.ErrWork},
 		"another key":                    {changed(func(p *gate.Proof) { p.Solution.Key = make(gate.Hex, 32) }), 0, gate.ErrWork},
 		"no key":                         {changed(func(p *gate.Proof) { p.Solution.Key = nil }), 0, gate.ErrWork},
 		"a prefix that anything has":     {changed(func(p *gate.Proof) { p.Challenge.Parameters.KeyPrefix = "" }), 0, gate.ErrWork},
