@@ -34,10 +34,19 @@ func run(cmd *exec.Cmd, out *os.File) (*process, error) {
 	return r, <-started
 }
 
-// stop ends the server cleanly and waits until it is gone. There is no hurry that would be worth a recovery.
+// stop ends the server cleanly and waits until it is gone. There is no hurry that would be worth a recovery. A server that
+// just begins may not hear it: it is told again.
 func (r *process) stop() {
-	_ = r.cmd.Process.Signal(syscall.SIGINT) // fast shutdown; it may have ended by itself
-	<-r.ended
+	again := time.NewTicker(pause)
+	defer again.Stop()
+	for {
+		_ = r.cmd.Process.Signal(syscall.SIGINT) // fast shutdown; it may have ended by itself
+		select {
+		case <-r.ended:
+			return
+		case <-again.C:
+		}
+	}
 }
 
 // pause is the time between two tries to start a server that does not start.

@@ -12,6 +12,9 @@ import (
 // mostLooks is the most claims that are looked up at once.
 const mostLooks = 4096
 
+// lookTries is how often a look is tried while the database restarts.
+const lookTries = 10
+
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
 func (s *Sale) look(ctx context.Context, c *command) error {
@@ -95,7 +98,7 @@ func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 			Scan(&got.terms.status, &got.terms.opensAt, &got.terms.reason, &got.free, &got.due, &open)
 	}
 	err := read()
-	for tries := 1; connectionLost(err) && tries < batchTries && Sleep(ctx, retryPause) == nil; tries++ {
+	for tries := 1; connectionLost(err) && tries < lookTries && Sleep(ctx, retryPause) == nil; tries++ {
 		err = read()
 	}
 	got.open = make(map[int]bool, len(open))

@@ -182,7 +182,7 @@ func (o *Office) count(err error) {
 }
 
 // retryPause is between tries while a database restarts.
-const retryPause = 100 * time.Millisecond
+const retryPause = 50 * time.Millisecond
 
 // rollback ends a transaction whose error is already known; a connection that is gone has ended it itself.
 func rollback(conn *pgx.Conn) error {

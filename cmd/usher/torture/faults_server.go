@@ -93,7 +93,7 @@ func (r *run) standbyPromoted(ctx context.Context, _ *node, random *rand.Rand) e
 			}
 		})
 		if err == nil {
-			r.firstGrant(ctx, map[string]int64{afterFailover: died})
+			r.firstGrant(ctx, map[string]int64{afterFailover: died, afterPromoted: r.history.now()})
 		}
 		return err
 	})

@@ -15,6 +15,7 @@ const (
 	afterKill     = "PostgreSQL killed: from accepting again to the first claim that was granted"
 	afterKillAll  = "PostgreSQL killed: from the kill to the first claim that was granted"
 	afterFailover = "standby promoted: from the death of the server to the first claim that was granted"
+	afterPromoted = "standby promoted: from when it takes writes to the first claim that was granted"
 	afterListen   = "LISTEN lost: until every socket shows what the database says"
 	afterNode     = "a node died: until every socket shows what the database says"
 	afterRestart  = "a node was restarted: the longest that a page had no socket"
@@ -72,7 +73,7 @@ func (f *figures) list() (list []Figure) {
 	return list
 }
 
-var figureNames = []string{afterKill, afterKillAll, afterFailover, afterListen, afterNode, afterRestart}
+var figureNames = []string{afterKill, afterKillAll, afterFailover, afterPromoted, afterListen, afterNode, afterRestart}
 
 // firstGrant waits for the next claim that is granted, and notes how long it took from each of some moments.
 func (r *run) firstGrant(ctx context.Context, since map[string]int64) {
