@@ -30,7 +30,7 @@ type running struct {
 func runNode(t *testing.T, cfg *Config) *running {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	cfg.Addr, cfg.Sockets, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, t.TempDir(), ""
+	cfg.Addr, cfg.Sockets, cfg.Looks, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, gate.LooksPerSecond, t.TempDir(), ""
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)
 	}
