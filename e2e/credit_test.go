@@ -35,9 +35,6 @@ func (p *person) linkIn(email string) string {
 	return p.office.mailed(p.t, email, linkInMail)
 }
 
-// waitInMail is the address of a place in a wait list.
-var waitInMail = regexp.MustCompile(`/waitlist/[\w-]+`)
-
 // signsIn goes from the page that asks for an address through the mail to what comes after.
 func (p *person) signsIn(email string) {
 	p.t.Helper()

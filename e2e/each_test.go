@@ -29,8 +29,17 @@ var each = []struct {
 		p.press(p.button("Join the wait list"))
 		p.sees(p.page.GetByText("This time is over already."))
 	}},
-	{"waitlist-asked", func(p *person, s sales) {
+	{"waitlist-consent-wrong", func(p *person, s sales) {
+		p.expect("422")
 		check(p.t, p.page.GetByLabel("Until which day").Fill(""))
+		check(p.t, p.page.GetByLabel("Order it at once, at the door").Check())
+		p.press(p.button("Join the wait list"))
+		p.sees(p.page.GetByText("Say how much it may cost at most"))
+		p.sees(p.page.GetByText("Say your name, for the order."))
+	}},
+	{"waitlist-asked", func(p *person, s sales) {
+		check(p.t, p.page.GetByLabel("If at once: your name").Fill("Ann"))
+		check(p.t, p.page.GetByLabel("If at once: for how much at most").Fill("30"))
 		p.press(p.button("Join the wait list"))
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
 	}},
@@ -40,23 +49,6 @@ var each = []struct {
 		p.press(p.page.GetByText("Change what you wait for"))
 	}},
 	{"rows-full", func(p *person, s sales) { p.openSection(s.full, 0) }},
-	{"wait-join", func(p *person, s sales) {
-		p.visit("/events/" + s.full + "/waitlist")
-		p.sees(p.button("Join the wait list"))
-	}},
-	{"wait-asked", func(p *person, _ sales) {
-		check(p.t, p.page.GetByLabel("E-mail").Fill("waits"+p.name+"@example.org"))
-		p.press(p.button("Join the wait list"))
-		p.sees(p.page.GetByText("Look into your mail"))
-	}},
-	{"wait-new", func(p *person, _ sales) {
-		p.visit(p.office.mailed(p.t, "waits"+p.name+"@example.org", waitInMail))
-		p.sees(p.button("Confirm my place"))
-	}},
-	{"waiting", func(p *person, _ sales) {
-		p.press(p.button("Confirm my place"))
-		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are"}))
-	}},
 	{"event-scheduled", func(p *person, s sales) { p.visit("/events/" + s.later); p.sees(p.page.GetByText("Not on sale yet")) }},
 	{"event-paused", func(p *person, s sales) {
 		p.visit("/events/" + s.paused)

@@ -15,6 +15,15 @@ func (p WaitPage) agreed() string {
 	return "ordered at once, " + paidHow(c.Method) + ", for " + price(c.Most, p.Event.Currency) + " at most"
 }
 
+// whatComes says what happens when it is somebody's turn.
+func (p WaitPage) whatComes() string {
+	held := " Seats are then held for you for a time that the mail names."
+	if p.Entry.Consent.Given() {
+		return "When it is your turn the seats are ordered, and the tickets come by mail to " + p.Entry.Email + ". If that cannot be done, you get a mail that says why." + held
+	}
+	return "When it is your turn you get a mail to " + p.Entry.Email + ", and this page says so." + held
+}
+
 // What WaitPage.Card says of the card that pays for what somebody agreed to.
 const (
 	CardWanted = "wanted" // they have to save one
