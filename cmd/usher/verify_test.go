@@ -59,7 +59,7 @@ func status(t *testing.T, args ...string) (int, string) {
 func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 	t.Parallel()
 	folder, db := privateHouse(t)
-	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 35 {
+	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 36 {
 		t.Errorf("of books that are right it says %d:\n%s", code, out)
 	}
 	exec := func(sql string) {
@@ -68,7 +68,7 @@ func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 		}
 	}
 	exec(`UPDATE counter SET free[1] = free[1] - 1`)
-	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 24 {
+	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 25 {
 		t.Errorf("of books that are wrong it says %d:\n%s", code, out)
 	}
 	code, out := status(t, "verify", "--data", folder, "--json")
