@@ -116,7 +116,7 @@ func TestWithoutATeamNothingIsSeenAndNothingIsChanged(t *testing.T) {
 
 // secret are what no query of the desk may read, whosever it is.
 var secret = []string{
-	"attempt", "credit_account", "credit_entry", "credit_hold", "credit_transfer", "credit_voucher", "demo_charge", "demo_news", "inbox", "link", "migration",
+	"attempt", "credit_account", "credit_entry", "credit_hold", "credit_transfer", "credit_voucher", "demo_charge", "demo_news", "inbox", "link", "mandate", "migration",
 	"order_key", "passkey", "password_link", "place_key", "posted", "session", "setup", "ticket_key", "typed",
 }
 
