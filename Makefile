@@ -49,9 +49,9 @@ lint: ## formatting, vet, staticcheck (settings and reasons: staticcheck.conf)
 drift: generate ## fail if a template and its Go differ
 	@git diff --exit-code -- views || { echo "run make generate and commit the result"; exit 1; }
 
-# What drives other processes, or computes by itself, is tested without the race detector, which makes it several times
-# as slow. `make race` leaves nothing out.
-PLAIN = /cmd/usher/|/migrations|/static|/views|/seats/plan|/seats/mail|/seats/seatstest
+# What drives other processes, computes by itself, or hands on what packages beneath it do, is tested without the race
+# detector, which makes it several times as slow. `make race` leaves nothing out.
+PLAIN = /cmd/usher/|/handlers|/migrations|/static|/views|/seats/plan|/seats/mail|/seats/seatstest
 
 unit: postgres ## all tests but those in a browser, in random order, with the race detector where goroutines meet
 	@go test -race -shuffle=on $$(go list ./... | grep -Ev '/e2e|$(PLAIN)')
