@@ -67,7 +67,7 @@ e2e: postgres browser build ## the built binary in a real browser; what fails is
 bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
 	@go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./cmd/usher/bench | grep -E '\||###|^(---|ok|FAIL)'
 	@go test -run '^$$' -bench . -benchtime 20x ./realtime | grep -E '^(Benchmark|---|ok|FAIL| )'
-	@go test -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
+	@go test -v -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
 
 screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures
 	@mkdir -p $(PICTURES)
