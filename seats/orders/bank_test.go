@@ -26,6 +26,8 @@ type bank struct {
 	lost    error                      // of the next call, after it was done
 	stuck   string                     // what it does not answer
 	stingy  bool                       // it refuses refunds
+	deaf    bool                       // it refuses to void
+	then    func(what string)          // happens after it answered, before its answer arrives
 }
 
 func newBank() *bank {
@@ -35,6 +37,14 @@ func newBank() *bank {
 var errDown = errors.New("the bank does not answer")
 
 func (b *bank) do(what string, c orders.Charge, act func(s *orders.Standing)) (orders.Standing, error) {
+	s, err := b.answer(what, c, act)
+	if b.then != nil {
+		b.then(what)
+	}
+	return s, err
+}
+
+func (b *bank) answer(what string, c orders.Charge, act func(s *orders.Standing)) (orders.Standing, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.calls[what]++
@@ -77,7 +87,7 @@ func (b *bank) Capture(_ context.Context, c orders.Charge) (orders.Standing, err
 
 func (b *bank) Void(_ context.Context, c orders.Charge) (orders.Standing, error) {
 	return b.do("void", c, func(s *orders.Standing) {
-		if s.Stand == orders.Authorized || s.Stand == orders.Pending {
+		if !b.deaf && (s.Stand == orders.Authorized || s.Stand == orders.Pending) {
 			s.Stand = orders.Voided
 		}
 	})

@@ -42,7 +42,7 @@ func (o *Orders) Lose(t testing.TB, p Payment) bool {
 
 // Close ends a payment of which a node believes that nothing is kept.
 func (o *Orders) Close(t testing.TB, p Payment) {
-	if err := o.close(t.Context(), p, reasonEnded); err != nil {
+	if err := o.close(t.Context(), p, reasonEnded, 0); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,5 +51,12 @@ func (o *Orders) Close(t testing.TB, p Payment) {
 func (o *Orders) Late(t testing.TB, p Payment) {
 	if _, err := o.late(t.Context(), p, Standing{Stand: Captured, Amount: p.Amount, Captured: p.Amount, Currency: p.Currency}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// ReadInbox makes due what is in the inbox, as another node may at any moment.
+func (o *Orders) ReadInbox(t testing.TB) {
+	if err := o.readInbox(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

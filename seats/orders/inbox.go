@@ -53,8 +53,9 @@ const readSQL = `UPDATE inbox SET done_at = clock_timestamp() WHERE method = $1 
 // it up at this moment has ended its steps.
 const askAgainSQL = `
 UPDATE intention i
-   SET done_at = CASE WHEN p.state IN ('lost', 'closed') AND i.step = 'void' AND p.captured = 0 THEN NULL ELSE i.done_at END, next_try = clock_timestamp()
-  FROM (SELECT id, state, captured FROM payment WHERE id = $1 FOR NO KEY UPDATE) p
+   SET done_at = CASE WHEN p.anew AND i.step = 'void' THEN NULL ELSE i.done_at END, tries = CASE WHEN p.anew AND i.step = 'void' THEN 0 ELSE i.tries END,
+       next_try = clock_timestamp()
+  FROM (SELECT id, state IN ('lost', 'closed') AND captured = 0 AS anew FROM payment WHERE id = $1 FOR NO KEY UPDATE) p
  WHERE p.id = i.payment_id`
 
 // A payment that was declined was never voided.

@@ -29,12 +29,13 @@ func (o *Orders) lookAt(ctx context.Context, p Payment, i intention) (again bool
 			queueFailed(&q, p, f)
 		}
 		q.Queue(elsewhereSQL, p.ID, standing.Elsewhere, seats.NewID(), p.Currency, seats.Decimals(p.Currency))
-		q.Queue(lookedSQL, i.id)
+		q.Queue(lookedSQL, i.id, i.tries)
 		return tx.SendBatch(ctx, &q).Close()
 	})
 }
 
-const lookedSQL = `UPDATE intention SET done_at = clock_timestamp() WHERE id = $1`
+// News that came since this look began made another one due (lookAgainSQL).
+const lookedSQL = `UPDATE intention SET done_at = clock_timestamp() WHERE id = $1 AND tries = $2`
 
 // What was given back elsewhere leaves the order, whose tickets hold: the organizer decides about them. What exceeds the
 // order's money is of refunds that are on their way, which meet it there (refund).

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -65,18 +66,19 @@ func (o *Orders) letGo(ctx context.Context, p Payment) error {
 	return s.StopPaying(ctx, p.Holder, p.Form.Seats)
 }
 
-// Money that came meanwhile is on its way back, and stays so.
+// Money that came meanwhile is on its way back, and stays so. A void stays due but the one whose answer this is: news may have
+// made it due anew since (askAgainSQL), and is younger than the answer.
 const closeSQL = `
 WITH closed AS (
     UPDATE payment SET state = 'closed', page = '', reason = CASE state WHEN 'open' THEN $2 ELSE reason END
      WHERE id = $1 AND state IN ('open', 'lost', 'closed') AND captured = 0
     RETURNING id
 )
-UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id FROM closed) AND done_at IS NULL`
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id FROM closed) AND done_at IS NULL AND (step <> 'void' OR tries = $3)`
 
-// close ends a payment of which nothing is kept.
-func (o *Orders) close(ctx context.Context, p Payment, reason string) error {
-	if _, err := o.db.Exec(ctx, closeSQL, p.ID, reason); err != nil {
+// close ends a payment of which nothing is kept. voids is how often it was tried to void it, if this came of it.
+func (o *Orders) close(ctx context.Context, p Payment, reason string, voids int) error {
+	if _, err := o.db.Exec(ctx, closeSQL, p.ID, reason, voids); err != nil {
 		return err
 	}
 	reached(PointClosed)
@@ -114,7 +116,7 @@ func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, 
 			return false, err
 		}
 		if s.Stand == Declined {
-			return false, o.close(ctx, p, reasonEnded)
+			return false, o.close(ctx, p, reasonEnded, i.tries)
 		}
 	}
 	standing, err := o.call(ctx, p, i.key(), 0, Payments.Void)
@@ -122,10 +124,13 @@ func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, 
 		return false, err
 	}
 	reached(PointVoiding)
-	if standing.Stand == Captured {
+	switch standing.Stand {
+	case Captured:
 		again, err = o.late(ctx, p, standing)
-	} else {
-		err = o.close(ctx, p, reasonEnded)
+	case Voided, Declined:
+		err = o.close(ctx, p, reasonEnded, i.tries)
+	default: // it is kept still, whatever was asked
+		return false, &downError{fmt.Errorf("orders: void: it stands %s", standing.Stand)}
 	}
 	if again || err != nil {
 		return again, err

@@ -74,9 +74,9 @@ func (o *Orders) heard(ctx context.Context, p Payment, s Standing) (again bool, 
 		reached(PointAuthorized)
 		return o.sell(ctx, p)
 	case Declined:
-		return false, o.close(ctx, p, "Your payment was declined"+because(s.Reason)+" Nothing was charged.")
+		return false, o.close(ctx, p, "Your payment was declined"+because(s.Reason)+" Nothing was charged.", 0)
 	case Voided:
-		return false, o.close(ctx, p, reasonEnded)
+		return false, o.close(ctx, p, reasonEnded, 0)
 	}
 	return o.wait(ctx, p)
 }
