@@ -17,12 +17,15 @@ type edit struct {
 	Document json.RawMessage `json:"document,omitempty"` // random if left out
 	Seed     int             `json:"seed"`
 	Steps    int             `json:"steps"`
+	Day      bool            `json:"day,omitempty"`
+	Fault    []string        `json:"fault,omitempty"` // planted: script, what stands there, what shall
 }
 
 type edited struct {
 	Document json.RawMessage       `json:"document"`
 	Seats    map[string]editedSeat `json:"seats"`
 	Problems []string              `json:"problems"`
+	Told     meant                 `json:"told"` // of a day
 }
 
 type editedSeat struct {
@@ -79,11 +82,11 @@ func TestOfAnEditedPlanNothingIsLostButWhatWasEdited(t *testing.T) {
 	for name, data := range everyFile(t) {
 		document := opened(t, data).Document
 		names = append(names, name)
-		edits = append(edits, edit{document, len(document), 5})
+		edits = append(edits, edit{Document: document, Seed: len(document), Steps: 5})
 	}
 	for seed := range 80 {
 		names = append(names, fmt.Sprintf("random plan %d", seed))
-		edits = append(edits, edit{nil, seed + 1, 15})
+		edits = append(edits, edit{Seed: seed + 1, Steps: 15})
 	}
 	refused := 0
 	for i, e := range editor(t, edits...) {
@@ -107,12 +110,16 @@ func TestOfAnEditedPlanNothingIsLostButWhatWasEdited(t *testing.T) {
 	}
 }
 
+func seatOf(p *seats.Plan, s *seats.Seat) editedSeat {
+	return editedSeat{p.Sections[s.Section].Name, s.Row, s.Number, s.X, s.Y, p.Categories[s.Category].Key, append([]string{}, s.Flags.Names()...)}
+}
+
 // compareSeats tells the first seats of a plan that are not what the editor had.
 func compareSeats(p *seats.Plan, want map[string]editedSeat) (wrong []string) {
 	for i := range p.Seats {
 		s := &p.Seats[i]
 		w, ok := want[s.ID]
-		got := editedSeat{p.Sections[s.Section].Name, s.Row, s.Number, s.X, s.Y, p.Categories[s.Category].Key, append([]string{}, s.Flags.Names()...)}
+		got := seatOf(p, s)
 		if !ok || !reflect.DeepEqual(got, w) {
 			wrong = append(wrong, fmt.Sprintf("seat %s is %+v, and was %+v in the editor", s.ID, got, w))
 		}
@@ -125,7 +132,7 @@ func compareSeats(p *seats.Plan, want map[string]editedSeat) (wrong []string) {
 
 func TestALostOrMovedSeatIsNoticed(t *testing.T) {
 	t.Parallel()
-	e := editor(t, edit{opened(t, []byte(smallOwn)).Document, 1, 0})[0]
+	e := editor(t, edit{Document: opened(t, []byte(smallOwn)).Document, Seed: 1})[0]
 	p := opened(t, e.Document).Plan
 	if wrong := compareSeats(p, e.Seats); len(wrong) > 0 {
 		t.Fatal(wrong)
