@@ -43,7 +43,7 @@ func commands() []command {
 		{"order cancel", "CODE [--seat LABEL]… [--used] [flags]", "cancel tickets of an order, whatever it was paid with, and give back what they cost", orderCancel},
 		{"order refund", "CODE --amount AMOUNT [--key WORD] [flags]", "give back a part of what was paid; the tickets hold", orderRefund},
 		{"order refunded", "CODE [flags]", "note that what goes back by hand was paid out", orderRefunded},
-		{"attention", "[flags]", "show the payments somebody has to look at, and money to be paid out", attention},
+		{"attention", "[flags]", "show the payments somebody has to look at, money to be paid out, and cards that are still kept", attention},
 		{"plan import", "FILE [--out FILE]", "read a seating plan, say what is in it and what was repaired", planImport},
 		{"plan list", "", "show the plans that come with usher", planList},
 		{"voucher create", "--amount AMOUNT --currency ISO [--count N] [--expires DAY] [flags]", "print vouchers that load credit", voucherCreate},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func amountOf(minor int64, currency string) string {
 	return currency + " " + seats.Amount(minor, currency)
 }
 
-// attention lists the payments somebody has to look at, and the money somebody has to pay out.
+// attention lists the payments somebody has to look at, the money somebody has to pay out, and cards that are still kept.
 func attention(ctx context.Context, c *call) error {
 	return withOrders(ctx, c, 0, func(o *orders.Orders) error {
 		list, err := o.Attention(ctx)
@@ -53,7 +54,11 @@ func attention(ctx context.Context, c *call) error {
 		fmt.Fprintln(t, "CODE\tEVENT\tMETHOD\tREFERENCE\tAMOUNT\tSTATE\tWHY")
 		byHand := false
 		for _, p := range list {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Code, p.Event, p.Method, p.Reference, amountOf(p.Amount, p.Currency), p.State, p.Why)
+			amount := "-"
+			if p.Currency != "" {
+				amount = amountOf(p.Amount, p.Currency)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(p.Code, "-"), cmp.Or(p.Event, "-"), p.Method, p.Reference, amount, p.State, p.Why)
 			byHand = byHand || p.State == orders.ByHand
 		}
 		if byHand {

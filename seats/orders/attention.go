@@ -11,14 +11,14 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Concern is a payment somebody has to look at, or money somebody has to pay out.
+// Concern is a payment somebody has to look at, money somebody has to pay out, or a card that a provider does not forget.
 type Concern struct {
 	Kind      string
 	Key       string // the same concern has the same key
-	Code      string // of the order, which may never have come to be
+	Code      string // of the order, which may never have come to be; empty of a card, as all that names an event or a sum
 	Event     string // slug
 	Method    string
-	Reference string // the provider's name of the payment; empty if there is none
+	Reference string // the provider's name of the payment, or of the page on which a card was given; empty if there is none
 	Amount    int64  // minor units
 	Currency  string // ISO 4217
 	State     string
@@ -31,6 +31,7 @@ const (
 	OfPayment = "payment" // something was noted about a payment
 	OfStep    = "step"    // a call to a provider failed again and again
 	OfPayout  = "payout"  // money goes back by hand
+	OfCard    = "card"    // a card is of no use any more, and its provider keeps it
 )
 
 // ByHand is the state of a Concern that is money to be paid out.
@@ -57,19 +58,31 @@ UNION ALL
 // QueueConcerns queues the question what somebody has to look at, the latest first: for one event or, with 0, for all; of
 // each kind most at most or, with 0, everything.
 func QueueConcerns(q *pgx.Batch, event int64, most int, visit func(Concern)) {
-	q.Queue(concernsSQL, event, most).Query(func(rows pgx.Rows) error {
+	q.Queue(concernsSQL, event, most).Query(visitConcerns(visit))
+}
+
+func visitConcerns(visit func(Concern)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
 		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Concern])
 		for _, c := range list {
 			visit(c)
 		}
 		return err
-	})
+	}
 }
 
-// Attention lists what somebody has to look at, the latest first.
+// Cards are the operator's concern and no desk's: who saved one is nobody's there to read. An index finds those that end.
+const keptCardsSQL = `
+SELECT 'card', 'card:' || id, '', '', method, reference, 0::bigint, '', state,
+       'A saved card is of no use any more. It was tried ' || tries || ' times to have the provider delete it: ' || error, created_at
+  FROM mandate WHERE state = 'ending' AND tries >= 5 AND error <> '' ORDER BY created_at DESC`
+
+// Attention lists what somebody has to look at, the latest first, and then the cards.
 func (o *Orders) Attention(ctx context.Context) (list []Concern, err error) {
 	var q pgx.Batch
-	QueueConcerns(&q, 0, 0, func(c Concern) { list = append(list, c) })
+	note := func(c Concern) { list = append(list, c) }
+	QueueConcerns(&q, 0, 0, note)
+	q.Queue(keptCardsSQL).Query(visitConcerns(note))
 	if err := o.db.SendBatch(ctx, &q).Close(); err != nil {
 		return nil, fmt.Errorf("orders: what needs attention: %w", err)
 	}

@@ -39,16 +39,24 @@ type Kept struct {
 	Token     string // what to charge; empty until it is given
 }
 
+// States of a mandate.
+const (
+	mandateAsked  = "asked"  // the provider is being asked for a page, or somebody is to give their card there
+	mandateGiven  = "given"  // the provider keeps a card
+	mandateEnding = "ending" // it is of no use any more, and the provider has yet to forget the card
+	mandateEnded  = "ended"  // nothing is kept
+)
+
 // Mandate is that somebody agreed to be charged while they are not there.
 type Mandate struct {
 	Method string
-	State  string // asked, given, ending, ended
+	State  string
 	Kept
 	Keeping
 }
 
 // Given tells whether the provider keeps a card, as far as is known here.
-func (m Mandate) Given() bool { return m.State == "given" }
+func (m Mandate) Given() bool { return m.State == mandateGiven }
 
 // ErrNoMandate says that there is no such mandate.
 var ErrNoMandate = errors.New("there is no such mandate")
@@ -77,7 +85,7 @@ UPDATE mandate SET reference = $2, page = $3, token = $4, state = CASE WHEN $4 <
 //
 // Errors: ErrNoMandate; the provider's, of which nothing is known then; the database's.
 func (o *Orders) Mandate(ctx context.Context, id seats.ID) (m Mandate, err error) {
-	if m, err = o.KnownMandate(ctx, id); err != nil || m.State != "asked" {
+	if m, err = o.KnownMandate(ctx, id); err != nil || m.State != mandateAsked {
 		return m, err
 	}
 	keeper, err := o.keeper(m.Method)
@@ -135,7 +143,7 @@ UPDATE mandate m SET tries = tries + 1, next_try = clock_timestamp() + make_inte
           FOR UPDATE SKIP LOCKED)
 RETURNING m.id`
 
-const forgottenSQL = `UPDATE mandate SET state = 'ended', token = '', email = '', what = '', back = '', page = '' WHERE id = $1 AND state = 'ending'`
+const unforgottenSQL = `UPDATE mandate SET error = $2 WHERE id = $1 AND state = 'ending' AND error <> $2`
 
 // forgetDue has providers forget the cards that are of no use any more.
 func (o *Orders) forgetDue(ctx context.Context) error {
@@ -148,12 +156,20 @@ func (o *Orders) forgetDue(ctx context.Context) error {
 		return fmt.Errorf("orders: find mandates that ended: %w", err)
 	}
 	for _, id := range due {
-		if err := o.forget(ctx, id); err != nil {
-			o.pay.log.Warn("a card that is kept could not be forgotten; it is tried again", "mandate", id, "error", err)
+		failed := o.forget(ctx, id)
+		if failed == nil {
+			continue
+		}
+		o.pay.log.Warn("a card that is kept could not be forgotten; it is tried again", "mandate", id, "error", failed)
+		if _, err := o.db.Exec(ctx, unforgottenSQL, id, failed.Error()); err != nil {
+			return fmt.Errorf("orders: note that a card is still kept: %w", err)
 		}
 	}
 	return nil
 }
+
+const forgottenSQL = `
+UPDATE mandate SET state = 'ended', token = '', email = '', what = '', back = '', page = '', error = '' WHERE id = $1 AND state = 'ending'`
 
 func (o *Orders) forget(ctx context.Context, id seats.ID) error {
 	m, err := o.KnownMandate(ctx, id)

@@ -162,3 +162,41 @@ func TestACardIsForgottenHoweverItsEntryEndsAndAsksForMore(t *testing.T) {
 	}
 	h.wantBooks(t)
 }
+
+func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(0, 1), week/2, 1, false)
+	fake, n := h.keepsCards(t), h.nodes[0]
+	n.fill(t)
+	ann := n.agrees(t, "ann@example.org", orders.Card, 1000)
+	page := n.asksToSave(t, ann)
+	fake.Pays(page, false)
+	if err := n.list.Leave(t.Context(), n.sale, n.entry(t, ann)); err != nil {
+		t.Fatal(err)
+	}
+	fake.Down(true)
+	n.carriesOut(t)
+	told := func() []orders.Concern {
+		list, err := n.orders.Attention(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	h.eventually(t, "why the card is kept is noted", func() bool { return h.count(t, `SELECT count(*) FROM mandate WHERE error <> ''`) == 1 })
+	if list := told(); len(list) != 0 {
+		t.Errorf("after one try somebody has to look at %+v", list)
+	}
+	h.exec(t, `UPDATE mandate SET tries = 7`)
+	if list := told(); len(list) != 1 || list[0].Kind != orders.OfCard || list[0].Reference != page || !strings.Contains(list[0].Why, "7 times") {
+		t.Errorf("after seven tries somebody has to look at %+v", list)
+	}
+	fake.Down(false)
+	h.exec(t, `UPDATE mandate SET next_try = clock_timestamp()`)
+	n.carriesOut(t)
+	h.eventually(t, "the card is forgotten", func() bool { return cards(fake) == 0 && len(told()) == 0 })
+	if left := h.count(t, `SELECT count(*) FROM mandate WHERE error <> ''`); left != 0 {
+		t.Error("of a mandate that ended an error is left")
+	}
+	h.wantBooks(t)
+}
