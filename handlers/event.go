@@ -183,19 +183,13 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
 		return nil
 	}
-	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(), Filter: views.FilterOf(s.Plan, filterOf(r, s))}
-	sale.Returned, sale.Bought = h.office.Ended(s.Event.ID)
-	if holder, known := h.holder(r); known {
-		hold, err := s.Hold(r.Context(), holder)
-		switch {
-		case err == nil:
-			sale.Hold = &hold
-		case !errors.Is(err, seats.ErrNoHold):
-			return err
-		}
+	sale, err := h.asSeen(r, s)
+	if err != nil {
+		return err
 	}
 	page := views.Page{Title: s.Event.Name, Nonce: nonce(w)}
-	if fragment := r.Header.Get("Usher-Fragment") != ""; s.Event.Shut() != "" && !fragment {
+	fragment := r.Header.Get("Usher-Fragment") != ""
+	if s.Event.Shut() != "" && !fragment {
 		return h.showShut(w, r, status, views.ShutPage{Page: page, Sale: sale, Message: m})
 	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))
@@ -205,8 +199,27 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	}
 	sale.From = sale.SectionPath(section)
 	w.Header().Set("Vary", "Usher-Fragment")
-	if r.Header.Get("Usher-Fragment") != "" {
+	if fragment {
 		return writePage(w, r, status, views.Rows(views.RowsModel{Sale: sale, Section: section}))
 	}
 	return writePage(w, r, status, views.Section(views.SectionPage{Page: page, Sale: sale, Section: section, Message: m}))
+}
+
+// asSeen is an event as whoever asks sees it now.
+func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (views.Sale, error) {
+	sale := views.Sale{
+		Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(),
+		Filter: views.FilterOf(s.Plan, filterOf(r, s)), Now: h.hub.Now(),
+	}
+	sale.Returned, sale.Bought = h.office.Ended(s.Event.ID)
+	holder, known := h.holder(r)
+	if !known {
+		return sale, nil
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if errors.Is(err, seats.ErrNoHold) {
+		return sale, nil
+	}
+	sale.Hold = &hold
+	return sale, err
 }

@@ -12,7 +12,7 @@ import (
 
 // showShut writes the page of an event that is not on sale.
 func (h *Handlers) showShut(w http.ResponseWriter, r *http.Request, status int, p views.ShutPage) error {
-	p.Script, p.Now, p.From = "shut.js", h.hub.Now(), p.Path()
+	p.Script, p.From = "shut.js", p.Path()
 	if p.Message != nil && p.Message.Nearest == nil {
 		p.Message = nil // the page says it by itself
 	}

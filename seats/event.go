@@ -50,6 +50,7 @@ type Listing struct {
 	Event
 	Free, Held, Sold int
 	PriceFrom        int64 // the lowest price, minor units
+	Past             bool  // it began more than a day ago
 }
 
 const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, e.currency,
@@ -80,11 +81,12 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 const eventsSQL = `
 SELECT ` + eventColumns + `,
        (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
-       (SELECT min(price) FROM category WHERE event_id = e.id)
-  FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id
- ORDER BY e.starts_at, e.id`
+       (SELECT min(price) FROM category WHERE event_id = e.id), o.past
+  FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id,
+       LATERAL (SELECT e.starts_at < clock_timestamp() - interval '1 day' AS past) o
+ ORDER BY o.past, CASE WHEN o.past THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at), e.id`
 
-// Events lists every event with its counts, the next one first.
+// Events lists every event with its counts, the next one first; after those to come the past ones, the last one first.
 func Events(ctx context.Context, db DB) ([]Listing, error) {
 	rows, err := db.Query(ctx, eventsSQL)
 	if err != nil {
@@ -92,7 +94,7 @@ func Events(ctx context.Context, db DB) ([]Listing, error) {
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Listing, error) {
 		var l Listing
-		return l, l.scan(row, &l.Free, &l.Held, &l.Sold, &l.PriceFrom)
+		return l, l.scan(row, &l.Free, &l.Held, &l.Sold, &l.PriceFrom, &l.Past)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("seats: list events: %w", err)

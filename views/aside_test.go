@@ -16,9 +16,10 @@ func aside(t *testing.T, page Page) (list []shown) {
 	for _, status := range []seats.Status{seats.Scheduled, seats.Paused, seats.Closed, seats.Cancelled} {
 		shut := s
 		shut.Event.Status, shut.Event.Reason, shut.Event.OpensAt = status, "The hall is being aired.", time.Unix(2e9, 0)
-		list = append(list, shown{"an event that is " + string(status), true, Shut(ShutPage{Page: page, Sale: shut, Now: time.Unix(2e9-60, 0)})})
+		shut.Now = time.Unix(2e9-60, 0)
+		list = append(list, shown{"an event that is " + string(status), true, Shut(ShutPage{Page: page, Sale: shut})})
 		shut.Hold = holds["a hold"]
-		list = append(list, shown{"an event that is " + string(status) + ", with a hold", true, Shut(ShutPage{Page: page, Sale: shut, Now: time.Unix(2e9-60, 0)})})
+		list = append(list, shown{"an event that is " + string(status) + ", with a hold", true, Shut(ShutPage{Page: page, Sale: shut})})
 	}
 	return append(append(list, creditPages(page)...), paymentPages(page, s)...)
 }

@@ -184,14 +184,14 @@ func (c *chart) axes(e seats.Event) {
 	if step >= 12*time.Hour {
 		form = "2 Jan"
 	}
-	_, ahead := local(e, c.From).Zone()
+	_, ahead := e.Local(c.From).Zone()
 	zone := time.Duration(ahead) * time.Second
 	for t := c.From.Add(zone).Truncate(step).Add(step - zone); !t.After(c.To); t = t.Add(step) {
 		at := c.part(t)
 		if at < 0.04 || at > 0.97 {
 			continue
 		}
-		c.Ticks = append(c.Ticks, notch{percent(at), "middle", local(e, t).Format(form)})
+		c.Ticks = append(c.Ticks, notch{percent(at), "middle", e.Local(t).Format(form)})
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *chart) axes(e seats.Event) {
 func (c *chart) marks(e seats.Event, acts []desk.Act) (list []notch) {
 	for _, a := range acts {
 		if at := c.part(a.At); at >= 0 && at <= 1 {
-			list = append(list, notch{percent(at), "", local(e, a.At).Format("15:04:05") + " " + actWords(a)})
+			list = append(list, notch{percent(at), "", e.Local(a.At).Format("15:04:05") + " " + actWords(a)})
 		}
 	}
 	return list

@@ -28,9 +28,9 @@ func (p DeskDoorsPage) entrance(l orders.DoorLink) string {
 
 // use is what became of a link so far.
 func (p DeskDoorsPage) use(l orders.DoorLink) string {
-	words := "Made " + local(*p.Event, l.OpenedAt).Format("2 Jan, 15:04")
+	words := "Made " + p.Event.Local(l.OpenedAt).Format("2 Jan, 15:04")
 	if l.LastAt == nil {
 		return words
 	}
-	return words + "; let " + counted(l.Admitted, "ticket") + " in, the last scan " + local(*p.Event, *l.LastAt).Format("2 Jan, 15:04")
+	return words + "; let " + counted(l.Admitted, "ticket") + " in, the last scan " + p.Event.Local(*l.LastAt).Format("2 Jan, 15:04")
 }

@@ -28,7 +28,7 @@ func (p DeskLive) short(minor int64) string {
 }
 
 // exactly is a time of day to the second, at the event's place.
-func (p DeskLive) exactly(t time.Time) string { return local(p.Sale.Event, t).Format("15:04:05") }
+func (p DeskLive) exactly(t time.Time) string { return p.Sale.Event.Local(t).Format("15:04:05") }
 
 // moneyPace is what comes in a minute; empty while nothing does.
 func (p DeskLive) moneyPace() string {
@@ -59,9 +59,9 @@ func (p DeskLive) sellsOut() (big, small string) {
 	case l.SellOut == nil:
 		return "–", p.pace()
 	}
-	from, to := local(p.Sale.Event, l.SellOut.From), local(p.Sale.Event, l.SellOut.To)
+	from, to := p.Sale.Event.Local(l.SellOut.From), p.Sale.Event.Local(l.SellOut.To)
 	form := "15:04"
-	if to.Sub(local(p.Sale.Event, l.At)) > 20*time.Hour {
+	if to.Sub(p.Sale.Event.Local(l.At)) > 20*time.Hour {
 		form = "Mon 15:04"
 	}
 	if from.Format(form) == to.Format(form) {

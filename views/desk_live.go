@@ -124,9 +124,9 @@ func (p DeskLive) until(r desk.Row) string {
 		end = p.Live.At
 	}
 	if p.Live.Span == desk.Hour || p.Window != desk.LastHour {
-		return local(p.Sale.Event, end).Format("2 Jan 15:04")
+		return p.Sale.Event.Local(end).Format("2 Jan 15:04")
 	}
-	return local(p.Sale.Event, end).Format("15:04")
+	return p.Sale.Event.Local(end).Format("15:04")
 }
 
 // latestShown is how many orders the desk lists.

@@ -57,7 +57,7 @@ func (p DeskWaitListPage) how(n waitlist.Placed) string {
 	return words
 }
 
-func (p DeskWaitListPage) at(t time.Time) string { return local(*p.Event, t).Format("2 Jan, 15:04") }
+func (p DeskWaitListPage) at(t time.Time) string { return p.Event.Local(t).Format("2 Jan, 15:04") }
 
 // labelsOf names seats as far as the plan has them.
 func (s Sale) labelsOf(idxs []int) (labels []string) {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"github.com/usherbox/usher/seats"
@@ -9,7 +10,24 @@ import (
 // EventsPage is the list of events.
 type EventsPage struct {
 	Page
-	Events []seats.Listing
+	Events []seats.Listing // those to come first
+}
+
+// mostPast is how many past events the list shows.
+const mostPast = 12
+
+func (p EventsPage) coming() []seats.Listing { return p.Events[:p.firstPast()] }
+
+func (p EventsPage) past() []seats.Listing {
+	past := p.Events[p.firstPast():]
+	return past[:min(len(past), mostPast)]
+}
+
+func (p EventsPage) firstPast() int {
+	if i := slices.IndexFunc(p.Events, func(e seats.Listing) bool { return e.Past }); i >= 0 {
+		return i
+	}
+	return len(p.Events)
 }
 
 // Sale is an event as one attendee sees it at one moment.
@@ -20,6 +38,7 @@ type Sale struct {
 	Hold  *seats.Hold // what the attendee has; nil for nothing
 	Key   string      // idempotency key for the next claim sent by a form of this page
 	From  string      // path of this page
+	Now   time.Time   // by the database's clock; zero where nothing depends on it
 
 	Filter Filter // what the attendee looks for
 
@@ -37,8 +56,7 @@ type EventPage struct {
 type ShutPage struct {
 	Page
 	Sale
-	Now     time.Time // by the database's clock
-	Message *Message  // why the last claim was refused; nil for nothing
+	Message *Message // why the last claim was refused; nil for nothing
 }
 
 // SectionPage is one section of an event with its rows as a form.

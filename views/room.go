@@ -120,7 +120,7 @@ func (p RoomPage) moment(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return local(p.event(), *t).Format("Monday 2 January, 15:04:05 MST")
+	return p.event().Local(*t).Format("Monday 2 January, 15:04:05 MST")
 }
 
 // uninvited tells of somebody who needs an invitation to join.
@@ -146,7 +146,7 @@ func (p RoomPage) wait() string {
 		return "less than a minute"
 	}
 	from, to := int(p.Wait.From/time.Minute), int((p.Wait.To+time.Minute-1)/time.Minute)
-	at := func(d time.Duration) string { return local(p.event(), p.Shown.At.Add(d)).Format("15:04") }
+	at := func(d time.Duration) string { return p.event().Local(p.Shown.At.Add(d)).Format("15:04") }
 	if from < 1 {
 		return fmt.Sprintf("up to %d min", to)
 	}
@@ -187,7 +187,7 @@ func (p RoomPage) left() string {
 }
 
 // exact is a time of day to the second on the clock of the event's place.
-func (p RoomPage) exact(t time.Time) string { return local(p.event(), t).Format("15:04:05") }
+func (p RoomPage) exact(t time.Time) string { return p.event().Local(t).Format("15:04:05") }
 
 // hides tells whether a part of the page is hidden: it is shown in the states that it names.
 func (p RoomPage) hides(states ...string) bool {

@@ -3,7 +3,6 @@ package views
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
@@ -67,11 +66,11 @@ func (s Sale) shutAdvice() string {
 }
 
 // shutBody is what the scripts of the page of an event that is not on sale need to know.
-func (s Sale) shutBody(now time.Time) templ.Attributes {
+func (s Sale) shutBody() templ.Attributes {
 	facts := s.body()
 	facts["data-geometry"], facts["data-status"] = "", string(s.Event.Status)
 	if s.Event.Status == seats.Scheduled {
-		facts["data-opens"], facts["data-now"] = strconv.FormatInt(s.Event.OpensAt.UnixMilli(), 10), strconv.FormatInt(now.UnixMilli(), 10)
+		facts["data-opens"], facts["data-now"] = strconv.FormatInt(s.Event.OpensAt.UnixMilli(), 10), strconv.FormatInt(s.Now.UnixMilli(), 10)
 	}
 	return facts
 }

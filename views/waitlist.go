@@ -49,7 +49,7 @@ func EntryFormOf(e seats.Event, n waitlist.Entry) EntryForm {
 		l.Most = seats.Amount(c.Most, e.Currency)
 	}
 	if n.Until != nil {
-		l.Until = local(e, n.Until.Add(-time.Minute)).Format(time.DateOnly)
+		l.Until = e.Local(n.Until.Add(-time.Minute)).Format(time.DateOnly)
 	}
 	return l
 }

@@ -95,7 +95,7 @@ func accepted(f waitlist.Figures) string {
 
 // moment is a time at the event's place, with its day.
 func (s Sale) moment(t time.Time) string {
-	return local(s.Event, t).Format("Monday 2 January, 15:04 MST")
+	return s.Event.Local(t).Format("Monday 2 January, 15:04 MST")
 }
 
 // seatsOf lists seats of an offer in words, as far as the plan has them.

@@ -6,20 +6,16 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// local is a moment on the clocks of the event's place.
-func local(e seats.Event, t time.Time) time.Time {
-	zone, err := time.LoadLocation(e.TimeZone)
-	if err != nil { // a zone this system does not know: better a right time elsewhere than a wrong one there
-		zone = time.UTC
-	}
-	return t.In(zone)
+// when is the day and time an event starts, where it is. Who comes from elsewhere, or over the net, needs the zone.
+func when(e seats.Event) string {
+	return e.Local(e.StartsAt).Format("Mon 2 January 2006, 15:04\u00a0MST")
 }
 
-// when is the day and time an event starts, where it is.
-func when(e seats.Event) string { return local(e, e.StartsAt).Format("Monday 2 January 2006, 15:04") }
+// begun tells whether the event has. Its organizer may sell on: it may last for days.
+func (s Sale) begun() bool { return s.Now.After(s.Event.StartsAt) }
 
 // clock is a time of day at the event's place, with its zone: "19:42 CET".
-func clock(e seats.Event, t time.Time) string { return local(e, t).Format("15:04 MST") }
+func clock(e seats.Event, t time.Time) string { return e.Local(t).Format("15:04 MST") }
 
 // minutes is a hold's length in words.
 func minutes(d time.Duration) string {
@@ -30,4 +26,4 @@ func minutes(d time.Duration) string {
 }
 
 // ClockAt is a time of day to the second at the event's place.
-func ClockAt(e seats.Event, t time.Time) string { return local(e, t).Format("15:04:05") }
+func ClockAt(e seats.Event, t time.Time) string { return e.Local(t).Format("15:04:05") }

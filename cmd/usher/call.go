@@ -21,7 +21,7 @@ type call struct {
 func (c *call) flags() *flag.FlagSet {
 	fs := flag.NewFlagSet("usher "+c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // errors are printed once, by main
-	fs.Usage = func() { c.help(fs) }
+	fs.Usage = func() {}     // parse says what is wrong, or helps
 	return fs
 }
 
@@ -29,7 +29,11 @@ func (c *call) flags() *flag.FlagSet {
 func (c *call) parse(fs *flag.FlagSet, names int) error {
 	var words []string
 	for rest := c.args; ; {
-		if err := fs.Parse(rest); err != nil {
+		switch err := fs.Parse(rest); {
+		case errors.Is(err, flag.ErrHelp):
+			c.help(fs)
+			return err
+		case err != nil:
 			return c.misuse(err)
 		}
 		if fs.NArg() == 0 {
@@ -38,16 +42,23 @@ func (c *call) parse(fs *flag.FlagSet, names int) error {
 		words, rest = append(words, fs.Arg(0)), fs.Args()[1:]
 	}
 	if len(words) != names {
-		return c.misuse(fmt.Errorf("the command takes %d names, and got %q", names, words))
+		return c.misuse(wrongWords(names, words))
 	}
 	c.args = words
 	return nil
 }
 
-func (c *call) misuse(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
+func wrongWords(want int, words []string) error {
+	if len(words) > want {
+		return fmt.Errorf("%q is one word too many", words[want])
 	}
+	if missing := want - len(words); missing > 1 {
+		return fmt.Errorf("%d words are missing", missing)
+	}
+	return errors.New("a word is missing")
+}
+
+func (c *call) misuse(err error) error {
 	return usageError{fmt.Sprintf("%s: %v\nusage: usher %s %s", c.name, err, c.name, c.command.args)}
 }
 

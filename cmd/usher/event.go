@@ -205,19 +205,10 @@ func table(w io.Writer, list []seats.Listing) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "SLUG\tNAME\tSTARTS\tSTATUS\tSEATS\tFREE\tHELD\tSOLD")
 	for _, l := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Slug, l.Name, local(l.Event).Format("2006-01-02 15:04"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Slug, l.Name, l.Local(l.StartsAt).Format("2006-01-02 15:04"),
 			l.Status, thousands(l.Seats), thousands(l.Free), thousands(l.Held), thousands(l.Sold))
 	}
 	return t.Flush()
-}
-
-// local is when an event starts by the clock of its venue.
-func local(e seats.Event) time.Time {
-	zone, err := time.LoadLocation(e.TimeZone)
-	if err != nil {
-		return e.StartsAt.UTC()
-	}
-	return e.StartsAt.In(zone)
 }
 
 // thousands writes 50000 as 50,000.

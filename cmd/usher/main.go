@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 )
 
 func main() {
@@ -124,9 +125,11 @@ func unknownCommand(args []string) error {
 
 func usage(w io.Writer) {
 	fmt.Fprint(w, "Usher is a box office: seats on a live map, none ever sold twice.\n\nUsage:\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, cmd := range commands() {
-		fmt.Fprintf(w, "  usher %-14s %s\n", cmd.name, cmd.about)
+		fmt.Fprintf(t, "  usher %s\t%s\n", cmd.name, cmd.about)
 	}
+	_ = t.Flush() // a terminal that is gone needs no help
 	fmt.Fprint(w, "\n\"usher COMMAND --help\" shows the settings of a command.\n")
 }
 

@@ -173,3 +173,18 @@ func TestAPlanThatCannotBeReadIsRefusedWithLineAndReason(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAMistypedCallIsAnsweredInTwoLinesThatSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for call, want := range map[string]string{
+		"event door":                   "a word is missing",
+		"event status":                 "2 words are missing",
+		"event door one two":           `"two" is one word too many`,
+		"event create --zone Africa/X": "not defined: -zone",
+	} {
+		out, err := try(t, strings.Fields(call)...)
+		if err == nil || out != "" || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "\n") != 1 {
+			t.Errorf("usher %s: %v, and printed %q", call, err, out)
+		}
+	}
+}

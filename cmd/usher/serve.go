@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"slices"
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
@@ -145,6 +147,7 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(e seats.Listing) bool { return e.Status == seats.Draft })
 	home := address(cfg, l)
 	fmt.Fprintf(w, "\n  The house is open:  %s\n\n", home)
 	const most = 5
@@ -160,10 +163,10 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	}
 	_, err = fmt.Fprintf(w, `
   %s
-  An event of your own:  usher event create --plan theatre --name "My night"
+  An event of your own:  %s event create --plan theatre --name "My night"
   Seats are kept in %s. Ctrl-C closes the house; nothing is lost.
 
-`, advice, cfg.database())
+`, advice, os.Args[0], cfg.database())
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func eventStatus(ctx context.Context, c *call) error {
 		}
 		if err == nil && at != "" {
 			next.Status = seats.Scheduled
-			next.OpensAt, err = momentIn(at, local(e).Location())
+			next.OpensAt, err = momentIn(at, e.Local(time.Time{}).Location())
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// documents are the texts for people, by their path in the repository.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no documents were found: %v", err)
+	}
+	texts := map[string]string{}
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(text)
+	}
+	return texts
+}
+
+func TestTheDocumentsHaveARowForEverySettingAndForNothingElse(t *testing.T) {
+	t.Parallel()
+	rows := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\| `([A-Z_]+)` \\|").FindAllStringSubmatch(documents(t)["../../docs/operating.md"], -1) {
+		rows[row[1]+" "+row[2]] = true
+	}
+	for _, s := range (&Config{}).serveSettings() {
+		if s.flag != "stripe-url" && !rows[s.flag+" "+s.env] { // that one is for tests
+			t.Errorf("docs/operating.md has no row for --%s, %s", s.flag, s.env)
+		}
+		delete(rows, s.flag+" "+s.env)
+	}
+	for row := range rows {
+		t.Errorf("docs/operating.md has a row for %s, which is no setting", row)
+	}
+}
+
+func TestEveryCommandThatTheDocumentsShowIsThere(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	for path, text := range documents(t) {
+		for _, call := range regexp.MustCompile("(?m)(?:bin/usher |`usher )([a-z]+)(?: ([a-z]+))?").FindAllStringSubmatch(text, -1) {
+			shown++
+			known := call[1] == "help"
+			for _, cmd := range commands() {
+				known = known || cmd.name == call[1] || cmd.name == call[1]+" "+call[2]
+			}
+			if !known {
+				t.Errorf("%s shows %q, which is no command", path, strings.TrimSpace(call[0]))
+			}
+		}
+	}
+	if shown < 40 {
+		t.Errorf("only %d calls were found in the documents", shown)
+	}
+}
+
+func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
+	t.Parallel()
+	for path, text := range documents(t) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#\s]+)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), link[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, link[1])
+			}
+		}
+	}
+}
