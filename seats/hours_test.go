@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -34,64 +30,53 @@ type mine struct {
 
 // hours is a house under simulation: two nodes, some people, and what they were told.
 type hours struct {
-	t      *testing.T
-	seed   uint64
-	random *rand.Rand
-	began  time.Time
-	db     *pgxpool.Pool
-	sales  [2]*seats.Sale
-	stop   [2]func()
-	who    []seats.ID
-	has    map[int]mine
-	asked  int
-}
-
-// wrong tells what must not be, and how to see it again.
-func (h *hours) wrong(format string, args ...any) {
-	h.t.Helper()
-	h.t.Errorf("seed %d, after %v: %s", h.seed, time.Since(h.began), fmt.Sprintf(format, args...))
+	*seatstest.Hours
+	sales [2]*seats.Sale
+	stop  [2]func()
+	who   []seats.ID
+	has   map[int]mine
+	asked int
 }
 
 // Hours of claims, releases, extensions and holds that end, on two nodes whose connections are cut and that die, in a bubble
 // whose clock is the database's, too.
 func TestThroughHoursAHoldLastsAsLongAsWasSaidWhateverBreaks(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	b := seatstest.NewBubble(t)
-	synctest.Test(t, func(t *testing.T) { simulate(t, b, seed) })
+	seatstest.Through(t, func(s *seatstest.Hours) {
+		h := &hours{Hours: s, has: map[int]mine{}}
+		e := seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
+		if _, err := seats.CreateEvent(h.T.Context(), h.DB, e, hall(simRows, 1)); err != nil {
+			h.T.Fatal(err)
+		}
+		for range simPeople {
+			h.who = append(h.who, seats.NewID())
+		}
+		for i := range h.sales {
+			h.start(i)
+		}
+		h.live()
+		for i := range h.stop {
+			h.stop[i]()
+		}
+	})
 }
 
-func simulate(t *testing.T, b *seatstest.Bubble, seed uint64) {
-	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), db: b.Pool(t), has: map[int]mine{}}
-	defer h.db.Close()
-	e := seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
-	if _, err := seats.CreateEvent(t.Context(), h.db, e, hall(simRows, 1)); err != nil {
-		t.Fatal(err)
-	}
-	for range simPeople {
-		h.who = append(h.who, seats.NewID())
-	}
-	for i := range h.sales {
-		h.start(i)
-	}
-	for next := time.Hour / 2; time.Since(h.began) < simulated && !t.Failed(); {
+func (h *hours) live() {
+	for next := time.Hour / 2; h.Passed() < time.Duration(h.Times)*simulated && !h.Found(); {
 		h.step()
-		time.Sleep(time.Duration(h.random.Int64N(int64(90 * time.Second))))
-		if time.Since(h.began) > next {
+		h.Rest(90 * time.Second)
+		if h.Passed() > next {
 			next += time.Hour / 2
 			h.look()
 		}
 	}
 	time.Sleep(simHolds + time.Minute) // all are over
 	h.look()
-	for i := range h.stop {
-		h.stop[i]()
-	}
 }
 
 // start starts a node.
 func (h *hours) start(i int) {
-	o := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	o := seats.NewOffice(h.DB, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.Run(ctx) }()
@@ -108,27 +93,27 @@ func (h *hours) start(i int) {
 
 // step is the next thing that somebody does, or that breaks.
 func (h *hours) step() {
-	who, i := h.who[h.random.IntN(simPeople)], h.random.IntN(2)
-	switch dice := h.random.IntN(20); {
+	who, i := h.who[h.Random.IntN(simPeople)], h.Random.IntN(2)
+	switch dice := h.Random.IntN(20); {
 	case dice == 0:
-		h.cut()
+		h.Cuts()
 	case dice == 1:
 		h.stop[i]()
 		h.start(i)
 	case dice < 5:
-		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.ReleaseOnce(h.t.Context(), who, key) }, nil)
+		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.ReleaseOnce(h.T.Context(), who, key) }, nil)
 	case dice < 9:
-		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.Extend(h.t.Context(), who, key) }, nil)
+		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) { return s.Extend(h.T.Context(), who, key) }, nil)
 	default:
 		var labels []string
 		var idxs []int
-		for range 1 + h.random.IntN(3) {
-			if idx := h.random.IntN(simRows * 10); !slices.Contains(idxs, idx) {
+		for range 1 + h.Random.IntN(3) {
+			if idx := h.Random.IntN(simRows * 10); !slices.Contains(idxs, idx) {
 				idxs, labels = append(idxs, idx), append(labels, h.sales[i].Plan.Label(idx))
 			}
 		}
 		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) {
-			return s.Claim(h.t.Context(), who, key, seats.Wish{Seats: labels})
+			return s.Claim(h.T.Context(), who, key, seats.Wish{Seats: labels})
 		}, idxs)
 	}
 }
@@ -154,23 +139,23 @@ func (h *hours) settle(i int, who seats.ID, ask func(*seats.Sale, string) (seats
 		h.granted(who, hold, now)
 	case refusal != nil && refusal.Code == seats.CodeTaken:
 		if !slices.ContainsFunc(wanted, func(idx int) bool { return h.has[idx].who != who && h.has[idx].until.After(now) }) {
-			h.wrong("%v were refused, and nobody has any of them: %s", wanted, refusal.Message)
+			h.Wrong("%v were refused, and nobody has any of them: %s", wanted, refusal.Message)
 		}
 	case errors.Is(err, seats.ErrNoHold):
 		for idx, m := range h.has {
 			if m.who == who && m.until.After(now) {
-				h.wrong("seat %d was said to be theirs until %v, and they are said to have nothing", idx, m.until)
+				h.Wrong("seat %d was said to be theirs until %v, and they are said to have nothing", idx, m.until)
 			}
 		}
 	case refusal == nil:
-		h.wrong("there was no answer: %v", err)
+		h.Wrong("there was no answer: %v", err)
 	}
 }
 
 // granted books what somebody has from now on.
 func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
 	if len(hold.Seats) > 0 && hold.ExpiresAt.After(now.Add(simHolds+time.Millisecond)) {
-		h.wrong("a hold lasts until %v", hold.ExpiresAt)
+		h.Wrong("a hold lasts until %v", hold.ExpiresAt)
 	}
 	for idx, m := range h.has {
 		if m.who == who {
@@ -179,30 +164,23 @@ func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
 	}
 	for _, idx := range hold.Seats {
 		if m, there := h.has[idx]; there && m.until.After(now) {
-			h.wrong("seat %d was given to %v, and %v has it until %v", idx, who, m.who, m.until)
+			h.Wrong("seat %d was given to %v, and %v has it until %v", idx, who, m.who, m.until)
 		}
 		h.has[idx] = mine{who, hold.ExpiresAt}
-	}
-}
-
-// cut cuts every connection to the database.
-func (h *hours) cut() {
-	if err := seatstest.Cut(h.t.Context(), h.db); err != nil {
-		h.wrong("the connections could not be cut: %v", err)
 	}
 }
 
 // look holds the books against every promise, and what both nodes show against what everybody was told.
 func (h *hours) look() {
 	time.Sleep(5 * time.Second) // holds whose end nobody could announce are announced a second later
-	report, err := verify.Look(h.t.Context(), h.db, "")
+	report, err := verify.Look(h.T.Context(), h.DB, "")
 	if err != nil {
-		h.wrong("the books could not be read: %v", err)
+		h.Wrong("the books could not be read: %v", err)
 		return
 	}
 	for _, p := range report.Promises {
 		for _, f := range p.Findings {
-			h.wrong("%s: %s", p.Name, f)
+			h.Wrong("%s: %s", p.Name, f)
 		}
 	}
 	held := 0
@@ -212,8 +190,8 @@ func (h *hours) look() {
 		}
 	}
 	for i, s := range h.sales {
-		if err := s.CatchUp(h.t.Context()); err != nil {
-			h.wrong("node %d cannot catch up: %v", i, err)
+		if err := s.CatchUp(h.T.Context()); err != nil {
+			h.Wrong("node %d cannot catch up: %v", i, err)
 		}
 		shown := 0
 		for _, state := range s.Snapshot().States {
@@ -222,7 +200,7 @@ func (h *hours) look() {
 			}
 		}
 		if shown != held {
-			h.wrong("node %d shows %d held seats, and people were told of %d", i, shown, held)
+			h.Wrong("node %d shows %d held seats, and people were told of %d", i, shown, held)
 		}
 	}
 }

@@ -2,12 +2,9 @@ package waitlist_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,11 +15,6 @@ import (
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
-var (
-	simSeed  = flag.Uint64("sim-seed", 1, "what happens in simulated hours; 0 is another one each time")
-	simHours = flag.Float64("sim-hours", 0.4, "how long the simulated hours are")
-)
-
 const (
 	simNodes  = 2
 	simWindow = 3 * time.Minute // an offer lasts
@@ -30,19 +22,9 @@ const (
 
 // hours is a wait list of several nodes for hours that pass in seconds.
 type hours struct {
+	*seatstest.Hours
 	*machine
-	t      *testing.T
-	seed   uint64
-	random *rand.Rand
-	began  time.Time
-	bubble *seatstest.Bubble
 	served map[string]bool // codes of those who bought what they were offered
-}
-
-// wrong tells what must not be, and how to see it again.
-func (h *hours) wrong(format string, args ...any) {
-	h.t.Helper()
-	h.t.Errorf("-sim-seed %d, after %v: %s", h.seed, time.Since(h.began), fmt.Sprintf(format, args...))
 }
 
 // Time in which seats come back and people wait for them, are offered some, take, decline and miss it, on nodes that die,
@@ -50,35 +32,28 @@ func (h *hours) wrong(format string, args ...any) {
 // and jumps ahead. Between the storms the list is held against all it promises.
 func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.T) {
 	t.Parallel()
-	seed := *simSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	b := seatstest.NewBubble(t)
-	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, b, seed)
-		for time.Since(h.began) < time.Duration(*simHours*float64(time.Hour)) && !t.Failed() {
+	seatstest.Through(t, func(s *seatstest.Hours) {
+		h := newHours(s)
+		for h.Passed() < time.Duration(h.Times)*24*time.Minute && !h.Found() {
 			for range 12 {
 				h.step()
-				time.Sleep(time.Duration(h.random.Int64N(int64(40 * time.Second))))
+				h.Rest(40 * time.Second)
 			}
 			h.calm()
 		}
-		t.Logf("-sim-seed %d: %d joined, %d were served in %v", seed, h.people, len(h.served), time.Since(h.began))
+		h.T.Logf("%d joined, %d were served", h.people, len(h.served))
 	})
 }
 
-func newHours(t *testing.T, b *seatstest.Bubble, seed uint64) *hours {
-	db := b.Pool(t)
-	t.Cleanup(db.Close)
-	h := &hours{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 3)), began: time.Now(), bubble: b, served: map[string]bool{}}
-	b.Ahead(time.Duration(h.random.Int64N(int64(2*time.Hour))) - time.Hour)
-	world := &house{db: db, ctx: t.Context(), deaf: 3}
-	world.event(t, "matinee", hall(1, 0), week/2)
+func newHours(s *seatstest.Hours) *hours {
+	h := &hours{Hours: s, served: map[string]bool{}}
+	h.Wrongs()
+	world := &house{db: h.DB, ctx: h.T.Context(), deaf: 3}
+	world.event(h.T, "matinee", hall(1, 0), week/2)
 	for range simNodes {
-		world.node(t, true).list.Windows = func(time.Duration) time.Duration { return simWindow }
+		world.node(h.T, true).list.Windows = func(time.Duration) time.Duration { return simWindow }
 	}
-	h.machine = newMachine(t, world, "evening")
+	h.machine = newMachine(h.T, world, "evening")
 	for _, who := range h.claims { // it is sold out
 		h.buys(h.any(), who)
 	}
@@ -86,13 +61,13 @@ func newHours(t *testing.T, b *seatstest.Bubble, seed uint64) *hours {
 }
 
 // any is one of those that run.
-func (h *hours) any() *node { return h.h.nodes[h.random.IntN(simNodes)] }
+func (h *hours) any() *node { return h.h.nodes[h.Random.IntN(simNodes)] }
 
 func some[T any](h *hours, list []T) (one T, there bool) {
 	if len(list) == 0 {
 		return one, false
 	}
-	return list[h.random.IntN(len(list))], true
+	return list[h.Random.IntN(len(list))], true
 }
 
 // denied tells of an error that is an answer, and not that nobody could be reached.
@@ -105,17 +80,17 @@ func denied(err error) bool {
 // step is the next thing that somebody does, or that breaks.
 func (h *hours) step() {
 	n := h.any()
-	switch dice := h.random.IntN(28); {
+	switch dice := h.Random.IntN(28); {
 	case dice == 0:
-		_ = seatstest.Cut(h.h.ctx, h.h.db) // it cuts itself, too
+		h.Cuts()
 	case dice == 1:
 		h.die()
 	case dice == 2:
-		h.bubble.Gone.Store(true)
-		time.Sleep(time.Duration(h.random.Int64N(int64(time.Minute))))
-		h.bubble.Gone.Store(false)
+		h.Gone.Store(true)
+		h.Rest(time.Minute)
+		h.Gone.Store(false)
 	case dice == 3:
-		h.bubble.Ahead(time.Duration(h.random.Int64N(int64(20 * time.Second))))
+		h.Leaps()
 	case dice < 8:
 		h.arrives(n)
 	case dice < 11:
@@ -123,7 +98,7 @@ func (h *hours) step() {
 	case dice < 13:
 		if who, there := some(h, h.claims); there {
 			if hold, err := n.sale.Hold(h.h.ctx, who); err == nil && len(hold.Seats) > 0 {
-				_, _ = n.sale.Release(h.h.ctx, who, hold.Seats[:1+h.random.IntN(min(3, len(hold.Seats)))]...)
+				_, _ = n.sale.Release(h.h.ctx, who, hold.Seats[:1+h.Random.IntN(min(3, len(hold.Seats)))]...)
 			}
 		}
 	case dice < 15:
@@ -137,18 +112,18 @@ func (h *hours) step() {
 func (h *hours) die() {
 	world := h.h
 	world.mu.Lock()
-	i := h.random.IntN(simNodes)
+	i := h.Random.IntN(simNodes)
 	old := world.nodes[i]
 	world.nodes = slices.Delete(world.nodes, i, i+1)
 	world.mu.Unlock()
 	old.stop()
-	world.node(h.t, true).list.Windows = old.list.Windows
+	world.node(h.T, true).list.Windows = old.list.Windows
 }
 
 func (h *hours) arrives(n *node) {
 	h.people++
 	email := fmt.Sprintf("p%d@example.org", h.people)
-	w := seats.Wanted{Quantity: 1 + h.random.IntN(3), Together: h.random.IntN(2) == 0, Fewer: h.random.IntN(2) == 0}
+	w := seats.Wanted{Quantity: 1 + h.Random.IntN(3), Together: h.Random.IntN(2) == 0, Fewer: h.Random.IntN(2) == 0}
 	j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
 	if err == nil {
 		h.codes = append(h.codes, j.Code)
@@ -171,7 +146,7 @@ func (h *hours) snatches(n *node) {
 	who, wish := seats.NewID(), seats.Wish{}
 	idxs := n.sale.FreeSeats()
 	if len(idxs) == 0 {
-		idxs = []int{h.random.IntN(len(n.sale.Plan.Seats))}
+		idxs = []int{h.Random.IntN(len(n.sale.Plan.Seats))}
 	}
 	for _, idx := range idxs[:min(6, len(idxs))] {
 		wish.Seats = append(wish.Seats, n.sale.Plan.Label(idx))
@@ -180,7 +155,7 @@ func (h *hours) snatches(n *node) {
 		return
 	}
 	h.claims = append(h.claims, who)
-	if h.random.IntN(3) > 0 {
+	if h.Random.IntN(3) > 0 {
 		h.buys(n, who)
 	}
 }
@@ -210,7 +185,7 @@ func (h *hours) answers(n *node) {
 	if !there {
 		return
 	}
-	switch dice := h.random.IntN(4); {
+	switch dice := h.Random.IntN(4); {
 	case dice == 0:
 		_ = n.list.Decline(h.h.ctx, n.sale, e)
 	case dice < 3:
@@ -220,16 +195,16 @@ func (h *hours) answers(n *node) {
 
 func (h *hours) takes(n *node, e waitlist.Entry) {
 	who := seats.NewID()
-	asked := h.bubble.Now()
+	asked := h.Now()
 	hold, err := n.list.Take(h.h.ctx, n.sale, e, who)
 	if denied(err) && asked.Before(e.Offer.Until) {
-		h.wrong("entry %d is offered %v until %v, and at %v may not take it: %v", e.ID, e.Offer.Seats, e.Offer.Until, asked, err)
+		h.Wrong("entry %d is offered %v until %v, and at %v may not take it: %v", e.ID, e.Offer.Seats, e.Offer.Until, asked, err)
 	}
 	if err != nil {
 		return
 	}
 	if !slices.Equal(hold.Seats, e.Offer.Seats) {
-		h.wrong("entry %d is offered %v, and takes %v", e.ID, e.Offer.Seats, hold.Seats)
+		h.Wrong("entry %d is offered %v, and takes %v", e.ID, e.Offer.Seats, hold.Seats)
 	}
 	if h.buys(n, who) {
 		h.served[e.Code] = true
@@ -249,11 +224,11 @@ func (h *hours) calm() {
 		}
 	}
 	if problem != "" {
-		h.wrong("%s", problem)
+		h.Wrong("%s", problem)
 	}
 	for code := range h.served {
-		if e := h.h.nodes[0].entry(h.t, code); e.State != waitlist.Served {
-			h.wrong("entry %d bought what it was offered, and is %s", e.ID, e.State)
+		if e := h.h.nodes[0].entry(h.T, code); e.State != waitlist.Served {
+			h.Wrong("entry %d bought what it was offered, and is %s", e.ID, e.State)
 		}
 	}
 }
@@ -264,8 +239,8 @@ func (h *hours) problem() string {
 			return err.Error()
 		}
 	}
-	if broken := h.h.books(h.t); broken != "" {
+	if broken := h.h.books(h.T); broken != "" {
 		return broken
 	}
-	return h.judge(h.t)
+	return h.judge(h.T)
 }
