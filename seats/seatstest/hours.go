@@ -91,7 +91,9 @@ func (h *Hours) Passed() time.Duration { return time.Since(h.began) }
 // Rest lets some time pass, at most so much.
 func (h *Hours) Rest(most time.Duration) { time.Sleep(h.some(most)) }
 
-func (h *Hours) some(most time.Duration) time.Duration { return time.Duration(h.Random.Int64N(int64(most))) }
+func (h *Hours) some(most time.Duration) time.Duration {
+	return time.Duration(h.Random.Int64N(int64(most)))
+}
 
 // Wrongs puts the database's clock up to an hour before or behind all others.
 func (h *Hours) Wrongs() { h.Ahead(h.some(2*time.Hour) - time.Hour) }

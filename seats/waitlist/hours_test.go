@@ -41,7 +41,10 @@ func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.
 			}
 			h.calm()
 		}
-		h.T.Logf("%d joined, %d were served", h.people, len(h.served))
+		if len(h.codes) == 0 || len(h.served) == 0 {
+			h.Wrong("of %d people %d joined, and %d were served: these hours show nothing", h.people, len(h.codes), len(h.served))
+		}
+		h.T.Logf("%d joined, %d were served", len(h.codes), len(h.served))
 	})
 }
 
@@ -120,13 +123,21 @@ func (h *hours) die() {
 	world.node(h.T, true).list.Windows = old.list.Windows
 }
 
+// arrives has somebody join, once others took what is free.
 func (h *hours) arrives(n *node) {
 	h.people++
 	email := fmt.Sprintf("p%d@example.org", h.people)
 	w := seats.Wanted{Quantity: 1 + h.Random.IntN(3), Together: h.Random.IntN(2) == 0, Fewer: h.Random.IntN(2) == 0}
-	j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
-	if err == nil {
-		h.codes = append(h.codes, j.Code)
+	for range 3 {
+		j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
+		var refusal *seats.Refusal
+		if err == nil {
+			h.codes = append(h.codes, j.Code)
+		}
+		if !errors.As(err, &refusal) {
+			return
+		}
+		h.snatches(n)
 	}
 }
 
