@@ -60,6 +60,7 @@ func through(t *testing.T, seed uint64, planted string, live func(h *Hours)) (sa
 	t.Helper()
 	b := NewBubble(t)
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(12 * time.Hour) // a bubble begins at midnight, and what is offered by night lasts until the morning
 		h := &Hours{
 			Bubble: b, T: t, DB: b.Pool(t), Seed: seed, Random: rand.New(rand.NewPCG(seed, 1)), Times: *simTimes, Planted: planted, began: time.Now(),
 		}

@@ -50,7 +50,6 @@ func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.
 
 func newHours(s *seatstest.Hours) *hours {
 	h := &hours{Hours: s, served: map[string]bool{}}
-	time.Sleep(12 * time.Hour) // what is offered at night lasts until the morning
 	h.Wrongs()
 	world := &house{db: h.DB, ctx: h.T.Context(), deaf: 3}
 	world.event(h.T, "matinee", hall(1, 0), week/2)
