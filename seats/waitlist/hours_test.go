@@ -24,7 +24,7 @@ const (
 type hours struct {
 	*seatstest.Hours
 	*machine
-	served map[string]bool // codes of those who bought what they were offered
+	ended map[string]string // states of those who bought what they were offered or declined it, by their codes
 }
 
 // Time in which seats come back and people wait for them, are offered some, take, decline and miss it, on nodes that die,
@@ -41,15 +41,15 @@ func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.
 			}
 			h.calm()
 		}
-		if len(h.codes) == 0 || len(h.served) == 0 {
-			h.Wrong("of %d people %d joined, and %d were served: these hours show nothing", h.people, len(h.codes), len(h.served))
+		if len(h.codes) == 0 || len(h.ended) == 0 {
+			h.Wrong("of %d people %d joined, and %d answered an offer: these hours show nothing", h.people, len(h.codes), len(h.ended))
 		}
-		h.T.Logf("%d joined, %d were served", len(h.codes), len(h.served))
+		h.T.Logf("%d joined, %d answered an offer", len(h.codes), len(h.ended))
 	})
 }
 
 func newHours(s *seatstest.Hours) *hours {
-	h := &hours{Hours: s, served: map[string]bool{}}
+	h := &hours{Hours: s, ended: map[string]string{}}
 	h.Wrongs()
 	world := &house{db: h.DB, ctx: h.T.Context(), deaf: 3}
 	world.event(h.T, "matinee", hall(1, 0), week/2)
@@ -198,7 +198,9 @@ func (h *hours) answers(n *node) {
 	}
 	switch dice := h.Random.IntN(4); {
 	case dice == 0:
-		_ = n.list.Decline(h.h.ctx, n.sale, e)
+		if n.list.Decline(h.h.ctx, n.sale, e) == nil {
+			h.ended[e.Code] = waitlist.Left
+		}
 	case dice < 3:
 		h.takes(n, e)
 	}
@@ -218,7 +220,7 @@ func (h *hours) takes(n *node, e waitlist.Entry) {
 		h.Wrong("entry %d is offered %v, and takes %v", e.ID, e.Offer.Seats, hold.Seats)
 	}
 	if h.buys(n, who) {
-		h.served[e.Code] = true
+		h.ended[e.Code] = waitlist.Served
 	}
 }
 
@@ -237,9 +239,9 @@ func (h *hours) calm() {
 	if problem != "" {
 		h.Wrong("%s", problem)
 	}
-	for code := range h.served {
-		if e := h.h.nodes[0].entry(h.T, code); e.State != waitlist.Served {
-			h.Wrong("entry %d bought what it was offered, and is %s", e.ID, e.State)
+	for code, state := range h.ended {
+		if e := h.h.nodes[0].entry(h.T, code); e.State != state {
+			h.Wrong("entry %d answered its offer, and is %s, not %s", e.ID, e.State, state)
 		}
 	}
 }
@@ -252,6 +254,12 @@ func (h *hours) problem() string {
 	}
 	if broken := h.h.books(h.T); broken != "" {
 		return broken
+	}
+	if n := h.h.count(h.T, `SELECT count(*) FROM offer WHERE state = 'missed' AND ended_at < until`); n > 0 {
+		return fmt.Sprintf("%d offers ended before their time", n)
+	}
+	if n := h.h.count(h.T, `SELECT count(*) FROM offer WHERE state = 'open' AND until < clock_timestamp() - interval '1 minute'`); n > 0 {
+		return fmt.Sprintf("%d offers are open a minute after their time", n)
 	}
 	return h.judge(h.T)
 }

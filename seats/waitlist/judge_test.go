@@ -24,7 +24,7 @@ func (m *machine) judge(t failer) string {
 	if kept := n.sale.Kept(); len(kept) > 0 {
 		return fmt.Sprintf("%v are kept for nobody", kept)
 	}
-	seen := m.seen(t)
+	seen, reasons := m.seen(t), m.reasons(t)
 	for _, o := range m.made(t) {
 		for _, e := range entries {
 			if e.state != waitlist.Waiting || e.id == o.entry || e.rank > o.rank || !seen[[2]string{o.id, fmt.Sprint(e.id)}] {
@@ -33,7 +33,7 @@ func (m *machine) judge(t failer) string {
 			if e.passedAt == nil || e.passedAt.After(o.at) {
 				return fmt.Sprintf("entry %d was passed over without a reason for offer %s", e.id, o.id)
 			}
-			if e.passed != waitlist.PassedMissed && !m.told[o.id] && fits(n.sale.Plan, e.wanted, o.seats) {
+			if reasons.at(e.id, o.at) != waitlist.PassedMissed && !m.told[o.id] && fits(n.sale.Plan, e.wanted, o.seats) {
 				return fmt.Sprintf("entry %d would take %v, which entry %d behind it was offered", e.id, o.seats, o.entry)
 			}
 		}
@@ -59,19 +59,18 @@ type readEntry struct {
 	misses   int64
 	wanted   seats.Wanted
 	state    string
-	passed   string
 	passedAt *time.Time
 }
 
 func (m *machine) read(t failer) []readEntry {
 	rows, err := m.h.db.Query(m.h.ctx, `
-		SELECT n.id, n.rank, n.quantity, n.sections, n.categories, n.together, n.fewer, n.state, coalesce(n.passed, ''), n.passed_at, n.misses
+		SELECT n.id, n.rank, n.quantity, n.sections, n.categories, n.together, n.fewer, n.state, n.passed_at, n.misses
 		  FROM entry n JOIN event e ON e.id = n.event_id WHERE e.slug = $1 AND n.waits_since IS NOT NULL`, m.h.slug)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e readEntry, err error) {
-		return e, row.Scan(&e.id, &e.rank, &e.wanted.Quantity, &e.wanted.Sections, &e.wanted.Categories, &e.wanted.Together, &e.wanted.Fewer, &e.state, &e.passed, &e.passedAt, &e.misses)
+		return e, row.Scan(&e.id, &e.rank, &e.wanted.Quantity, &e.wanted.Sections, &e.wanted.Categories, &e.wanted.Together, &e.wanted.Fewer, &e.state, &e.passedAt, &e.misses)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +91,39 @@ func (m *machine) seen(t failer) map[[2]string]bool {
 		t.Fatal(err)
 	}
 	return seen
+}
+
+// reasons are why entries were passed over, by entry, the oldest first.
+type reasons map[int64][]reason
+
+type reason struct {
+	at   time.Time
+	word string
+}
+
+// at is the one that was noted last at a time. An entry that is passed over again may have another one.
+func (r reasons) at(entry int64, at time.Time) (word string) {
+	for _, noted := range r[entry] {
+		if !noted.at.After(at) {
+			word = noted.word
+		}
+	}
+	return word
+}
+
+func (m *machine) reasons(t failer) reasons {
+	rows, err := m.h.db.Query(m.h.ctx, `
+		SELECT w.entry_id, w.at, split_part(w.detail, ':', 1) FROM wait_step w JOIN event e ON e.id = w.event_id WHERE e.slug = $1 AND w.what = 'passed over' ORDER BY w.id`, m.h.slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := reasons{}
+	var entry int64
+	var r reason
+	if _, err := pgx.ForEachRow(rows, []any{&entry, &r.at, &r.word}, func() error { list[entry] = append(list[entry], r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 type readOffer struct {
