@@ -40,6 +40,7 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
 		return err
 	}
+	(&door{}).guard(cfg)
 	if atConnect != nil {
 		atConnect(cfg)
 	}

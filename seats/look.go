@@ -13,7 +13,7 @@ import (
 const mostLooks = 4096
 
 // lookTries is how often a look is tried while the database restarts.
-const lookTries = 10
+const lookTries = 20
 
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.

@@ -29,7 +29,7 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	if len(b.dirty) == 0 || Planted("lost answer believed") {
 		return len(b.dirty) > 0, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+	ctx, cancel := context.WithTimeout(urgently(context.Background()), batchTime)
 	defer cancel()
 	var version int64
 	if err := db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version); err != nil {

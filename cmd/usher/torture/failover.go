@@ -61,7 +61,7 @@ func (b *standby) forget(ctx context.Context) error {
 func (b *standby) takesOver(ctx context.Context, dead func()) error {
 	s := b.of
 	old, gone := s.private, s.home
-	pid, err := s.postmaster()
+	pid, _, err := s.postmaster()
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,13 @@ func (r *run) verifyBooks(ctx context.Context, when string) error {
 // lookShare is how many times as long as a look takes nobody looks again.
 const lookShare = 4
 
-// lookOn looks at the books while the faults last.
+// lookOn looks at the books while the faults last. A look is heavy: none begins while something is measured.
 func (r *run) lookOn(ctx context.Context) {
 	for ctx.Err() == nil {
+		over := r.beside()
 		began := time.Now()
-		_ = r.verifyBooks(ctx, "during the faults")                             // a look that was cut by a fault is taken again
+		_ = r.verifyBooks(ctx, "during the faults") // a look that was cut by a fault is taken again
+		over()
 		_ = seats.Sleep(ctx, max(r.settings.Look, lookShare*time.Since(began))) // the loop asks ctx; the books grow
 	}
 }

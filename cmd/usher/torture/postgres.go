@@ -186,36 +186,36 @@ func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error
 	}
 }
 
-// die sends the server's first process a signal: SIGKILL is a crash, SIGQUIT an immediate stop. Then it waits until
-// another one answers.
+// die sends the server's first process a signal: SIGKILL is a crash, SIGQUIT an immediate stop. It returns in the moment in
+// which another one accepts connections.
 func (s *Server) die(ctx context.Context, how syscall.Signal) error {
-	pid, err := s.postmaster()
+	old, _, err := s.postmaster()
 	if err != nil {
 		return err
 	}
-	if err := syscall.Kill(pid, how); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := syscall.Kill(old, how); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
-	deadline := time.Now().Add(patience)
-	for {
-		if now, err := s.postmaster(); err == nil && now != pid {
-			break
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if pid, accepts, err := s.postmaster(); err == nil && pid != old && accepts {
+			return nil
 		}
-		if time.Now().After(deadline) {
-			return errors.New("torture: PostgreSQL was not started again")
-		}
-		if err := seats.Sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := seats.Sleep(ctx, time.Millisecond); err != nil {
 			return err
 		}
 	}
-	conn, err := s.connect(ctx, "postgres")
-	if err != nil {
-		return err
-	}
-	return conn.Close(ctx)
+	return errors.New("torture: PostgreSQL was not started again")
 }
 
-func (s *Server) postmaster() (int, error) {
+// Lines of postmaster.pid, by number: the first process, and how it stands.
+const (
+	lineProcess = 0
+	lineStands  = 7
+)
+
+// postmaster is the server's first process, and whether it accepts connections, by the file in which it says so. Who would
+// rather try costs it a process each time, and learns it later.
+func (s *Server) postmaster() (pid int, accepts bool, err error) {
 	s.mu.Lock()
 	beside, home := filepath.Dir(s.socket), s.home
 	s.mu.Unlock()
@@ -224,10 +224,13 @@ func (s *Server) postmaster() (int, error) {
 		text, err = os.ReadFile(filepath.Join(home, "postgres", "postmaster.pid"))
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	return strconv.Atoi(first)
+	lines := strings.Split(string(text), "\n")
+	if pid, err = strconv.Atoi(lines[lineProcess]); err != nil {
+		return 0, false, err
+	}
+	return pid, len(lines) > lineStands && strings.TrimSpace(lines[lineStands]) == "ready", nil
 }
 
 // deadlock is what the server said of the last one.
