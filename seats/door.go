@@ -11,70 +11,81 @@ import (
 )
 
 // door is where a pool makes its connections. It is open until one could not be made: then the database is taken to be away.
-// One comer at a time knocks, and the others hear what that one was told.
+// One caller at a time knocks, and the others hear what that one was told.
 //
-// A database that comes back is slow to those who come first: each costs it a process and some 20 ms to read its catalogs
-// anew. All at once they kept each other from it (seen with four nodes on two cores: 208 ms until the first claim was
-// granted, 426 at worst). So they come in one by one, batches of claims before everybody else, until nobody waits.
+// A database that comes back is slow to those who come first: each costs it a process and tens of milliseconds to read its
+// catalogs and to plan what it is asked. All at once they kept each other from it (seen with four nodes on two busy cores:
+// 208 ms until the first claim was granted, 95 with this door). So they have turns until nobody waits, batches before
+// everybody else, and a turn lasts until what the caller came for is done.
 type door struct {
 	mu    sync.Mutex
-	shut  bool      // one by one
+	shut  bool      // one at a time
 	away  bool      // the last one was not let in
 	busy  bool      // somebody has the turn
 	queue []*caller // who waits for it
 }
 
-// caller is somebody who wants a connection.
+// caller is somebody who makes a connection, and the tracer of that.
 type caller struct {
-	door   *door
-	urgent bool
-	turn   bool       // they came in by turn; set before told
-	told   chan error // has room for one: what the one before was told, or nil, which makes it their turn
+	door  *door
+	batch bool
+	asks  int        // statements, or batches of them, until their turn is over
+	turn  bool       // guarded by door.mu
+	told  chan error // has room for one: what the one before was told, or nil, which makes it their turn
 }
 
 const (
-	knockPause = 20 * time.Millisecond // before a database that is away is asked again
-	turnTime   = time.Second           // who waited so long goes in without a turn: somebody may be stuck in the door
+	knockPause = 20 * time.Millisecond  // before a database that is away is asked again
+	mostTurn   = 100 * time.Millisecond // for what somebody asks once they are in
+	mostWait   = time.Second            // who waited so long goes in without a turn: the one before may be stuck
 )
 
-type urgentKey struct{}
+type batchKey struct{}
 
-// urgently is for batches: their connections are made before those of others.
-func urgently(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
+// forBatch is for connections that batches wait for: they are made before others.
+func forBatch(ctx context.Context) context.Context { return context.WithValue(ctx, batchKey{}, true) }
 
 // guard has a pool make its connections at this door.
 func (d *door) guard(cfg *pgxpool.Config) {
 	cfg.BeforeConnect = func(ctx context.Context, to *pgx.ConnConfig) error {
-		c := &caller{door: d, urgent: ctx.Value(urgentKey{}) != nil, told: make(chan error, 1)}
-		to.Tracer = c // hears how it ends
+		c := d.caller(ctx.Value(batchKey{}) != nil)
+		to.Tracer = c
 		return d.enter(ctx, c)
 	}
+}
+
+func (d *door) caller(batch bool) *caller {
+	c := &caller{door: d, batch: batch, asks: 1, told: make(chan error, 1)}
+	if batch {
+		c.asks = 2 // lock and save
+	}
+	return c
 }
 
 // enter returns when the caller may connect, or why they need not try.
 func (d *door) enter(ctx context.Context, c *caller) error {
 	d.mu.Lock()
-	first, pause := d.shut && !d.busy, d.away
+	knocks, waits := d.shut && !d.busy, d.shut && d.busy
+	pause := knocks && d.away
 	switch {
-	case first:
+	case knocks:
 		c.turn, d.busy = true, true
-	case d.shut:
+	case waits:
 		d.queue = append(d.queue, c)
 	}
-	wait := d.shut && !first
 	d.mu.Unlock()
-	switch {
-	case wait:
+	if pause {
+		_ = Sleep(ctx, knockPause) // whoever connects then asks ctx
+	}
+	if waits {
 		return d.wait(ctx, c)
-	case first && pause:
-		_ = Sleep(ctx, knockPause) // whoever connects asks ctx
 	}
 	return nil
 }
 
-// wait returns when it is the caller's turn, or they heard what the one before was told.
+// wait returns when the caller may connect, or with what the one before was told.
 func (d *door) wait(ctx context.Context, c *caller) error {
-	most := time.NewTimer(turnTime)
+	most := time.NewTimer(mostWait)
 	defer most.Stop()
 	select {
 	case err := <-c.told:
@@ -91,51 +102,81 @@ func (d *door) wait(ctx context.Context, c *caller) error {
 	if at < 0 {
 		return <-c.told // just now
 	}
-	return nil // without a turn
+	return ctx.Err()
 }
 
-// left hears how it went: who had the turn gives it to the next one, or tells everybody that there is no need to try.
-func (d *door) left(c *caller, err error) {
+// failed hears that a connection could not be made. Whoever waits need not try.
+func (d *door) failed(c *caller, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err != nil {
-		d.shut, d.away = true, true
-	}
+	d.shut, d.away = true, true
 	if !c.turn {
 		return
 	}
-	d.busy = false
-	if err != nil {
-		for _, other := range d.queue {
-			other.told <- err
-		}
-		d.queue = nil
+	c.turn, d.busy = false, false
+	for _, other := range d.queue {
+		other.told <- err
+	}
+	d.queue = nil
+}
+
+// done ends a caller's turn, if they have it, and gives it to the next one. When nobody waits the door is open.
+func (d *door) done(c *caller) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !c.turn {
 		return
 	}
-	d.away = false
-	if len(d.queue) == 0 {
+	c.turn, d.away = false, false
+	if d.busy = len(d.queue) > 0; !d.busy {
 		d.shut = false
 		return
 	}
-	at := max(0, slices.IndexFunc(d.queue, func(c *caller) bool { return c.urgent }))
+	at := max(0, slices.IndexFunc(d.queue, func(c *caller) bool { return c.batch }))
 	next := d.queue[at]
 	d.queue = slices.Delete(d.queue, at, at+1)
-	d.busy, next.turn = true, true
+	next.turn = true
 	next.told <- nil
 }
 
+// asked ends the turn when the caller has what they came for.
+func (c *caller) asked() {
+	if c.asks > 0 {
+		if c.asks--; c.asks == 0 {
+			c.door.done(c)
+		}
+	}
+}
+
 // TraceConnectEnd is part of pgx.ConnectTracer.
-func (c *caller) TraceConnectEnd(_ context.Context, how pgx.TraceConnectEndData) { c.door.left(c, how.Err) }
+func (c *caller) TraceConnectEnd(_ context.Context, how pgx.TraceConnectEndData) {
+	if how.Err != nil {
+		c.door.failed(c, how.Err)
+		return
+	}
+	time.AfterFunc(mostTurn, func() { c.door.done(c) })
+}
+
+// TraceQueryEnd is part of pgx.QueryTracer.
+func (c *caller) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) { c.asked() }
+
+// TraceBatchEnd is part of pgx.BatchTracer.
+func (c *caller) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) { c.asked() }
+
+// TraceBatchQuery is part of pgx.BatchTracer.
+func (c *caller) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
 // TraceConnectStart is part of pgx.ConnectTracer.
 func (c *caller) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
 	return ctx
 }
 
-// TraceQueryStart is part of pgx.QueryTracer, which a ConnectTracer has to be.
+// TraceQueryStart is part of pgx.QueryTracer.
 func (c *caller) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
 	return ctx
 }
 
-// TraceQueryEnd is part of pgx.QueryTracer.
-func (c *caller) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+// TraceBatchStart is part of pgx.BatchTracer.
+func (c *caller) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}

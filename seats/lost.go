@@ -29,10 +29,15 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	if len(b.dirty) == 0 || Planted("lost answer believed") {
 		return len(b.dirty) > 0, nil
 	}
-	ctx, cancel := context.WithTimeout(urgently(context.Background()), batchTime)
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	var version int64
-	if err := db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version); err != nil {
+	wait := func() error { return db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version) }
+	err = wait()
+	for connectionLost(err) && Sleep(ctx, retryPause) == nil { // the database may be starting again
+		err = wait()
+	}
+	if err != nil {
 		return false, fmt.Errorf("seats: wait for a batch whose answer was lost: %w", err)
 	}
 	c := &b.change

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Claims of people who hold nothing yet, for seats that look free and are asked for once: everything a batch does,
@@ -123,7 +124,7 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	err := s.office.db.SendBatch(ctx, &q).Close()
 	b.change = c
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) || refused(err):
+	case errors.Is(err, pgx.ErrNoRows) || refused(err) || neverLeft(err):
 		return errNotSwift
 	case connectionLost(err):
 		return s.recover(ctx, t, err)
@@ -132,6 +133,12 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	}
 	t.granted(end, now)
 	return nil
+}
+
+// neverLeft tells of a batch for which there was no connection: with locks it waits for one.
+func neverLeft(err error) bool {
+	_, none := errors.AsType[*pgconn.ConnectError](err)
+	return none
 }
 
 // byHolder lists the commands in the order in which every writer makes holds.

@@ -31,7 +31,7 @@ type turn struct {
 
 // begin locks what the commands need and decides them. Nothing was decided when it fails, so it tries again by itself.
 func (s *Sale) begin(commands []*command, before *turn) *turn {
-	ctx, cancel := context.WithTimeout(urgently(context.Background()), batchTime)
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	if before != nil && before.batch.sharesHolder(commands) {
 		<-before.ended // a holder's first hold cannot be locked before it is there
@@ -71,7 +71,7 @@ func (s *Sale) end(t *turn) {
 	if t.conn != nil {
 		defer t.conn.Release()
 	}
-	ctx, cancel := context.WithTimeout(urgently(context.Background()), batchTime)
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	if t.err == nil {
 		t.err = s.write(ctx, t)

@@ -1,0 +1,113 @@
+package seats_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// street leads to a database, unless it is shut, and counts who comes.
+type street struct {
+	net.Listener
+	to     string // a socket
+	shut   atomic.Bool
+	came   atomic.Int64
+	coming atomic.Int64 // connections that were not asked anything yet
+	most   atomic.Int64
+}
+
+func newStreet(t *testing.T, to string) *street {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &street{Listener: l, to: to}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.came.Add(1)
+			go s.lead(near)
+		}
+	}()
+	return s
+}
+
+func (s *street) lead(near net.Conn) {
+	defer near.Close()
+	if n := s.coming.Add(1); n > s.most.Load() {
+		s.most.Store(n)
+	}
+	if s.shut.Load() {
+		s.coming.Add(-1)
+		return
+	}
+	time.Sleep(30 * time.Millisecond) // so that others would come meanwhile
+	far, err := net.Dial("unix", s.to)
+	s.coming.Add(-1)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
+	_, _ = io.Copy(near, far)
+}
+
+func TestADatabaseThatComesBackMeetsOneAfterAnotherAndClaimsWaitForIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 4))
+	cfg := b.db.Config().ConnConfig
+	street := newStreet(t, cfg.Host+"/.s.PGSQL.5432")
+	db, err := seats.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=%s sslmode=disable", street.Addr().(*net.TCPAddr).Port, cfg.Database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	_, sale := node(t, db)
+	who := seats.NewID()
+	if _, err := sale.Claim(t.Context(), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+		t.Fatal(err)
+	}
+
+	street.shut.Store(true)
+	db.Reset()
+	if err := db.Ping(t.Context()); err == nil {
+		t.Fatal("the database is there still")
+	}
+	street.most.Store(0)
+	before := street.came.Load()
+	var all sync.WaitGroup
+	for holder, wish := range map[seats.ID]string{who: "Stalls/A/2", seats.NewID(): "Stalls/A/5"} {
+		all.Go(func() {
+			if _, err := sale.Claim(t.Context(), holder, "", seats.Wish{Seats: []string{wish}}); err != nil {
+				t.Errorf("a claim that came while the database was away: %v", err)
+			}
+		})
+	}
+	for range 8 {
+		all.Go(func() {
+			for db.Ping(t.Context()) != nil && t.Context().Err() == nil {
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	time.Sleep(400 * time.Millisecond)
+	if came := street.came.Load() - before; came == 0 || came > 100 {
+		t.Errorf("in 400 ms it was asked %d times, by ten who want something", came)
+	}
+	street.shut.Store(false)
+	all.Wait()
+	if most := street.most.Load(); most > 1 {
+		t.Errorf("%d connections were made at once", most)
+	}
+}
