@@ -140,6 +140,7 @@ func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 	t.Helper()
 	p := someone(t, house, fmt.Sprintf("ann-%d", slower), d)
 	defer func() { check(t, p.page.Close()) }()
+	check(t, p.context.Tracing().Stop()) // its pictures of the page cost more than the page's own
 	check(t, p.context.AddInitScript(playwright.Script{Content: playwright.String(paintTime + "\n" + hearSockets)}))
 	cdp, err := p.context.NewCDPSession(p.page)
 	check(t, err)

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/static"
 )
 
 type drawnCategory struct {
@@ -62,17 +62,15 @@ func (h *Handlers) geometry(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if r.PathValue("file") != s.Event.PlanHash+".json" {
 		return errNoPage
 	}
-	body, ok := h.geometries.Load(s.Event.PlanHash)
+	kept, ok := h.geometries.Load(s.Event.PlanHash)
 	if !ok {
 		made, err := json.Marshal(draw(s.Plan))
 		if err != nil {
 			return err
 		}
-		body, _ = h.geometries.LoadOrStore(s.Event.PlanHash, made)
+		kept, _ = h.geometries.LoadOrStore(s.Event.PlanHash, static.Keep("application/json; charset=utf-8", made))
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = bytes.NewReader(body.([]byte)).WriteTo(w) // a page that is gone needs no drawing
+	kept.(*static.Kept).ServeHTTP(w, r)
 	return nil
 }
 

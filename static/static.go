@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzhttp"
 	"github.com/tdewolff/minify/v2"
 	styles "github.com/tdewolff/minify/v2/css"
 )
@@ -23,17 +22,10 @@ import (
 //go:embed css/*.css js/*.js fonts/*.woff2
 var files embed.FS
 
-// file is one file as browsers get it.
-type file struct {
-	content []byte
-	kind    string
-	packed  func() []byte // with Brotli; nil where that gains nothing
-}
-
 // shelf is everything, by the names that this program uses and by those with hashes.
 type shelf struct {
 	byName  map[string]string // "event.js" → "event.<hash>.js"
-	byHash  map[string]*file
+	byHash  map[string]*Kept
 	css     string
 	imports map[string]string // by the script of a page
 }
@@ -74,7 +66,7 @@ func stock() (*shelf, error) {
 			}
 		}
 	}
-	s := &shelf{byName: map[string]string{}, byHash: map[string]*file{}, imports: map[string]string{}}
+	s := &shelf{byName: map[string]string{}, byHash: map[string]*Kept{}, imports: map[string]string{}}
 	for name, content := range contents {
 		s.put(name, content)
 	}
@@ -86,15 +78,11 @@ func stock() (*shelf, error) {
 }
 
 func (s *shelf) put(name string, content []byte) {
-	f := &file{content: content, kind: kinds[path.Ext(name)]}
-	if path.Ext(name) != ".woff2" { // which is compressed
-		f.packed = sync.OnceValue(func() []byte { return brotlied(content) })
-	}
 	hashed := hashedName(name, content)
-	s.byName[name], s.byHash[hashed] = hashed, f
+	s.byName[name], s.byHash[hashed] = hashed, Keep(kinds[path.Ext(name)], content)
 }
 
-func (s *shelf) file(name string) *file { return s.byHash[s.byName[name]] }
+func (s *shelf) file(name string) *Kept { return s.byHash[s.byName[name]] }
 
 // read leaves out what only people need to read a style sheet.
 func read(name string) ([]byte, error) {
@@ -162,7 +150,7 @@ func Style(name string) string { return string(site().file(name).content) }
 // ImportMap is the content of the import map of a page with this script; empty if it needs none.
 func ImportMap(script string) string { return site().imports[script] }
 
-// Handler answers for /static/: an address is good for ever, so browsers may keep what they got.
+// Handler answers for /static/.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := site().byHash[strings.TrimPrefix(r.URL.Path, "/static/")]
@@ -170,19 +158,6 @@ func Handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		header := w.Header()
-		header.Set("Content-Type", f.kind)
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-		header.Set("X-Content-Type-Options", "nosniff")
-		content := f.content
-		if f.packed == nil {
-			header.Set(gzhttp.HeaderNoCompression, "1")
-		}
-		if f.packed != nil && takesBrotli(r) {
-			header.Set("Content-Encoding", "br")
-			header.Add("Vary", "Accept-Encoding")
-			content = f.packed()
-		}
-		_, _ = w.Write(content) // a reader who went away needs no answer
+		f.ServeHTTP(w, r)
 	})
 }

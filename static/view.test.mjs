@@ -16,9 +16,10 @@ class Part extends EventTarget {
   setPointerCapture() {}
   getBoundingClientRect() { return {left: 0, top: 0} }
 }
+let resized // tells the view opened last that its frame may have another size
 Object.assign(globalThis, {
   devicePixelRatio: 1,
-  matchMedia: () => ({matches: true, addEventListener() {}}), ResizeObserver: class { observe() {} }, requestAnimationFrame: () => 0, cancelAnimationFrame() {},
+  matchMedia: () => ({matches: true, addEventListener() {}}), ResizeObserver: class { constructor(told) { resized = told } observe() {} }, requestAnimationFrame: () => 0, cancelAnimationFrame() {},
 })
 
 let views = 0
@@ -65,6 +66,22 @@ test('a map that has no size yet can be drawn', async () => {
     const drawn = [view.scale, view.width / view.scale, view.height / view.scale, view.canvas.width, view.canvas.height].every(n => n > 0 && Number.isFinite(n))
     assert.equal(drawn, !planted)
   }
+})
+
+test('a map is drawn anew when its room changes, and keeps its picture when it does not', async () => {
+  const wiped = async (from, to) => {
+    const {view} = await open(from, to)
+    let times = 0
+    Object.defineProperty(view.canvas, 'width', {set() { times++ }}) // which empties it
+    resized() // as soon as it is observed
+    const first = times
+    view.frame.clientHeight = 500
+    resized()
+    return [first, times]
+  }
+  assert.deepEqual(await wiped(), [0, 1])
+  assert.notDeepEqual(await wiped('return false', ''), [0, 1])
+  assert.notDeepEqual(await wiped(', room, ratio]}` ===', ', ratio]}` ==='), [0, 1])
 })
 
 test('all that pinching and dragging do is done by single presses of buttons and keys', async () => {

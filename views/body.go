@@ -14,7 +14,7 @@ func (s Sale) body() templ.Attributes {
 	facts := templ.Attributes{
 		"data-slug":        s.Event.Slug,
 		"data-geometry":    s.geometry(),
-		"data-currency":    s.Event.Currency,
+		"data-symbol":      symbol(s.Event.Currency),
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 	}
 	if decimals := seats.Decimals(s.Event.Currency); decimals != 2 {

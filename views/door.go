@@ -26,7 +26,7 @@ type DoorPage struct {
 func (p DoorPage) facts() templ.Attributes {
 	keys, _ := json.Marshal(p.Keys) // numbers and bytes always marshal
 	return templ.Attributes{
-		"data-slug": p.Event.Slug, "data-currency": p.Event.Currency, "data-door": p.Address,
+		"data-slug": p.Event.Slug, "data-door": p.Address,
 		"data-event": strconv.FormatInt(p.EventID, 10), "data-keys": string(keys),
 	}
 }

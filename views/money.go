@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,10 +16,6 @@ var english = message.NewPrinter(language.English)
 
 // money writes an amount of minor units as people do: "€250", "€12.50", "CHF 25", "¥3,000".
 func money(minor int64, iso string) string {
-	unit, err := currency.ParseISO(iso)
-	if err != nil {
-		return iso + " " + strconv.FormatInt(minor, 10)
-	}
 	digits := seats.Decimals(iso)
 	whole, scale := minor, int64(1)
 	for range digits {
@@ -30,11 +25,19 @@ func money(minor int64, iso string) string {
 	if rest := minor % scale; rest != 0 {
 		text += fmt.Sprintf(".%0*d", digits, max(rest, -rest))
 	}
-	symbol := fmt.Sprint(currency.NarrowSymbol(unit))
-	if strings.IndexFunc(symbol, unicode.IsLetter) >= 0 {
-		symbol += "\u00a0"
+	return symbol(iso) + text
+}
+
+// symbol is what stands before an amount, with a space that does not break where it ends in words: "€", "CHF ".
+func symbol(iso string) string {
+	sign := iso
+	if unit, err := currency.ParseISO(iso); err == nil {
+		sign = fmt.Sprint(currency.NarrowSymbol(unit))
 	}
-	return symbol + text
+	if strings.IndexFunc(sign, unicode.IsLetter) >= 0 {
+		sign += "\u00a0"
+	}
+	return sign
 }
 
 // price is money, in words where there is nothing to pay. "Free" means seats here.

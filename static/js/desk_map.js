@@ -33,6 +33,7 @@ class Heat extends Painter {
     this.packed.states = own.states.map(packed)
     this.packed.times = own.times.map(packed)
   }
+  usual() {} // each seat may have its own time
   state(idx) { return SHAPES[shown.states ? shown.states[idx] : 0] }
   colour(idx, _, of) {
     const state = shown.states ? shown.states[idx] : FREE

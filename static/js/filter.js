@@ -93,7 +93,7 @@ function look() {
 // follow lets the drawing say what each seat costs, and what is special about it.
 filter.follow = drawing => {
   house = drawing
-  look()
+  if (filter.query()) look()
 }
 
 if (links.length) document.addEventListener('click', picked)

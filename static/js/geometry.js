@@ -2,18 +2,12 @@
 
 // sums undoes second-order differences: first value, first difference, then differences of differences; tenths of a unit.
 function sums(coded, into, at) {
-  let value = 0, step = 0
-  coded.forEach((n, i) => {
-    if (i === 0) value = n
-    else value += step += n
+  let value = coded[0], step = 0
+  into[at] = value / 10
+  for (let i = 1; i < coded.length; i++) {
+    value += step += coded[i]
     into[at + i] = value / 10
-  })
-}
-
-function numbersOf(coded, n) {
-  if (Array.isArray(coded)) return i => coded[i]
-  const first = Number(coded.split('-')[0]), step = Number(coded.split('-')[1] ?? first) < first ? -1 : 1
-  return i => String(first + i * step)
+  }
 }
 
 export function unpack(g) {
@@ -37,9 +31,9 @@ function unpackRow(house, r, at) {
   sums(r.x, house.x, at)
   sums(r.y, house.y, at)
   for (let i = 0, from = at; i + 1 < r.c.length; from += r.c[i + 1], i += 2) house.category.fill(r.c[i], from, from + r.c[i + 1])
-  for (const [pos, flags] of Object.entries(r.f ?? {})) house.flags[at + Number(pos)] = flags
+  for (const pos in r.f) house.flags[at + Number(pos)] = r.f[pos]
   house.row.fill(house.rows.length, at, at + count)
-  house.rows.push({name: r.row, first: at, number: numbersOf(r.numbers, count)})
+  house.rows.push({name: r.row, first: at, numbers: r.numbers})
   return at + count
 }
 
@@ -48,18 +42,24 @@ function box(outline) {
   return {left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys)}
 }
 
+const ENOUGH = 200 // seats of a section that tell how far apart they are
+
 // pitch is the usual distance from a seat to the next one of its section.
 function pitch(house, s) {
   if (s.area) return 0
   const gaps = []
-  for (let i = s.first + 1; i < s.first + s.count; i++) {
-    if (house.row[i] === house.row[i - 1]) gaps.push(Math.hypot(house.x[i] - house.x[i - 1], house.y[i] - house.y[i - 1]))
+  for (let i = s.first + 1; i < s.first + Math.min(s.count, ENOUGH); i++) {
+    const dx = house.x[i] - house.x[i - 1], dy = house.y[i] - house.y[i - 1]
+    if (house.row[i] === house.row[i - 1]) gaps.push(dx * dx + dy * dy)
   }
-  gaps.sort((a, b) => a - b)
-  return gaps[gaps.length >> 1] || 20
+  return Math.sqrt(Float64Array.from(gaps).sort()[gaps.length >> 1]) || 20
 }
 
-export const numberOf = (house, idx) => house.rows[house.row[idx]].number(idx - house.rows[house.row[idx]].first)
+// numberOf is what stands on a seat. A row that counts up says only from where to where.
+export function numberOf(house, idx) {
+  const {numbers, first} = house.rows[house.row[idx]], i = idx - first
+  return Array.isArray(numbers) ? numbers[i] : `${parseInt(numbers) + i}`
+}
 
 // labelOf is the seat's label, as claims name it.
 export const labelOf = (house, idx) => `${house.sections[house.section[idx]].name}/${house.rows[house.row[idx]].name}/${numberOf(house, idx)}`

@@ -181,7 +181,7 @@ export async function start() {
   if (!frame || !data.geometry) return
   house = await stage.load()
   view = stage.view
-  painter = new Painter(stage.canvas, house, hold, live, numberOf, filter.fits)
+  painter = new Painter(stage.canvas, house, hold, live, numberOf, filter)
   listen()
   stage.show(painter)
   followHouse(house)

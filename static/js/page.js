@@ -6,16 +6,14 @@ export const $ = (selector, root = document) => root.querySelector(selector)
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 export const calm = matchMedia('(prefers-reduced-motion: reduce)')
 
-const numbers = new Intl.NumberFormat('en')
-export const number = n => numbers.format(n)
+// number writes "50,000". A browser's own way to do so costs a page 15 ms before it is first used.
+export const number = n => `${n}`.replace(/\B(?=(...)+$)/g, ',')
 export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
 
-const digits = Number(data.decimals ?? 2) // of ISO 4217: browsers have their own idea of some
-const writes = n => new Intl.NumberFormat('en', {style: 'currency', currency: data.currency || 'EUR', currencyDisplay: 'narrowSymbol', minimumFractionDigits: n, maximumFractionDigits: n})
-const coin = writes(digits), round = writes(0)
+const digits = Number(data.decimals ?? 2), unit = 10 ** digits
 
-// money writes minor units of the event's currency, as the server does.
-export const money = minor => (minor % 10 ** digits ? coin : round).format(minor / 10 ** digits)
+// money writes minor units of the event's currency, as the server does, which says with what sign.
+export const money = minor => data.symbol + number(Math.floor(minor / unit)) + (minor % unit ? `.${`${minor % unit}`.padStart(digits, 0)}` : '')
 export const price = minor => minor ? money(minor) : 'no charge'
 
 // span is a length of time as "7:42".

@@ -9,6 +9,7 @@ const ACCESSIBLE = 1
 const STATES = ['free', 'held', 'sold', 'blocked'] // as they travel
 const SLOW = 6 // ms for the seats of a frame; the rest of 16 is the browser's
 const FAINT = .22 // of what does not fit the filter
+const EVERY = {on: () => false, fits: () => true} // looks for nothing
 const FEW = 4000 // seats that are drawn one by one; beyond, all are drawn anew
 
 // colours reads the theme from the style sheet; with forced colours those of the system.
@@ -77,8 +78,8 @@ export class Painter {
   #stale = true // all of the sheet, or the seats of it that changed
   #at // where the sheet looks at
   #cost = 0 // ms to draw all of it
-  constructor(canvas, house, hold, live, numberOf, fits = () => true) {
-    Object.assign(this, {canvas, house, hold, live, numberOf, fits, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
+  constructor(canvas, house, hold, live, numberOf, filter = EVERY) {
+    Object.assign(this, {canvas, house, hold, live, numberOf, filter, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
     this.recolour()
   }
   // touch says which seats look different now; without any, all of them may.
@@ -104,8 +105,14 @@ export class Painter {
     return STATES[s]
   }
 
+  // usual is the pixels of seats that nobody here has, for each price and state: to look into each of 50,000 takes long.
+  usual() { return Uint32Array.from({length: HUES * 4}, (_, i) => i % 4 ? this.packed[STATES[i % 4]] : this.packed.prices[i >> 2]) }
+
+  // #own are the seats that may look otherwise here than to everybody.
+  #own() { return new Set([...this.hold.seats.keys(), ...this.hold.asked.keys()]) }
+
   // faint tells whether a seat is none of those that are looked for; what is mine is always seen.
-  faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.fits(idx) }
+  faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
 
   // draw shows everything in view: view = {scale, x, y}, a seat stands at (seat - x) * scale. While the view moves, a house
   // that takes long to draw is shown by the sheet as it is, moved along; true says that it must be drawn when all is still.
@@ -150,18 +157,25 @@ export class Painter {
     if (this.#pixels?.width !== width || this.#pixels.height !== height) this.#pixels = new ImageData(width, height)
     const to = new Uint32Array(this.#pixels.data.buffer)
     to.fill(0)
-    const k = view.scale * ratio
+    const k = view.scale * ratio, usual = this.usual(), {states} = this.live, own = this.#own(), sought = this.filter.on()
     for (const s of sections) {
-      const size = Math.max(1, Math.round(s.pitch * k * .62))
+      const size = Math.max(1, Math.round(s.pitch * k * .62)), {title} = s
       for (let idx = s.first; idx < s.first + s.count; idx++) {
-        const {title} = s
-        if (title && house.x[idx] > title.left && house.x[idx] < title.right && house.y[idx] > title.top && house.y[idx] < title.bottom) continue
-        const state = this.state(idx)
-        const whole = this.colour(idx, state, packed), colour = this.faint(idx, state) ? whole & 0xffffff | whole >>> 2 & 0x3f000000 : whole
-        const side = state === 'free' || state === 'mine' ? size : Math.max(1, size >> 1)
-        const x = Math.round((house.x[idx] - view.x) * k - side / 2), y = Math.round((house.y[idx] - view.y) * k - side / 2)
+        const sx = house.x[idx], sy = house.y[idx]
+        if (title && sx > title.left && sx < title.right && sy > title.top && sy < title.bottom) continue
+        let state = states ? states[idx] : 0, colour
+        if (usual && !own.has(idx)) colour = usual[house.category[idx] % HUES * 4 + state]
+        else {
+          const name = this.state(idx)
+          colour = this.colour(idx, name, packed)
+          state = name === 'free' || name === 'mine' ? 0 : 1
+        }
+        if (sought && !own.has(idx) && !this.filter.fits(idx)) colour = colour & 0xffffff | colour >>> 2 & 0x3f000000
+        const side = state ? Math.max(1, size >> 1) : size, x = Math.round((sx - view.x) * k - side / 2), y = Math.round((sy - view.y) * k - side / 2)
         if (x < 0 || y < 0 || x + side > width || y + side > height) continue
-        for (let row = y; row < y + side; row++) to.fill(colour, row * width + x, row * width + x + side)
+        for (let row = y * width + x, end = row + side * width; row < end; row += width) {
+          for (let at = row; at < row + side; at++) to[at] = colour
+        }
       }
     }
     this.g.putImageData(this.#pixels, 0, 0)
@@ -169,7 +183,7 @@ export class Painter {
 
   // #mine makes the attendee's own seats easy to find where seats are only dots, and those that were.
   #mine(sections, view, ratio) {
-    for (const idx of new Set([...this.hold.seats.keys(), ...this.hold.asked.keys()])) {
+    for (const idx of this.#own()) {
       const state = this.state(idx)
       if (state !== 'mine' && state !== 'lapsed' || !sections.includes(this.house.sections[this.house.section[idx]])) continue
       const x = (this.house.x[idx] - view.x) * view.scale, y = (this.house.y[idx] - view.y) * view.scale
@@ -198,7 +212,7 @@ export class Painter {
     if (this.faint(idx, state)) g.globalAlpha = FAINT
     this.#stamp({state, wheel}, colour, r, x, y, ratio)
     g.globalAlpha = 1
-    if (r >= NUMBER && state === 'free' && this.fits(idx)) this.#number(idx, r, x, y, colour)
+    if (r >= NUMBER && state === 'free' && this.filter.fits(idx)) this.#number(idx, r, x, y, colour)
   }
 
   // #patch draws the seats that changed, where all in view are discs.

@@ -45,6 +45,7 @@ export class Stage extends EventTarget {
       })
     }
     this.#moved()
+    this.#draw(performance.now()) // and not in the next frame, which has enough to do
     document.fonts?.ready.then(() => this.again())
     this.frame.classList.add('live')
     requestAnimationFrame(() => { this.canvas.dataset.ready = '1' })
@@ -60,6 +61,7 @@ export class Stage extends EventTarget {
 
   #draw(now) {
     const {canvas, view} = this
+    cancelAnimationFrame(this.#due)
     this.#due = undefined
     if (document.hidden || !canvas.width || !canvas.height) return // nobody sees it, or it has no room yet
     this.more = this.painter.draw(view, view.width, view.height, view.ratio, now - this.#since < STILL)

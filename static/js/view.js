@@ -27,18 +27,20 @@ export class View extends EventTarget {
     canvas.addEventListener('wheel', event => this.#wheel(event), {passive: false})
   }
 
+  // #measure tells whether there is another room than before. A canvas that is given a size, be it the same, is empty.
   #measure() {
-    this.width = Math.max(this.frame.clientWidth, 1) // a page without its style yet has no size
-    this.height = Math.max(this.frame.clientHeight, SHELF + 1)
-    this.ratio = Math.min(devicePixelRatio || 1, 3)
-    this.canvas.width = Math.round(this.width * this.ratio)
-    this.canvas.height = Math.round(this.height * this.ratio)
-    this.room = this.height - (wide.matches ? 0 : SHELF)
-    this.least = Math.min(this.width / this.box.w, this.room / this.box.h)
+    const width = Math.max(this.frame.clientWidth, 1) // a page without its style yet has no size
+    const height = Math.max(this.frame.clientHeight, SHELF + 1)
+    const ratio = Math.min(devicePixelRatio || 1, 3), room = height - (wide.matches ? 0 : SHELF)
+    if (`${[width, room, ratio]}` === `${[this.width, this.room, this.ratio]}`) return false
+    Object.assign(this, {width, height, ratio, room, least: Math.min(width / this.box.w, room / this.box.h)})
+    this.canvas.width = Math.round(width * ratio)
+    this.canvas.height = Math.round(height * ratio)
+    return true
   }
   #resize() {
     const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
-    this.#measure()
+    if (!this.#measure()) return // whoever begins to observe is told at once
     if (whole) this.fit()
     else this.#set(this.scale, cx - this.width / this.scale / 2, cy - this.height / this.scale / 2)
   }

@@ -1,0 +1,42 @@
+package views
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// golden are amounts as people write them. The scripts are held to the same file (static/page.test.mjs), given the sign
+// and the decimals that a page says.
+func golden(t *testing.T) (amounts []struct {
+	Currency string
+	Minor    int64
+	Text     string
+},
+) {
+	t.Helper()
+	text, err := os.ReadFile("../static/testdata/money.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &amounts); err != nil {
+		t.Fatal(err)
+	}
+	return amounts
+}
+
+func TestAmountsAreWrittenAsPeopleDoWithTheSignThatPagesTellTheirScripts(t *testing.T) {
+	t.Parallel()
+	for _, a := range golden(t) {
+		if got := money(a.Minor, a.Currency); got != a.Text {
+			t.Errorf("%d of %s is %q, want %q", a.Minor, a.Currency, got, a.Text)
+		}
+		facts := Sale{Event: seats.Event{Currency: a.Currency}, Plan: &seats.Plan{}}.body()
+		if sign, _ := facts["data-symbol"].(string); sign == "" || !strings.HasPrefix(a.Text, sign) {
+			t.Errorf("pages say that %s has the sign %q, want that of %q", a.Currency, sign, a.Text)
+		}
+	}
+}
