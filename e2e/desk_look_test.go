@@ -29,6 +29,7 @@ var eachAtDesk = []struct {
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 	}},
 	{"desk-event", func(p *person) { p.visit("/desk/events/a-night-out") }},
+	{"desk-event-menu", func(p *person) { p.press(p.page.Locator(".here summary")) }}, // covers none of the navigation
 	{"desk-waitlist", func(p *person) {
 		p.office.usher(p.t, "event", "create", "--plan", tinyPlan(p.t), "--name", "Box")
 		program := someProgram(p.t, p.office)

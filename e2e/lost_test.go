@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -22,13 +23,16 @@ func TestWhoLosesLapsedSeatsAtTheCheckoutIsOfferedTheNearest(t *testing.T) {
 		} {
 			t.Run(name+" "+lost, func(t *testing.T) {
 				t.Parallel()
-				slug := house.event(t, "theatre", "--hold", "15s")
+				slug := house.event(t, "theatre", "--hold", "8s", "--extensions", "1000")
 				ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
-				ann.openSection(slug, 0)
-				ann.picks("Stalls/C/12", "Stalls/C/13")
+				keeps := someProgram(t, house)
+				keeps.claim(slug, "Stalls/C/12", "Stalls/C/13")
+				lapses := keeps.extends(slug)
+				ann.hasCookiesOf(keeps)
 				ann.visit("/events/" + slug + "/checkout")
 				ann.sees(ann.page.GetByLabel("Name"))
 				bob.openSection(slug, 0)
+				lapses()
 				bob.seesFree("Stalls/C/12") // others see it as soon as ann's time is up
 				if other := someProgram(t, house); lost == "one" {
 					other.claim(slug, "Stalls/C/12")
@@ -39,6 +43,7 @@ func TestWhoLosesLapsedSeatsAtTheCheckoutIsOfferedTheNearest(t *testing.T) {
 				ann.sees(ann.page.GetByText(says))
 				ann.seesTyped("Ann Ørsted", "ann@example.org")
 				ann.press(ann.page.Locator(`button[name="instead"]`).First())
+				defer keeps.extends(slug)()
 				ann.sees(ann.page.GetByText("2 tickets").First())
 				check(t, expect.Locator(ann.page.Locator("#answer")).ToHaveCount(0))
 				ann.seesTyped("Ann Ørsted", "ann@example.org")
@@ -49,20 +54,14 @@ func TestWhoLosesLapsedSeatsAtTheCheckoutIsOfferedTheNearest(t *testing.T) {
 	}
 }
 
-// picks takes seats of a section, with or without scripts.
-func (p *person) picks(labels ...string) {
+// hasCookiesOf makes the browser of a person that of a program: what this holds is theirs.
+func (p *person) hasCookiesOf(other *program) {
 	p.t.Helper()
-	for _, label := range labels {
-		if p.device.noScript {
-			check(p.t, p.seat(label).Check())
-		} else {
-			p.take(label)
-		}
+	at, err := url.Parse(other.url)
+	check(p.t, err)
+	for _, c := range other.client.Jar.Cookies(at) {
+		check(p.t, p.context.AddCookies([]playwright.OptionalCookie{{Name: c.Name, Value: c.Value, URL: &other.url}}))
 	}
-	if p.device.noScript {
-		p.press(p.holdButton())
-	}
-	p.holdsSeats(len(labels))
 }
 
 func TestWhatWasTypedSurvivesALoadAgainAndIsForgottenWithTheOrder(t *testing.T) {
