@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"mime/multipart"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/xuri/excelize/v2"
+	"golang.org/x/net/html"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -124,6 +126,65 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 		t.Errorf("%d deeds", n)
 	}
 	s.wantBooks(t)
+}
+
+// sends is what a browser sends of the form of a page that goes to an address.
+func sends(t *testing.T, page, action string) url.Values {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, inside := url.Values{}, false
+	for n := range root.Descendants() {
+		says := map[string]string{}
+		for _, a := range n.Attr {
+			says[a.Key] = a.Val
+		}
+		_, off := says["disabled"]
+		_, chosen := says["checked"]
+		box := says["type"] == "checkbox" || says["type"] == "radio"
+		switch {
+		case n.Data == "form":
+			inside = says["action"] == action
+		case !inside || off || says["name"] == "" || box && !chosen:
+		case n.Data == "textarea" && n.FirstChild != nil:
+			all.Add(says["name"], n.FirstChild.Data)
+		case n.Data == "textarea" || n.Data == "input" && !box:
+			all.Add(says["name"], says["value"])
+		case n.Data == "input":
+			all.Add(says["name"], cmp.Or(says["value"], "on"))
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no form of the page goes to %s", action)
+	}
+	return all
+}
+
+func TestSettingsOfASaleThatBeganShowWhatStaysAndSaveTheRest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	settings := s.does(t, ann, "/desk/events", url.Values{"name": {"Gala"}, "starts": {"2030-03-01T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"club"}})
+	_, page := s.page(t, ann, settings)
+	draft := sends(t, page, settings)
+	for name, value := range map[string]string{"strict": "on", "birth": "on", "fee_kept": "on", "fee_ticket": "1.50", "questions": "text! Company"} {
+		draft.Set(name, value)
+	}
+	s.does(t, ann, settings, draft)
+	s.does(t, ann, strings.Replace(settings, "settings", "status", 1), url.Values{"status": {"on sale"}, "now": {"on"}})
+	_, page = s.page(t, ann, settings)
+	if n := strings.Count(page, " readonly"); n < 6 {
+		t.Errorf("%d fields of the page are only read", n)
+	}
+	begun := sends(t, page, settings)
+	begun.Set("venue", "The great hall")
+	s.does(t, ann, settings, begun)
+	sale, err := s.office.Sale(t.Context(), "gala")
+	if e := sale.Event; err != nil || e.Venue != "The great hall" || !e.Strict || !e.AsksBirth || !e.Fees.Kept || len(e.Questions) != 1 {
+		t.Errorf("it is %+v, %v", e, err)
+	}
 }
 
 func TestAnEventIsMadeOfAFile(t *testing.T) {

@@ -79,10 +79,9 @@ func (h *Handlers) createOnce(r *http.Request, m desk.Member, key string, n seat
 	if key == "" {
 		return "", desk.ErrNoKey
 	}
-	base := seats.Slug(n.Name)
-	if base == "" || base == "new" {
-		base = strings.TrimPrefix("event-"+base, "-")
-		base = strings.TrimRight(base, "-")
+	base := seats.Slug(n.Name, "event")
+	if base == "new" { // the address of the form that makes one
+		base = "event-new"
 	}
 	return h.organizers.Create(r.Context(), m, key, what, n, base, func(slug string, also seats.Also) error {
 		n.Slug = slug

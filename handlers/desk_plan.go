@@ -183,7 +183,7 @@ func (h *Handlers) planVersion(w http.ResponseWriter, r *http.Request, m desk.Me
 		return err
 	}
 	w.Header().Set("Content-Type", mime)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+seats.Slug(v.Name)+"-"+number+"."+kind+`"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+seats.Slug(v.Name, "plan")+"-"+number+"."+kind+`"`)
 	_, _ = w.Write(content) // a reader who is gone needs no plan
 	return nil
 }

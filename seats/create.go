@@ -38,7 +38,7 @@ type NewEvent struct {
 }
 
 func (e NewEvent) withDefaults() NewEvent {
-	e.Slug = or(e.Slug, Slug(e.Name))
+	e.Slug = or(e.Slug, Slug(e.Name, "event"))
 	e.TimeZone = or(e.TimeZone, "UTC")
 	e.Language = or(e.Language, Language)
 	e.Currency = or(e.Currency, "EUR")

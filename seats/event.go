@@ -120,8 +120,9 @@ func EventBySlug(ctx context.Context, db DB, slug string) (Event, error) {
 	return e, nil
 }
 
-// Slug turns a name into what an address may hold: lower case letters, digits and dashes.
-func Slug(name string) string {
+// Slug turns a name into what an address may hold: lower case letters, digits and dashes. A name that has none of them, as
+// in another script, becomes the word for what it names.
+func Slug(name, otherwise string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
 		switch {
@@ -134,7 +135,7 @@ func Slug(name string) string {
 			b.WriteByte('-')
 		}
 	}
-	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
+	return or(strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-"), otherwise)
 }
 
 // isConstraint tells whether err is the refusal of the constraint with this name.

@@ -77,7 +77,7 @@ func eventCreate(ctx context.Context, c *call) error {
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
 		e, err := seats.CreateEvent(ctx, db, n, p)
 		if errors.Is(err, seats.ErrSlugTaken) {
-			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name)))
+			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name, "event")))
 		}
 		if err != nil {
 			return err
@@ -93,6 +93,8 @@ func checkNewEvent(n *seats.NewEvent, from, starts string) error {
 		return errors.New("--plan is missing: a file, or one of the names \"usher plan list\" shows")
 	case n.Name == "":
 		return errors.New("--name is missing")
+	case n.Slug != "" && n.Slug != seats.Slug(n.Slug, ""):
+		return fmt.Errorf("--slug %q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2", n.Slug)
 	case n.HoldLength < time.Second:
 		return fmt.Errorf("--hold %s is too short; a second is the least", n.HoldLength)
 	case n.PaymentLength < time.Second || n.PaymentLength > 24*time.Hour:

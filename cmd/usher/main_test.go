@@ -82,6 +82,7 @@ func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
 		{"event create --plan theatre", "--name is missing"},
 		{"event create --plan theatre --name X --hold 1ms", "too short"},
 		{"event create --plan theatre --name X --limit 0", "--limit 0"},
+		{"event create --plan theatre --name X --slug A_Night", `--slug "A_Night" is no word`},
 		{"event create --plan theatre --name X --starts soon", `--starts "soon"`},
 		{"event create --plan theatre --name X --time-zone Vienna", "Europe/Vienna"},
 		{"serve --addr 8080", "host:port"},

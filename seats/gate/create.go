@@ -43,7 +43,7 @@ type NewRoom struct {
 const drandURL = "https://api.drand.sh/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
 func (n NewRoom) withDefaults() NewRoom {
-	n.Slug = or(n.Slug, seats.Slug(n.Name))
+	n.Slug = or(n.Slug, seats.Slug(n.Name, "room"))
 	n.Slots = or(n.Slots, 500)
 	n.Entry = or(n.Entry, EntryBrowser)
 	n.Beacon = or(n.Beacon, BeaconNone)
@@ -72,7 +72,7 @@ func (n *NewRoom) check() error {
 	}
 	address, err := url.Parse(n.BeaconURL)
 	switch {
-	case n.Slug == "" || len(n.Name) > 200:
+	case strings.TrimSpace(n.Name) == "" || len(n.Name) > 200:
 		return nonsense("A waiting room needs a name of up to 200 letters.")
 	case n.Slots < 1 || n.Slots > 100_000:
 		return nonsense("%d is not a number of slots between 1 and 100,000.", n.Slots)
