@@ -75,6 +75,20 @@ type way struct {
 	mayNames, maySee, manage bool
 }
 
+// RoomChanged is told that a waiting room shows everybody something else.
+func (d *Desks) RoomChanged(room *gate.Room) {
+	if d.open.Load() == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for event, b := range d.boards {
+		if d.gate.Of(event) == room {
+			b.ring()
+		}
+	}
+}
+
 // board is an event that somebody looks at.
 type board struct {
 	desks   *Desks
@@ -83,7 +97,9 @@ type board struct {
 	evening *desk.Evening
 	bell    chan struct{} // something changed
 
-	drawing sync.Mutex // held while evening is asked
+	drawing sync.Mutex    // held while evening is asked, or what follows
+	told    gate.Accuracy // of the waiting room's estimates
+	toldAt  time.Time     // when it was asked last
 
 	mu      sync.Mutex
 	visited time.Time // when somebody looked last
@@ -259,6 +275,13 @@ func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err erro
 	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown
+		if time.Since(b.toldAt) > byClock { // it changes slowly
+			if b.told, err = b.desks.gate.Control("").Accuracy(ctx, room.Slug); err != nil {
+				return p, err
+			}
+			b.toldAt = time.Now()
+		}
+		p.Told = b.told
 	}
 	return p, nil
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -223,6 +224,28 @@ func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 		if got := do(wrong[0], wrong[1], wrong[2:]...); got != http.StatusUnprocessableEntity {
 			t.Errorf("%v answers %d", wrong, got)
 		}
+	}
+}
+
+func TestWhatIsDoneToAWaitingRoomElsewhereIsToldToTheDeskAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	c := newRoom(t, s, gate.NewRoom{Slots: 5})
+	feed := s.opens(t, s.owner(t), "")
+	hears(t, feed, "live-room", "0 of 5")
+	quickest := time.Hour
+	for slots := 6; slots < 10 && quickest > byClock/2; slots++ { // after the first it was drawn just now: the clock comes much later
+		began := time.Now()
+		if err := c.Slots(t.Context(), "evening", slots); err != nil {
+			t.Fatal(err)
+		}
+		hears(t, feed, "live-room", fmt.Sprintf("0 of %d", slots))
+		if slots > 6 {
+			quickest = min(quickest, time.Since(began))
+		}
+	}
+	if quickest > byClock/2 {
+		t.Errorf("the desk was told after %v at the quickest", quickest)
 	}
 }
 

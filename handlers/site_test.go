@@ -88,6 +88,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 		config.Desks.Changed(s)
 		config.Waits.Changed(s)
 	}
+	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
 	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run} {

@@ -79,7 +79,9 @@ func (p DeskLive) conversion() (big, small string) {
 	return shareOf(l.Conversion), shareOf(l.Lapses) + " lapsed; of holds begun " + minutes(p.Sale.Event.HoldLength) + " ago or before"
 }
 
-func shareOf(r desk.Rate) string { return fmt.Sprintf("%.0f %%", 100*r.Share()) }
+func shareOf(r desk.Rate) string { return wholePercent(r.Share()) }
+
+func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 func sparkOfRevenue(l *desk.Live) string {
 	return spark(each(l, func(r desk.Row) float64 { return float64(max(0, r.Revenue)) }))

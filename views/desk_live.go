@@ -22,6 +22,7 @@ type DeskLive struct {
 
 	Room  *gate.State     // nil: people are let in as they come
 	Shown *gate.Published // what the room shows to everybody
+	Told  gate.Accuracy   // how right the waits were that its pages told
 	Kept  int             // seats that are kept for those on the wait list
 	Key   string          // of the forms
 	Wall  bool            // for a screen on the wall: figures only
@@ -158,6 +159,22 @@ func (p DeskLive) rateWords() string {
 		return "no limit"
 	}
 	return "up to " + p.rateValue()
+}
+
+// comeWords is how many of those called come, as far as it is known.
+func (p DeskLive) comeWords() string {
+	if p.Room.Pace.Show == 0 {
+		return "not known yet"
+	}
+	return wholePercent(p.Room.Pace.Show)
+}
+
+// toldWords is how many were called when they were told.
+func (p DeskLive) toldWords() string {
+	if p.Told.Told == 0 {
+		return "not known yet"
+	}
+	return wholePercent(p.Told.Within) + " of " + number(p.Told.Told)
 }
 
 // rateValue is the limit in people a minute.

@@ -36,12 +36,27 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	l.Seen = map[string]desk.Seen{orders.OfPayout + text: {Who: text, At: noon}}
 	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	l.Waits = desk.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
-	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3}
+	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: gate.Pace{Show: 0.62}}
 	shown := gate.Published{Lobby: 5, Line: 6, Serving: 4}
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
 	return DeskLive{
 		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening", Event: &s.Event},
-		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Key: text,
+		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: gate.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
+	}
+}
+
+func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
+	t.Parallel()
+	p := atLive(Page{Title: "Evening"}, sale(t, "theatre", nil), "Ann")
+	text := render(t, liveRoom(p))
+	for _, want := range []string{"<dt>Waiting</dt><dd>7</dd>", "<dt>Come when called</dt><dd>62 %</dd>", "<dt>Called when they were told</dt><dd>95 % of 120</dd>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the desk lacks %s: %s", want, text)
+		}
+	}
+	p.Room, p.Told = &gate.State{}, gate.Accuracy{}
+	if text := render(t, liveRoom(p)); strings.Count(text, "not known yet") != 2 {
+		t.Errorf("the desk knows what nobody can: %s", text)
 	}
 }
 

@@ -78,7 +78,6 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	rooms := gate.New(db.pool, db.dsn, log)
 	rooms.Looks = cfg.Looks
 	rooms.Ended = office.Ended
-	rooms.Changed = func(r *gate.Room) { hub.RoomChanged(r.ID) }
 	till := openTill(cfg, db, office, listener, log)
 	sold, purse := till.sold, till.purse
 	waits.Wrote = sold.WroteMail
@@ -91,6 +90,10 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	hooks := hook.New(db.pool, organizers, cfg.HooksInside, log)
 	sold.Happened = hooks.Wake
 	desks := handlers.NewDesks(organizers, office, rooms, log)
+	rooms.Changed = func(r *gate.Room) {
+		hub.RoomChanged(r.ID)
+		desks.RoomChanged(r)
+	}
 	office.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
 		desks.Changed(s)

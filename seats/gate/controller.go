@@ -45,6 +45,7 @@ type Seen struct {
 type Pace struct {
 	Rate   float64 `json:"rate"`   // people per second the box office is trusted with
 	Credit float64 `json:"credit"` // people of it not let in yet
+	Show   float64 `json:"show"`   // share of those called that will come, as it thought last; 0 before the first look
 }
 
 // What decides how many are called.
@@ -79,6 +80,7 @@ func Next(pace Pace, seen Seen) (Pace, Step) {
 	came := respond(seen.Cohorts)
 	step := Step{Show: came.show(), Expected: came.expected(seen.Cohorts, oldest), Soon: came.expected(seen.Cohorts, soon)}
 	pace = pace.after(&seen)
+	pace.Show = step.Show
 
 	people, by := float64(seen.Waiting)*step.Show, ByWaiting
 	for _, bound := range []struct {
