@@ -114,6 +114,7 @@ func TestEveryStateOfAWaitingRoomIsToldAndAccessibleOnPhoneAndDesktopAndZoomed(t
 				}
 				who.shows(slug, s)
 				if s.State == "waiting" {
+					who.reads("as-of", "as of ")
 					wait, _, _ := strings.Cut(s.Wait, " (")
 					who.reads("wait", wait)
 					who.reads("seat", s.Seat)

@@ -148,14 +148,24 @@ test('where a cache answers for the house, two million learn within five seconds
   }
 })
 
+test('without a cache thirty thousand learn within five seconds that it is sold out, and a hundred thousand within thirteen', () => {
+  const s = waiting => ({phase: 'open', lobby: waiting, line: 0, serving: 0, free: 0})
+  for (const wait of [undefined, 60, 3000]) {
+    assert.ok(late(stand.every, s(30_000), 'waiting', wait) <= 5, `${wait}`)
+    assert.ok(late(stand.every, s(100_000), 'waiting', wait) < 13.1, `${wait}`)
+    assert.ok(late(stand.every, {...s(30_000), phase: 'lobby'}, 'lobby') > 30, 'a lobby needs no hurry')
+  }
+})
+
 test('a planted slow page is noticed', async () => {
   const slow = async (from, to) => {
     assert.ok(source.includes(from), `the script has no ${from} any more`)
     return (await load(source.replace(from, to))).every
   }
-  const s = {lobby: 3000, line: 0, serving: 0, free: 0}
+  const s = {phase: 'open', lobby: 3000, line: 0, serving: 0, free: 0}
+  assert.ok(late(await slow('? 10 : 1', '? 1 : 1'), {...s, lobby: 30_000}, 'waiting', 600) > 5)
   assert.ok(late(await slow('return some(3)', 'return some(5)'), s, 'waiting', 5) > 5)
-  assert.ok(late(await slow(' && s.free > 0', ''), s, 'waiting', 600) > 5)
+  assert.ok(late(await slow(' && s.free > 0) return', ') return'), s, 'waiting', 600) > 5)
   assert.ok(late(await slow('(s.looks ?? 1000)', '1000'), {lobby: 2_000_000, line: 0, serving: 0, free: 0, looks: 1_000_000}, 'waiting', 600) > 5)
 })
 

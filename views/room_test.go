@@ -70,7 +70,7 @@ func TestWhatAPersonWhoWaitsReads(t *testing.T) {
 	text := render(t, Room(waiting(Page{Title: "Evening"}, sale(t, "theatre", nil), RoomWaiting)))
 	for _, want := range []string{
 		`<strong data-number>31,870</strong>`, `<span data-serving>12,004</span>`, `<dd data-ahead>9,345</dd>`, `<dd data-seat>uncertain</dd>`,
-		`min (`, `<dd data-free>1,203</dd>`, `<dd data-held>371</dd>`, `It depends on how many seats the people before you take.`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
+		`as of 04:33:20</small>`, `min (`, `<dd data-free>1,203</dd>`, `<dd data-held>371</dd>`, `It depends on how many seats the people before you take.`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)

@@ -65,7 +65,7 @@ func (cfg *Config) serveSettings() []setting {
 		{"log", "USHER_LOG", "`form` of the log: text or json", text(&cfg.Log, "text")},
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
 		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
-		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; more with a cache in front", number(&cfg.Looks, gate.LooksPerSecond)},
+		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front", number(&cfg.Looks, gate.LooksPerSecond)},
 		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
 		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},

@@ -27,8 +27,8 @@ type Gate struct {
 	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
 
-	// Looks is how often in a second all pages of a room together may ask how it is, without a socket; 0: LooksPerSecond. A
-	// cache before the house may answer far more.
+	// Looks is how often in a second all pages of a room together may ask how it is, without a socket; ten times as often
+	// while no seat is free. 0: LooksPerSecond. A cache before the house may answer far more.
 	Looks int
 	// Patience is how long somebody waits who does not work before they join: a minute.
 	Patience time.Duration

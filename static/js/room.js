@@ -1,7 +1,7 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
 // own follows from their number. Where a socket is to be had, it tells at once what changes, and the page asks less.
 
-import {advice, before, chance, every, left, moved, near, newer, number, sampled, seconds, stands, words} from 'usher/stand'
+import {advice, before, chance, every, exactly, left, moved, near, newer, number, sampled, seconds, stands, words} from 'usher/stand'
 
 const data = document.body.dataset
 const $ = selector => document.querySelector(selector)
@@ -10,6 +10,7 @@ const write = (name, text) => $$(`main [data-${name}]`).forEach(e => { if (e.tex
 const name = document.title.split(' · ').at(-1)
 
 let shown, me, least = Infinity
+let fresh // when the house last said what is shown, by its clock
 let early // of this browser's clock, how much the server's is ahead, in ms
 let arrived = '' // where to go, once let in
 let beaten = 0 // the last window in which this page said that it is there
@@ -38,6 +39,7 @@ function show(state, wait) {
     write('advice', advice(seat))
   }
   write('left-seats', left(shown, data.zone))
+  write('as-of', `as of ${exactly(fresh, data.zone)}`)
   document.title = `${{waiting: `${number(least)} ahead`, called: 'Your turn', inside: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'} · ${name}`
   announce(state, changed)
 }
@@ -86,6 +88,7 @@ async function look() {
   const answer = await fetch(`${data.room}/status`, {headers: {Accept: 'application/json'}})
   if (!answer.ok) throw new Error(answer.status)
   const next = await answer.json()
+  fresh = Date.parse(answer.headers.get('date')) || now() // something on the way may have kept it
   if (next.epoch > shown.epoch) return location.reload() // everything begins anew
   shown = newer(next, shown)
   if (spoke < seen) socket?.close() // it is open, and carries nothing any more
@@ -113,6 +116,7 @@ function hear(notice) {
   const state = where()
   document.body.dataset.told = ''
   spoke = notice.v
+  fresh = now()
   shown = newer({...shown, ...notice}, shown)
   if (where() === state) render()
   else step(true)
@@ -180,7 +184,8 @@ function work(event) {
 if (data.status) {
   addEventListener('submit', work)
   shown = JSON.parse(data.status)
-  early = Date.parse(shown.at) - Date.now()
+  fresh = Date.parse(shown.at)
+  early = fresh - Date.now()
   me = {kind: +data.kind, index: +data.index, number: +data.number, called: data.called}
   document.body.classList.add('scripted')
   document.addEventListener('visibilitychange', enter)

@@ -22,9 +22,9 @@ export function seconds({rate, leave}, people) {
   return wait > 86400 ? undefined : wait
 }
 
-// time is a time of day on the clock of the event's place.
-export const time = (at, zone, more) => new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit', timeZone: zone, ...more})
-const exact = {second: '2-digit'}
+// time is a time of day on the clock of the event's place, exactly to the second.
+const time = (at, zone, second) => new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit', second, timeZone: zone})
+export const exactly = (at, zone) => time(at, zone, '2-digit')
 
 // words are a wait from now on, and when it is over.
 export function words(wait, now, zone) {
@@ -45,12 +45,12 @@ export const advice = seat => ({
 }[seat] ?? '')
 
 // moved says when numbers were called last.
-export const moved = (s, zone) => s.moved_at ? `since ${time(s.moved_at, zone, exact)}` : ''
+export const moved = (s, zone) => s.moved_at ? `since ${exactly(s.moved_at, zone)}` : ''
 
 // left says what there is to hope for while no seat is free.
 export function left(s, zone) {
   if (s.free > 0) return ''
-  if (s.held > 0 && s.next_ends) return `No seat is free. The next hold ends at ${time(s.next_ends, zone, exact)}; if its seats come back, the next in line is let in.`
+  if (s.held > 0 && s.next_ends) return `No seat is free. The next hold ends at ${exactly(s.next_ends, zone)}; if its seats come back, the next in line is let in.`
   if (s.held > 0) return 'No seat is free. If a held one comes back, the next in line is let in.'
   return 'No seat is free or held.'
 }
@@ -80,10 +80,12 @@ export const near = (s, people) => s.lobby + s.line - s.serving < 1e5 || people 
 // every is when to ask again, in seconds. Who is about to be called asks each 3 s, so that they learn within five what they
 // wait for: their turn, or that it is sold out. All others keep one pace before, at and after the opening, so that it brings
 // no wave: as many questions a second as the house has answers for, one each 3 s at most, and one each 30 s at least. Who
-// waits long asks less often while seats are free, down to a fourth. random is between 0 and 1.
+// waits long asks less often while seats are free, down to a fourth. While none is, it may be sold out at any moment and
+// hardly anybody claims: then the house has ten times the answers. random is between 0 and 1.
 export function every(s, state, wait, random = Math.random()) {
   const some = seconds => seconds * (0.8 + 0.4 * random)
-  const pace = Math.min(30, Math.max(3, (s.lobby + s.line - s.serving) / (s.looks ?? 1000)))
+  const looks = (s.looks ?? 1000) * (s.phase === 'open' && s.free === 0 ? 10 : 1)
+  const pace = Math.min(30, Math.max(3, (s.lobby + s.line - s.serving) / looks))
   if (state === 'called' || state === 'next' || state === 'waiting' && wait < 20) return some(3)
   if (state === 'waiting' && wait !== undefined && s.free > 0) return some(Math.min(60, 4 * pace, Math.max(pace, wait / 10)))
   return some(pace)
