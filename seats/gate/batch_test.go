@@ -45,7 +45,7 @@ func (h *house) counted(t testing.TB) (*gate.Room, *searches) {
 	t.Helper()
 	s := &searches{}
 	config := h.db.Config()
-	config.ConnConfig.Tracer = s
+	config.BeforeConnect, config.ConnConfig.Tracer = nil, s // a connection has one tracer, and the pool's own would be it
 	db, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
