@@ -17,6 +17,11 @@ import (
 func init() {
 	bug := os.Getenv("USHER_MUTANT")
 	hasBug = func(asked string) bool { return asked == bug }
+	if bug == "counter after commit" {
+		countLate = func(ctx context.Context, db *pgxpool.Pool, event int64) {
+			_, _ = db.Exec(ctx, countLateSQL, event) // who plants a bug does not look
+		}
+	}
 	atConnect = func(cfg *pgxpool.Config) {
 		if bug == "synchronous_commit off" {
 			cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
@@ -36,6 +41,14 @@ func init() {
 	}
 }
 
+// By seats that are held (1) or paying (3), as it should have been before the commit.
+const countLateSQL = `
+UPDATE counter c
+   SET held = ARRAY(SELECT (SELECT count(*) FROM seat_state t JOIN seat s USING (event_id, idx)
+                             WHERE t.event_id = c.event_id AND s.category = k.n AND t.state IN (1, 3))::integer
+                      FROM generate_series(0, cardinality(c.held) - 1) AS k(n) ORDER BY k.n)
+ WHERE event_id = $1`
+
 const (
 	theGuard      = "AND (s.holder IS NULL OR s.expires_at <= clock_timestamp() OR s.holder = n.by)"
 	theSwiftGuard = "AND (holder IS NULL OR state = 2 /* lapsed */ AND expires_at <= clock_timestamp())"
@@ -45,13 +58,13 @@ const (
 
 // plantedSQL is what becomes of a text on its way to the server; never longer than it was.
 var plantedSQL = map[string][][2]string{
-	"check then update":   {{theGuard, ""}, {theSwiftGuard, ""}, {thePlace, ""}, {"FOR NO KEY UPDATE) s", ") s"}},
-	"hold trusted":        {{theGuard, ""}},
-	"lapse by node clock": {{theGuard, ""}, {theLook, "coalesce(expires_at<clock_timestamp()+'1s',true)"}},
-	"locks in no order":   {{"        ORDER BY 1) AS n(idx)", "   ORDER BY 1 DESC) AS n(idx)"}},
-	"counter left behind": {{"ARRAY(SELECT a + d FROM unnest(held, $8", "ARRAY(SELECT a+0*d FROM unnest(held, $8"}},
-	"versions with gaps":  {{"version = version + 1,", "version = version + 2,"}},
-	"slot without expiry": {{"clock_timestamp() + here.idle", "clock_timestamp() + '9 days'"}},
+	"check then update":    {{theGuard, ""}, {theSwiftGuard, ""}, {thePlace, ""}, {"FOR NO KEY UPDATE) s", ") s"}},
+	"hold trusted":         {{theGuard, ""}},
+	"lapse by node clock":  {{theGuard, ""}, {theLook, "coalesce(expires_at<clock_timestamp()+'1s',true)"}},
+	"locks in no order":    {{"        ORDER BY 1) AS n(idx)", "   ORDER BY 1 DESC) AS n(idx)"}},
+	"counter after commit": {{"ARRAY(SELECT a + d FROM unnest(held, $8", "ARRAY(SELECT a+0*d FROM unnest(held, $8"}},
+	"versions with gaps":   {{"version = version + 1,", "version = version + 2,"}},
+	"slot without expiry":  {{"clock_timestamp() + here.idle", "clock_timestamp() + '9 days'"}},
 }
 
 // forger changes SQL in the messages that pass.

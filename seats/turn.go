@@ -154,6 +154,9 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.change.Version == 0 {
 		return
 	}
+	if countLate != nil {
+		countLate(ctx, s.office.db, s.Event.ID)
+	}
 	if s.seats.apply(b.change) {
 		s.office.changed(s)
 	} else if err := s.CatchUp(ctx); err != nil {

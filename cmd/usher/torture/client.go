@@ -96,7 +96,7 @@ func (c *client) step(ctx context.Context) {
 	case len(c.seats) == 0 && dice < 10 || dice < 3:
 		c.leave()
 	case len(c.orders) > 0 && (dice < 35 || len(c.orders) > 2):
-		c.cancel(ctx)
+		c.givesBack(ctx, c.random.IntN(len(c.orders)))
 	case len(c.seats) == 0 && dice < 60:
 		c.claim(ctx, c.pick(1+c.random.IntN(3)))
 	case len(c.seats) == 0 || dice < 45:
@@ -196,38 +196,14 @@ func (c *client) extend(ctx context.Context) {
 }
 
 func (c *client) order(ctx context.Context) {
-	labels := make([]string, len(c.seats))
-	for i, idx := range c.seats {
-		labels[i] = c.run.plan.Label(idx)
-	}
 	o := &operation{kind: kindOrder, holder: c.holder(), key: c.key(), asked: c.seats}
-	a := c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/orders", map[string]any{
-		"hold": c.hold, "seats": labels, "name": c.holder(), "email": fmt.Sprintf("client%d@example.org", c.number), "method": "door",
-	})
+	a := c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/orders", c.form("door"))
 	if !o.granted() || a.Order == nil {
 		c.look(ctx)
 		return
 	}
 	c.run.checkOrder(o)
-	bought := order{code: o.order, seats: o.got}
-	for _, t := range a.Order.Tickets {
-		bought.tickets = append(bought.tickets, t.ID)
-	}
-	c.orders, c.seats = append(c.orders, bought), nil
-	c.run.orders.Store(bought.code, bought)
-}
-
-// cancel gives an order up, whole.
-func (c *client) cancel(ctx context.Context) {
-	i := c.random.IntN(len(c.orders))
-	gone := c.orders[i]
-	c.orders = slices.Delete(c.orders, i, i+1)
-	o := &operation{kind: kindCancel, holder: c.holder(), key: c.key(), asked: gone.seats}
-	c.run.orders.Delete(gone.code)
-	a := c.settle(ctx, o, http.MethodPost, "/orders/"+gone.code+"/cancellations", map[string]any{"key": o.key, "tickets": gone.tickets})
-	if !o.unknown && (a.Order == nil || a.Order.State != "cancelled") {
-		c.history.violated("orders", "order %s was cancelled by %s and the answer is %d %s", gone.code, c.holder(), o.status, o.code)
-	}
+	c.bought(o, &a)
 }
 
 func (c *client) look(ctx context.Context) {

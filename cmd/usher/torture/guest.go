@@ -38,7 +38,7 @@ func (c *client) queues(ctx context.Context) {
 	switch c.random.IntN(3) {
 	case 0:
 		if c.ordersAtTheDoor(ctx) {
-			c.givesBack(ctx)
+			c.givesBack(ctx, 0)
 		}
 	case 1:
 		c.does(ctx, kindRelease, http.MethodDelete, "/events/"+slugOf(sceneRoom)+"/claims", nil)

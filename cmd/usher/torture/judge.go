@@ -87,22 +87,26 @@ func (r *run) lookOn(ctx context.Context) {
 
 const deadlocksSQL = `SELECT coalesce(sum(deadlocks), 0)::bigint FROM pg_stat_database WHERE datname = $1`
 
-// judge is for the end, when everything is healed and every answer is in. Maps are looked at while the sockets are open. What
-// takes long comes last, but where a bug is: there, whoever finds it soonest.
+// judge is for the end, when everything is healed and every answer is in.
 func (r *run) judge(ctx context.Context) error {
-	steps := []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeNodes}
-	if r.settings.Until != nil {
-		steps = []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.converge, r.judgeNodes}
-	}
-	if r.settings.provoke != nil {
-		steps = slices.Delete(steps, 5, 6) // what may have to be found out is waited for where it is provoked
-	}
-	for _, step := range steps {
+	for _, step := range r.steps() {
 		if err := step(ctx); err != nil || r.enough() {
 			return err
 		}
 	}
 	return nil
+}
+
+// steps are what is judged, one after the other.
+func (r *run) steps() []func(context.Context) error {
+	switch {
+	case r.settings.Until == nil: // maps while the sockets are open, what takes long last
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeNodes}
+	case r.settings.provoke == nil: // whoever finds a bug soonest
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.converge, r.judgeNodes}
+	default: // what has to be waited for is where it is provoked
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.judgeNodes}
+	}
 }
 
 func (r *run) judgeAnswers(context.Context) error {

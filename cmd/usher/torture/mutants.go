@@ -32,7 +32,7 @@ var Mutants = []Mutant{
 	{Bug: "no idempotency key", About: "a repeat is done again", provoke: askTwice, hold: time.Minute},
 	{Bug: "synchronous_commit off", About: "an answer does not wait for the disk", provoke: killAfterOrders, nodes: 1, alone: true},
 	{Bug: "locks in no order", About: "seats are locked in another order on some connections", provoke: crossLocks, hold: time.Minute},
-	{Bug: "counter left behind", About: "the counter forgets what is held", nodes: 1},
+	{Bug: "counter after commit", About: "the counter is brought up to date after the commit", nodes: 1},
 	{Bug: "versions with gaps", About: "a version is left out", nodes: 1, provoke: claimOne},
 	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", provoke: missBell, hold: time.Minute},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},

@@ -21,11 +21,11 @@ const (
 func (c *client) pays(ctx context.Context) {
 	c.leave()
 	for len(c.orders) > 2 {
-		c.givesBack(ctx)
+		c.givesBack(ctx, 0)
 	}
 	if !c.takesPlaces(ctx, 1+c.random.IntN(2)) {
 		if len(c.orders) > 0 {
-			c.givesBack(ctx)
+			c.givesBack(ctx, 0)
 		}
 		c.rest(ctx, 200*time.Millisecond)
 		return
@@ -41,6 +41,8 @@ func (c *client) pays(ctx context.Context) {
 	}
 	switch story := c.fate(); story {
 	case "gives up", "gives up, and it was taken":
+		// No bank takes money on a page that was closed, but one may have begun to, tell of it late, and say until then that
+		// nothing came of it. What it keeps or took must go back all the same.
 		c.does(ctx, kindStop, http.MethodPost, "/payments/"+code+"/stop", map[string]any{})
 		c.stands(ctx, code, "over")
 		c.run.bank.Pays(session, story != "gives up")

@@ -46,18 +46,12 @@ const (
 // answer asks again with the same key: nobody may see an error, and sockets come back soon, not all at once.
 func Roll(ctx context.Context, server *Server, s Settings) (*Rolling, error) {
 	s.Nodes, s.Watchers, s.Clients, s.Scenes, s.none, s.Faults = rollingNodes, rollingSockets, 1, nil, true, nil
-	if err := s.complete(); err != nil {
-		return nil, err
-	}
-	r, err := newRun(ctx, server, s)
+	r, err := open(ctx, server, s)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
 	if err := r.openRush(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.heal(ctx); err != nil { // they start
 		return nil, err
 	}
 	watching, stop := context.WithCancel(ctx)
@@ -136,9 +130,7 @@ func (r *run) restartUnder(ctx context.Context) {
 		if seats.Sleep(ctx, 2*time.Second) != nil {
 			return
 		}
-		if err := n.restart(r.database); err != nil {
-			r.history.violated("nodes", "%v", err)
-		}
+		r.restart(n)
 		if err := r.back(ctx, n); err != nil {
 			return
 		}

@@ -83,7 +83,7 @@ type run struct {
 	database string
 	bank     *standin.Fake
 	plan     *seats.Plan
-	plans    map[string]*seats.Plan // of the scenes
+	plans    map[string]*seats.Plan // by scene
 	labels   map[string]int
 	nodes    []*node
 	watchers []*watcher
@@ -116,18 +116,12 @@ type run struct {
 // Run tortures nodes on a server and judges what came of it. The error is for a torture that could not be; what went wrong
 // is in the report.
 func Run(ctx context.Context, server *Server, s Settings) (_ *Report, err error) {
-	if err := s.complete(); err != nil {
-		return nil, err
-	}
-	r, err := newRun(ctx, server, s)
+	defer func() { err = errors.Join(err, server.rightTime()) }()
+	r, err := open(ctx, server, s)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	defer func() { err = errors.Join(err, server.rightTime()) }()
-	if err := r.heal(ctx); err != nil { // they start
-		return nil, err
-	}
 	took, err := r.suffer(ctx)
 	if err != nil {
 		return nil, err
@@ -135,44 +129,47 @@ func Run(ctx context.Context, server *Server, s Settings) (_ *Report, err error)
 	return r.report(took), ctx.Err()
 }
 
-func newRun(ctx context.Context, server *Server, s Settings) (r *run, err error) {
-	r = &run{
-		settings: s, server: server, plan: hall(), plans: map[string]*seats.Plan{}, labels: map[string]int{}, history: newHistory(), pictures: newPictures(), did: map[string]int{},
+// open makes a house of its own on the server and starts its nodes.
+func open(ctx context.Context, server *Server, s Settings) (*run, error) {
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	r := &run{
+		settings: s, server: server, plan: hall(), labels: map[string]int{}, history: newHistory(), pictures: newPictures(), did: map[string]int{},
 		plain: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
-	if err := r.chooseFaults(); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{r.chooseFaults, r.putOnSale, r.addNodes, r.heal} { // healed, they run
+		if err := step(ctx); err != nil {
+			r.close()
+			return nil, err
+		}
 	}
-	for idx := range r.plan.Seats {
-		r.labels[r.plan.Label(idx)] = idx
-	}
-	if r.database, err = server.newDatabase(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.putOnSale(ctx); err != nil {
-		return nil, err
-	}
+	return r, nil
+}
+
+// addNodes adds nodes that do not run yet, a bank if somebody is to pay, and pages that look at a map.
+func (r *run) addNodes(context.Context) error {
+	s := &r.settings
 	env := s.Env
 	if r.plays(scenePaid) {
 		r.bank = standin.Start()
 		env = append(slices.Clone(env), "USHER_STRIPE_KEY=sk_test_torture", "USHER_STRIPE_WEBHOOK_SECRET="+standin.Secret, "USHER_STRIPE_URL="+r.bank.URL)
 	}
 	for i := range s.Nodes {
-		n, err := newNode(i, s.Program, server.dir+"/"+r.database, server.dial, env)
+		n, err := newNode(i, s.Program, r.server.dir+"/"+r.database, r.server.dial, env)
 		if err != nil {
-			r.close()
-			return nil, err
+			return err
 		}
 		r.nodes = append(r.nodes, n)
 	}
 	for i := range s.Watchers {
 		r.watchers = append(r.watchers, &watcher{run: r, number: i, opened: i, random: r.source(uint64(i) + 100)})
 	}
-	return r, nil
+	return nil
 }
 
 // chooseFaults takes those that were asked for, and of all those that this machine lets us do.
-func (r *run) chooseFaults() error {
+func (r *run) chooseFaults(context.Context) error {
 	for _, f := range faults {
 		why, missing := r.server.missing[f.name]
 		switch asked := slices.Contains(r.settings.Faults, f.name); {
@@ -185,7 +182,15 @@ func (r *run) chooseFaults() error {
 	return nil
 }
 
-func (r *run) putOnSale(ctx context.Context) error {
+// putOnSale makes the events, in a database of their own.
+func (r *run) putOnSale(ctx context.Context) (err error) {
+	r.plans = map[string]*seats.Plan{"": r.plan}
+	for idx := range r.plan.Seats {
+		r.labels[r.plan.Label(idx)] = idx
+	}
+	if r.database, err = r.server.newDatabase(ctx); err != nil {
+		return err
+	}
 	conn, err := r.server.connect(ctx, r.database)
 	if err != nil {
 		return err

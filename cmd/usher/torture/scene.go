@@ -80,7 +80,7 @@ func (r *run) cast(ctx context.Context, end <-chan struct{}, begin func(func()))
 // does asks something in the client's scene.
 func (c *client) does(ctx context.Context, kind, method, path string, body map[string]any) (operation, answer) {
 	o := operation{kind: kind, scene: c.scene, holder: c.holder(), key: c.key()}
-	if kind == kindCancel || kind == kindWait { // forms of their own, with the key in them
+	if kind == kindWait { // a form of its own, with the key in it
 		body["key"] = o.key
 	}
 	a := c.settle(ctx, &o, method, path, body)
@@ -130,12 +130,13 @@ func (c *client) bought(o *operation, a *answer) {
 	c.run.orders.Store(b.code, b)
 }
 
-// givesBack cancels the oldest of their orders.
-func (c *client) givesBack(ctx context.Context) {
-	gone := c.orders[0]
-	c.orders = c.orders[1:]
+// givesBack cancels one of their orders, whole.
+func (c *client) givesBack(ctx context.Context, i int) {
+	gone := c.orders[i]
+	c.orders = slices.Delete(c.orders, i, i+1)
 	c.run.orders.Delete(gone.code)
-	o, a := c.does(ctx, kindCancel, http.MethodPost, "/orders/"+gone.code+"/cancellations", map[string]any{"tickets": gone.tickets})
+	o := &operation{kind: kindCancel, scene: c.scene, holder: c.holder(), key: c.key(), asked: gone.seats}
+	a := c.settle(ctx, o, http.MethodPost, "/orders/"+gone.code+"/cancellations", map[string]any{"key": o.key, "tickets": gone.tickets})
 	if !o.unknown && (a.Order == nil || a.Order.State != "cancelled") {
 		c.history.violated("orders", "order %s was cancelled by %s and the answer is %d %s", gone.code, c.holder(), o.status, o.code)
 	}

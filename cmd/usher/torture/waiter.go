@@ -24,7 +24,7 @@ const (
 func (c *client) waits(ctx context.Context) {
 	c.leave()
 	if len(c.orders) > 0 && c.random.IntN(2) == 0 {
-		c.givesBack(ctx)
+		c.givesBack(ctx, 0)
 		return
 	}
 	o, a := c.does(ctx, kindWait, http.MethodPost, "/events/"+slugOf(sceneWait)+"/waitlist", map[string]any{"email": c.email(), "quantity": 1 + c.random.IntN(2), "fewer": c.random.IntN(2) == 0})
