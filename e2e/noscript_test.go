@@ -51,6 +51,10 @@ func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T
 	someProgram(t, house).claim(slug, "Stalls/C/12")
 	ann.press(ann.holdButton())
 	ann.readsRefusal("Stalls/C/12")
+	ann.visit("/events") // and back by the browser's button: no form is sent again
+	_, err := ann.page.GoBack()
+	check(t, err)
+	ann.readsRefusal("Stalls/C/12")
 	ann.holds("Stalls/C/11")
 	ann.takesTheOffer()
 	ann.holdsSeats(2)

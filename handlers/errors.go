@@ -126,7 +126,7 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "3")
 		p = errBroken
 	}
-	w.Header().Set("Cache-Control", "no-store")
+	fresh(w, r)
 	p.tooOften(w)
 	number := ""
 	if p.status >= http.StatusInternalServerError {

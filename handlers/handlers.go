@@ -150,9 +150,19 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, page templ.Co
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if w.Header().Get("Cache-Control") == "" {
-		w.Header().Set("Cache-Control", "no-store")
+		fresh(w, r)
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(buffer.Bytes()) // a reader who is gone needs no page
 	return nil
+}
+
+// fresh has a page shown as it is now, whenever it is asked for. Only a page that answers a form, such as a refusal, is kept
+// by its reader's browser for the way back: the form is not sent again for that, and without a page there is an error.
+func fresh(w http.ResponseWriter, r *http.Request) {
+	keeps := "no-store"
+	if r.Method == http.MethodPost && !wantsJSON(r) && !atDesk(r) {
+		keeps = "private, no-cache"
+	}
+	w.Header().Set("Cache-Control", keeps)
 }

@@ -87,7 +87,7 @@ func (h *Handlers) order(w http.ResponseWriter, r *http.Request) error {
 
 // showOrder writes the page of an order; message says why what was asked was not done.
 func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, message string) error {
-	w.Header().Set("Cache-Control", "no-store")
+	fresh(w, r)
 	sent, err := h.orders.LastMail(r.Context(), order.ID)
 	if err != nil {
 		return err

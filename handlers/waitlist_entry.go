@@ -22,7 +22,7 @@ func (h *Handlers) waiter(next func(http.ResponseWriter, *http.Request, waitlist
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Cache-Control", "no-store")
+		fresh(w, r)
 		return next(w, r, n, s)
 	})
 }
@@ -100,7 +100,7 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
+	fresh(w, r)
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeEntry(s, &p))
 	}
