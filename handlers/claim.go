@@ -164,7 +164,7 @@ func wholeNumber(form url.Values, field string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, invalid("The " + field + " is not a whole number.")
+		return 0, invalid("How many you want is not a whole number.")
 	}
 	return n, nil
 }

@@ -135,9 +135,13 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wantsJSON(r) {
 		err = writeJSON(w, p.status, errorAnswer{errorBody{Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
 	} else {
-		err = writePage(w, r, p.status, views.Error(views.ErrorPage{
-			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next, Desk: atDesk(r), Number: number,
-		}))
+		page := views.ErrorPage{
+			Page: views.Page{Title: p.what, Nonce: nonce(w)}, Status: p.status, What: p.what, Holds: p.holds, Next: p.next, Number: number,
+		}
+		if !p.gone() || atDesk(r) {
+			page.Back, page.Words = onward(r)
+		}
+		err = writePage(w, r, p.status, views.Error(page))
 	}
 	if err != nil {
 		h.about(w, r).Error("an error page failed", "error", err)

@@ -105,7 +105,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // with makes a handler of one that wants the event of the address.
 func (h *Handlers) with(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		sale, err := h.office.Sale(r.Context(), r.PathValue("slug"))
+		sale, err := h.office.Sale(r.Context(), strings.ToLower(r.PathValue("slug"))) // as it is typed from a poster
 		if err != nil {
 			return err
 		}

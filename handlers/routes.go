@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/static"
@@ -197,18 +198,38 @@ func (h *Handlers) routes(list []route) http.Handler {
 	return mux
 }
 
-// unrouted answers addresses and methods that are not in the table with a page of ours.
+// unrouted answers addresses and methods that are not in the table with a page of ours. Who looks at the address of a form,
+// which a browser shows after a refusal, or ends an address with a slash too many, is led to the page they mean.
 func (h *Handlers) unrouted(table *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		probe := &statusOnly{header: http.Header{}}
 		table.ServeHTTP(probe, r)
-		if probe.status == http.StatusMethodNotAllowed {
+		looks := r.Method == http.MethodGet && !wantsJSON(r)
+		switch {
+		case probe.status == http.StatusMethodNotAllowed && looks:
+			path, _ := onward(r)
+			http.Redirect(w, r, path, http.StatusSeeOther)
+		case probe.status == http.StatusMethodNotAllowed:
 			w.Header().Set("Allow", probe.header.Get("Allow"))
 			h.fail(w, r, errMethod)
-			return
+		case looks && slashed(table, r):
+			http.Redirect(w, r, strings.TrimSuffix(r.URL.EscapedPath(), "/"), http.StatusSeeOther)
+		default:
+			h.fail(w, r, errNoPage)
 		}
-		h.fail(w, r, errNoPage)
 	}
+}
+
+// slashed tells whether an address is in the table but for the slash at its end.
+func slashed(table *http.ServeMux, r *http.Request) bool {
+	path, ends := strings.CutSuffix(r.URL.Path, "/")
+	if !ends {
+		return false
+	}
+	without := r.Clone(r.Context())
+	without.URL.Path, without.URL.RawPath = path, ""
+	_, pattern := table.Handler(without)
+	return pattern != ""
 }
 
 // statusOnly takes the mux's own answer, of which only status and Allow are wanted.

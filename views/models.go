@@ -97,6 +97,7 @@ type ErrorPage struct {
 	What   string // what happened
 	Holds  string // what still holds; may be empty
 	Next   string // what to do next
-	Desk   bool   // it went wrong at the desk
+	Back   string // the page to go on from; empty: the list of events
+	Words  string // of the link to it
 	Number string // of the request, for whoever asks the operator; empty if there is nothing to ask
 }

@@ -22,8 +22,8 @@ type Mapping struct {
 var guesses = map[string][]string{
 	"section":  {"data-section", "section", "block", "area", "sector", "zone", "bereich", "layer", "group"},
 	"row":      {"data-row", "row", "row_number", "reihe", "line", "id 2"},
-	"number":   {"data-number", "data-seat", "number", "seat", "seat_number", "seat number", "platz", "no", "nr", "text", "title", "id 3"},
-	"category": {"data-category", "category", "price", "price category", "pricecategory", "fill"},
+	"number":   {"data-number", "data-seat", "number", "seat", "seat_number", "seat number", "platz", "sitz", "sitzplatz", "no", "nr", "text", "title", "id 3"},
+	"category": {"data-category", "category", "price", "price category", "pricecategory", "kategorie", "preiskategorie", "preisgruppe", "preis", "fill"},
 	"x":        {"x", "posx", "pos_x", "left", "cx"}, "y": {"y", "posy", "pos_y", "top", "cy"},
 	"id": {"id", "uuid", "guid", "seat_guid", "external_id"}, "flags": {"flags", "flag", "accessible", "remarks"},
 }
