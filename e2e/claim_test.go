@@ -71,6 +71,10 @@ func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
 		t.Fatalf("give back: status %d", status)
 	}
 	ann.holdsSeats(0)
+
+	other.buys(slug, "Stalls/C/16")
+	ann.sees(ann.page.Locator(`input[value="Stalls/C/16"][data-state="sold"]`))
+	ann.holdsSeats(0) // nothing is left to pay for
 }
 
 func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {

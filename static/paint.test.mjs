@@ -49,3 +49,22 @@ test('a seat drawn with all of its kind looks as it would by itself', async () =
     assert.notEqual(await wrong(from, to), 0, `${from} may be ${to}`)
   }
 })
+
+test('a map that gets another size while it moves is drawn anew, and not empty', async () => {
+  const painted = async (from = '', to = '') => {
+    assert.ok(source.includes(from), `the script has no ${from} any more`)
+    const {Painter} = await import(`data:text/javascript,${encodeURIComponent(source.replace(from, to).replace('SLOW = 6', 'SLOW = -1'))}// ${painters++}`)
+    const hold = {seats: new Map(), asked: new Map(), has: () => false, ghost: () => false}, canvas = {width: 40, height: 24, getContext: () => pen}
+    const painter = new Painter(canvas, house, hold, {states: null}, () => '')
+    painter.draw({x: 0, y: 0, scale: 1}, 40, 24, 1, true)
+    put = undefined
+    painter.touch()
+    painter.draw({x: 1, y: 0, scale: 1}, 40, 24, 1, true)
+    const slid = put === undefined
+    canvas.width = 80
+    painter.draw({x: 1, y: 0, scale: 1}, 80, 24, 1, true)
+    return [slid, put !== undefined]
+  }
+  assert.deepEqual(await painted(), [true, true])
+  assert.deepEqual(await painted('this.#at] = [canvas.width, canvas.height, undefined]', 'this.#stale] = [canvas.width, canvas.height, true]'), [true, false])
+})

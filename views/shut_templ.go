@@ -46,7 +46,7 @@ func Shut(p ShutPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = masthead(p.Sale, eventTitle(p.Event.Name)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = masthead(p.Sale, eventTitle(p.Event)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -2,6 +2,7 @@ package views
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,26 @@ import (
 
 // written is what a German organizer wrote; each must stand in an element that says so (WCAG 3.1.2).
 var written = []string{"Der Saal wird gelüftet", "Welches Gericht", "Fischsuppe", "Erste Reihe", "Gleich geht es weiter"}
+
+// theirs are the names they gave: of the event, its place and a section. Where one stands by itself it is marked, too.
+var theirs = []string{"Die Möwe", "Schauspielhaus", "Parkett"}
+
+var alone = regexp.MustCompile(`<(\w+)([^<>]*)>\s*(` + strings.Join(theirs, "|") + `)\s*</`)
+
+// unnamed lists the names that stand by themselves and are not marked, and which are. What is drawn is not read out.
+func unnamed(page string) (found []string, marked map[string]int) {
+	marked = map[string]int{}
+	for _, m := range alone.FindAllStringSubmatch(page, -1) {
+		switch {
+		case !slices.Contains([]string{"h1", "h2", "a", "b", "span", "strong"}, m[1]):
+		case strings.Contains(m[2], `lang="de"`):
+			marked[m[3]]++
+		default:
+			found = append(found, m[0])
+		}
+	}
+	return found, marked
+}
 
 // unmarked lists what an organizer wrote that a page does not mark, and how often it marks each.
 func unmarked(page string) (found []string, marked map[string]int) {
@@ -31,7 +52,10 @@ func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
 	t.Parallel()
 	page := Page{Title: "Evening", Nonce: "nonce"}
 	s := sale(t, "theatre", holds["a hold"])
-	s.Event.Language, s.Event.Reason = "de", written[0]
+	s.Event.Language, s.Event.Reason, s.Event.Name, s.Event.Venue = "de", written[0], theirs[0], theirs[1]
+	for i := range s.Plan.Sections {
+		s.Plan.Sections[i].Name = theirs[2]
+	}
 	for i := range s.Plan.Categories {
 		s.Plan.Categories[i].Name = written[3]
 	}
@@ -65,11 +89,21 @@ func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
 		for words, n := range marked {
 			seen[words] += n
 		}
+		found, marked = unnamed(render(t, p.c))
+		if len(found) > 0 {
+			t.Errorf("%s does not mark the names %q", p.name, found)
+		}
+		for name, n := range marked {
+			seen[name] += n
+		}
 	}
-	for _, words := range written {
+	for _, words := range append(written, theirs...) {
 		if seen[words] == 0 {
 			t.Errorf("%q stands nowhere: this test looks at too little", words)
 		}
+	}
+	if found, _ := unnamed(`<h1>Die Möwe</h1>`); len(found) != 1 {
+		t.Error("a name that is not marked is not noticed")
 	}
 	if found, _ := unmarked(`<p class="why">Der Saal wird gelüftet.</p>`); len(found) != 1 {
 		t.Error("a reason that is not marked is not noticed")

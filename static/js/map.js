@@ -183,10 +183,10 @@ export async function start() {
   view = stage.view
   painter = new Painter(stage.canvas, house, hold, live, numberOf, filter)
   listen()
+  const at = Number(frame.dataset.section)
+  if (at >= 0) view.jump(house.sections[at]) // before the first picture
   stage.show(painter)
   followHouse(house)
   filter.follow(house)
   tellPrices(idx => house.categories[house.category[idx]].price)
-  const at = Number(frame.dataset.section)
-  if (at >= 0) view.jump(house.sections[at])
 }

@@ -118,8 +118,9 @@ export class Painter {
   // that takes long to draw is shown by the sheet as it is, moved along; true says that it must be drawn when all is still.
   draw(view, width, height, ratio, moving) {
     const {canvas, front} = this, sheet = this.#sheet
-    if (sheet.width !== canvas.width || sheet.height !== canvas.height) [sheet.width, sheet.height, this.#stale] = [canvas.width, canvas.height, true]
+    if (sheet.width !== canvas.width || sheet.height !== canvas.height) [sheet.width, sheet.height, this.#at] = [canvas.width, canvas.height, undefined]
     const slide = moving && this.#at && this.#cost > SLOW
+    if (!this.#at) this.touch() // nothing is on the sheet
     if (!slide && (this.#stale === true || this.#stale.size)) this.#paint(view, width, height, ratio)
     front.setTransform(1, 0, 0, 1, 0, 0)
     front.clearRect(0, 0, canvas.width, canvas.height)
