@@ -2071,7 +2071,7 @@ func roomControls(p DeskLive) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 181, "\" aria-describedby=\"work-hint\"></label> <button>Set</button><p class=\"hint\" id=\"work-hint\">0: none. 300 takes a browser about a second: a brake on programs that join by the thousand.</p></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 181, "\" aria-describedby=\"work-hint\"></label> <button>Set</button><p class=\"hint\" id=\"work-hint\">0: none. 300 takes a browser about half a second, a slow phone two: a brake on programs that join by the thousand.</p></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

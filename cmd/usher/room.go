@@ -30,7 +30,7 @@ func roomCreate(ctx context.Context, c *call) error {
 	fs.IntVar(&n.Slots, "slots", 500, "most `people` inside at once")
 	fs.Float64Var(&n.Rate, "rate", 0, "most `people` let in per second; 0: no limit")
 	fs.StringVar(&n.Entry, "entry", gate.EntryBrowser, "browser: a number for each; email: a number for each verified address")
-	fs.IntVar(&n.Work, "work", 0, "`rounds` of work in each try of a browser before it joins, against programs that join by the thousand; 300 take a second, 0 is none")
+	fs.IntVar(&n.Work, "work", 0, "`rounds` of work in each try of a browser before it joins, against programs that join by the thousand; 300 take half a second, on a slow phone two; 0 is none")
 	fs.StringVar(&n.Beacon, "beacon", gate.BeaconNone, "where the public half of the draw comes from: none, manual or drand")
 	fs.StringVar(&n.BeaconURL, "beacon-url", "", "`address` of a relay of drand's quicknet chain; empty: its operators'")
 	fs.DurationVar(&n.Valid, "valid", 10*time.Minute, "how `long` a called number may be used")

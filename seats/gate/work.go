@@ -20,12 +20,12 @@ import (
 )
 
 // A room may ask a browser for some work before it joins. That is a brake on programs that join by the thousand, and no wall:
-// it makes each place cost about a second of a processor. Nobody solves a puzzle. The challenge is in the format of ALTCHA
+// it makes each place cost about half a second of a processor. Nobody solves a puzzle. The challenge is in the format of ALTCHA
 // (version 2, https://altcha.org), whose solver pages use: to find a counter with which PBKDF2 gives a key that begins with a
 // prefix. Nothing is stored until somebody joins; then the work is a person, who has one place, on whatever node and however
 // often they show it. Whoever cannot work, such as a browser without scripts, waits for a minute instead.
 const (
-	// UsualWork is what takes a browser about a second.
+	// UsualWork is what takes a browser about half a second, and a slow phone two.
 	UsualWork = 300
 
 	mostWork      = 100_000
