@@ -26,7 +26,7 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []Wish) ([]error, error) {
 	s.mu.Lock()
 	s.lane.waiting, s.lane.running = append(s.lane.waiting, commands...), true
 	s.office.lanes.Add(1)
-	go s.run()
+	go s.run(nil)
 	s.mu.Unlock()
 	outcome := make([]error, len(commands))
 	for i, c := range commands {

@@ -1,0 +1,56 @@
+package seats_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// lockedSQL tells whether a statement waits for a row.
+const lockedSQL = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
+
+func TestWhoComesWhileALoneClaimIsWrittenIsServedAfterIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 10))
+	tx, err := b.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `SELECT FROM counter WHERE event_id = $1 FOR UPDATE`, b.sale.Event.ID); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var claims sync.WaitGroup
+	claim := func(w seats.Wish) {
+		claims.Go(func() {
+			if _, err := b.sale.Claim(ctx, seats.NewID(), "", w); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	claim(seats.Wish{Seats: []string{"Stalls/A/1"}})
+	for locked := false; !locked; {
+		if err := b.db.QueryRow(t.Context(), lockedSQL).Scan(&locked); err != nil {
+			t.Fatal(err)
+		}
+		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		claim(seats.Wish{Area: "Floor", Quantity: 1})
+	}
+	claim(seats.Wish{Best: 2, Category: "A"})
+	if err := seats.Sleep(t.Context(), 20*time.Millisecond); err != nil { // most of them are in the lane by now, and all of them are served
+		t.Fatal(err)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	claims.Wait()
+	wantBooks(t, b)
+}
