@@ -79,14 +79,13 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	email, err := h.credit.Ask(r.Context(), asked.Email, asked.Key)
-	wrong := map[bool]*problem{errors.Is(err, credit.ErrOften): errOften, errors.Is(err, credit.ErrAddress): errAddress, errors.Is(err, credit.ErrKey): errOtherAddress}[true]
-	switch {
-	case wrong != nil && !wantsJSON(r):
+	if wrong := refusedAddress(err); wrong != nil && !wantsJSON(r) {
 		wrong.tooOften(w)
 		return h.showCredit(w, r, wrong.status, views.CreditPage{Typed: asked.Email, WrongEmail: wrong.what + " " + wrong.next})
-	case wrong != nil:
+	} else if wrong != nil {
 		return wrong
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	h.orders.WroteMail()
@@ -100,6 +99,19 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusAccepted, linkAnswer{email})
 	}
 	return h.showCredit(w, r, http.StatusOK, views.CreditPage{Asked: email})
+}
+
+// refusedAddress says why no link was sent to an address; nil if that is not what is wrong.
+func refusedAddress(err error) *problem {
+	switch {
+	case errors.Is(err, credit.ErrOften):
+		return errOften
+	case errors.Is(err, credit.ErrAddress):
+		return errAddress
+	case errors.Is(err, credit.ErrKey):
+		return errOtherAddress
+	}
+	return nil
 }
 
 // GET /credit/links/{token}

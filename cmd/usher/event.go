@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -15,75 +16,88 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// eventCall is what a call of event create says.
+type eventCall struct {
+	seats.NewEvent
+	plan, starts, opens string
+	draft               bool
+	prices, fees        map[string]string // amounts as they were written
+}
+
 // eventCreate puts one event on sale. It works beside a running serve, whose private Postgres it then uses.
 func eventCreate(ctx context.Context, c *call) error {
 	var cfg Config
-	var n seats.NewEvent
-	var from, starts, opens string
-	var draft bool
-	prices := map[string]string{}
+	e := eventCall{prices: map[string]string{}, fees: map[string]string{}}
 	fs := c.flags()
-	fs.StringVar(&from, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
-	fs.StringVar(&n.Name, "name", "", "`name` of the event")
-	fs.StringVar(&n.Slug, "slug", "", "its `word` in addresses; empty: made from the name")
-	fs.StringVar(&n.Venue, "venue", "", "`place` where it is")
-	fs.StringVar(&starts, "starts", "", "`time` it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks")
-	fs.StringVar(&n.TimeZone, "time-zone", "UTC", "`zone` of the venue's clock, such as Europe/Vienna")
-	fs.StringVar(&n.Language, "language", "en", "`tag` of the language you write in, such as de: of questions, reasons, notes and names of prices")
-	fs.StringVar(&n.Currency, "currency", "EUR", "three `letters`, ISO 4217")
-	fs.DurationVar(&n.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
-	fs.IntVar(&n.SeatsPerHolder, "limit", 6, "most `seats` for one person")
-	fs.IntVar(&n.Extensions, "extensions", 10, "how many `times` a person may ask for more time")
-	fs.BoolVar(&n.Strict, "strict", false, "take seats away the moment their time is up, instead of letting others take them")
-	fs.BoolVar(&n.NoLoneSeats, "no-lone-seats", false, "refuse to leave a single free seat between others where it can be avoided")
-	fs.BoolVar(&n.AsksBirth, "ask-birth", false, "ask everybody who orders for their date of birth")
-	fs.Func("ask", "a `question` for everybody who orders, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"", func(text string) error {
-		q, err := seats.ReadQuestion(text)
-		n.Questions = append(n.Questions, q)
-		return err
-	})
-	fs.BoolVar(&draft, "draft", false, "keep it to yourself for now; \"usher event status\" puts it on sale")
-	fs.StringVar(&opens, "opens", "", "`time` from which on it is on sale, as for --starts; empty: at once")
-	fs.BoolVar(&n.PaidAhead, "paid-ahead", false, "let nobody pay at the door")
-	fs.BoolVar(&n.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
-	fs.BoolVar(&n.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
-	fs.DurationVar(&n.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
-	fs.Func("price", "what a `category` costs, as A=25.00, with the decimals of the currency; once for each", func(text string) error { return addPrice(prices, text) })
-	fees := map[string]string{}
-	fs.Func("fee", "a `fee` besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each", func(text string) error { return addPrice(fees, text) })
-	fs.BoolVar(&n.Fees.Kept, "keep-fees", false, "let fees stay here when a ticket is cancelled")
+	e.flags(fs)
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
 	if err := c.parse(fs, 0); err != nil {
 		return err
 	}
-	if err := setFees(&n.Fees, fees, n.Currency); err != nil {
+	if err := e.complete(); err != nil {
 		return c.misuse(err)
 	}
-	if err := checkNewEvent(&n, from, starts); err != nil {
-		return c.misuse(err)
-	}
-	if err := setOpening(&n, draft, opens); err != nil {
-		return c.misuse(err)
-	}
-	p, err := findPlan(from)
+	p, err := findPlan(e.plan)
 	if err != nil {
 		return err
 	}
-	if err := setPrices(p, prices, n.Currency); err != nil {
+	if err := setPrices(p, e.prices, e.Currency); err != nil {
 		return c.misuse(err)
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		e, err := seats.CreateEvent(ctx, db, n, p)
+		made, err := seats.CreateEvent(ctx, db, e.NewEvent, p)
 		if errors.Is(err, seats.ErrSlugTaken) {
-			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name, "event")))
+			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(e.Slug, seats.Slug(e.Name, "event")))
 		}
 		if err != nil {
 			return err
 		}
-		return announce(c.stdout, e)
+		return announce(c.stdout, made)
 	})
+}
+
+func (e *eventCall) flags(fs *flag.FlagSet) {
+	fs.StringVar(&e.plan, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
+	fs.StringVar(&e.Name, "name", "", "`name` of the event")
+	fs.StringVar(&e.Slug, "slug", "", "its `word` in addresses; empty: made from the name")
+	fs.StringVar(&e.Venue, "venue", "", "`place` where it is")
+	fs.StringVar(&e.starts, "starts", "", "`time` it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks")
+	fs.StringVar(&e.TimeZone, "time-zone", "UTC", "`zone` of the venue's clock, such as Europe/Vienna")
+	fs.StringVar(&e.Language, "language", "en", "`tag` of the language you write in, such as de: of questions, reasons, notes and names of prices")
+	fs.StringVar(&e.Currency, "currency", "EUR", "three `letters`, ISO 4217")
+	fs.DurationVar(&e.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
+	fs.IntVar(&e.SeatsPerHolder, "limit", 6, "most `seats` for one person")
+	fs.IntVar(&e.Extensions, "extensions", 10, "how many `times` a person may ask for more time")
+	fs.BoolVar(&e.Strict, "strict", false, "take seats away the moment their time is up, instead of letting others take them")
+	fs.BoolVar(&e.NoLoneSeats, "no-lone-seats", false, "refuse to leave a single free seat between others where it can be avoided")
+	fs.BoolVar(&e.AsksBirth, "ask-birth", false, "ask everybody who orders for their date of birth")
+	fs.Func("ask", "a `question` for everybody who orders, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"", func(text string) error {
+		q, err := seats.ReadQuestion(text)
+		e.Questions = append(e.Questions, q)
+		return err
+	})
+	fs.BoolVar(&e.draft, "draft", false, "keep it to yourself for now; \"usher event status\" puts it on sale")
+	fs.StringVar(&e.opens, "opens", "", "`time` from which on it is on sale, as for --starts; empty: at once")
+	fs.BoolVar(&e.PaidAhead, "paid-ahead", false, "let nobody pay at the door")
+	fs.BoolVar(&e.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
+	fs.BoolVar(&e.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
+	fs.DurationVar(&e.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
+	fs.Func("price", "what a `category` costs, as A=25.00, with the decimals of the currency; once for each", func(text string) error { return addPrice(e.prices, text) })
+	fs.Func("fee", "a `fee` besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each", func(text string) error { return addPrice(e.fees, text) })
+	fs.BoolVar(&e.Fees.Kept, "keep-fees", false, "let fees stay here when a ticket is cancelled")
+}
+
+// complete refuses what makes no sense before a database is touched, and fills in what follows from the rest.
+func (e *eventCall) complete() error {
+	if err := setFees(&e.Fees, e.fees, e.Currency); err != nil {
+		return err
+	}
+	if err := checkNewEvent(&e.NewEvent, e.plan, e.starts); err != nil {
+		return err
+	}
+	return setOpening(&e.NewEvent, e.draft, e.opens)
 }
 
 // checkNewEvent refuses what makes no sense before a database is touched, and puts the time of the start into n.
@@ -165,6 +179,11 @@ func evening(now time.Time, days int) time.Time {
 func announce(w io.Writer, e seats.Event) error {
 	_, err := fmt.Fprintf(w, "%s is %s: %s seats, held for %s, at most %d a person.\nIt is at /events/%s\n",
 		e.Name, statusOf(e), thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, e.Slug)
+	if err != nil || e.StartsAt.After(time.Now()) {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "It began already, on %s. If that is a slip, change it at /desk/events/%s/settings\n",
+		e.Local(e.StartsAt).Format("Monday 2 January 2006, 15:04 MST"), e.Slug)
 	return err
 }
 

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func TestWhoMakesAnEventThatBeganAlreadyIsToldSo(t *testing.T) {
+	t.Parallel()
+	for year, told := range map[int]bool{2025: true, 2125: false} {
+		var out strings.Builder
+		if err := announce(&out, seats.Event{Name: "Evening", Slug: "evening", StartsAt: time.Date(year, 3, 1, 19, 0, 0, 0, time.UTC)}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "Saturday 1 March 2025, 19:00 UTC") != told {
+			t.Errorf("of %d it says %q", year, &out)
+		}
+	}
+}
