@@ -17,8 +17,9 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// postgres starts a durable server of its own and returns a pool of so many connections to it, with the schema.
-func postgres(b *testing.B, connections int32) *pgxpool.Pool {
+// postgres starts a durable server of its own, with settings beside those of `usher serve`, and returns a pool of so many
+// connections to it, with the schema.
+func postgres(b *testing.B, connections int32, settings ...string) *pgxpool.Pool {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "usher-bench-")
 	if err != nil {
@@ -27,7 +28,7 @@ func postgres(b *testing.B, connections int32) *pgxpool.Pool {
 	if err := os.Chmod(dir, 0o755); err != nil { // the server's user must be able to walk in
 		b.Fatal(err)
 	}
-	server, err := migrations.StartPrivate(b.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	server, err := migrations.StartPrivate(b.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
 	if err != nil {
 		b.Fatal(err)
 	}
