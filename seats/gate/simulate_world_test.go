@@ -56,7 +56,7 @@ const (
 	window   = 30  // seconds of one count of those present
 	beat     = 0.05
 	longest  = 6 * 3600
-	settling = 300 // seconds before anybody is shown a wait
+	settling = 60 // seconds before anybody is shown a wait; then the pace is that of the last ones
 )
 
 type controller func(Pace, Seen) (Pace, Step)

@@ -12,14 +12,16 @@ import (
 // tickEach is the least time between two calls of numbers, by the database's clock.
 const tickEach = 900 * time.Millisecond
 
-// A hold whose time is up counts as free seats, though nobody announced it yet.
+// A hold whose time is up counts as free seats, though nobody announced it yet. How many came in is told of a whole minute only:
+// of a part of it, waits would be foretold that are far too long.
 const seenSQL = `
 SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.expires_at > clock_timestamp()),
        (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.expires_at > clock_timestamp()
            AND EXISTS (SELECT FROM event e JOIN hold h ON h.event_id = e.id WHERE e.room_id = r.id AND h.holder = s.holder AND NOT h.lapsed)),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.free) n WHERE e.room_id = r.id),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.held) n WHERE e.room_id = r.id),
-       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > now() - interval '1 minute')
+       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > now() - interval '1 minute'
+           AND EXISTS (SELECT FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < now() - interval '1 minute'))
   FROM room r
  WHERE r.id = $1`
 
