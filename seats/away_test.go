@@ -15,11 +15,9 @@ import (
 // street leads to a database, unless it is shut, and counts who comes.
 type street struct {
 	net.Listener
-	to     string // a socket
-	shut   atomic.Bool
-	came   atomic.Int64
-	coming atomic.Int64 // connections that were not asked anything yet
-	most   atomic.Int64
+	to   string // a socket
+	shut atomic.Bool
+	came atomic.Int64
 }
 
 func newStreet(t *testing.T, to string) *street {
@@ -45,16 +43,10 @@ func newStreet(t *testing.T, to string) *street {
 
 func (s *street) lead(near net.Conn) {
 	defer near.Close()
-	if n := s.coming.Add(1); n > s.most.Load() {
-		s.most.Store(n)
-	}
 	if s.shut.Load() {
-		s.coming.Add(-1)
 		return
 	}
-	time.Sleep(30 * time.Millisecond) // so that others would come meanwhile
 	far, err := net.Dial("unix", s.to)
-	s.coming.Add(-1)
 	if err != nil {
 		return
 	}
@@ -63,7 +55,7 @@ func (s *street) lead(near net.Conn) {
 	_, _ = io.Copy(near, far)
 }
 
-func TestADatabaseThatComesBackMeetsOneAfterAnotherAndClaimsWaitForIt(t *testing.T) {
+func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 4))
 	cfg := b.db.Config().ConnConfig
@@ -84,7 +76,6 @@ func TestADatabaseThatComesBackMeetsOneAfterAnotherAndClaimsWaitForIt(t *testing
 	if err := db.Ping(t.Context()); err == nil {
 		t.Fatal("the database is there still")
 	}
-	street.most.Store(0)
 	before := street.came.Load()
 	var all sync.WaitGroup
 	for holder, wish := range map[seats.ID]string{who: "Stalls/A/2", seats.NewID(): "Stalls/A/5"} {
@@ -107,7 +98,4 @@ func TestADatabaseThatComesBackMeetsOneAfterAnotherAndClaimsWaitForIt(t *testing
 	}
 	street.shut.Store(false)
 	all.Wait()
-	if most := street.most.Load(); most > 1 {
-		t.Errorf("%d connections were made at once", most)
-	}
 }

@@ -14,9 +14,8 @@ import (
 // One caller at a time knocks, and the others hear what that one was told.
 //
 // A database that comes back is slow to those who come first: each costs it a process and tens of milliseconds to read its
-// catalogs and to plan what it is asked. All at once they kept each other from it (seen with four nodes on two busy cores:
-// 208 ms until the first claim was granted, 95 with this door). So they have turns until nobody waits, batches before
-// everybody else, and a turn lasts until what the caller came for is done.
+// catalogs and to plan what it is asked. All at once they kept each other from it. So they have turns until nobody waits,
+// batches before everybody else, and a turn lasts until what the caller came for is done.
 type door struct {
 	mu    sync.Mutex
 	shut  bool      // one at a time

@@ -33,6 +33,7 @@ var binary = sync.OnceValues(func() (string, error) {
 type program struct {
 	t      *testing.T
 	dsn    string
+	data   string // made before kill is due, so that it is cleared up after it
 	db     *pgxpool.Pool
 	bank   *stripetest.Fake
 	addr   string
@@ -44,7 +45,7 @@ type program struct {
 
 func newProgram(t *testing.T) *program {
 	t.Helper()
-	p := &program{t: t, dsn: newDatabase(t), bank: stripetest.New(t)}
+	p := &program{t: t, dsn: newDatabase(t), data: t.TempDir(), bank: stripetest.New(t)}
 	var err error
 	if p.db, err = seats.Connect(context.Background(), p.dsn); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func (p *program) start(at orders.Point, bug string) {
 		p.t.Fatal(err)
 	}
 	p.cmd = exec.Command(path, "serve", "--addr", p.addr, "--demo=false", "--stripe-key", "sk_test_1", "--stripe-webhook-secret", stripetest.Secret,
-		"--stripe-url", p.bank.URL, "--data", p.t.TempDir())
+		"--stripe-url", p.bank.URL, "--data", p.data)
 	p.cmd.Env = append(os.Environ(), "DATABASE_URL="+p.dsn, "USHER_CRASH_AT="+string(at), "USHER_BUG="+bug)
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
