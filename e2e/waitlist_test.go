@@ -56,7 +56,7 @@ func (p *person) stands(heading string) {
 // TestS1 is the system S1 to its end: 200 free places are gone, three people wait for one that comes back.
 func TestS1TwoHundredPlacesAreGoneAndOneThatComesBackGoesDownTheListUntilSomebodyTakesIt(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "199", "--hold", "8s", "--extensions", "1000")
+	slug := house.event(t, "conference", "--limit", "199", "--hold", "15s", "--extensions", "1000")
 	ann := someone(t, house, "ann", desktop)
 	ann.visit("/events/" + slug)
 	ann.isLive()
