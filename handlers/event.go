@@ -198,7 +198,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 		return writePage(w, r, status, views.Event(views.EventPage{Page: page, Sale: sale, Message: m}))
 	}
 	sale.From = sale.SectionPath(section)
-	w.Header().Set("Vary", "Usher-Fragment")
+	w.Header().Add("Vary", "Usher-Fragment")
 	if fragment {
 		return writePage(w, r, status, views.Rows(views.RowsModel{Sale: sale, Section: section}))
 	}

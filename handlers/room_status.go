@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/static"
 )
 
 // readyStatus is a status of a room as it is sent, made once for all who ask until it changes.
@@ -46,7 +47,7 @@ func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate
 	}
 	header["Content-Type"], header["Content-Length"] = statusType, s.length
 	body := s.plain
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if static.Takes(r, "gzip") {
 		header["Content-Encoding"], header["Content-Length"] = zipped, s.zipLen
 		body = s.zipped
 	}

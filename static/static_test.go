@@ -2,13 +2,16 @@ package static
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 )
@@ -52,18 +55,52 @@ func TestAFileIsTheSameInEveryEncoding(t *testing.T) {
 			if strings.HasSuffix(name, ".woff2") {
 				encoding = ""
 			}
-			if got := w.Header().Get("Content-Encoding"); got != encoding && !(len(want) < 1024 && encoding == "gzip") {
+			if got := w.Header().Get("Content-Encoding"); got != encoding {
 				t.Errorf("%s for %q comes as %q, want %q", name, encodings, got, encoding)
 			}
 			if encoding != "" && !strings.Contains(strings.Join(w.Header().Values("Vary"), ","), "Accept-Encoding") {
 				t.Errorf("%s for %q: caches are not told that there are others", name, encodings)
 			}
-			if encoding != "br" {
-				continue
-			}
-			if got, err := io.ReadAll(brotli.NewReader(w.Body)); err != nil || !bytes.Equal(got, want) {
+			if got, err := io.ReadAll(unpacked(t, encoding, w.Body)); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s for %q is another file: %v", name, encodings, err)
 			}
+		}
+	}
+}
+
+func unpacked(t *testing.T, encoding string, body io.Reader) io.Reader {
+	t.Helper()
+	switch encoding {
+	case "br":
+		return brotli.NewReader(body)
+	case "gzip":
+		r, err := gzip.NewReader(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	return body
+}
+
+func TestAFileIsCompressedForTheFirstWhoAsksAndForNobodyAfter(t *testing.T) {
+	t.Parallel()
+	content := bytes.Repeat([]byte("A seat is a row, and that row is the only judge. "), 20_000)
+	k := Keep("text/plain", content)
+	for _, encodings := range []string{secure, plain} {
+		var took []time.Duration
+		for range 10 {
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Accept-Encoding", encodings)
+			began := time.Now()
+			Pack(k).ServeHTTP(w, r)
+			took = append(took, time.Since(began))
+			if w.Body.Len() > len(content)/10 {
+				t.Fatalf("%q: %d bytes of %d", encodings, w.Body.Len(), len(content))
+			}
+		}
+		if again := slices.Min(took[1:]); again > took[0]/5 {
+			t.Errorf("%q: the first waited %s, and others %s", encodings, took[0], again)
 		}
 	}
 }
