@@ -61,6 +61,7 @@ func commands() []command {
 		{"room rate", "SLUG PEOPLE [flags]", "limit how many are let in per second; 0 takes the limit away", roomRate},
 		{"room slots", "SLUG PEOPLE [flags]", "change how many are inside at once", roomSlots},
 		{"room work", "SLUG ROUNDS [flags]", "have browsers work before they join; 0 for no work", roomWork},
+		{"room key", "[--revoke] [flags]", "let another key sign the places and invitations of all rooms; those that are out hold", roomKey},
 		{"room beacon", "SLUG WORDS [flags]", "give its draw the public words it waits for", roomBeacon},
 		{"room export", "SLUG [--csv] [--holders] [flags]", "write what it did, as evidence: calls, admissions, controls, limits, its draw", roomExport},
 		{"room end", "SLUG [--reason TEXT] [flags]", "let nobody in any more", roomEnd},

@@ -152,6 +152,24 @@ func roomBeacon(ctx context.Context, c *call) error {
 	})
 }
 
+// roomKey has another key sign what all rooms give.
+func roomKey(ctx context.Context, c *call) error {
+	var revoke bool
+	fs := c.flags()
+	fs.BoolVar(&revoke, "revoke", false, "believe nothing more that earlier keys signed, because others may have them")
+	return c.withRooms(ctx, fs, 0, nil, func(rooms gate.Control) error {
+		if err := rooms.NewKey(ctx, revoke); err != nil {
+			return err
+		}
+		out := "Those that are out are good."
+		if revoke {
+			out = "Those that are out are good no more: who waits joins anew, and \"usher room invite --again\" mails new invitations."
+		}
+		_, err := fmt.Fprintln(c.stdout, "Another key signs places and invitations of all waiting rooms from now on.", out)
+		return err
+	})
+}
+
 // roomList shows every waiting room.
 func roomList(ctx context.Context, c *call) error {
 	return c.withRooms(ctx, c.flags(), 0, nil, func(rooms gate.Control) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -100,7 +101,7 @@ const drainSQL = `SELECT id FROM room WHERE slug = $1 FOR UPDATE`
 // Pause stops calling and letting in, on all nodes: when it returns, nobody is let in any more. Everybody who waits reads
 // the reason. Who is inside stays there and buys; places and numbers stay what they are.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
-	if len(reason) > 500 {
+	if utf8.RuneCountInString(reason) > 500 {
 		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
 	}
 	if err := c.change(ctx, "pause", reason, "Only an open room can be paused.", pauseSQL, slug, reason); err != nil {
@@ -121,10 +122,13 @@ func (c Control) Resume(ctx context.Context, slug string) error {
 
 const rateSQL = `UPDATE room SET version = version + 1, rate = nullif($2::float8, 0) WHERE slug = $1 AND phase <> 'ended' RETURNING id`
 
+// isRate tells whether a room may be limited to so many numbers in a second; 0 is no limit.
+func isRate(rate float64) bool { return rate == 0 || rate >= 0.001 && rate <= 1e6 }
+
 // Rate limits how many numbers are called in a second; 0 takes the limit away.
 func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
-	if rate < 0 || rate > 1e6 {
-		return &seats.Nonsense{Message: fmt.Sprintf("%g numbers in a second are not between 0 and 1,000,000. Nothing was changed.", rate)}
+	if !isRate(rate) {
+		return &seats.Nonsense{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
 	}
 	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls nobody.", rateSQL, slug, rate)
 }
@@ -161,7 +165,7 @@ const endSQL = `UPDATE room SET version = version + 1, phase = 'ended', note = $
 
 // End closes a room for good: nobody joins, is called or let in any more. Who is inside may finish.
 func (c Control) End(ctx context.Context, slug, reason string) error {
-	if len(reason) > 500 {
+	if utf8.RuneCountInString(reason) > 500 {
 		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
 	}
 	if err := c.change(ctx, "end", reason, "It has ended already.", endSQL, slug, reason); err != nil {
@@ -176,7 +180,7 @@ UPDATE room SET version = version + 1, beacon_value = convert_to($2::text, 'UTF8
 
 // SetBeacon gives the draw of a closed lobby the public words that it waits for, such as the numbers of a lottery.
 func (c Control) SetBeacon(ctx context.Context, slug, words string) error {
-	if words == "" || len(words) > 500 {
+	if words == "" || utf8.RuneCountInString(words) > 500 {
 		return &seats.Nonsense{Message: "The words of a beacon have 1 to 500 letters. Nothing was changed."}
 	}
 	return c.change(ctx, "beacon", words, "Only a draw that waits for a manual beacon takes one.", beaconSQL, slug, words)

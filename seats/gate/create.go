@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -72,12 +73,14 @@ func (n *NewRoom) check() error {
 	}
 	address, err := url.Parse(n.BeaconURL)
 	switch {
-	case strings.TrimSpace(n.Name) == "" || len(n.Name) > 200:
+	case strings.TrimSpace(n.Name) == "" || utf8.RuneCountInString(n.Name) > 200:
 		return nonsense("A waiting room needs a name of up to 200 letters.")
+	case n.Slug != seats.Slug(n.Slug, ""):
+		return nonsense("%q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2.", n.Slug)
 	case n.Slots < 1 || n.Slots > 100_000:
 		return nonsense("%d is not a number of slots between 1 and 100,000.", n.Slots)
-	case n.Rate < 0:
-		return nonsense("A rate is more than nothing.")
+	case !isRate(n.Rate):
+		return nonsense("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", n.Rate)
 	case n.Entry != EntryBrowser && n.Entry != EntryEmail:
 		return nonsense("A waiting room is entered by browser or by email, not by %q.", n.Entry)
 	case n.Work < 0 || n.Work > mostWork:
@@ -125,8 +128,7 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 	if err := n.check(); err != nil {
 		return "", err
 	}
-	ks := &keys{db: c.DB}
-	k, err := ks.signing(ctx)
+	k, err := newKeys(c.DB).signing(ctx)
 	if err != nil {
 		return "", err
 	}

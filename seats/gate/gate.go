@@ -52,7 +52,7 @@ type Gate struct {
 func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Gate {
 	return &Gate{
 		Changed: func(*Room) {}, Beacon: askDrand, Patience: time.Minute,
-		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: &keys{db: db}, wake: make(chan struct{}, 1),
+		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: newKeys(db), wake: make(chan struct{}, 1),
 		rooms: map[int64]*Room{}, event: map[int64]*Room{},
 	}
 }
@@ -106,28 +106,37 @@ const loadCoveredSQL = `SELECT id, room_id FROM event WHERE room_id IS NOT NULL`
 
 // load reads every room and which events it covers.
 func (g *Gate) load(ctx context.Context) error {
-	rows, err := g.db.Query(ctx, loadRoomsSQL)
-	if err != nil {
-		return fmt.Errorf("gate: read rooms: %w", err)
-	}
-	states, err := pgx.CollectRows(rows, scanState)
-	if err != nil {
-		return fmt.Errorf("gate: read rooms: %w", err)
-	}
-	rows, err = g.db.Query(ctx, loadCoveredSQL)
-	if err != nil {
-		return fmt.Errorf("gate: read which events have a room: %w", err)
-	}
+	var states []State
 	covered := map[int64]int64{}
-	var event, room int64
-	if _, err := pgx.ForEachRow(rows, []any{&event, &room}, func() error { covered[event] = room; return nil }); err != nil {
-		return fmt.Errorf("gate: read which events have a room: %w", err)
+	var q pgx.Batch
+	q.Queue(loadRoomsSQL).Query(func(rows pgx.Rows) (err error) {
+		states, err = pgx.CollectRows(rows, scanState)
+		return err
+	})
+	q.Queue(loadCoveredSQL).Query(func(rows pgx.Rows) error {
+		var event, room int64
+		_, err := pgx.ForEachRow(rows, []any{&event, &room}, func() error { covered[event] = room; return nil })
+		return err
+	})
+	if err := g.db.SendBatch(ctx, &q).Close(); err != nil {
+		return fmt.Errorf("gate: read rooms and which events they cover: %w", err)
 	}
+	for i, r := range g.know(states, covered) {
+		r.learn(states[i])
+	}
+	return nil
+}
+
+// know returns the rooms with these states, of which some may be new, and notes which events they cover.
+func (g *Gate) know(states []State, covered map[int64]int64) []*Room {
 	g.mu.Lock()
-	for i := range states {
-		if g.rooms[states[i].ID] == nil {
-			g.rooms[states[i].ID] = newRoom(g, states[i])
+	defer g.mu.Unlock()
+	rooms := make([]*Room, len(states))
+	for i, s := range states {
+		if g.rooms[s.ID] == nil {
+			g.rooms[s.ID] = newRoom(g, s)
 		}
+		rooms[i] = g.rooms[s.ID]
 	}
 	g.event = make(map[int64]*Room, len(covered))
 	for event, room := range covered {
@@ -135,11 +144,7 @@ func (g *Gate) load(ctx context.Context) error {
 			g.event[event] = r
 		}
 	}
-	g.mu.Unlock()
-	for i := range states {
-		g.rooms[states[i].ID].learn(states[i])
-	}
-	return nil
+	return rooms
 }
 
 // Errors that say why somebody cannot have what they asked for. None of them costs anybody their place.

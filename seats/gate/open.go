@@ -113,18 +113,15 @@ func askDrand(ctx context.Context, url string, round uint64) ([]byte, error) {
 	return signature, nil
 }
 
-const sealedSQL = `SELECT sealed, sealed_by, commitment FROM room WHERE id = $1`
+// A key that is believed no more opens what it sealed.
+const sealedSQL = `SELECT k.id, k.secret, r.sealed, r.commitment FROM room r JOIN place_key k ON k.id = r.sealed_by WHERE r.id = $1`
 
 // unseal reads the secret of a draw before it is revealed.
 func (r *Room) unseal(ctx context.Context) ([]byte, error) {
+	var k key
 	var sealed, commitment []byte
-	var by int32
-	if err := r.gate.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&sealed, &by, &commitment); err != nil {
+	if err := r.gate.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&k.id, &k.secret, &sealed, &commitment); err != nil {
 		return nil, fmt.Errorf("gate: room %d: read the sealed secret: %w", r.ID, err)
-	}
-	k, err := r.gate.keys.find(ctx, uint16(by))
-	if err != nil {
-		return nil, fmt.Errorf("gate: room %d: the key of its sealed secret: %w", r.ID, err)
 	}
 	secret, err := k.unseal(sealed, commitment)
 	if err == nil && len(secret) != 32 {

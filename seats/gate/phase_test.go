@@ -139,7 +139,7 @@ func TestAPlaceIsKeptOverARestartOfAllNodesAndChangedKeys(t *testing.T) {
 		p.number = before.room.Look(t.Context(), p.holder, p.token).Number
 	}
 	before.stop()
-	if err := gate.RotateKey(t.Context(), h.db); err != nil {
+	if err := h.c.NewKey(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	after := h.node(t, true)
@@ -151,7 +151,9 @@ func TestAPlaceIsKeptOverARestartOfAllNodesAndChangedKeys(t *testing.T) {
 	if _, token, err := after.room.Join(t.Context(), seats.NewID(), ""); err != nil || token[:6] == crowd[0].token[:6] {
 		t.Errorf("the new key does not sign: %v", err)
 	}
-	h.exec(t, `UPDATE place_key SET revoked_at = clock_timestamp() WHERE NOT signs`)
+	if err := h.c.NewKey(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
 	revoked := h.node(t, false)
 	if v := revoked.room.Look(t.Context(), crowd[0].holder, crowd[0].token); v.Place != (gate.Place{}) {
 		t.Error("a revoked key is still believed")

@@ -3,16 +3,8 @@ package gate
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"sync"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -84,120 +76,4 @@ func (r *Room) place(ctx context.Context, text string, holder seats.ID) (Place, 
 		err = ErrNoPlace
 	}
 	return p, err
-}
-
-// key signs places, and seals secrets.
-type key struct {
-	id     uint16
-	secret []byte
-}
-
-func (k key) mac(body []byte, holder seats.ID) []byte {
-	h := hmac.New(sha256.New, k.secret)
-	h.Write([]byte("usher/place/v1"))
-	h.Write(body)
-	h.Write(holder[:])
-	return h.Sum(nil)[:placeMAC]
-}
-
-// keys are those of the house. They are the same on all nodes, so that a place outlives all of them.
-type keys struct {
-	db seats.DB
-
-	mu     sync.Mutex
-	known  map[uint16]key
-	newest key // the one that signs
-	read   time.Time
-}
-
-// keysStale is how long nobody asks again for a key that is not there.
-const keysStale = time.Second
-
-func (ks *keys) signing(ctx context.Context) (key, error) {
-	ks.mu.Lock()
-	defer ks.mu.Unlock()
-	if ks.newest.secret == nil {
-		if err := ks.load(ctx); err != nil {
-			return key{}, err
-		}
-	}
-	return ks.newest, nil
-}
-
-func (ks *keys) find(ctx context.Context, id uint16) (key, error) {
-	ks.mu.Lock()
-	defer ks.mu.Unlock()
-	if k, ok := ks.known[id]; ok {
-		return k, nil
-	}
-	if time.Since(ks.read) < keysStale {
-		return key{}, ErrNoPlace
-	}
-	if err := ks.load(ctx); err != nil {
-		return key{}, err
-	}
-	if k, ok := ks.known[id]; ok {
-		return k, nil
-	}
-	return key{}, ErrNoPlace
-}
-
-const firstKeySQL = `
-INSERT INTO place_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM place_key WHERE signs) ON CONFLICT (signs) WHERE signs DO NOTHING`
-
-const keysSQL = `SELECT id, secret, signs FROM place_key WHERE revoked_at IS NULL ORDER BY id`
-
-// load reads the keys, and makes the first one.
-func (ks *keys) load(ctx context.Context) error {
-	var q pgx.Batch
-	q.Queue(firstKeySQL, newSecret())
-	known, newest := map[uint16]key{}, key{}
-	q.Queue(keysSQL).Query(func(rows pgx.Rows) error {
-		var id int32
-		var secret []byte
-		var signs bool
-		_, err := pgx.ForEachRow(rows, []any{&id, &secret, &signs}, func() error {
-			k := key{uint16(id), secret}
-			known[k.id] = k
-			if signs {
-				newest = k
-			}
-			secret = nil
-			return nil
-		})
-		return err
-	})
-	if err := ks.db.SendBatch(ctx, &q).Close(); err != nil {
-		return fmt.Errorf("gate: read the keys of places: %w", err)
-	}
-	if newest.secret == nil {
-		return errors.New("gate: no key signs places")
-	}
-	ks.known, ks.newest, ks.read = known, newest, time.Now()
-	return nil
-}
-
-func newSecret() []byte {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
-	return b
-}
-
-const retireKeySQL = `UPDATE place_key SET signs = false WHERE signs`
-
-const addKeySQL = `INSERT INTO place_key (secret) VALUES ($1)`
-
-// RotateKey makes another key sign places from now on. Those signed before are still good.
-func RotateKey(ctx context.Context, db seats.DB) error {
-	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, retireKeySQL); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, addKeySQL, newSecret())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("gate: change the key of places: %w", err)
-	}
-	return nil
 }

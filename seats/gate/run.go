@@ -59,10 +59,17 @@ func (g *Gate) follow(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, listenSQL); err != nil {
 		return err
 	}
+	if err := g.keys.again(ctx); err != nil {
+		return err
+	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
 		for {
-			if _, err := conn.WaitForNotification(ctx); err != nil {
+			bell, err := conn.WaitForNotification(ctx)
+			if err == nil && bell.Payload == keysBell {
+				err = g.keys.again(ctx)
+			}
+			if err != nil {
 				return err
 			}
 			g.poke()
