@@ -128,61 +128,73 @@ func (r *rushCall) parse(c *call) error {
 	return nil
 }
 
-// complete fills in what the scenario says and nobody else did.
+// complete refuses what makes no sense together, and fills in what the scenario says and nobody else did.
 func (r *rushCall) complete(given map[string]bool) (err error) {
 	p := &r.crowd
 	p.Own = p.URL == ""
-	if r.gentle || p.Scenario == rush.Stadium {
-		setUnless(given["lapse"], &p.Lapse, 0.1)
+	if err := r.fits(); err != nil {
+		return err
 	}
 	if r.gentle {
-		if p.URL == "" {
-			return errors.New("--gentle needs the --url of a box office that is open")
-		}
+		setUnless(given["lapse"], &p.Lapse, 0.1)
 		return nil
 	}
-	if !p.Own && p.Event == "" {
-		return errors.New("--event is missing: which one shall the crowd come to?")
-	}
-	if !p.Own && p.Scenario == rush.Room && p.Room == "" {
-		return errors.New("--room is missing: in front of which waiting room shall the crowd wait?")
-	}
-	if !p.Own && (r.seats > 0 || r.places > 0 || r.plan != "") {
-		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
-	}
-	if !p.Own && p.Desks > 0 {
-		return errors.New("--desks signs an organizer up, which only a box office of its own lets it do")
-	}
-	if p.Scenario == rush.Replay {
+	switch p.Scenario {
+	case rush.Replay:
 		p.Course = rush.OnSale()
 		if r.course != "" {
-			if p.Course, err = readCourse(r.course); err != nil {
-				return err
-			}
+			p.Course, err = readCourse(r.course)
 		}
-	}
-	if p.Scenario == rush.Places {
+	case rush.Places:
 		setUnless(given["people"], &p.People, 200_000)
 		setUnless(given["over"], &p.Over, 5*time.Second)
-	}
-	if p.Scenario == rush.Stadium {
+	case rush.Stadium:
+		setUnless(given["lapse"], &p.Lapse, 0.1)
 		setUnless(given["people"], &p.People, 30_000)
 		setUnless(given["over"], &p.Over, 20*time.Second)
 		setUnless(given["hold"], &r.hold, max(p.Over*3/4, 2*time.Second))
+	case rush.Room:
+		r.completeRoom(given)
 	}
-	if p.Scenario == rush.Room {
-		setUnless(given["people"], &p.People, 2_000_000)
-		setUnless(given["over"], &p.Over, time.Duration(p.People)*time.Second/5000)
-		setUnless(given["think"], &p.Think, time.Second)
-		setUnless(given["lapse"], &p.Lapse, 0.05)
-		setUnless(given["give-up"], &p.GiveUp, 0.05)
-		setUnless(given["absent"], &p.Absent, 0.35)
-		p.Early = 0.005
-		setUnless(given["slots"] || !p.Own, &p.Slots, 5000)
-		setUnless(given["buy"], &p.Buy, true)
-		setUnless(given["hold"], &r.hold, r.faster(8*time.Minute))
+	if err != nil {
+		return err
 	}
 	return p.Check()
+}
+
+// completeRoom fills in how people are who wait.
+func (r *rushCall) completeRoom(given map[string]bool) {
+	p := &r.crowd
+	setUnless(given["people"], &p.People, 2_000_000)
+	setUnless(given["over"], &p.Over, time.Duration(p.People)*time.Second/5000)
+	setUnless(given["think"], &p.Think, time.Second)
+	setUnless(given["lapse"], &p.Lapse, 0.05)
+	setUnless(given["give-up"], &p.GiveUp, 0.05)
+	setUnless(given["absent"], &p.Absent, 0.35)
+	p.Early = 0.005
+	setUnless(given["slots"] || !p.Own, &p.Slots, 5000)
+	setUnless(given["buy"], &p.Buy, true)
+	setUnless(given["hold"], &r.hold, r.faster(8*time.Minute))
+}
+
+// fits says what is missing, or of no use, at a house of our own or at another one.
+func (r *rushCall) fits() error {
+	p := &r.crowd
+	switch {
+	case r.gentle && p.Own:
+		return errors.New("--gentle needs the --url of a box office that is open")
+	case r.gentle, p.Own:
+		return nil
+	case p.Event == "":
+		return errors.New("--event is missing: which one shall the crowd come to?")
+	case p.Scenario == rush.Room && p.Room == "":
+		return errors.New("--room is missing: in front of which waiting room shall the crowd wait?")
+	case r.seats > 0 || r.places > 0 || r.plan != "":
+		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
+	case p.Desks > 0:
+		return errors.New("--desks signs an organizer up, which only a box office of its own lets it do")
+	}
+	return nil
 }
 
 // faster is how long something lasts for a crowd in front of a waiting room that lasts so long for people.

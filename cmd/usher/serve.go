@@ -11,16 +11,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/usherbox/usher/handlers"
-	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
-	"github.com/usherbox/usher/seats/hook"
-	"github.com/usherbox/usher/seats/mail"
-	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/verify"
-	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // serve opens the box office and keeps it open until it is told to end.
@@ -68,64 +60,29 @@ func serve(ctx context.Context, c *call) (err error) {
 
 // open starts everything that runs, in the order in which one leans on the other.
 func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *crew {
-	office := seats.NewOffice(db.pool, log)
-	bell := realtime.NewBell(db.dsn, log)
-	hub := realtime.NewHub()
-	hub.SocketsPerAddress, hub.Log = cfg.Sockets, log
-	feed := realtime.NewFeed(db.dsn, office, hub, log)
-	waits := waitlist.New(db.pool, office, log)
-	office.Committed = bell.Ring
-	rooms := gate.New(db.pool, db.dsn, log)
-	rooms.Looks = cfg.Looks
-	rooms.Ended = office.Ended
-	till := openTill(cfg, db, office, listener, log)
-	sold, purse := till.sold, till.purse
-	waits.Wrote = sold.WroteMail
-	waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
-		return sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
-			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
-		})
-	}
-	organizers := desk.New(db.pool, sold.WroteMail)
-	hooks := hook.New(db.pool, organizers, cfg.HooksInside, log)
-	sold.Happened = hooks.Wake
-	desks := handlers.NewDesks(organizers, office, rooms, log)
-	rooms.Changed = func(r *gate.Room) {
-		hub.RoomChanged(r.ID)
-		desks.RoomChanged(r)
-	}
-	office.Changed = func(s *seats.Sale) {
-		hub.Changed(s)
-		desks.Changed(s)
-		waits.Changed(s)
-	}
-	unready := func() string { return cmp.Or(leaving.why(), deaf(feed.Silence())) }
-	counts := newMetrics(sources{hub: hub, pool: db.pool, office: office, gate: rooms, unready: unready})
-	pages := handlers.New(handlers.Config{
-		Office: office, Gate: rooms, Waits: waits, Hub: hub, Sessions: seats.NewSessions(db.pool), Orders: sold, Credit: purse, Desk: organizers, Desks: desks, Hooks: hooks, DemoCard: till.card, Stripe: till.webhook,
-		Log: log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
-		Observe: counts.observe, LogRequests: cfg.Requests, Unready: unready,
-	})
-	letters := handlers.Letters{Office: office, Orders: sold, Credit: purse, Waits: waits, Desk: organizers, Gate: rooms, URL: address(cfg, listener)}
-	outbox := &mail.Outbox{DB: db.pool, Log: log, Wake: sold.MailWritten(), By: cfg.transport, Write: letters.Write}
+	h := build(cfg, db, listener, log)
+	h.introduce()
+	unready := func() string { return cmp.Or(leaving.why(), deaf(h.feed.Silence())) }
+	counts := newMetrics(sources{hub: h.hub, pool: db.pool, office: h.office, gate: h.rooms, unready: unready})
+	pages := h.pages(cfg, counts.observe, unready)
 
 	crew := newCrew()
-	crew.start(ctx, "office", office.Run)
-	crew.start(ctx, "bell", bell.Run)
-	crew.start(ctx, "feed", feed.Run)
-	crew.start(ctx, "hub", hub.Run)
-	crew.start(ctx, "waiting rooms", rooms.Run)
-	crew.start(ctx, "wait lists", waits.Run)
-	crew.start(ctx, "payments", sold.Reckon)
-	crew.start(ctx, "errands", sold.RunErrands)
-	crew.start(ctx, "demo card", till.card.Run)
-	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, office), counts, log))
-	crew.start(ctx, "mail", outbox.Run)
-	crew.start(ctx, "webhooks", hooks.Run)
-	crew.start(ctx, "refusals", organizers.Run)
-	crew.start(ctx, "credit", func(ctx context.Context) error { return purse.Run(ctx, log) })
+	crew.start(ctx, "office", h.office.Run)
+	crew.start(ctx, "bell", h.bell.Run)
+	crew.start(ctx, "feed", h.feed.Run)
+	crew.start(ctx, "hub", h.hub.Run)
+	crew.start(ctx, "waiting rooms", h.rooms.Run)
+	crew.start(ctx, "wait lists", h.waits.Run)
+	crew.start(ctx, "payments", h.sold.Reckon)
+	crew.start(ctx, "errands", h.sold.RunErrands)
+	crew.start(ctx, "demo card", h.card.Run)
+	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, h.office), counts, log))
+	crew.start(ctx, "mail", h.outbox(cfg, listener).Run)
+	crew.start(ctx, "webhooks", h.hooks.Run)
+	crew.start(ctx, "refusals", h.organizers.Run)
+	crew.start(ctx, "credit", func(ctx context.Context) error { return h.purse.Run(ctx, log) })
 	crew.start(ctx, "http", serveHTTP(listener, pages, log))
-	crew.start(ctx, "desks", desks.Run)
+	crew.start(ctx, "desks", h.desks.Run)
 	if numbers != nil {
 		crew.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
 	}
