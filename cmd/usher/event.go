@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,7 +55,7 @@ func eventCreate(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return announce(c.stdout, made)
+		return announce(c.stdout, made, p)
 	})
 }
 
@@ -176,9 +177,13 @@ func evening(now time.Time, days int) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day()+days, 20, 0, 0, 0, now.Location())
 }
 
-func announce(w io.Writer, e seats.Event) error {
-	_, err := fmt.Fprintf(w, "%s is %s: %s seats, held for %s, at most %d a person.\nIt is at /events/%s\n",
-		e.Name, statusOf(e), thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, e.Slug)
+func announce(w io.Writer, e seats.Event, p *seats.Plan) error {
+	cost := ""
+	if !slices.ContainsFunc(p.Categories, func(c seats.Category) bool { return c.Price > 0 }) {
+		cost = ", free of charge"
+	}
+	_, err := fmt.Fprintf(w, "%s is %s: %s seats, held for %s, at most %d a person%s.\nIt is at /events/%s\n",
+		e.Name, statusOf(e), thousands(e.Seats), span(e.HoldLength), e.SeatsPerHolder, cost, e.Slug)
 	if err != nil || e.StartsAt.After(time.Now()) {
 		return err
 	}

@@ -12,6 +12,7 @@ func (d *draft) build() *seats.Plan {
 	if d.imported {
 		d.scale()
 		d.aisles()
+		d.warn("The file does not say what seats cost. An event of this plan is free of charge until its prices are set.")
 	}
 	for i := range d.sections {
 		if s := &d.sections[i]; len(s.outline) == 0 {

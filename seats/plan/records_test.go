@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,9 @@ func TestATableBecomesAPlanByTheNamesOfItsColumns(t *testing.T) {
 	}
 	if got, want := told(o.Plan, "Stalls"), "Stalls/A/1 A accessible; Stalls/A/2 A companion; Stalls/B/1 B; Stalls/B/2 B restricted-view"; got != want {
 		t.Errorf("%s", got)
+	}
+	if !slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "free of charge until its prices are set") }) {
+		t.Errorf("nobody is told that it has no prices: %q", o.Warnings)
 	}
 	if got := told(o.Plan, "Lawn"); got != "Lawn/1 C; Lawn/2 C" || !o.Plan.Sections[1].Area {
 		t.Errorf("the area: %s", got)
