@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 type Scan struct {
 	Key    string    // of this scan; a repeat is the same scan
 	Code   string    // a ticket's; or its order's, as people type it
-	Ticket seats.ID  // which ticket of the order; the zero ID for the only one
+	Ticket seats.ID  // which ticket of the order; the zero ID for the only one that is good
 	Place  string    // which entrance
 	At     time.Time // when, if that was offline; the zero time for now
 }
@@ -87,20 +88,20 @@ func (o *Orders) lookOrder(ctx context.Context, code string, ticket seats.ID) (v
 		return v, "", err
 	}
 	v.Name = order.Name
-	var live []Ticket
-	for _, t := range order.Tickets {
-		if t.ID == ticket || ticket == (seats.ID{}) && len(order.Tickets) == 1 {
-			v.Ticket = t
-			return v, order.Event, nil
-		}
-		if !t.Revoked {
-			live = append(live, t)
-		}
-	}
+	of := order.Tickets
 	if ticket != (seats.ID{}) {
-		return v, "", ErrNoTicket
+		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.ID != ticket })
+	} else if len(of) > 1 { // some may be cancelled, or have another one in their place
+		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.Revoked })
 	}
-	v.Word, v.Choices = ScanWhich, live
+	switch {
+	case len(of) == 1:
+		v.Ticket = of[0]
+	case ticket != (seats.ID{}):
+		return v, "", ErrNoTicket
+	default:
+		v.Word, v.Choices = ScanWhich, of
+	}
 	return v, order.Event, nil
 }
 

@@ -123,6 +123,22 @@ func TestAnOrdersCodeMayBeTyped(t *testing.T) {
 	}
 }
 
+func TestAnOrdersCodeIsGoodForTheOneTicketThatIsLeftOfIt(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, order := h.door(t), h.ordered(t, 2)
+	for i, want := range []string{orders.ScanIn, orders.ScanWhich} {
+		if err := h.orders.Cancel(t.Context(), h.sale, order, want, order.Tickets[i].ID); err != nil {
+			t.Fatal(err)
+		}
+		v := h.scan(t, d, orders.Scan{Key: want, Code: order.Code})
+		if v.Word != want || i == 0 && v.Ticket.ID != order.Tickets[1].ID || len(v.Choices) > 0 {
+			t.Errorf("with %d of 2 cancelled it got %+v", i+1, v)
+		}
+		h.exec(t, `DELETE FROM scan`) // a ticket that somebody went in with is not cancelled
+	}
+}
+
 func TestARevokedLinkOpensNoDoor(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
