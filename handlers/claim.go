@@ -35,8 +35,7 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	began := time.Now()
 	hold, err := s.Claim(r.Context(), holder, key, wish)
 	h.gate.Answered(time.Since(began), err)
-	var refusal *seats.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, is := errors.AsType[*seats.Refusal](err); is {
 		h.organizers.Refused(s.Event.ID, refusal.Code)
 		return h.refuse(w, r, s, refusal)
 	}

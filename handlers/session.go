@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const sessionLength = 24 * time.Hour
 // newSessions sets sessions up. Over plain HTTP a browser keeps no secure cookie, so it gets another name and no promise.
 func newSessions(store *seats.Sessions, secure bool) *scs.SessionManager {
 	m := scs.New()
-	m.Store, m.HashTokenInStore, m.Lifetime, m.Codec = store, true, sessionLength, codec{}
+	m.Store, m.Lifetime, m.Codec = store, sessionLength, codec{} // the store hashes tokens itself
 	m.Cookie.Name, m.Cookie.Secure = "usher", false
 	if secure {
 		m.Cookie.Name, m.Cookie.Secure = "__Host-usher", true
@@ -111,15 +112,16 @@ func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	default:
 		holder = seats.NewID()
 	}
-	var token string
-	var end time.Time
-	h.store.Newcomer(r.Context(), func() (err error) {
-		h.sessions.Put(r.Context(), holderKey, holder.String())
-		token, end, err = h.sessions.Commit(r.Context())
-		return err
+	token, end := "", time.Now().Add(sessionLength).UTC()
+	h.store.Newcomer(r.Context(), func() (string, []byte, time.Time) {
+		token = newToken()
+		return token, newRecord(end, holder), end
 	})
 	return holder, func(w http.ResponseWriter) { h.welcome(w, token, end) }
 }
+
+// newToken is a token nobody can guess that begins with the time: see seats.Sessions.
+func newToken() string { return strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + rand.Text() }
 
 // welcome writes the cookie of a new session as the session manager does, only quicker: a crowd of newcomers gets one each.
 func (h *Handlers) welcome(w http.ResponseWriter, token string, end time.Time) {
@@ -144,11 +146,13 @@ type record struct {
 
 // Encode is part of scs.Codec.
 func (codec) Encode(end time.Time, values map[string]any) ([]byte, error) {
-	if holder, only := values[holderKey].(string); only && len(values) == 1 { // of a newcomer, as the rest but quicker
-		text := end.AppendFormat(append(make([]byte, 0, 128), `{"end":"`...), time.RFC3339Nano)
-		return append(append(append(text, `","values":{"holder":"`...), holder...), `"}}`...), nil
-	}
 	return json.Marshal(record{end, values})
+}
+
+// newRecord is the session of a newcomer as codec writes it, only quicker.
+func newRecord(end time.Time, holder seats.ID) []byte {
+	text := end.AppendFormat(append(make([]byte, 0, 128), `{"end":"`...), time.RFC3339Nano)
+	return append(append(append(text, `","values":{"holder":"`...), holder.String()...), `"}}`...)
 }
 
 // Decode is part of scs.Codec. What cannot be read is nobody's session.

@@ -242,9 +242,13 @@ func TestTheCookieIsTheSessionsAndNothingElse(t *testing.T) {
 		t.Errorf("over https the cookie is %q, secure %v", m.Cookie.Name, m.Cookie.Secure)
 	}
 	token, _, _ := strings.Cut(strings.TrimPrefix(cookie, "usher="), ";")
-	var raw int
-	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM session WHERE token = $1`, token).Scan(&raw); err != nil || raw != 0 {
-		t.Errorf("the token itself stands in the table (%d), %v", raw, err)
+	made, secret, _ := strings.Cut(token, ".")
+	var key string
+	if err := s.db.QueryRow(t.Context(), `SELECT token FROM session`).Scan(&key); err != nil || strings.Contains(key, secret) || len(secret) < 26 {
+		t.Errorf("the token %s stands in the table as %s (%v), which has its secret", token, key, err)
+	}
+	if !strings.HasPrefix(key, made) || len(made) != 8 {
+		t.Errorf("the row %s of the token %s is not beside those made at its time", key, token)
 	}
 }
 

@@ -24,34 +24,32 @@ type Wish struct {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *Nonsense, *Refusal, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, error) {
-	c := &command{claim: true, holder: holder, key: key, wish: w.hash()}
+	c := &command{claim: true, holder: holder, key: key, visit: visitOf(ctx)}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}
+	if err := s.early(ctx, c); err != nil {
+		return Hold{}, s.withNearest(err)
+	}
+	c.visit.begin()
+	c.wish = w.hash()
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
-	c.visit = visitOf(ctx)
-	hold, err := s.try(ctx, c)
+	hold, err := s.do(ctx, c)
 	return hold, s.withNearest(err)
 }
 
-// try takes the shortest way to the truth: what was seen sold is refused at once, what seems to be gone or shut is
-// looked up, and the rest goes through the lane.
-func (s *Sale) try(ctx context.Context, c *command) (Hold, error) {
+// early refuses what need not go through the lane: what was seen sold at once, and what seems to be gone or shut after a
+// look. It returns nil for who may win.
+func (s *Sale) early(ctx context.Context, c *command) error {
 	if s.onSale.Load() {
 		if refusal := s.gone(c); refusal != nil {
-			return Hold{}, refusal
+			return refusal
 		}
 		if refusal := s.lone(c); refusal != nil {
-			return Hold{}, refusal
+			return refusal
 		}
 	}
-	if err := s.look(ctx, c); err != nil {
-		return Hold{}, err
-	}
-	if err := c.visit.begin(); err != nil {
-		return Hold{}, err
-	}
-	return s.do(ctx, c)
+	return s.look(ctx, c)
 }
 
 // hash tells wishes apart: two of them have the same one only if they ask for the same.

@@ -6,7 +6,7 @@ package seats
 //
 // It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
 func (s *Sale) gone(c *command) *Refusal {
-	if c.visit == nil || !c.visit.newcomer {
+	if !c.visit.isNew() {
 		return nil
 	}
 	m := &s.seats

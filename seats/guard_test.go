@@ -2,6 +2,7 @@ package seats_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -53,7 +54,7 @@ func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 			t.Parallel()
 			store := seats.NewSessions(nil)
 			ctx := store.Act(t.Context())
-			store.Newcomer(ctx, func() error { return nil })
+			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now() })
 			if _, err := behind(t).Claim(ctx, seats.NewID(), "key", w); err != nil {
 				t.Errorf("it was free and refused: %v", err)
 			}
@@ -77,7 +78,7 @@ func TestASeatWhoseTimeIsUpIsGrantedThoughNobodyAnnouncedIt(t *testing.T) {
 			}
 			store := seats.NewSessions(nil)
 			ctx := store.Act(t.Context())
-			store.Newcomer(ctx, func() error { return nil })
+			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now() })
 			if _, err := b.sale.Claim(ctx, seats.NewID(), "key", w); err != nil {
 				t.Errorf("its time was up and it was refused: %v", err)
 			}

@@ -9,8 +9,20 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// lockedSQL tells whether a statement waits for a row.
+// lockedSQL tells whether a statement waits for a row or a table.
 const lockedSQL = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
+
+func (b *bench) awaitLocked(t *testing.T) {
+	t.Helper()
+	for locked := false; !locked; {
+		if err := b.db.QueryRow(t.Context(), lockedSQL).Scan(&locked); err != nil {
+			t.Fatal(err)
+		}
+		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 func TestWhoComesWhileALoneClaimIsWrittenIsServedAfterIt(t *testing.T) {
 	t.Parallel()
@@ -33,14 +45,7 @@ func TestWhoComesWhileALoneClaimIsWrittenIsServedAfterIt(t *testing.T) {
 		})
 	}
 	claim(seats.Wish{Seats: []string{"Stalls/A/1"}})
-	for locked := false; !locked; {
-		if err := b.db.QueryRow(t.Context(), lockedSQL).Scan(&locked); err != nil {
-			t.Fatal(err)
-		}
-		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
+	b.awaitLocked(t)
 	for range 5 {
 		claim(seats.Wish{Area: "Floor", Quantity: 1})
 	}

@@ -18,7 +18,7 @@ const lookTries = 20
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
 func (s *Sale) look(ctx context.Context, c *command) error {
-	if c.visit == nil || !c.visit.newcomer || s.onSale.Load() && !s.doubtful(c) {
+	if !c.visit.isNew() || s.onSale.Load() && !s.doubtful(c) {
 		return nil
 	}
 	c.answer = make(chan answer, 1)

@@ -18,10 +18,12 @@ func (s *Sale) nearest(seats []int) (near []int) {
 		section := s.Plan.Sections[at.Section]
 		found, least := -1, math.Inf(1)
 		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
-			if s.seats.states[idx].Shown() != Free || s.Plan.Seats[idx].Category != at.Category || contains(seats, idx) || contains(near, idx) {
+			other := &s.Plan.Seats[idx]
+			if s.seats.states[idx].Shown() != Free || other.Category != at.Category {
 				continue
 			}
-			if d := math.Hypot(s.Plan.Seats[idx].X-at.X, s.Plan.Seats[idx].Y-at.Y); d < least {
+			x, y := other.X-at.X, other.Y-at.Y
+			if d := x*x + y*y; d < least && !contains(seats, idx) && !contains(near, idx) {
 				found, least = idx, d
 			}
 		}

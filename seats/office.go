@@ -31,8 +31,10 @@ type Office struct {
 	opening   chan struct{}  // an event may be on sale before the ones known
 	lanes     sync.WaitGroup // running lanes
 
-	mu    sync.Mutex // held while an event is opened, so that it is read once
-	sales map[string]*Sale
+	reading sync.Mutex // held while an event is read, so that it is read once; nobody of another event waits for that
+
+	mu    sync.RWMutex
+	sales map[string]*Sale // guarded by mu
 }
 
 // NewOffice returns the node's office. Run starts it; set Changed and Committed before that.
@@ -57,9 +59,24 @@ func (o *Office) Run(ctx context.Context) error {
 
 // Sale returns an event, opened on this node at its first use. ErrNoEvent if there is none.
 func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.sales[slug]; ok {
+	if s := o.sale(slug); s != nil {
+		return s, nil
+	}
+	s, err := o.open(ctx, slug)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.CatchUp(ctx); err != nil { // no bell rang here for what was committed while it was read
+		return nil, err
+	}
+	return o.sale(slug), nil
+}
+
+// open reads an event, unless somebody else did meanwhile.
+func (o *Office) open(ctx context.Context, slug string) (*Sale, error) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	if s := o.sale(slug); s != nil {
 		return s, nil
 	}
 	if o.epoch.Load() == 0 {
@@ -85,9 +102,22 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.sales[slug] = s
+	o.put(slug, s)
 	o.wakeOpening()
 	return s, nil
+}
+
+// sale is an event that is open here; nil if it is not.
+func (o *Office) sale(slug string) *Sale {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.sales[slug]
+}
+
+func (o *Office) put(slug string, s *Sale) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sales[slug] = s
 }
 
 // see reads several things as they are at one moment: an event and its plan may be replaced between two statements.
@@ -97,8 +127,8 @@ func (o *Office) see(ctx context.Context, read func(tx pgx.Tx) error) error {
 
 // Open lists the events this node has open.
 func (o *Office) Open() []*Sale {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.mu.RLock()
+	defer o.mu.RUnlock()
 	open := make([]*Sale, 0, len(o.sales))
 	for _, s := range o.sales {
 		open = append(open, s)
@@ -136,7 +166,9 @@ func (o *Office) Reload(ctx context.Context) error {
 	if anew {
 		bring = func(s *Sale, ctx context.Context) error { return s.reload(ctx, epoch) }
 	}
+	o.reading.Lock() // what is being opened comes along
 	open := o.Open()
+	o.reading.Unlock()
 	for _, s := range open {
 		s.stale.Store(true)
 		if err := bring(s, ctx); err != nil {

@@ -11,10 +11,10 @@ import (
 // reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
 // Who asks for its Sale from now on gets what it is now.
 func (o *Office) reread(ctx context.Context, slug string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	before, open := o.sales[slug]
-	if !open {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	before := o.sale(slug)
+	if before == nil {
 		return nil
 	}
 	next := &Sale{Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
@@ -34,7 +34,7 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	next.stale.Store(false)
 	next.onSale.Store(next.Event.Status == OnSale)
 	next.now.Store(next)
-	o.sales[slug] = next
+	o.put(slug, next)
 	return nil
 }
 

@@ -2,59 +2,82 @@ package seats
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Sessions keeps browser sessions. A token is inserted once and from then on only updated, so that a session that was
+// Sessions keeps browser sessions. A row is inserted once and from then on only updated, so that a session that was
 // ended is never brought back by a request that was still under way.
+//
+// The key of a row is a hash of the token, so that who reads the table is nobody's visitor. A token may say when it was
+// made, before a dot; then its row stands beside those that were made with it. A crowd of newcomers writes to the end of
+// the index, and not to each of its pages.
 type Sessions struct {
 	db DB
 
 	mu     sync.Mutex
-	recent map[string][]byte // data by token, for requests that change seats; see Act
+	recent map[string][]byte // data by key, for requests that change seats; see Act
 }
 
 // recentSessions is how many sessions a node remembers.
 const recentSessions = 1 << 16
 
-// NewSessions returns the store; hand it tokens that are hashed already.
+// NewSessions returns the store.
 func NewSessions(db DB) *Sessions { return &Sessions{db: db, recent: map[string][]byte{}} }
+
+// keyOf is the key of the row of a token.
+func keyOf(token string) string {
+	made, _, dated := strings.Cut(token, ".")
+	if !dated {
+		made = ""
+	}
+	sum := sha256.Sum256([]byte(token))
+	return made + base64.RawURLEncoding.EncodeToString(sum[:])
+}
 
 // visit is the session of one request that changes seats.
 type visit struct {
 	store    *Sessions
-	found    string       // the token as it was found, if it was
-	trusted  bool         // found in memory: the batch looks whether it is still there
-	newcomer bool         // nothing is stored of whom it is about
-	start    func() error // makes the session of a newcomer, which is fresh then
-	fresh    *session     // new, to be written in the same transaction as the claim
+	found    string   // the key of the row as it was found, if it was
+	trusted  bool     // found in memory: the batch looks whether it is still there
+	newcomer Newcomer // nothing is stored of whom it is about; nil if something is
+	fresh    *session // new, to be written in the same transaction as the claim
 }
 
-// Newcomer tells that the request of this context, prepared by Act, comes from somebody with a holder made a moment
-// ago. start is called when their claim may win, and is to commit their session.
-func (s *Sessions) Newcomer(ctx context.Context, start func() error) {
+// Newcomer makes the session of somebody with a holder made a moment ago: its token, its data and its end.
+type Newcomer func() (token string, data []byte, end time.Time)
+
+// Newcomer tells that the request of this context, prepared by Act, comes from a newcomer. start is called when their
+// claim may win.
+func (s *Sessions) Newcomer(ctx context.Context, start Newcomer) {
 	if v := visitOf(ctx); v != nil {
-		v.newcomer, v.start = true, start
+		v.newcomer = start
 	}
 }
 
-func (v *visit) begin() error {
-	if v == nil || v.start == nil {
-		return nil
+// begin makes the session of a newcomer.
+func (v *visit) begin() {
+	if v.isNew() {
+		token, data, end := v.newcomer()
+		v.fresh = &session{keyOf(token), data, end}
 	}
-	return v.start()
 }
+
+// isNew tells whether nothing is stored of whom a request is about.
+func (v *visit) isNew() bool { return v != nil && v.newcomer != nil }
 
 // session is a session row.
 type session struct {
-	token string
-	data  []byte
-	end   time.Time
+	key  string
+	data []byte
+	end  time.Time
 }
 
 type visitKey struct{}
@@ -75,23 +98,23 @@ const findSessionSQL = `SELECT data FROM session WHERE token = $1 AND expires_at
 
 // FindCtx returns the data of a session, and whether there is one.
 func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
-	v := visitOf(ctx)
+	key, v := keyOf(token), visitOf(ctx)
 	if v != nil {
-		if data, found = s.recall(token); found {
-			v.found, v.trusted = token, true
+		if data, found = s.recall(key); found {
+			v.found, v.trusted = key, true
 			return data, true, nil
 		}
 	}
-	err = s.db.QueryRow(ctx, findSessionSQL, token).Scan(&data)
+	err = s.db.QueryRow(ctx, findSessionSQL, key).Scan(&data)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("seats: find session: %w", err)
 	}
-	s.remember(token, data)
+	s.remember(key, data)
 	if v != nil {
-		v.found = token
+		v.found = key
 	}
 	return data, true, nil
 }
@@ -102,19 +125,15 @@ INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (t
 
 const updateSessionSQL = `UPDATE session SET data = $2, expires_at = $3 WHERE token = $1`
 
-// CommitCtx writes a session: a new one is inserted, or handed to the claim it comes with; one that was found is
-// updated; one that has ended meanwhile stays ended.
+// CommitCtx writes a session: a new one is inserted; one that was found is updated; one that has ended meanwhile stays
+// ended.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
-	sql, v := insertSessionSQL, visitOf(ctx)
-	switch {
-	case v != nil && v.found == "":
-		v.fresh = &session{token, data, end}
-		return nil
-	case v != nil && v.found == token:
+	sql, key := insertSessionSQL, keyOf(token)
+	if v := visitOf(ctx); v != nil && v.found == key {
 		sql = updateSessionSQL
 	}
-	s.forget(token)
-	if _, err := s.db.Exec(ctx, sql, token, data, end); err != nil {
+	s.forget(key)
+	if _, err := s.db.Exec(ctx, sql, key, data, end); err != nil {
 		return fmt.Errorf("seats: write session: %w", err)
 	}
 	return nil
@@ -124,22 +143,23 @@ const deleteSessionSQL = `DELETE FROM session WHERE token = $1`
 
 // DeleteCtx ends a session.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	s.forget(token)
-	if _, err := s.db.Exec(ctx, deleteSessionSQL, token); err != nil {
+	key := keyOf(token)
+	s.forget(key)
+	if _, err := s.db.Exec(ctx, deleteSessionSQL, key); err != nil {
 		return fmt.Errorf("seats: end session: %w", err)
 	}
 	return nil
 }
 
-func (s *Sessions) recall(token string) ([]byte, bool) {
+func (s *Sessions) recall(key string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	data, ok := s.recent[token]
+	data, ok := s.recent[key]
 	return data, ok
 }
 
 // remember keeps a session in memory; in a full memory any other one gives way.
-func (s *Sessions) remember(token string, data []byte) {
+func (s *Sessions) remember(key string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.recent) >= recentSessions {
@@ -148,13 +168,13 @@ func (s *Sessions) remember(token string, data []byte) {
 			break
 		}
 	}
-	s.recent[token] = data
+	s.recent[key] = data
 }
 
-func (s *Sessions) forget(token string) {
+func (s *Sessions) forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.recent, token)
+	delete(s.recent, key)
 }
 
 // Find is FindCtx for callers without a context.

@@ -173,10 +173,7 @@ func (o *Office) change(ctx context.Context, slug string, also Also, do func(pgx
 
 // changedEvent lets this node and the others know.
 func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
-	o.mu.Lock()
-	s := o.sales[e.Slug]
-	o.mu.Unlock()
-	if s != nil {
+	if s := o.sale(e.Slug); s != nil {
 		if err := s.CatchUp(ctx); err != nil {
 			o.log.Warn("the event is read anew with the next poll", "event", e.ID, "error", err)
 		}

@@ -83,7 +83,7 @@ func (s *Sale) swift(commands []*command, before *turn) *turn {
 // needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody
 // known.
 func (c *command) needsLocks() bool {
-	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.newcomer
+	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.isNew()
 }
 
 // take notes what a swift claim is about to have.

@@ -14,20 +14,20 @@ SELECT live.token
 // queueVisits asks, with the locks, whether the sessions that this node only remembers are still there: another
 // node may have ended them.
 func (b *batch) queueVisits(q *pgx.Batch) {
-	var tokens []string
+	var keys []string
 	for _, c := range b.commands {
 		if c.visit != nil && c.visit.trusted {
-			tokens = append(tokens, c.visit.found)
+			keys = append(keys, c.visit.found)
 		}
 	}
-	if len(tokens) == 0 {
+	if len(keys) == 0 {
 		return
 	}
-	b.visits = make(map[string]bool, len(tokens))
-	q.Queue(liveSessionsSQL, tokens).Query(func(rows pgx.Rows) error {
-		var token string
-		_, err := pgx.ForEachRow(rows, []any{&token}, func() error {
-			b.visits[token] = true
+	b.visits = make(map[string]bool, len(keys))
+	q.Queue(liveSessionsSQL, keys).Query(func(rows pgx.Rows) error {
+		var key string
+		_, err := pgx.ForEachRow(rows, []any{&key}, func() error {
+			b.visits[key] = true
 			return nil
 		})
 		return err
@@ -43,25 +43,31 @@ func (b *batch) ended(c *command) bool {
 	return true
 }
 
-const insertSessionsSQL = `
+const newSessionsSQL = `
 INSERT INTO session (token, data, expires_at)
-SELECT * FROM unnest($1::text[], $2::bytea[], $3::timestamptz[])
-    ON CONFLICT (token) DO NOTHING`
+SELECT * FROM unnest($1::text[], $2::bytea[], $3::timestamptz[])`
+
+// A batch before, whose answer was lost, may have written them.
+const sessionsAgainSQL = newSessionsSQL + ` ON CONFLICT (token) DO NOTHING`
 
 // queueSessions writes the new sessions of claims that won.
 func (b *batch) queueSessions(q *pgx.Batch) {
-	var tokens []string
+	sql := newSessionsSQL
+	var keys []string
 	var data [][]byte
 	var ends []time.Time
 	for i, c := range b.commands {
 		if c.visit == nil || c.visit.fresh == nil || b.answers[i].err != nil {
 			continue
 		}
+		if c.tries > 0 {
+			sql = sessionsAgainSQL
+		}
 		f := c.visit.fresh
-		tokens, data, ends = append(tokens, f.token), append(data, f.data), append(ends, f.end)
+		keys, data, ends = append(keys, f.key), append(data, f.data), append(ends, f.end)
 	}
-	if len(tokens) > 0 && !Planted("session forgotten") {
-		q.Queue(insertSessionsSQL, tokens, data, ends)
+	if len(keys) > 0 && !Planted("session forgotten") {
+		q.Queue(sql, keys, data, ends)
 	}
 }
 
@@ -69,7 +75,7 @@ func (b *batch) queueSessions(q *pgx.Batch) {
 func (b *batch) rememberVisits() {
 	for i, c := range b.commands {
 		if c.visit != nil && c.visit.fresh != nil && b.answers[i].err == nil {
-			c.visit.store.remember(c.visit.fresh.token, c.visit.fresh.data)
+			c.visit.store.remember(c.visit.fresh.key, c.visit.fresh.data)
 		}
 	}
 }

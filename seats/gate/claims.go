@@ -37,12 +37,12 @@ type claimCounts struct {
 // Answered notes that a claim was answered on this node, how long that took, and with which error. A refusal is as good
 // an answer as a seat.
 func (g *Gate) Answered(took time.Duration, err error) {
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
-	switch {
-	case errors.Is(err, context.Canceled): // the caller went away
+	if errors.Is(err, context.Canceled) { // the caller went away
 		return
-	case err != nil && !errors.As(err, &refusal) && !errors.As(err, &nonsense) && !errors.Is(err, seats.ErrSessionEnded):
+	}
+	_, refusal := errors.AsType[*seats.Refusal](err)
+	_, nonsense := errors.AsType[*seats.Nonsense](err)
+	if err != nil && !refusal && !nonsense && !errors.Is(err, seats.ErrSessionEnded) {
 		g.claims.failed.Add(1)
 	}
 	g.claims.took[bucketOf(took)].Add(1)

@@ -1,0 +1,74 @@
+package seats_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	tx, err := b.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE category IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	other := seats.NewOffice(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	opened := make(chan *seats.Sale, 1)
+	go func() {
+		s, err := other.Sale(t.Context(), "evening")
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- s
+	}()
+	b.awaitLocked(t) // it has seen the event, and not yet all of it
+	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-opened; s != nil && s.Version() != b.sale.Version() {
+		t.Errorf("it was opened at version %d, and is at %d", s.Version(), b.sale.Version())
+	}
+}
+
+// Addresses of events that are not there are asked for, too, and a database may take its time.
+func TestNobodyWaitsForAnEventThatIsNotTheirs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	tx, err := b.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE event IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	read, open := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := b.office.Sale(t.Context(), "nowhere"); read <- err }()
+	b.awaitLocked(t)
+	go func() { _, err := b.office.Sale(t.Context(), "evening"); open <- err }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	select {
+	case err := <-open:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-ctx.Done():
+		t.Error("an event that is open waits for another one to be read")
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-read; !errors.Is(err, seats.ErrNoEvent) {
+		t.Errorf("an event that is not there: %v", err)
+	}
+}
