@@ -85,6 +85,12 @@ func (g *Gate) SignedAgain(ctx context.Context, c Challenge, change func(*Parame
 	return c, err
 }
 
+// AskForKeys has the database be asked for keys, until what it returns is called.
+func (g *Gate) AskForKeys() (answered func()) {
+	g.keys.asked.Lock()
+	return g.keys.asked.Unlock
+}
+
 var (
 	BucketOf = bucketOf
 	EndOf    = endOf
