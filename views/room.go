@@ -93,6 +93,8 @@ func (p RoomPage) refresh() int {
 			return 15
 		}
 		return int(min(max(p.Wait.Wait.Seconds()/20, 10), 60))
+	case RoomSoldOut: // a ticket may come back
+		return 60
 	}
 	return 0
 }

@@ -2,6 +2,8 @@ package views
 
 import (
 	"crypto/sha256"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,21 @@ func proof(page Page, s Sale) DrawPage {
 	r := gate.RecordOf(gate.Draw{Room: 1, Epoch: 1, Secret: sha256.Sum256([]byte("s")), People: 10, Beacon: []byte("3 17 21")})
 	closed := time.Unix(2e9, 0)
 	return DrawPage{RoomPage: waiting(page, s, RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
+}
+
+func TestABrowserWithoutScriptsLooksAgainWhereverSomethingMayCome(t *testing.T) {
+	t.Parallel()
+	s := sale(t, "theatre", nil)
+	again := regexp.MustCompile(`<noscript><meta http-equiv="refresh" content="(\d+);url=/rooms/evening[?"]`)
+	for _, state := range roomStates {
+		comes := !slices.Contains([]string{RoomJoin, RoomCalled, RoomInside, RoomLate, RoomLeft, RoomEnded}, state)
+		found := again.FindStringSubmatch(render(t, Room(waiting(Page{Title: "Evening"}, s, state))))
+		if comes != (found != nil) {
+			t.Errorf("%s: looks again: %v, want %v", state, found, comes)
+		} else if comes && (len(found[1]) != 2 || found[1] > "60") {
+			t.Errorf("%s: looks again after %s seconds", state, found[1])
+		}
+	}
 }
 
 func TestEachStateOfARoomShowsItsPartAndNoOther(t *testing.T) {
