@@ -73,30 +73,9 @@ func (d *Desk) Setup(ctx context.Context, token string, n Newcomer) (s Session, 
 	if err != nil {
 		return s, err
 	}
-	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
-		m := Member{Name: n.Name, Email: n.Email, Role: Owner}
-		if err := tx.QueryRow(ctx, lockFirstTeamSQL).Scan(&m.Team, &m.TeamName); err != nil {
-			return err
-		}
-		var owned bool
-		if err := tx.QueryRow(ctx, hasOwnerSQL).Scan(&owned); err != nil {
-			return err
-		}
-		tag, err := tx.Exec(ctx, useSetupSQL, tokenHash(token))
-		if err != nil {
-			return err
-		}
-		if owned || tag.RowsAffected() == 0 {
-			return ErrNoLink
-		}
-		if s, err = create(ctx, tx, n, hash); err != nil {
-			return err
-		}
-		m.Organizer, s.Team = s.Organizer, m.Team
-		if _, err := tx.Exec(ctx, addMemberSQL, m.Team, m.Organizer, m.Role); err != nil {
-			return err
-		}
-		return Note(ctx, tx, m, "set the desk up", "team", nil)
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) (err error) {
+		s, err = setUp(ctx, tx, token, n, hash)
+		return err
 	})
 	switch {
 	case errors.Is(err, ErrNoLink):
@@ -107,4 +86,30 @@ func (d *Desk) Setup(ctx context.Context, token string, n Newcomer) (s Session, 
 		return Session{}, fmt.Errorf("desk: set up: %w", err)
 	}
 	return s, nil
+}
+
+func setUp(ctx context.Context, tx pgx.Tx, token string, n Newcomer, hash string) (s Session, err error) {
+	m := Member{Name: n.Name, Email: n.Email, Role: Owner}
+	if err := tx.QueryRow(ctx, lockFirstTeamSQL).Scan(&m.Team, &m.TeamName); err != nil {
+		return s, err
+	}
+	var owned bool
+	if err := tx.QueryRow(ctx, hasOwnerSQL).Scan(&owned); err != nil {
+		return s, err
+	}
+	tag, err := tx.Exec(ctx, useSetupSQL, tokenHash(token))
+	if err != nil {
+		return s, err
+	}
+	if owned || tag.RowsAffected() == 0 {
+		return s, ErrNoLink
+	}
+	if s, err = create(ctx, tx, n, hash); err != nil {
+		return s, err
+	}
+	m.Organizer, s.Team = s.Organizer, m.Team
+	if _, err := tx.Exec(ctx, addMemberSQL, m.Team, m.Organizer, m.Role); err != nil {
+		return s, err
+	}
+	return s, Note(ctx, tx, m, "set the desk up", "team", nil)
 }

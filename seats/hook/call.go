@@ -2,12 +2,14 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,7 +27,7 @@ func (h *Hooks) one(ctx context.Context, d due) {
 	case err != nil:
 		a.Why = why(err)
 	case status < 200 || status > 299:
-		a.Why = "It was not taken: the answer was " + http.StatusText(status) + "."
+		a.Why = "It was not taken: the answer was " + cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "."
 	}
 	if err := h.heard(ctx, d, a); err != nil && ctx.Err() == nil {
 		h.log.Error("what became of a notice was not written down; it is sent again", "notice", d.ID, "error", err)
