@@ -30,15 +30,6 @@ type Desks struct {
 	boards map[int64]*board // by event
 }
 
-const (
-	leastRest = 600 * time.Millisecond // between two pictures of a board: with all that comes after it, a sale is seen within a second
-	mostRest  = 2 * time.Second
-	costShare = 15               // a board draws a fifteenth of the time at most, so that claims do not feel it
-	byClock   = 10 * time.Second // paces sink while nothing is sold: then it is looked at by the clock
-	linger    = 10 * time.Second // a page that is loaded comes back for its feed
-	drawTime  = 10 * time.Second
-)
-
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
 func NewDesks(d *desk.Desk, o *seats.Office, g *gate.Gate, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -67,14 +58,6 @@ func (d *Desks) Changed(s *seats.Sale) {
 	}
 }
 
-// way is how somebody looks at a desk: all who look the same way see the same.
-type way struct {
-	window      desk.Window
-	names, wall bool
-
-	mayNames, maySee, manage bool
-}
-
 // RoomChanged is told that a waiting room shows everybody something else.
 func (d *Desks) RoomChanged(room *gate.Room) {
 	if d.open.Load() == 0 {
@@ -86,30 +69,6 @@ func (d *Desks) RoomChanged(room *gate.Room) {
 		if d.gate.Of(event) == room {
 			b.ring()
 		}
-	}
-}
-
-// board is an event that somebody looks at.
-type board struct {
-	desks   *Desks
-	event   seats.Event // as it was when the board began
-	team    desk.Member // in whose name it reads: any member of the team
-	evening *desk.Evening
-	bell    chan struct{} // something changed
-
-	drawing sync.Mutex    // held while evening is asked, or what follows
-	told    gate.Accuracy // of the waiting room's estimates
-	toldAt  time.Time     // when it was asked last
-
-	mu      sync.Mutex
-	visited time.Time // when somebody looked last
-	screens map[way]*screen
-}
-
-func (b *board) ring() {
-	select {
-	case b.bell <- struct{}{}:
-	default: // it will look anyway
 	}
 }
 
@@ -130,6 +89,14 @@ func (d *Desks) board(s *seats.Sale, m desk.Member) *board {
 	defer b.mu.Unlock()
 	b.visited = time.Now()
 	return b
+}
+
+// way is how somebody looks at a desk: all who look the same way see the same.
+type way struct {
+	window      desk.Window
+	names, wall bool
+
+	mayNames, maySee, manage bool
 }
 
 // picture is how an event stands now, for a page that is loaded.
@@ -162,126 +129,4 @@ func (d *Desks) join(s *seats.Sale, m desk.Member, look way) *watcher {
 		w.bell <- struct{}{} // what is there is news to it
 	}
 	return w
-}
-
-// run draws as long as somebody looks, and a while longer.
-func (b *board) run() {
-	defer b.keep()
-	for {
-		began := time.Now()
-		b.draw()
-		rest := min(max(leastRest, costShare*time.Since(began)), mostRest)
-		if !sleepFor(b.desks.ctx, rest) {
-			return
-		}
-		select {
-		case <-b.desks.ctx.Done():
-			return
-		case <-b.bell:
-		case <-time.After(byClock):
-		}
-		if b.end() {
-			return
-		}
-	}
-}
-
-func sleepFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// end takes the board away if nobody looks at it any more.
-func (b *board) end() bool {
-	b.desks.mu.Lock()
-	defer b.desks.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for look, s := range b.screens {
-		if len(s.watchers) == 0 {
-			delete(b.screens, look)
-		}
-	}
-	if len(b.screens) > 0 || time.Since(b.visited) < linger {
-		return false
-	}
-	delete(b.desks.boards, b.event.ID)
-	b.desks.open.Add(-1)
-	return true
-}
-
-// keep writes down how far the board read.
-func (b *board) keep() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.desks.ctx), drawTime)
-	defer cancel()
-	if err := b.desks.desk.Keep(ctx, b.team, b.evening); err != nil {
-		b.desks.log.Warn("how far a desk read its change log was not kept", "event", b.event.Slug, "error", err)
-	}
-}
-
-// watched lists the screens that somebody looks at now.
-func (b *board) watched() map[way]*screen {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := map[way]*screen{}
-	for look, s := range b.screens {
-		if len(s.watchers) > 0 {
-			list[look] = s
-		}
-	}
-	return list
-}
-
-// draw makes a picture for each way that somebody looks.
-func (b *board) draw() {
-	for look, s := range b.watched() {
-		ctx, cancel := context.WithTimeout(b.desks.ctx, drawTime)
-		model, err := b.model(ctx, look)
-		var parts []part
-		if err == nil {
-			parts, err = render(ctx, model)
-		}
-		cancel()
-		if err != nil && b.desks.ctx.Err() == nil {
-			b.desks.log.Warn("a desk could not be drawn; the next try is in a moment", "event", b.event.Slug, "error", err)
-			b.ring()
-		}
-		b.show(s, model.Live.At, parts, err)
-	}
-}
-
-// model is everything there is to see at this moment.
-func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err error) {
-	sale, err := b.desks.office.Sale(ctx, b.event.Slug) // it may have been edited
-	if err != nil {
-		return p, err
-	}
-	p = views.DeskLive{
-		Sale:   views.Sale{Event: sale.Event, Plan: sale.Plan},
-		Window: look.window, Names: look.names, Wall: look.wall, MayNames: look.mayNames, MaySee: look.maySee, MayManage: look.manage,
-	}
-	b.drawing.Lock()
-	defer b.drawing.Unlock()
-	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
-		return p, err
-	}
-	p.Map, p.Kept = sale.Snapshot(), len(sale.Kept())
-	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
-		state := room.State()
-		p.Room, p.Shown = &state, room.Status().Shown
-		if time.Since(b.toldAt) > byClock { // it changes slowly
-			if b.told, err = b.desks.gate.Control("").Accuracy(ctx, room.Slug); err != nil {
-				return p, err
-			}
-			b.toldAt = time.Now()
-		}
-		p.Told = b.told
-	}
-	return p, nil
 }

@@ -85,7 +85,7 @@ func (h *Handlers) cancelWhole(r *http.Request, m desk.Member, s *seats.Sale, or
 		return desk.ErrNoKey
 	}
 	deed := desk.Wish{
-		Key: fmt.Sprintf("%.150s.%s", key, order.Code), Form: []any{"cancelled many", order.Code, used},
+		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, used},
 		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}},
 	}
 	return h.organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {

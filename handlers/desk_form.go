@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,15 +20,17 @@ import (
 // and lists of texts.
 func deskForm(r *http.Request) (url.Values, error) {
 	if isForm(r) {
-		return r.PostForm, errors.Join(parseForm(r), r.Context().Err())
+		if err := parseForm(r); err != nil {
+			return nil, err
+		}
+		return r.PostForm, r.Context().Err()
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	form := url.Values{}
 	if len(body) == 0 {
-		return form, nil
+		return url.Values{}, nil
 	}
 	if !utf8.Valid(body) {
 		return nil, invalid("The request is not valid UTF-8.")
@@ -36,6 +39,11 @@ func deskForm(r *http.Request) (url.Values, error) {
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, invalid("The request is not a JSON object: " + err.Error() + ".")
 	}
+	return formOfObject(object)
+}
+
+func formOfObject(object map[string]any) (url.Values, error) {
+	form := url.Values{}
 	for name, value := range object {
 		list, many := value.([]any)
 		if !many {
@@ -66,6 +74,19 @@ func deskKeyOf(r *http.Request, form url.Values) string {
 		return key
 	}
 	return form.Get("key")
+}
+
+// memberKey is the key of what a member does with orders, made of the one of their form: two members have never the same.
+func memberKey(m desk.Member, key string) string {
+	return fmt.Sprintf("desk.%d.%s", m.Organizer, shortKey(key))
+}
+
+// shortKey leaves room for what stands beside a key in another one, and keeps keys apart that differ.
+func shortKey(key string) string {
+	if len(key) <= 150 {
+		return key
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))
 }
 
 // deskWith answers an act: a page leads on to another one, which says what was done; a program gets the answer.

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -128,7 +127,7 @@ func (h *Handlers) onDeskOrder(act func(r *http.Request, m desk.Member, s *seats
 		}
 		deed := desk.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
 		err = h.organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
-			return a.do(order, form, tickets, fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), also)
+			return a.do(order, form, tickets, memberKey(m, key), also)
 		})
 		if words, refused := deskRefused(r, err); refused {
 			return h.showDeskOrder(w, r, m, s, order, deskStatus(err), views.DeskOrderPage{Message: words, Form: form})

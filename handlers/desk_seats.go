@@ -114,7 +114,7 @@ func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m desk.Membe
 	list, err := chosen(s, form)
 	if err == nil {
 		key := deskKeyOf(r, form)
-		f := orders.OfficeForm{Key: fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+		f := orders.OfficeForm{Key: memberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
 		act := desk.Wish{
 			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": labels(s, list), "method": f.Method, "name": f.Name},
@@ -225,7 +225,7 @@ func (h *Handlers) deskTell(w http.ResponseWriter, r *http.Request, m desk.Membe
 	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
 	act := desk.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
 	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
-		return h.orders.Tell(r.Context(), s.Event.ID, fmt.Sprintf("desk.%d.%.150s", m.Organizer, key), message, also)
+		return h.orders.Tell(r.Context(), s.Event.ID, memberKey(m, key), message, also)
 	})
 	var mistakes orders.Mistakes
 	if errors.As(err, &mistakes) && !wantsJSON(r) {

@@ -131,39 +131,17 @@ func enters(w http.ResponseWriter, s desk.Session, text string) {
 
 // keyAndWish reads a request for its key and a hash of all else that it says, and leaves it to be read again.
 func keyAndWish(r *http.Request) (key string, wish []byte, err error) {
-	key = r.Header.Get("Idempotency-Key")
 	var said any
-	switch kind := r.Header.Get("Content-Type"); {
-	case strings.HasPrefix(kind, "multipart/form-data"):
-		if err := r.ParseMultipartForm(plan.MaxBytes); err != nil {
-			return "", nil, tooLargeOr(err, "The form cannot be read.")
-		}
-		files, err := hashFiles(r.MultipartForm)
-		if err != nil {
-			return "", nil, err
-		}
-		said, key = []any{keyless(r.MultipartForm.Value), files}, orFirst(key, r.MultipartForm.Value["key"])
-	default:
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return "", nil, err
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if isForm(r) {
-			if err := parseForm(r); err != nil {
-				return "", nil, err
-			}
-			said, key = keyless(r.PostForm), orFirst(key, r.PostForm["key"])
-			break
-		}
-		object := map[string]any{}
-		if said = string(body); json.Unmarshal(body, &object) == nil {
-			if text, is := object["key"].(string); is && key == "" {
-				key = text
-			}
-			delete(object, "key")
-			said = object
-		}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		key, said, err = saidInParts(r)
+	} else {
+		key, said, err = saidInBody(r)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if name := r.Header.Get("Idempotency-Key"); name != "" {
+		key = name
 	}
 	text, err := json.Marshal(said)
 	if err != nil {
@@ -173,11 +151,42 @@ func keyAndWish(r *http.Request) (key string, wish []byte, err error) {
 	return key, sum[:], wrongKey(key)
 }
 
-func orFirst(key string, list []string) string {
-	if key == "" && len(list) > 0 {
-		return list[0]
+// saidInParts is the key of a form with files, and all else that it says.
+func saidInParts(r *http.Request) (key string, said any, err error) {
+	if err := r.ParseMultipartForm(plan.MaxBytes); err != nil {
+		return "", nil, tooLargeOr(err, "The form cannot be read.")
 	}
-	return key
+	files, err := hashFiles(r.MultipartForm)
+	return first(r.MultipartForm.Value["key"]), []any{keyless(r.MultipartForm.Value), files}, err
+}
+
+// saidInBody is the key of a form or of a JSON object, and all else that it says.
+func saidInBody(r *http.Request) (key string, said any, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "", nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if isForm(r) {
+		if err := parseForm(r); err != nil {
+			return "", nil, err
+		}
+		return first(r.PostForm["key"]), keyless(r.PostForm), nil
+	}
+	object := map[string]any{}
+	if json.Unmarshal(body, &object) != nil {
+		return "", string(body), nil
+	}
+	key, _ = object["key"].(string)
+	delete(object, "key")
+	return key, object, nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
 }
 
 // keyless is a form without its key.

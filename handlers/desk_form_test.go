@@ -1,0 +1,20 @@
+package handlers
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats/desk"
+)
+
+func TestKeysOfTheDeskThatDifferAreTwoHoweverLongTheyAre(t *testing.T) {
+	t.Parallel()
+	of := desk.Member{Organizer: 1<<63 - 1}
+	for _, length := range []int{1, 150, 151, 200} {
+		alike := strings.Repeat("x", length-1)
+		one, other := memberKey(of, alike+"1"), memberKey(of, alike+"2")
+		if one == other || one != memberKey(of, alike+"1") || len(one) > 200 {
+			t.Errorf("two keys of %d letters become %q and %q", length, one, other)
+		}
+	}
+}
