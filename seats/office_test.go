@@ -11,6 +11,11 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// lockTable keeps others from even reading a table, for as long as it takes.
+func lockTable(name string) string {
+	return `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ` + name + ` IN ACCESS EXCLUSIVE MODE`
+}
+
 func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
@@ -18,7 +23,7 @@ func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), `LOCK TABLE category IN ACCESS EXCLUSIVE MODE`); err != nil {
+	if _, err := tx.Exec(t.Context(), lockTable(`category`)); err != nil {
 		t.Fatal(err)
 	}
 	other := seats.NewOffice(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -48,7 +53,7 @@ func TestNobodyWaitsForAnEventThatIsNotTheirs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), `LOCK TABLE event IN ACCESS EXCLUSIVE MODE`); err != nil {
+	if _, err := tx.Exec(t.Context(), lockTable(`event`)); err != nil {
 		t.Fatal(err)
 	}
 	read, open := make(chan error, 1), make(chan error, 1)
