@@ -30,7 +30,6 @@ type batch struct {
 	was     map[int]row         // rows as they were read, of those that change
 	holds   map[ID]*heldBy
 	visits  map[string]bool // tokens of sessions that are there
-	picked  map[int]bool    // seats chosen or named by claims of this batch
 	asks    bool            // a claim found too little on the map
 	counted int64           // the version of the event, and
 	overdue map[int]bool    // seats of holds whose end was not announced; both read if the batch asks
@@ -74,10 +73,11 @@ func (r row) open(now time.Time) bool {
 }
 
 func newBatch(s *Sale, commands []*command, before *turn) *batch {
+	n := len(commands)
 	b := &batch{
-		sale: s, before: before, commands: commands, answers: make([]answer, len(commands)), id: NewID(),
-		room: s.room.Load(), listed: s.listed.Load(), slots: map[ID]time.Time{}, rows: map[int]row{}, was: map[int]row{}, picked: map[int]bool{}, holds: map[ID]*heldBy{},
-		overdue: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, dirty: map[int]ID{}, extended: map[int]bool{},
+		sale: s, before: before, commands: commands, answers: make([]answer, n), id: NewID(),
+		room: s.room.Load(), listed: s.listed.Load(), slots: map[ID]time.Time{}, rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*heldBy, n),
+		overdue: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, dirty: make(map[int]ID, n), extended: map[int]bool{},
 	}
 	b.choose()
 	return b

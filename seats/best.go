@@ -23,16 +23,20 @@ type choice struct {
 // of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. Where
 // it shows too little, the database is asked before anybody is refused: see left.go.
 func (b *batch) choose() {
+	if !slices.ContainsFunc(b.commands, func(c *command) bool { return c.choice != nil }) {
+		return
+	}
+	picked := map[int]bool{} // chosen or named by claims of this batch
 	for _, c := range b.commands {
 		for _, idx := range c.seats {
-			b.picked[idx] = true
+			picked[idx] = true
 		}
 	}
 	m := &b.sale.seats
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	coming := b.coming()
-	free := func(idx int) bool { return m.states[idx].Shown() == Free && !b.picked[idx] && !coming(idx) }
+	free := func(idx int) bool { return m.states[idx].Shown() == Free && !picked[idx] && !coming(idx) }
 	open := func(i int32) int { return int(m.open[i]) }
 	short := map[scope]int{} // more is picked all the time: what was not to be had will not be
 	for _, c := range b.commands {
@@ -46,7 +50,7 @@ func (b *batch) choose() {
 			short[c.choice.scope], b.asks = c.choice.n, true
 		}
 		for _, idx := range c.seats {
-			b.picked[idx] = true
+			picked[idx] = true
 		}
 	}
 }

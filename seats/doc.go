@@ -43,7 +43,7 @@
 // two wait for each other.
 //
 // Where everybody in a batch is new and asks for seats that look free, nothing need be known first: one statement
-// grants it all or nothing of it (swift.go), and what it undid comes again with locks. Claims that the map would
-// refuse are looked up together beside the lane, without locks (look.go), and only what was seen sold is refused
-// from memory (gone.go).
+// grants it all or nothing of it (swift.go; swiftone.go for one seat), and what it undid comes again with locks.
+// Claims that the map would refuse are looked up together beside the lane, without locks (look.go), and only what was
+// seen sold is refused from memory (gone.go).
 package seats

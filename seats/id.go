@@ -38,13 +38,19 @@ func ParseID(s string) (ID, error) {
 func (id ID) compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // String returns the ID as 36 characters of UUID text.
-func (id ID) String() string {
-	h := hex.EncodeToString(id[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+func (id ID) String() string { return string(id.append(make([]byte, 0, 36))) }
+
+// append writes the ID behind text, as String does.
+func (id ID) append(text []byte) []byte {
+	text = hex.AppendEncode(text, id[:4])
+	for _, group := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
+		text = hex.AppendEncode(append(text, '-'), group)
+	}
+	return text
 }
 
 // MarshalText writes the ID as String does.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+func (id ID) MarshalText() ([]byte, error) { return id.append(make([]byte, 0, 36)), nil }
 
 // UnmarshalText reads what MarshalText wrote.
 func (id *ID) UnmarshalText(text []byte) (err error) {

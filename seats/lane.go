@@ -54,6 +54,7 @@ type answer struct {
 type lane struct {
 	waiting []*command
 	running bool
+	crowd   bool          // the last batch was of several commands
 	leads   *turn         // under way in the goroutine of who asked for it, and nobody else has come; nil for none
 	want    int           // ring arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
@@ -112,7 +113,12 @@ func (s *Sale) follow() {
 
 // lead sends the first batch of a lane that rested, if it is swift. Anything else goes the way of a crowd.
 func (s *Sale) lead() {
-	runtime.Gosched() // who is about to come comes along
+	s.mu.Lock()
+	crowd := s.lane.crowd
+	s.mu.Unlock()
+	if crowd {
+		runtime.Gosched() // who is about to come comes along; who is alone would only be moved to another processor
+	}
 	commands, _ := s.take(nil)
 	t := s.now.Load().swift(commands, nil)
 	if t == nil {
@@ -206,6 +212,7 @@ func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 		l.running = before != nil
 		return nil, !l.running
 	}
+	l.crowd = n > 1
 	commands = l.waiting[:n:n]
 	l.waiting = l.waiting[n:]
 	return commands, false

@@ -89,10 +89,9 @@ func (c *command) needsLocks() bool {
 // take notes what a swift claim is about to have.
 func (b *batch) take(i int, seats []int) {
 	c := b.commands[i]
-	h := &heldBy{holder: c.holder, id: NewID()}
+	h := &heldBy{holder: c.holder, id: NewID(), seats: seatsOf(seats)}
 	for _, idx := range seats {
 		b.dirty[idx], b.rows[idx] = c.holder, row{state: Held, holder: c.holder}
-		h.seats = append(h.seats, int32(idx))
 	}
 	b.holds[c.holder] = h
 	b.answers[i].hold = Hold{ID: h.id, Seats: seats, ExtensionsLeft: b.sale.Event.Extensions}
@@ -100,29 +99,23 @@ func (b *batch) take(i int, seats []int) {
 
 // send writes a swift turn, in one transaction with the new sessions.
 func (s *Sale) send(ctx context.Context, t *turn) error {
-	b, most := t.batch, 0
-	var c Change
-	holds := holdRows{}
-	delta := make([]int32, len(s.Plan.Categories))
-	for i, command := range b.byHolder() {
-		h := b.holds[command.holder]
-		most = max(most, len(h.seats))
-		holds.add(h)
-		holds.answers[i] = unfinished(command, h)
-	}
-	for _, idx := range b.changed() {
-		c.Idx, c.State, c.Holder = append(c.Idx, int32(idx)), append(c.State, int16(Held)), append(c.Holder, b.dirty[idx])
-		delta[s.Plan.Seats[idx].Category]++
+	b := t.batch
+	c, changed := &b.change, b.changed() // if the answer is lost, recover adds what only the database knows
+	c.Idx, c.State, c.Holder = seatsOf(changed), make([]int16, len(changed)), make([]ID, len(changed))
+	for i, idx := range changed {
+		c.State[i], c.Holder[i] = int16(Held), b.dirty[idx]
 	}
 	var end, now time.Time
 	var q pgx.Batch
 	b.queueSessions(&q) // first: the counter row is not kept from others meanwhile
-	q.Queue(swiftSQL, s.Event.ID, most, c.Idx, c.Holder, holds.holders, holds.ids, holds.seats, holds.answers, delta, c.State, b.id).
-		QueryRow(func(r pgx.Row) error {
-			return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
-		})
+	queue := b.queueSwift
+	if len(c.Idx) == 1 {
+		queue = b.queueSwiftOne
+	}
+	queue(&q).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
+	})
 	err := s.office.db.SendBatch(ctx, &q).Close()
-	b.change = c
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || refused(err) || neverLeft(err):
 		return errNotSwift
@@ -135,6 +128,21 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	return nil
 }
 
+func (b *batch) queueSwift(q *pgx.Batch) *pgx.QueuedQuery {
+	n, most := len(b.commands), 0
+	holders, ids, seats, answers := make([]ID, n), make([]ID, n), make([]string, n), make([]*string, n)
+	for i, c := range b.byHolder() {
+		h := b.holds[c.holder]
+		most = max(most, len(h.seats))
+		holders[i], ids[i], seats[i], answers[i] = h.holder, h.id, arrayText(h.seats), unfinished(c, h)
+	}
+	delta := make([]int32, len(b.sale.Plan.Categories))
+	for _, idx := range b.change.Idx {
+		delta[b.sale.Plan.Seats[idx].Category]++
+	}
+	return q.Queue(swiftSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id)
+}
+
 // neverLeft tells of a batch for which there was no connection: with locks it waits for one.
 func neverLeft(err error) bool {
 	_, none := errors.AsType[*pgconn.ConnectError](err)
@@ -143,7 +151,9 @@ func neverLeft(err error) bool {
 
 // byHolder lists the commands in the order in which every writer makes holds.
 func (b *batch) byHolder() []*command {
-	return slices.SortedFunc(slices.Values(b.commands), func(a, b *command) int { return a.holder.compare(b.holder) })
+	sorted := slices.Clone(b.commands)
+	slices.SortFunc(sorted, func(a, b *command) int { return a.holder.compare(b.holder) })
+	return sorted
 }
 
 // refused tells whether the walls in the schema stood up to a swift statement: a seat was not to be had, is not to be
@@ -190,10 +200,10 @@ func unfinished(c *command, h *heldBy) *string {
 	if err != nil {
 		return nil
 	}
-	text := make([]byte, 0, 192)
+	text := make([]byte, 0, 320)
 	text = append(append(text, `[{"key":`...), key...)
 	text = append(append(text, `,"wish":"`...), c.wish...) // a hash
-	text = append(append(text, `","hold":"`...), h.id.String()...)
+	text = h.id.append(append(text, `","hold":"`...))
 	text = append(text, `","seats":[`...)
 	for i, idx := range h.seats {
 		if i > 0 {
