@@ -39,6 +39,8 @@ func TestAnAddressThatIsNearlyThatOfAPageLeadsToIt(t *testing.T) {
 		"/desk/teams":            "/desk",
 		"/events/evening/":       "/events/evening",
 		"/events/":               "/events",
+
+		"/events/evening/?price=A&accessible=1": "/events/evening?price=A&accessible=1",
 	} {
 		if a, _ := send(t, person(t), "GET", s.url+path, "", "Accept", "text/html"); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != to {
 			t.Errorf("%s: %d to %q, not to %s", path, a.StatusCode, a.Header.Get("Location"), to)

@@ -213,7 +213,9 @@ func (h *Handlers) unrouted(table *http.ServeMux) http.HandlerFunc {
 			w.Header().Set("Allow", probe.header.Get("Allow"))
 			h.fail(w, r, errMethod)
 		case looks && slashed(table, r):
-			http.Redirect(w, r, strings.TrimSuffix(r.URL.EscapedPath(), "/"), http.StatusSeeOther)
+			to := *r.URL
+			to.Path, to.RawPath = strings.TrimSuffix(to.Path, "/"), strings.TrimSuffix(to.RawPath, "/")
+			http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
 		default:
 			h.fail(w, r, errNoPage)
 		}
