@@ -193,7 +193,7 @@ func (p *person) pans() float64 {
 	}
 	_, err := p.page.Evaluate(watchFrames)
 	check(p.t, err)
-	box, err := p.page.Locator("#map canvas").BoundingBox()
+	box, err := p.page.Locator("#map canvas[data-ready]").BoundingBox()
 	check(p.t, err)
 	x, y := box.X+box.Width/2, box.Y+box.Height/2
 	mouse := p.page.Mouse()

@@ -1,7 +1,7 @@
 // The house on the desk: the same picture as the attendees', in the colours of an organizer. What is sold is a full disc,
 // what is held a ring, what is free a small dot; colours tell the state, the price or the time of the sale.
 
-import {numberOf, wordsOf} from 'usher/geometry'
+import {labelOf, numberOf, words} from 'usher/geometry'
 import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, number, price} from 'usher/page'
@@ -57,14 +57,13 @@ function tapped({detail: {x, y}}) {
 
 function hover(event) {
   if (event.pointerType !== 'mouse' || event.buttons) {
-    stage.card.hidden = true
+    stage.hush()
     return
   }
-  const r = stage.canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
-  const idx = stage.seatAt(x, y, MOUSE), at = stage.sectionAt(x, y)
-  if (idx >= 0) stage.tell(x, y, wordsOf(house, idx), describe(idx))
+  const {x, y} = view.at(event), idx = stage.seatAt(x, y, MOUSE), at = stage.sectionAt(x, y)
+  if (idx >= 0) stage.tell(x, y, words(labelOf(house, idx)), describe(idx))
   else if (at >= 0) stage.tell(x, y, house.sections[at].name, describeSection(house.sections[at]))
-  else stage.card.hidden = true
+  else stage.hush()
 }
 
 function describe(idx) {
@@ -194,7 +193,7 @@ async function toggle() {
 function listen() {
   view.addEventListener('tap', tapped)
   stage.canvas.addEventListener('pointermove', hover)
-  stage.canvas.addEventListener('pointerleave', () => { stage.card.hidden = true })
+  stage.canvas.addEventListener('pointerleave', () => stage.hush())
   live.addEventListener('change', ({detail: idxs}) => {
     if (shown !== live) return
     stage.painter.touch(idxs)

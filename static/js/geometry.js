@@ -64,9 +64,11 @@ export function numberOf(house, idx) {
 // labelOf is the seat's label, as claims name it.
 export const labelOf = (house, idx) => `${house.sections[house.section[idx]].name}/${house.rows[house.row[idx]].name}/${numberOf(house, idx)}`
 
-export function wordsOf(house, idx) {
-  const row = house.rows[house.row[idx]].name, own = row.length > 4 || row.includes(' ')
-  return `${house.sections[house.section[idx]].name}, ${own ? row : `row ${row}`}, seat ${numberOf(house, idx)}`
+// words says a label as people do.
+export function words(label) {
+  const [section, row, seat] = label.split('/')
+  if (!seat) return `${section}, place ${row}`
+  return `${section}, ${row.length > 4 || row.includes(' ') ? row : `row ${row}`}, seat ${seat}`
 }
 
 export function inside(outline, x, y) {

@@ -1,6 +1,7 @@
 // What this attendee holds: claims and releases one after another, the tray, and the time that runs.
 
 import {clock} from 'usher/clock'
+import {words} from 'usher/geometry'
 import {live} from 'usher/live'
 import {$, $$, counted, data, key, path, price, say, span} from 'usher/page'
 
@@ -107,13 +108,6 @@ function show(error) {
 function hide() { $('#message').hidden = true }
 
 $('#message').addEventListener('click', event => { if (event.target.closest('[data-dismiss]')) hide() })
-
-// words says a label as people do.
-export function words(label) {
-  const [section, row, seat] = label.split('/')
-  if (!seat) return `${section}, place ${row}`
-  return `${section}, ${row.length > 4 || row.includes(' ') ? row : `row ${row}`}, seat ${seat}`
-}
 
 async function pending(idxs, state, request) {
   for (const idx of idxs) hold.asked.set(idx, state)

@@ -1,7 +1,8 @@
 // The rows as checkboxes: what is ticked is mine. A tick claims, taking it away lets go; arrows walk the seats.
 
 import {filter} from 'usher/filter'
-import {claim, hold, release, words} from 'usher/hold'
+import {words} from 'usher/geometry'
+import {claim, hold, release} from 'usher/hold'
 import {live} from 'usher/live'
 import {$, $$, number, path, say} from 'usher/page'
 

@@ -2,7 +2,7 @@
 // rows; whatever is tapped here goes the way of the checkboxes.
 
 import {filter} from 'usher/filter'
-import {labelOf, numberOf, wordsOf} from 'usher/geometry'
+import {labelOf, numberOf, words} from 'usher/geometry'
 import {hold, tellPrices} from 'usher/hold'
 import {follow as followHouse, openSection, toggle} from 'usher/list'
 import {live} from 'usher/live'
@@ -38,11 +38,6 @@ function drawRings({detail: now}) {
   if (rings.size) stage.more = true
 }
 
-function moved() {
-  hideCard()
-  if (focused >= 0) nameFocused()
-}
-
 function tapped({detail: {x, y, touch}}) {
   hideCard()
   const idx = stage.seatAt(x, y, touch ? TOUCH : MOUSE)
@@ -75,7 +70,7 @@ async function enter(at, push = true) {
 function hover(event) {
   if (event.pointerType !== 'mouse') return // fingers press longer to learn what is there
   if (event.buttons) return hideCard()
-  const r = stage.canvas.getBoundingClientRect(), [idx, at] = name(event.clientX - r.left, event.clientY - r.top)
+  const {x, y} = view.at(event), [idx, at] = name(x, y)
   stage.canvas.classList.toggle('over', at >= 0)
   links.forEach((link, i) => link.classList.toggle('over', i === at && idx < 0))
 }
@@ -83,7 +78,7 @@ function hover(event) {
 // name says on the card what is at a point, and gives the seat and the section there.
 function name(x, y, touch) {
   const idx = stage.seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : stage.sectionAt(x, y), s = house.sections[at]
-  if (idx >= 0) stage.tell(x, y, wordsOf(house, idx), describe(idx), touch)
+  if (idx >= 0) stage.tell(x, y, words(labelOf(house, idx)), describe(idx), touch)
   else if (s) stage.tell(x, y, s.name, `${freeIn(s)} of ${s.count} free`, touch)
   else hideCard()
   return [idx, at]
@@ -94,7 +89,7 @@ function nameFocused() {
   clearTimeout(naming)
   naming = setTimeout(() => {
     if (focused < 0 || !house.sections[house.section[focused]].pitch) return
-    stage.tell(...stage.place(focused), wordsOf(house, focused), describe(focused))
+    stage.tell(...stage.place(focused), words(labelOf(house, focused)), describe(focused))
   }, REST)
 }
 
@@ -115,7 +110,7 @@ function freeIn({first, count}) {
 
 function hideCard() {
   clearTimeout(naming)
-  stage.card.hidden = true
+  stage.hush()
 }
 
 function changed({detail: idxs}) {
@@ -162,7 +157,7 @@ function placed() {
 
 function listen() {
   const {canvas} = stage
-  stage.addEventListener('move', moved)
+  stage.addEventListener('move', () => { if (focused >= 0) nameFocused() })
   stage.addEventListener('draw', drawRings)
   view.addEventListener('tap', tapped)
   view.addEventListener('press', ({detail: {x, y}}) => name(x, y, true))

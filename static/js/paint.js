@@ -2,31 +2,31 @@
 // Free is a full disc, held a hollow ring, sold a small dot, not for sale a cross, mine a disc with a tick, mine until my
 // time ran out a broken ring with a core; wheelchair places are squares. What is not looked for is faint.
 
+import {Sheet, pen, wipe} from 'usher/sheet'
+
 export const DOT = 1.7 // radius in CSS pixels from which seats are discs
 const NUMBER = 9 // … and from which they have numbers
 const HUES = 5
 const ACCESSIBLE = 1
 const STATES = ['free', 'held', 'sold', 'blocked'] // as they travel
-const SLOW = 6 // ms for the seats of a frame; the rest of 16 is the browser's
 const FAINT = .22 // of what does not fit the filter
 const EVERY = {on: () => false, fits: () => true} // looks for nothing
-const FEW = 4000 // seats that are drawn one by one; beyond, all are drawn anew
+const MANY = 64 // discs that are drawn in one go
 
 // colours reads the theme from the style sheet; with forced colours those of the system.
 export function colours() {
   const css = getComputedStyle(document.documentElement), get = name => css.getPropertyValue(name).trim()
   if (matchMedia('(forced-colors: active)').matches) {
-    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', lapsed: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight', text: 'Canvas'}
+    return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', lapsed: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight'}
   }
   const prices = Array.from({length: HUES}, (_, i) => get(`--p${i}`))
-  return {prices, mine: get('--mine'), lapsed: get('--alarm'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--edge'), sold: get('--sold'), focus: get('--focus'), text: get('--bg')}
+  return {prices, mine: get('--mine'), lapsed: get('--alarm'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--edge'), sold: get('--sold'), focus: get('--focus')}
 }
 
 function sprite(kind, colour, theme, r, ratio) {
   const {state} = kind, hollow = state === 'held' || state === 'lapsed'
-  const size = Math.ceil((r + 2) * 2 * ratio), c = document.createElement('canvas')
-  c.width = c.height = size
-  const g = c.getContext('2d')
+  const size = Math.ceil((r + 2) * 2 * ratio), g = pen()
+  g.canvas.width = g.canvas.height = size
   g.translate(size / 2, size / 2)
   g.scale(ratio, ratio)
   g.fillStyle = g.strokeStyle = colour
@@ -39,7 +39,7 @@ function sprite(kind, colour, theme, r, ratio) {
   if (hollow || state === 'blocked') g.stroke()
   else g.fill()
   if (state === 'mine') tick(g, theme.onMine, r)
-  return c
+  return g.canvas
 }
 
 function cross(g, r) {
@@ -69,23 +69,14 @@ function tick(g, colour, r) {
   g.stroke()
 }
 
-// Painter draws a house onto a canvas, given where it is looked at. The seats stand on a sheet of their own, which is
-// kept: a frame that only moves a ring copies it, and where seats are discs, a change draws anew just those it is about.
-export class Painter {
+// Painter draws the seats of a house on a sheet, and what is seen above them on the canvas itself.
+export class Painter extends Sheet {
   #sprites = new Map()
   #pixels
-  #sheet = document.createElement('canvas')
-  #stale = true // all of the sheet, or the seats of it that changed
-  #at // where the sheet looks at
-  #cost = 0 // ms to draw all of it
   constructor(canvas, house, hold, live, numberOf, filter = EVERY) {
-    Object.assign(this, {canvas, house, hold, live, numberOf, filter, front: canvas.getContext('2d'), g: this.#sheet.getContext('2d')})
+    super(canvas)
+    Object.assign(this, {house, hold, live, numberOf, filter})
     this.recolour()
-  }
-  // touch says which seats look different now; without any, all of them may.
-  touch(idxs) {
-    if (!idxs || this.#stale === true || this.#stale.size + idxs.length > FEW) this.#stale = true
-    else for (const idx of idxs) this.#stale.add(idx)
   }
   recolour() {
     this.theme = colours()
@@ -114,52 +105,41 @@ export class Painter {
   // faint tells whether a seat is none of those that are looked for; what is mine is always seen.
   faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
 
-  // draw shows everything in view: view = {scale, x, y}, a seat stands at (seat - x) * scale. While the view moves, a house
-  // that takes long to draw is shown by the sheet as it is, moved along; true says that it must be drawn when all is still.
-  draw(view, width, height, ratio, moving) {
-    const {canvas, front} = this, sheet = this.#sheet
-    if (sheet.width !== canvas.width || sheet.height !== canvas.height) [sheet.width, sheet.height, this.#at] = [canvas.width, canvas.height, undefined]
-    const slide = moving && this.#at && this.#cost > SLOW
-    if (!this.#at) this.touch() // nothing is on the sheet
-    if (!slide && (this.#stale === true || this.#stale.size)) this.#paint(view, width, height, ratio)
-    front.setTransform(1, 0, 0, 1, 0, 0)
-    front.clearRect(0, 0, canvas.width, canvas.height)
-    const {x, y, scale} = this.#at, k = view.scale / scale
-    front.drawImage(sheet, (x - view.x) * view.scale * ratio, (y - view.y) * view.scale * ratio, canvas.width * k, canvas.height * k)
-    front.setTransform(ratio, 0, 0, ratio, 0, 0)
-    return slide
+  #seen({x, y, scale, width, height}) {
+    return this.house.sections.filter(s => s.pitch && (s.right - x) * scale > -9 && (s.left - x) * scale < width + 9 &&
+      (s.bottom - y) * scale > -9 && (s.top - y) * scale < height + 9)
   }
 
-  #paint(view, width, height, ratio) {
-    const began = performance.now(), all = this.#stale === true
-    this.#fill(view, width, height, ratio)
-    this.#stale = new Set()
-    this.#at = {x: view.x, y: view.y, scale: view.scale}
-    if (all) this.#cost = performance.now() - began
+  // all draws every seat, dots or discs.
+  *all(g, view) {
+    const seen = this.#seen(view), small = seen.filter(s => radius(s, view) < DOT)
+    wipe(g)
+    if (small.length) yield* this.#dots(g, small, view)
+    g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
+    for (const s of seen) if (!small.includes(s)) yield* this.#discs(g, s, view)
+    this.#mine(g, small, view)
   }
 
-  #fill(view, width, height, ratio) {
-    const {g, house} = this
-    const seen = house.sections.filter(s => s.pitch && (s.right - view.x) * view.scale > -9 && (s.left - view.x) * view.scale < width + 9 &&
-      (s.bottom - view.y) * view.scale > -9 && (s.top - view.y) * view.scale < height + 9)
-    const small = seen.filter(s => radius(s, view) < DOT)
-    g.setTransform(ratio, 0, 0, ratio, 0, 0)
-    if (this.#stale !== true && !small.length) return this.#patch(seen, view, width, height, ratio)
-    g.setTransform(1, 0, 0, 1, 0, 0)
-    g.clearRect(0, 0, this.canvas.width, this.canvas.height)
-    if (small.length) this.#dots(small, view, ratio)
-    g.setTransform(ratio, 0, 0, ratio, 0, 0)
-    for (const s of seen) if (!small.includes(s)) this.#discs(s, view, width, height, ratio)
-    if (small.length) this.#mine(small, view, ratio)
+  // some draws seats that changed, where all in view are discs.
+  some(g, view, idxs) {
+    const seen = this.#seen(view)
+    if (seen.some(s => radius(s, view) < DOT)) return false
+    g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
+    g.fillStyle = '#000'
+    for (const idx of idxs) {
+      const s = this.house.sections[this.house.section[idx]]
+      if (seen.includes(s)) this.#disc(g, s, idx, view, true)
+    }
+    return true
   }
 
-  #dots(sections, view, ratio) {
-    const {canvas: {width, height}, house, packed} = this
+  *#dots(g, sections, view) {
+    const {width, height} = g.canvas
     if (this.#pixels?.width !== width || this.#pixels.height !== height) this.#pixels = new ImageData(width, height)
-    const to = new Uint32Array(this.#pixels.data.buffer)
-    to.fill(0)
-    const k = view.scale * ratio, usual = this.usual(), {states} = this.live, own = this.#own(), sought = this.filter.on()
+    const to = new Uint32Array(this.#pixels.data.buffer).fill(0)
+    const {house, packed} = this, {states} = this.live, usual = this.usual(), own = this.#own(), sought = this.filter.on(), k = view.scale * view.ratio
     for (const s of sections) {
+      yield
       const size = Math.max(1, Math.round(s.pitch * k * .62)), {title} = s
       for (let idx = s.first; idx < s.first + s.count; idx++) {
         const sx = house.x[idx], sy = house.y[idx]
@@ -179,26 +159,29 @@ export class Painter {
         }
       }
     }
-    this.g.putImageData(this.#pixels, 0, 0)
+    g.putImageData(this.#pixels, 0, 0)
   }
 
   // #mine makes the attendee's own seats easy to find where seats are only dots, and those that were.
-  #mine(sections, view, ratio) {
+  #mine(g, sections, view) {
     for (const idx of this.#own()) {
       const state = this.state(idx)
       if (state !== 'mine' && state !== 'lapsed' || !sections.includes(this.house.sections[this.house.section[idx]])) continue
       const x = (this.house.x[idx] - view.x) * view.scale, y = (this.house.y[idx] - view.y) * view.scale
-      this.#stamp({state}, this.theme[state], 6, x, y, ratio)
+      this.#stamp(g, {state}, this.theme[state], 6, x, y, view.ratio)
     }
   }
 
-  #discs(s, view, width, height, ratio) {
-    for (let idx = s.first; idx < s.first + s.count; idx++) this.#disc(s, idx, view, width, height, ratio)
+  *#discs(g, s, view) {
+    for (let idx = s.first; idx < s.first + s.count; idx++) {
+      if (idx % MANY === 0) yield
+      this.#disc(g, s, idx, view)
+    }
   }
 
-  #disc(s, idx, view, width, height, ratio, wipe) {
-    const {house, theme, g} = this, r = Math.round(radius(s, view) * 2) / 2
-    const x = (house.x[idx] - view.x) * view.scale, y = (house.y[idx] - view.y) * view.scale
+  #disc(g, s, idx, view, wipe) {
+    const {house, theme} = this, {scale, width, height, ratio} = view, r = Math.round(radius(s, view) * 2) / 2
+    const x = (house.x[idx] - view.x) * scale, y = (house.y[idx] - view.y) * scale
     if (x < -r || y < -r || x > width + r || y > height + r) return
     if (wipe) { // not as far as the neighbours
       g.beginPath()
@@ -211,21 +194,12 @@ export class Painter {
     const state = this.state(idx), colour = this.colour(idx, state, theme)
     const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
     if (this.faint(idx, state)) g.globalAlpha = FAINT
-    this.#stamp({state, wheel}, colour, r, x, y, ratio)
+    this.#stamp(g, {state, wheel}, colour, r, x, y, ratio)
     g.globalAlpha = 1
-    if (r >= NUMBER && state === 'free' && this.filter.fits(idx)) this.#number(idx, r, x, y, colour)
+    if (r >= NUMBER && state === 'free' && this.filter.fits(idx)) this.#number(g, idx, r, x, y, colour)
   }
 
-  // #patch draws the seats that changed, where all in view are discs.
-  #patch(seen, view, width, height, ratio) {
-    for (const idx of this.#stale) {
-      const s = this.house.sections[this.house.section[idx]]
-      this.g.fillStyle = '#000'
-      if (seen.includes(s)) this.#disc(s, idx, view, width, height, ratio, true)
-    }
-  }
-
-  #stamp(kind, colour, r, x, y, ratio) {
+  #stamp(g, kind, colour, r, x, y, ratio) {
     const name = `${kind.state}${kind.wheel ? 'w' : ''}${colour}${r}`
     let image = this.#sprites.get(name)
     if (!image) {
@@ -233,11 +207,11 @@ export class Painter {
       this.#sprites.set(name, image = sprite(kind, colour, this.theme, r, ratio))
     }
     const side = image.width / ratio
-    this.g.drawImage(image, x - side / 2, y - side / 2, side, side)
+    g.drawImage(image, x - side / 2, y - side / 2, side, side)
   }
 
-  #number(idx, r, x, y, on) {
-    const {g} = this, text = this.numberOf(this.house, idx)
+  #number(g, idx, r, x, y, on) {
+    const text = this.numberOf(this.house, idx)
     g.font = `600 ${Math.min(16, r * (text.length > 2 ? .72 : .95))}px Instrument, sans-serif`
     g.textAlign = 'center'
     g.textBaseline = 'middle'
@@ -247,7 +221,9 @@ export class Painter {
 
   // ring draws a circle around a seat.
   ring(idx, view, grow, alpha) {
-    const {front: g, house} = this, s = house.sections[house.section[idx]]
+    const {above: g, house} = this, s = house.sections[house.section[idx]]
+    this.marked = true
+    g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
     g.globalAlpha = alpha
     g.strokeStyle = this.theme.focus
     g.lineWidth = 3
@@ -261,7 +237,7 @@ export class Painter {
 let probe
 // packed is a colour as a pixel has it.
 export function packed(colour) {
-  probe ??= document.createElement('canvas').getContext('2d', {willReadFrequently: true})
+  probe ??= pen({willReadFrequently: true})
   probe.fillStyle = colour
   probe.fillRect(0, 0, 1, 1)
   return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0]

@@ -3,10 +3,10 @@
 
 import {inside, unpack} from 'usher/geometry'
 import {$, data} from 'usher/page'
+import {along} from 'usher/sheet'
 import {Titles} from 'usher/title'
 import {View, buttons} from 'usher/view'
 
-const STILL = 120 // ms without a move after which the view rests
 const SEAT = 56 // px between two seats where the map is closest
 
 // Stage sends "move" when the view moved, and "draw" with detail = the time of a frame, after the seats were drawn; who
@@ -14,7 +14,7 @@ const SEAT = 56 // px between two seats where the map is closest
 export class Stage extends EventTarget {
   more = false
   #due
-  #since = -Infinity // when the view moved last
+  #at // the view that the drawing shows, before it is moved along
   constructor(frame) {
     super()
     Object.assign(this, {frame, canvas: $('canvas', frame), drawing: $('svg', frame), card: $('.card', frame)})
@@ -36,7 +36,7 @@ export class Stage extends EventTarget {
     this.painter = painter
     this.view.addEventListener('move', () => this.#moved())
     buttons(this.view, () => this.view.fly(...this.view.all))
-    document.addEventListener('keydown', event => { if (event.key === 'Escape') this.card.hidden = true })
+    document.addEventListener('keydown', event => { if (event.key === 'Escape') this.hush() })
     document.addEventListener('visibilitychange', () => this.redraw())
     for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
       matchMedia(query).addEventListener('change', () => {
@@ -64,21 +64,29 @@ export class Stage extends EventTarget {
     cancelAnimationFrame(this.#due)
     this.#due = undefined
     if (document.hidden || !canvas.width || !canvas.height) return // nobody sees it, or it has no room yet
-    this.more = this.painter.draw(view, view.width, view.height, view.ratio, now - this.#since < STILL)
+    this.drawing.style.transform = along(this.#at, view)
+    this.more = this.painter.draw(view)
     this.dispatchEvent(new CustomEvent('draw', {detail: now}))
     if (this.more) this.redraw()
   }
 
-  // #moved keeps the drawing of the sections under the seats.
   #moved() {
+    this.hush()
+    this.dispatchEvent(new Event('move'))
+    if (!this.view.moving) this.#rest()
+    this.redraw()
+  }
+
+  // #rest draws the sections where the view came to rest.
+  #rest() {
     const {view} = this
     this.drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
-    this.titles.show(view)
     this.canvas.classList.toggle('whole', view.whole)
-    this.card.hidden = true
-    this.#since = performance.now()
-    this.dispatchEvent(new Event('move'))
-    this.again()
+    if (this.#at?.scale !== view.scale) {
+      this.titles.show(view)
+      this.painter.touch()
+    }
+    this.#at = {...view}
   }
 
   // place is where a seat is, in px.
@@ -102,6 +110,9 @@ export class Stage extends EventTarget {
     }
     return found
   }
+
+  // hush takes the card away.
+  hush() { if (!this.card.hidden) this.card.hidden = true }
 
   // tell puts the card near a point, below it, or above it where a finger is or where there is no room.
   tell(x, y, title, text, above) {

@@ -3,16 +3,18 @@
 import {$, calm} from 'usher/page'
 
 const FLIGHT = 320, STILL = 8, LONG = 500 // ms of a flight; px of travel below which a press is a tap; ms of a tap at most
+const REST = 120 // ms after which a wheel has come to rest
 const SHELF = 56, wide = matchMedia('(min-width: 60rem)') // px kept free for the buttons where they stand side by side
 
 // View is scale in CSS pixels per plan unit, and the plan's point in the upper left corner.
-// It sends "move", and "tap" with detail = {x, y, touch}; "press" with the same for a finger that stays.
+// It sends "move", the last time when it is not moving any more, and "tap" with detail = {x, y, touch}; "press" with the same for a finger that stays.
 export class View extends EventTarget {
   scale = 1; x = 0; y = 0
+  moving = false
   #pointers = new Map()
   #flight
   #travel = 0
-  #long
+  #later // when a press is a long one, or a wheel rests
   #pressed = false // for long, or with two fingers: no tap any more
 
   constructor(frame, canvas, box) {
@@ -48,8 +50,9 @@ export class View extends EventTarget {
   get whole() { return this.scale <= this.least * 1.02 }
   plan(px, py) { return [px / this.scale + this.x, py / this.scale + this.y] }
 
-  #set(scale, x, y) {
+  #set(scale, x, y, moving = false) {
     const {box} = this
+    this.moving = moving
     this.scale = Math.min(Math.max(scale, this.least), Math.max(this.most ?? 8, this.least))
     const w = this.width / this.scale, h = this.room / this.scale
     const within = (at, low, size, room) => room >= size ? low + (size - room) / 2 : Math.min(Math.max(at, low), low + size - room)
@@ -77,7 +80,7 @@ export class View extends EventTarget {
       const s = from[0] * (scale / from[0]) ** ease
       // The corner follows the scale, so that the flight goes straight.
       const part = scale === from[0] ? ease : (1 / from[0] - 1 / s) / (1 / from[0] - 1 / scale)
-      this.#set(s, from[1] + (x - from[1]) * part, from[2] + (y - from[2]) * part)
+      this.#set(s, from[1] + (x - from[1]) * part, from[2] + (y - from[2]) * part, t < 1)
       if (t < 1) this.#flight = requestAnimationFrame(step)
     }
     this.#flight = requestAnimationFrame(step)
@@ -87,11 +90,15 @@ export class View extends EventTarget {
     const scale = Math.min(Math.max(this.scale * by, this.least), this.most ?? 8), [x, y] = this.plan(px, py)
     const to = [scale, x - px / scale, y - py / scale]
     if (fly) this.fly(...to)
-    else this.#set(...to)
+    else this.#set(...to, true)
   }
   pan(dx, dy) { this.fly(this.scale, this.x + dx * this.width / this.scale, this.y + dy * this.height / this.scale) }
 
-  #at(event) {
+  // #rest says that nothing moves any more.
+  #rest() { if (this.moving) this.#set(this.scale, this.x, this.y) }
+
+  // at is where on the map a hand is, in px.
+  at(event) {
     const r = this.canvas.getBoundingClientRect()
     return {x: event.clientX - r.left, y: event.clientY - r.top}
   }
@@ -100,11 +107,11 @@ export class View extends EventTarget {
     cancelAnimationFrame(this.#flight)
     this.canvas.setPointerCapture(event.pointerId)
     if (this.#pointers.size === 0) [this.#travel, this.#pressed] = [0, false]
-    const at = this.#at(event)
+    const at = this.at(event)
     this.#pointers.set(event.pointerId, at)
     if (this.#pointers.size > 1) this.#pressed = true
-    clearTimeout(this.#long)
-    if (event.pointerType === 'touch' && this.#pointers.size === 1) this.#long = setTimeout(() => this.#press(at), LONG)
+    clearTimeout(this.#later)
+    if (event.pointerType === 'touch' && this.#pointers.size === 1) this.#later = setTimeout(() => this.#press(at), LONG)
   }
   // #press is a finger that stayed where it came down: it is told what is there, and its end is no tap.
   #press(at) {
@@ -116,30 +123,32 @@ export class View extends EventTarget {
   #move(event) {
     const was = this.#pointers.get(event.pointerId)
     if (!was) return
-    const now = this.#at(event), others = [...this.#pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p)
+    const now = this.at(event), others = [...this.#pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p)
     this.#travel += Math.hypot(now.x - was.x, now.y - was.y)
     this.#pointers.set(event.pointerId, now)
     if (this.#travel < STILL) return
-    clearTimeout(this.#long)
-    this.canvas.classList.add('moving')
+    clearTimeout(this.#later)
     const fixed = others[0]
-    if (!fixed) return this.#set(this.scale, this.x - (now.x - was.x) / this.scale, this.y - (now.y - was.y) / this.scale)
+    if (!fixed) return this.#set(this.scale, this.x - (now.x - was.x) / this.scale, this.y - (now.y - was.y) / this.scale, true)
     const by = Math.hypot(now.x - fixed.x, now.y - fixed.y) / (Math.hypot(was.x - fixed.x, was.y - fixed.y) || 1)
     this.zoom(by, fixed.x, fixed.y, false)
   }
   #up(event) {
     if (!this.#pointers.delete(event.pointerId)) return
-    clearTimeout(this.#long)
-    this.canvas.classList.remove('moving')
-    if (event.type === 'pointerup' && !this.#pressed && this.#travel < STILL && this.#pointers.size === 0) {
-      this.dispatchEvent(new CustomEvent('tap', {detail: {...this.#at(event), touch: event.pointerType !== 'mouse'}}))
+    clearTimeout(this.#later)
+    if (this.#pointers.size) return
+    this.#rest()
+    if (event.type === 'pointerup' && !this.#pressed && this.#travel < STILL) {
+      this.dispatchEvent(new CustomEvent('tap', {detail: {...this.at(event), touch: event.pointerType !== 'mouse'}}))
     }
   }
   #wheel(event) {
     event.preventDefault()
     cancelAnimationFrame(this.#flight)
-    const {x, y} = this.#at(event)
+    const {x, y} = this.at(event)
     this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? .05 : event.ctrlKey ? .01 : .0016)), x, y, false)
+    clearTimeout(this.#later)
+    this.#later = setTimeout(() => this.#rest(), REST)
   }
 }
 

@@ -128,7 +128,7 @@ export class World {
   async open() {
     const script = this.machine(), page = script('page'), clock = script('clock'), wire = script('wire'), live = script('live', {clock, wire, page})
     await this.forgets(clock)
-    this.hold = await import(script('hold', {clock, wire, page, live}))
+    this.hold = await import(script('hold', {clock, wire, page, live, geometry: script('geometry', {})}))
     this.live = await import(live)
     this.tray = document.querySelector('#tray')
     this.dialog = document.querySelector('#more-time')
