@@ -5,28 +5,55 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // renderers are how many MB each process that shows pages has to itself, by its id: what would be free again without it.
 // Empty where the system does not tell (it is Linux that does).
 func renderers(t *testing.T) map[int]float64 {
 	t.Helper()
+	all := map[int]float64{}
+	for _, p := range processes(t) {
+		pid := int(asFloat(p["id"]))
+		if own := ownMemory(pid); own > 0 && p["type"] == "renderer" {
+			all[pid] = own
+		}
+	}
+	return all
+}
+
+// restsAlone waits until the processes of the browser have nothing to do, five seconds at most. A new window of Chromium
+// loads parts of its own frame for a second, beside the page.
+func restsAlone(t *testing.T) {
+	t.Helper()
+	for before, again := 0.0, 0; again < 50; again++ {
+		var worked float64 // in s
+		for _, p := range processes(t) {
+			worked += asFloat(p["cpuTime"])
+		}
+		if worked-before < 0.005 {
+			return
+		}
+		before = worked
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// processes are those of the browser.
+func processes(t *testing.T) (all []map[string]any) {
+	t.Helper()
 	cdp, err := browser.NewBrowserCDPSession()
 	check(t, err)
 	defer func() { check(t, cdp.Detach()) }()
 	answer, err := cdp.Send("SystemInfo.getProcessInfo", nil)
 	check(t, err)
-	processes, ok := answer.(map[string]any)["processInfo"].([]any)
+	list, ok := answer.(map[string]any)["processInfo"].([]any)
 	if !ok {
 		t.Fatalf("no processes: %v", answer)
 	}
-	all := map[int]float64{}
-	for _, p := range processes {
-		if p, ok := p.(map[string]any); ok && p["type"] == "renderer" {
-			pid := int(asFloat(p["id"]))
-			if own := ownMemory(pid); own > 0 {
-				all[pid] = own
-			}
+	for _, p := range list {
+		if p, ok := p.(map[string]any); ok {
+			all = append(all, p)
 		}
 	}
 	return all

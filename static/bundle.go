@@ -74,7 +74,7 @@ func at(m api.Message) string {
 // find tells where modules are: among the sources, by bare names such as "usher/wire".
 func find(b api.PluginBuild, sources map[string][]byte) {
 	b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		name := a.Path
+		name := strings.TrimPrefix(a.Path, "./") // as a script is called if there is one of that name where the program was started
 		if module, ours := strings.CutPrefix(a.Path, "usher/"); ours {
 			name = module + ".js"
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -214,6 +215,18 @@ func TestAModuleThatCannotBeBundledIsRefusedWithItsPlace(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v, want %q", source, err, want)
 		}
+	}
+}
+
+// This test is not parallel: where a program was started is the same for all of it.
+func TestScriptsAreThoseOfTheProgramWhereverItIsStarted(t *testing.T) { //nolint:paralleltest // it changes the folder
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.js", []byte("alien()"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := bundle(map[string][]byte{"a.js": []byte("own()")})
+	if err != nil || !strings.Contains(string(bundles["a.js"]), "own()") {
+		t.Errorf("beside a file of the same name, a script is %q: %v", bundles["a.js"], err)
 	}
 }
 
