@@ -63,7 +63,7 @@ async function lives(from, to) {
   let faults = 0
   sheet.draw(view)
   for (let i = 0; i < 10_000; i++) {
-    time += some(60)
+    time += some(150)
     const idx = some(SEATS), does = some(12)
     if (does < 4) Object.assign(view, {x: some(2), y: some(2), moving: true})
     else if (does === 4) Object.assign(view, {scale: 1 + some(2), moving: true})
@@ -122,7 +122,7 @@ test('a house that takes long is moved along, and drawn in parts', async () => {
   assert.equal(most, 2)
   assert.ok((await pan('moving ? PART : Infinity', 'Infinity'))[1] > 2)
   assert.ok((await pan('SLOW = 3', 'SLOW = 300'))[1] > 2)
-  assert.ok((await pan('PACE = 300', 'PACE = 0'))[0] > 4)
+  assert.ok((await pan('PACE = 500', 'PACE = 0'))[0] > 4)
 })
 
 test('a picture is moved by whole pixels of the screen', async () => {

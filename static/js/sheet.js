@@ -4,8 +4,8 @@
 // takes long is drawn meanwhile in parts, on another sheet, and that is shown once it is whole.
 
 const SLOW = 3 // ms for all seats, beyond which they are not drawn for each frame of a move
-const PART = 4 // ms of a frame to draw a part in; the rest is the browser's
-const PACE = 300 // ms between two pictures while the view moves: to show one takes a slow phone a frame
+const PART = 3 // ms of a frame to draw a part in; the rest is the browser's
+const PACE = 500 // ms between two pictures while the view moves: to show one takes a slow phone a frame
 
 // pen draws on a canvas of its own.
 export const pen = how => document.createElement('canvas').getContext('2d', how)
