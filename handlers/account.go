@@ -58,14 +58,17 @@ func (h *Handlers) backTo(r *http.Request) string {
 
 // keep writes the session, with a new token, so that nobody who knew the one before has what this one may do.
 func (h *Handlers) keep(w http.ResponseWriter, r *http.Request) error {
+	was := h.sessions.Token(r.Context())
 	if err := h.sessions.RenewToken(r.Context()); err != nil {
 		return err
 	}
 	token, end, err := h.sessions.Commit(r.Context())
-	if err == nil {
-		h.sessions.WriteSessionCookie(r.Context(), w, token, end)
+	if err != nil {
+		return err
 	}
-	return err
+	h.hub.Renamed(was, token)
+	h.sessions.WriteSessionCookie(r.Context(), w, token, end)
+	return nil
 }
 
 type linkAnswer struct {

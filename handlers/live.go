@@ -36,6 +36,6 @@ func (h *Handlers) cookie(r *http.Request, name string) string {
 // tellMine lets the other pages of whoever asked show what they hold now.
 func (h *Handlers) tellMine(r *http.Request, s *seats.Sale, hold seats.Hold) {
 	if r.Method != http.MethodGet {
-		h.hub.Mine(s, h.sessionToken(r), hold)
+		h.hub.Mine(s, h.sessions.Token(r.Context()), hold)
 	}
 }

@@ -66,7 +66,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 7)
+	done := make(chan error, 8)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
@@ -85,13 +85,14 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 		set(&config)
 	}
 	office.Changed = func(s *seats.Sale) {
+		hub.Changed(s)
 		config.Desks.Changed(s)
 		config.Waits.Changed(s)
 	}
 	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -91,6 +91,13 @@ func (h *Hub) Mine(s *seats.Sale, session string, hold seats.Hold) {
 	}
 }
 
+// Renamed is told that a session has another token: the pages it has open stay its own.
+func (h *Hub) Renamed(was, is string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.census.rename(sessionOf(was), sessionOf(is))
+}
+
 // Now is the database's time, give or take half a round trip.
 func (h *Hub) Now() time.Time { return h.clock.Now() }
 

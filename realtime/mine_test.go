@@ -67,6 +67,8 @@ func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
 				} else if w.visitor.session == 0 || c.pages(w.visitor.session) < socketsPerSession {
 					t.Fatal("a page is sent away without need")
 				}
+			} else if rapid.Bool().Draw(t, "signs in") {
+				c.rename(rapid.Uint64Range(0, 3).Draw(t, "from"), rapid.Uint64Range(0, 3).Draw(t, "to"))
 			} else {
 				i := rapid.IntRange(0, len(in)-1).Draw(t, "who leaves")
 				c.dismiss(in[i])

@@ -86,6 +86,20 @@ func (c *census) pages(session uint64) (n int) {
 	return n
 }
 
+// rename puts the pages of a session under another name.
+func (c *census) rename(was, is uint64) {
+	first := c.sessions[was]
+	if first == nil || is == 0 || is == was {
+		return
+	}
+	delete(c.sessions, was)
+	last := first
+	for last.visitor.session = is; last.sibling != nil; last.visitor.session = is {
+		last = last.sibling
+	}
+	last.sibling, c.sessions[is] = c.sessions[is], first
+}
+
 func (c *census) dismiss(w *watcher) {
 	v := w.visitor
 	c.all--
