@@ -31,7 +31,7 @@ func Points() []Point {
 	}
 }
 
-// atPoint is set in programs built with the tag crashpoints, and nowhere else.
+// atPoint is set in programs built with the tag mutants, and nowhere else.
 var atPoint func(Point)
 
 // hasBug is set in those programs, too: a test plants a bug and must see it caught.

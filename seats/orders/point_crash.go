@@ -1,4 +1,4 @@
-//go:build crashpoints
+//go:build mutants
 
 package orders
 

@@ -20,10 +20,10 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-// binary is the program with its crash points.
+// binary is the program with its crash points; a torture has the same one.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "usher")
-	if out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "..").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "mutants", "-o", path, "..").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return path, nil
