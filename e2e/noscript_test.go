@@ -16,6 +16,7 @@ func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	ann.visit("/events")
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `"]`).First())
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
+	ann.sees(ann.holdButton()) // prices stand on the page before as well
 	ann.press(ann.page.Locator(`.prices [data-category="B"] a`))
 	ann.sees(ann.page.Locator(".off", playwright.PageLocatorOptions{Has: ann.seat("Stalls/C/12")}))
 	check(t, expect.Locator(ann.page.Locator(`.sections a[href$="/sections/1?price=B"]`)).ToHaveCount(1))

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,7 +80,9 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 	context.SetDefaultTimeout(float64(patience.Milliseconds()))
 	context.OnConsole(p.listen)
 	context.OnWebError(func(e playwright.WebError) { p.complain("uncaught: " + e.Error().Error()) })
-	check(t, context.Tracing().Start(playwright.TracingStartOptions{Screenshots: playwright.Bool(false), Snapshots: playwright.Bool(true)}))
+	if p.traced() {
+		check(t, context.Tracing().Start(playwright.TracingStartOptions{Screenshots: playwright.Bool(false), Snapshots: playwright.Bool(true)}))
+	}
 	check(t, context.AddInitScript(playwright.Script{Content: playwright.String(noteHeard)}))
 	if d.noSockets {
 		check(t, context.AddInitScript(playwright.Script{Content: playwright.String(failingSockets)}))
@@ -87,6 +90,13 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 	p.page = p.tab()
 	t.Cleanup(p.leave)
 	return p
+}
+
+// traced tells whether to keep what a page looked like before and after each deed, in case the test fails. It costs a fifth
+// of a test, so only of those asked for by name, as those are that are tried once more; and where people tap: a click waits
+// for what it leads to, and a tap only as long as it takes to keep that.
+func (p *person) traced() bool {
+	return p.device.touch || flag.Lookup("test.run").Value.String() != ""
 }
 
 // failingSockets makes every WebSocket fail as it does behind a proxy that knows none.
@@ -148,7 +158,7 @@ func (p *person) complain(text string) {
 	p.complaints = append(p.complaints, text)
 }
 
-// leave closes the browser, and keeps a trace and a picture of each page if the test failed.
+// leave closes the browser, and keeps a picture of each page and the trace, if there is one, of a test that failed.
 func (p *person) leave() {
 	p.mu.Lock()
 	for _, c := range p.complaints {
@@ -157,8 +167,6 @@ func (p *person) leave() {
 	p.mu.Unlock()
 	if p.t.Failed() {
 		p.keepEvidence()
-	} else {
-		_ = p.context.Tracing().Stop()
 	}
 	_ = p.context.Close()
 }
@@ -172,8 +180,10 @@ func (p *person) keepEvidence() {
 			p.t.Logf("no picture of %s: %v", p.name, err)
 		}
 	}
-	if err := p.context.Tracing().Stop(base + ".zip"); err != nil {
-		p.t.Logf("no trace of %s: %v", p.name, err)
+	if p.traced() {
+		if err := p.context.Tracing().Stop(base + ".zip"); err != nil {
+			p.t.Logf("no trace of %s: %v", p.name, err)
+		}
 	}
-	p.t.Logf("pictures and a trace are in e2e/%s*", base)
+	p.t.Logf("what was there to see is in e2e/%s*", base)
 }
