@@ -11,21 +11,27 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// lockTable keeps others from even reading a table, for as long as it takes.
-func lockTable(name string) string {
-	return `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ` + name + ` IN ACCESS EXCLUSIVE MODE`
+// keep keeps others from even reading a table, until it is let go.
+func (b *bench) keep(t *testing.T, table string) (letGo func()) {
+	t.Helper()
+	tx, err := b.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
-	tx, err := b.db.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), lockTable(`category`)); err != nil {
-		t.Fatal(err)
-	}
+	letGo := b.keep(t, "category")
 	other := seats.NewOffice(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	opened := make(chan *seats.Sale, 1)
 	go func() {
@@ -37,9 +43,7 @@ func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 	}()
 	b.awaitLocked(t) // it has seen the event, and not yet all of it
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
-	if err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	letGo()
 	if s := <-opened; s != nil && s.Version() != b.sale.Version() {
 		t.Errorf("it was opened at version %d, and is at %d", s.Version(), b.sale.Version())
 	}
@@ -49,13 +53,7 @@ func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 func TestNobodyWaitsForAnEventThatIsNotTheirs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
-	tx, err := b.db.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), lockTable(`event`)); err != nil {
-		t.Fatal(err)
-	}
+	letGo := b.keep(t, "event")
 	read, open := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := b.office.Sale(t.Context(), "nowhere"); read <- err }()
 	b.awaitLocked(t)
@@ -70,9 +68,7 @@ func TestNobodyWaitsForAnEventThatIsNotTheirs(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("an event that is open waits for another one to be read")
 	}
-	if err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	letGo()
 	if err := <-read; !errors.Is(err, seats.ErrNoEvent) {
 		t.Errorf("an event that is not there: %v", err)
 	}
