@@ -24,7 +24,9 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	holder, known := h.holder(r)
 	welcome := func(http.ResponseWriter) {}
 	if !known {
-		holder, welcome = h.newcomer(w, r, s)
+		if holder, welcome, err = h.newcomer(w, r, s); err != nil {
+			return err
+		}
 	}
 	room := h.gate.Of(s.Event.ID)
 	if room != nil { // the claim itself refuses who was not let in

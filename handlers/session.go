@@ -102,8 +102,8 @@ func (h *Handlers) holder(r *http.Request) (seats.ID, bool) {
 }
 
 // newcomer gives somebody without a session a holder, and a session if their claim may win. It is written together with
-// the claim; welcome tells the browser then.
-func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sale) (holder seats.ID, welcome func(http.ResponseWriter)) {
+// the claim; welcome tells the browser then. Who signed in before has a session, which gets their holder.
+func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sale) (holder seats.ID, welcome func(http.ResponseWriter), err error) {
 	holder, known := h.visitor(r)
 	switch {
 	case known: // they waited, and are inside as this holder
@@ -112,12 +112,17 @@ func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	default:
 		holder = seats.NewID()
 	}
+	if len(h.sessions.Keys(r.Context())) > 0 {
+		h.sessions.Put(r.Context(), holderKey, holder.String())
+		_, _, err := h.sessions.Commit(r.Context())
+		return holder, func(http.ResponseWriter) {}, err
+	}
 	token, end := "", time.Now().Add(sessionLength).UTC()
 	h.store.Newcomer(r.Context(), func() (string, []byte, time.Time) {
 		token = newToken()
 		return token, newRecord(end, holder), end
 	})
-	return holder, func(w http.ResponseWriter) { h.welcome(w, token, end) }
+	return holder, func(w http.ResponseWriter) { h.welcome(w, token, end) }, nil
 }
 
 // newToken is a token nobody can guess that begins with the time: see seats.Sessions.
