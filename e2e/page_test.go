@@ -62,11 +62,29 @@ func (p *person) holds(labels ...string) {
 // press is a tap on a phone and a click elsewhere.
 func (p *person) press(what playwright.Locator) {
 	p.t.Helper()
+	if p.device.noScript {
+		p.settles(what)
+	}
 	if p.device.touch {
 		check(p.t, what.Tap())
 		return
 	}
 	check(p.t, what.Click())
+}
+
+// settles brings something into view and waits until it stays where it is: rows get their height as they come into view,
+// and where no script runs Playwright does not see that what is below them moves.
+func (p *person) settles(what playwright.Locator) {
+	p.t.Helper()
+	var before *playwright.Rect
+	eventually(p.t, patience, "something that stays where it is", func() bool {
+		check(p.t, what.ScrollIntoViewIfNeeded())
+		now, err := what.BoundingBox()
+		check(p.t, err)
+		still := before != nil && now != nil && *now == *before
+		before = now
+		return still
+	})
 }
 
 func (p *person) button(name string) playwright.Locator {

@@ -57,6 +57,19 @@ func (s *site) page(t *testing.T, who *http.Client, path string) (*http.Response
 	return send(t, who, "GET", s.url+path, "", "Accept", asPage)
 }
 
+func TestWhoSignsInBeforeTheirFirstClaimStaysSignedInAndHoldsTheirSeats(t *testing.T) {
+	t.Parallel()
+	s, ann := newSite(t), person(t)
+	s.signsIn(t, ann, "ann@example.org")
+	hold := s.held(t, ann, 2)
+	if a, body := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 200 {
+		t.Errorf("after the claim their credit is nobody's: %d %s", a.StatusCode, body)
+	}
+	if _, body := send(t, ann, "GET", s.url+"/events/evening/hold", ""); holdOf(t, body).ID != hold.ID {
+		t.Errorf("after the claim they hold %s, want %s", body, hold.ID)
+	}
+}
+
 func TestALinkByMailSignsInAVoucherLoadsAndSigningOutForgets(t *testing.T) {
 	t.Parallel()
 	s, ann := newSite(t), person(t)
