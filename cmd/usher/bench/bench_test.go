@@ -94,9 +94,10 @@ func compare(b *testing.B, title string, ratio func(first, other float64) float6
 			continue
 		}
 		rates := make([][]float64, len(contenders))
-		for range *rounds {
-			for i, c := range contenders {
-				rate, err := run(b.Context(), s, c)
+		for round := range *rounds {
+			for turn := range contenders { // each is first, and comes after each other, in one round or another
+				i := (turn + round) % len(contenders)
+				rate, err := run(b.Context(), s, contenders[i])
 				if err != nil {
 					b.Fatal(err)
 				}

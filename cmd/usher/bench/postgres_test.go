@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func postgres(b *testing.B, connections int32, settings ...string) *pgxpool.Pool
 	if err := os.Chmod(dir, 0o755); err != nil { // the server's user must be able to walk in
 		b.Fatal(err)
 	}
+	onDisk(b, dir)
 	server, err := migrations.StartPrivate(b.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
 	if err != nil {
 		b.Fatal(err)
@@ -49,6 +51,30 @@ func postgres(b *testing.B, connections int32, settings ...string) *pgxpool.Pool
 		b.Fatal(err)
 	}
 	return pool(b, server.DSN, connections)
+}
+
+// onDisk fails where a flush costs nothing: what is kept in memory is not durable, and every ratio is another one.
+func onDisk(b *testing.B, dir string) {
+	b.Helper()
+	f, err := os.Create(filepath.Join(dir, "flush"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it was written for nobody
+	least := time.Hour
+	for range 20 {
+		began := time.Now()
+		if _, err := f.WriteAt(make([]byte, 8192), 0); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		least = min(least, time.Since(began))
+	}
+	if least < 20*time.Microsecond {
+		b.Fatalf("a flush to %s takes %v, so it is in memory; set TMPDIR to a folder on a disk", dir, least)
+	}
 }
 
 func pool(b *testing.B, dsn string, connections int32) *pgxpool.Pool {
