@@ -65,7 +65,7 @@ race: postgres ## every test but those in a browser with the race detector
 	@go test -race -timeout 30m $$(go list ./... | grep -v /e2e)
 
 e2e: postgres browser ## the built binary in a real browser; what fails is tried once more, and named
-	@$(TOOL) gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=5 --packages ./e2e -- -vet=off -count=1 -timeout 15m -parallel $(PEOPLE)
+	@$(TOOL) gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=10 --packages ./e2e -- -vet=off -count=1 -timeout 15m -parallel $(PEOPLE)
 
 bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
 	@go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./cmd/usher/bench | grep -E '\||###|^(---|ok|FAIL)'

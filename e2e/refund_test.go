@@ -35,8 +35,13 @@ func TestWhatACancelledTicketCostGoesBackToTheCard(t *testing.T) {
 // seesAfterReload loads the page again until a text is there.
 func (p *person) seesAfterReload(text string) {
 	p.t.Helper()
-	eventually(p.t, patience, text, func() bool {
-		if p.number(p.page.GetByText(text)) > 0 {
+	p.findsAfterReload(text, p.page.GetByText(text))
+}
+
+func (p *person) findsAfterReload(name string, what playwright.Locator) {
+	p.t.Helper()
+	eventually(p.t, patience, name, func() bool {
+		if p.number(what) > 0 {
 			return true
 		}
 		_, err := p.page.Reload()
