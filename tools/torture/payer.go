@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats/orders/stripe/standin"
+)
+
+// kindPay is an order by card: what is answered is a payment under way.
+const (
+	kindPay     = "pay"
+	kindPayment = "payment" // how does it stand?
+	kindStop    = "stop"    // give a payment up
+)
+
+// pays is one evening of somebody who pays by card: at once, and the bank tells of it or they come back by themselves;
+// after they had given it up; or never.
+func (c *client) pays(ctx context.Context) {
+	c.leave()
+	for len(c.orders) > 2 {
+		c.givesBack(ctx, 0)
+	}
+	if !c.takesPlaces(ctx, 1+c.random.IntN(2)) {
+		if len(c.orders) > 0 {
+			c.givesBack(ctx, 0)
+		}
+		c.rest(ctx, 200*time.Millisecond)
+		return
+	}
+	o, a := c.does(ctx, kindPay, http.MethodPost, "/events/"+slugOf(scenePaid)+"/orders", c.form("card"))
+	if !o.granted() || a.Payment == nil {
+		return
+	}
+	code := a.Payment.Code
+	session := c.bankOf(ctx, code)
+	if session == "" {
+		return
+	}
+	switch story := c.fate(); story {
+	case "gives up", "gives up, and it was taken":
+		// No bank takes money on a page that was closed, but one may have begun to, tell of it late, and say until then that
+		// nothing came of it. What it keeps or took must go back all the same.
+		c.does(ctx, kindStop, http.MethodPost, "/payments/"+code+"/stop", map[string]any{})
+		c.stands(ctx, code, "over")
+		c.run.bank.Pays(session, story != "gives up")
+		c.told(ctx, session)
+		return
+	case "is too late":
+		if c.loses(ctx) {
+			c.run.bank.Pays(session, false)
+			c.told(ctx, session)
+		}
+		return
+	case "never pays":
+		return
+	case "comes back":
+		c.run.bank.Pays(session, false)
+		c.does(ctx, kindPayment, http.MethodGet, "/payments/"+code+"?back", nil)
+	default:
+		c.run.bank.Pays(session, false)
+		c.told(ctx, session)
+		if c.random.IntN(4) == 0 { // banks tell twice
+			c.told(ctx, session)
+		}
+	}
+	if c.stands(ctx, code, "done") {
+		if o, a := c.does(ctx, kindPayment, http.MethodGet, "/orders/"+code, nil); a.Order != nil {
+			c.bought(&o, &a)
+		}
+	}
+}
+
+// fate draws what becomes of a payment, if it is not settled.
+func (c *client) fate() string {
+	if c.story != "" {
+		return c.story
+	}
+	return []string{"gives up", "gives up, and it was taken", "is too late", "never pays", "comes back", "comes back", "pays", "pays", "pays", "pays"}[c.random.IntN(10)]
+}
+
+// loses waits until the time for paying is over and has somebody else take the seats; false if that did not come to be.
+func (c *client) loses(ctx context.Context) bool {
+	other := c.run.newClient(c.number)
+	other.scene, other.visit = c.scene, c.visit+1_000_000
+	defer other.http.CloseIdleConnections()
+	labels := c.form("")["seats"]
+	for range 60 {
+		if !c.rest(ctx, 400*time.Millisecond) {
+			return false
+		}
+		if o, _ := other.does(ctx, kindClaim, http.MethodPost, "/events/"+slugOf(c.scene)+"/claims", map[string]any{"seats": labels}); o.granted() {
+			return true
+		}
+	}
+	return false
+}
+
+// bankOf finds the page of the bank where a payment is made; empty if it came to nothing.
+func (c *client) bankOf(ctx context.Context, code string) string {
+	for range 40 {
+		_, a := c.does(ctx, kindPayment, http.MethodGet, "/payments/"+code, nil)
+		switch {
+		case a.Payment == nil || a.Payment.State != "open":
+			return ""
+		case a.Payment.Page != "":
+			return a.Payment.Page[strings.LastIndexByte(a.Payment.Page, '/')+1:]
+		}
+		if !c.rest(ctx, 200*time.Millisecond) {
+			return ""
+		}
+	}
+	return ""
+}
+
+// stands waits a while until a payment stands so. Whether it ever does is for the judge, in the end.
+func (c *client) stands(ctx context.Context, code, state string) bool {
+	for range 20 {
+		if _, a := c.does(ctx, kindPayment, http.MethodGet, "/payments/"+code, nil); a.Payment != nil && a.Payment.State == state {
+			return true
+		}
+		if !c.rest(ctx, 200*time.Millisecond) {
+			return false
+		}
+	}
+	return false
+}
+
+// told is the bank that tells of a payment until somebody says that it arrived.
+func (c *client) told(ctx context.Context, session string) {
+	body := c.run.bank.Event(session, "checkout.session.completed")
+	for range mostTries {
+		n := c.run.nodes[c.node()]
+		asking, cancel := context.WithTimeout(ctx, answerTime)
+		status := standin.Deliver(asking, c.http, n.url()+"/webhooks/stripe", body)
+		cancel()
+		if status == http.StatusNoContent {
+			c.run.news.Add(1)
+			return
+		}
+		if status != 0 && status != http.StatusServiceUnavailable {
+			c.history.violated("money", "the bank told of a payment and was answered %d", status)
+			return
+		}
+		if c.rest(ctx, 200*time.Millisecond); ctx.Err() != nil || c.run.enough() {
+			return // a bank does not go home
+		}
+	}
+}

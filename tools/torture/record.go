@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// recordHead is the table at whose end a run is written down.
+const recordHead = "| day | seed | nodes, clients, time | operations | faults | snapshots | bugs caught | violations |"
+
+// Record writes the run into the table of a file such as docs/torture-record.md, as its last line.
+func (p *Report) Record(file string, day time.Time) error {
+	text, err := os.ReadFile(file) //nolint:gosec // G304: the file is the operator's choice
+	if err != nil {
+		return err
+	}
+	at := strings.Index(string(text), recordHead)
+	if at < 0 {
+		return fmt.Errorf("torture: there is no table in %s that begins with %q", file, recordHead)
+	}
+	end := at + endOfTable(string(text[at:]))
+	line := fmt.Sprintf("| %s | %d | %d, %d, %.0f s | %s | %s, %d kinds | %s | %s | %d |\n", day.Format(time.DateOnly), p.Seed, p.Nodes, p.Clients, p.Seconds,
+		thousands(int64(p.Operations)), thousands(int64(p.Faults)), len(p.ByFault), thousands(p.Snapshots), p.caught(), len(p.Violations))
+	whole := string(text[:end]) + line + string(text[end:])
+	next := file + ".next"
+	return errors.Join(os.WriteFile(next, []byte(whole), 0o644), os.Rename(next, file)) //nolint:gosec // G306: everybody may read it
+}
+
+// endOfTable is where the lines of a table end at whose first the text begins.
+func endOfTable(text string) (end int) {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		end += len(line)
+	}
+	return end
+}
+
+func (p *Report) caught() string {
+	if len(p.Mutants) == 0 {
+		return "–"
+	}
+	n := 0
+	for _, m := range p.Mutants {
+		if m.Caught {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d", n, len(p.Mutants))
+}
+
+func thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
