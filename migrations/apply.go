@@ -46,17 +46,25 @@ func apply(ctx context.Context, conn *pgx.Conn, number int, name string) error {
 }
 
 func step(ctx context.Context, conn *pgx.Conn, number int, name, sql string, giveUp time.Duration) error {
+	return patiently(ctx, conn, giveUp, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO migration (number, name, hash) VALUES ($1, $2, $3)`, number, name, hash(name))
+		return err
+	})
+}
+
+// patiently runs do in a transaction that waits at most lockWithin for each lock. Where that is not enough it lets others
+// pass and tries again.
+func patiently(ctx context.Context, conn *pgx.Conn, giveUp time.Duration, do func(pgx.Tx) error) error {
 	began, first := time.Now(), ""
 	for {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL lock_timeout = %d; %s`, lockWithin.Milliseconds(), first)); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, sql); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, `INSERT INTO migration (number, name, hash) VALUES ($1, $2, $3)`, number, name, hash(name))
-			return err
+			return do(tx)
 		})
 		busy, ok := errors.AsType[*pgconn.PgError](err)
 		if !ok || busy.Code != lockNotAvailable && busy.Code != deadlockDetected {

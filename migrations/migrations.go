@@ -38,8 +38,14 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 			err = fmt.Errorf("migrations: let other nodes go on: %w", unlockErr)
 		}
 	}()
-	if _, err := conn.Exec(ctx, createTableSQL); err != nil {
-		return 0, fmt.Errorf("migrations: create table migration: %w", err)
+	owner, err := owns(ctx, conn)
+	if err != nil {
+		return 0, err
+	}
+	if owner {
+		if _, err := conn.Exec(ctx, createTableSQL); err != nil {
+			return 0, fmt.Errorf("migrations: create table migration: %w", err)
+		}
 	}
 	names, err := fs.Glob(files, "*.sql") // sorted by number
 	if err != nil {
@@ -59,12 +65,18 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 			}
 			continue
 		}
+		if !owner {
+			return 0, fmt.Errorf("migrations: the database is at %d, this program needs %d, and this user does not own the tables: run \"usher migrate\" as their owner first", len(has), len(names))
+		}
 		if err := apply(ctx, conn, i+1, name); err != nil {
 			return applied, err
 		}
 		applied++
 	}
-	return applied, nil
+	if applied > 0 {
+		err = grantAgain(ctx, conn)
+	}
+	return applied, err
 }
 
 func known(ctx context.Context, conn *pgx.Conn) ([]string, error) {

@@ -10,7 +10,7 @@ import (
 // errChooseAgain sends a claim back into the lane: the seats chosen for it went to somebody else.
 var errChooseAgain = errors.New("the seats chosen are gone")
 
-// scope is where a choice may be made: in one area, or in one category. The other is -1.
+// scope is where a choice may be made: in one area, or in one category. The other is -1; both are for all seats.
 type scope struct{ section, category int }
 
 // choice is a claim that leaves it to us which seats.
@@ -19,9 +19,13 @@ type choice struct {
 	n int
 }
 
+// ofBest reports whether the claim asks for the best seats.
+func (c *choice) ofBest() bool { return c != nil && c.section < 0 }
+
 // choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others
-// of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. Where
-// it shows too little, the database is asked before anybody is refused: see left.go.
+// of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. It
+// picks available seats only: where it shows too few, the database is asked, and then seats of expired holds are picked
+// or the claim is refused: see left.go.
 func (b *batch) choose() {
 	if !slices.ContainsFunc(b.commands, func(c *command) bool { return c.choice != nil }) {
 		return
@@ -36,7 +40,7 @@ func (b *batch) choose() {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	coming := b.coming()
-	free := func(idx int) bool { return m.states[idx].Shown() == Free && !picked[idx] && !coming(idx) }
+	free := func(idx int) bool { return m.states[idx] == Free && !picked[idx] && !coming(idx) }
 	open := func(i int32) int { return int(m.open[i]) }
 	short := map[scope]int{} // more is picked all the time: what was not to be had will not be
 	for _, c := range b.commands {
@@ -47,7 +51,8 @@ func (b *batch) choose() {
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
-			short[c.choice.scope], b.asks = c.choice.n, true
+			short[c.choice.scope] = c.choice.n
+			b.ask(m)
 		}
 		for _, idx := range c.seats {
 			picked[idx] = true
@@ -71,22 +76,48 @@ func (b *batch) coming() func(idx int) bool {
 }
 
 // best picks n seats for which free holds: side by side and nearest to where people look, else the nearest ones.
-// Wheelchair places are left to those who ask for them, unless nothing else is free. open is the most free seats a
-// stretch may have. It returns nil if there are fewer than n.
+// Wheelchair places are left to those who ask for them, unless nothing else is free. Without a category, the best are
+// those of the dearest category in which n are free side by side, else of the dearest with n free; areas come last. open is the most free
+// seats a stretch may have. It returns nil if there are fewer than n.
 func (s *Sale) best(c *choice, free func(idx int) bool, open func(stretch int32) int) []int {
 	if c.section >= 0 { // places of an area are all alike
 		return s.nearestOf(c, free, open)
 	}
 	ordinary := func(idx int) bool { return s.Plan.Seats[idx].Flags&Accessible == 0 && free(idx) }
 	for _, may := range []func(int) bool{ordinary, free} {
-		if seats := s.together(c, may, open); seats != nil {
-			return seats
+		for _, find := range []func(*choice, func(int) bool, func(int32) int) []int{s.together, s.nearestOf} {
+			for _, at := range s.ranked(c.scope) {
+				if seats := find(&choice{at, c.n}, may, open); seats != nil {
+					return seats
+				}
+			}
 		}
-		if seats := s.nearestOf(c, may, open); seats != nil {
-			return seats
+		if c.category < 0 {
+			if seats := s.nearestOf(c, may, open); seats != nil {
+				return seats
+			}
 		}
 	}
 	return nil
+}
+
+// ranked lists the categories of a scope: those with seats in rows first, of these the dearest, and those of one price in
+// the order of the plan.
+func (s *Sale) ranked(at scope) []scope {
+	if at.category >= 0 {
+		return []scope{at}
+	}
+	list := make([]scope, len(s.Plan.Categories))
+	for i := range list {
+		list[i] = scope{-1, i}
+	}
+	slices.SortStableFunc(list, func(a, b scope) int {
+		if inRows := s.stretches.inRows; inRows[a.category] != inRows[b.category] {
+			return cmp.Compare(inRows[b.category], inRows[a.category])
+		}
+		return cmp.Compare(s.Plan.Categories[b.category].Price, s.Plan.Categories[a.category].Price)
+	})
+	return list
 }
 
 // loneSeat is what it costs a window to leave a single free seat beside it: as much as three seats' width.

@@ -10,13 +10,13 @@ import (
 )
 
 // Wish is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
-// of a category, together where possible.
+// of a category or of all, together where possible. Who asks for the best seats again gets other ones in place of those.
 type Wish struct {
 	Seats    []string `json:"seats"` // labels
 	Area     string   `json:"area"`  // name of the area
 	Quantity int      `json:"quantity"`
 	Best     int      `json:"best"`     // how many
-	Category string   `json:"category"` // key
+	Category string   `json:"category"` // key; empty for all
 }
 
 // Claim tries to take what is wished for, all of it or none, for the holder.
@@ -72,7 +72,7 @@ func (s *Sale) understand(c *command, w Wish) error {
 		}
 	}
 	if ways != 1 {
-		return &Nonsense{Message: `A claim names seats, or an area and a quantity, or how many of the best and a category: one of the three. Nothing was changed.`}
+		return &Nonsense{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
 	}
 	if len(w.Seats) > 0 {
 		return s.understandSeats(c, w.Seats)
@@ -84,7 +84,7 @@ func (s *Sale) understand(c *command, w Wish) error {
 		}
 	} else {
 		n = w.Best
-		if at.category = s.Plan.CategoryKeyed(w.Category); at.category < 0 {
+		if at.category = s.Plan.CategoryKeyed(w.Category); at.category < 0 && w.Category != "" {
 			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Sale) understand(c *command, w Wish) error {
 		return &Nonsense{Message: fmt.Sprintf("%d is not a number of seats one can have here. Ask for 1 to %d. Nothing was changed.", n, s.Event.SeatsPerHolder)}
 	}
 	if n > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder)
+		return overLimit(s.Event.SeatsPerHolder, 0)
 	}
 	c.choice = &choice{scope: at, n: n}
 	return nil
@@ -112,13 +112,31 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 		c.seats = append(c.seats, idx)
 	}
 	if len(labels) > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder)
+		return overLimit(s.Event.SeatsPerHolder, 0)
 	}
 	return nil
 }
 
-func overLimit(limit int) *Refusal {
-	return &Refusal{Code: CodeLimit, Message: fmt.Sprintf("One person may hold %s of this event at most. What you hold is unchanged; let a seat go to take another.", places(limit))}
+// has returns how many tickets of the event count against the visitor's limit: seats they hold, and seats they bought.
+func (b *batch) has(holder ID) int {
+	h, live := b.live(holder)
+	switch {
+	case h == nil:
+		return 0
+	case live:
+		return h.bought + len(b.still(h))
+	default:
+		return h.bought
+	}
+}
+
+// overLimit refuses a claim of somebody who already has so many tickets that the limit does not allow it.
+func overLimit(limit, has int) *Refusal {
+	message := "You can book up to " + tickets(limit) + "."
+	if has > 0 {
+		message += fmt.Sprintf(" You already have %d.", has)
+	}
+	return &Refusal{Code: CodeLimit, Message: message}
 }
 
 // claim decides one claim under the lock.
@@ -143,40 +161,52 @@ func (b *batch) claim(c *command) (Hold, error) {
 		switch r := b.rows[idx]; {
 		case live && r.holder == c.holder && (r.state == Held || r.state == Paying):
 			mine = append(mine, idx)
-		case b.mayTake(r, c.holder):
+		case b.mayTake(r, c.holder) && (c.choice == nil || c.late || r.holder == ID{}): // a map that is behind shows expired seats as available
 			fresh = append(fresh, idx)
 		default:
 			taken = append(taken, idx)
 		}
 	}
-	has := 0
-	if live {
-		has = len(b.still(h))
-	}
+	old := b.replaced(c)
+	has := b.has(c.holder) - len(old)
 	switch {
-	case has+len(fresh)+len(taken) > b.terms.limit && !Planted("limit ignored"):
-		return Hold{}, overLimit(b.terms.limit)
+	case has+len(fresh)+len(taken) > b.terms.limit:
+		return Hold{}, overLimit(b.terms.limit, has)
 	case len(taken) > 0 && c.choice != nil, len(mine) > 0 && c.choice != nil:
-		c.seats, b.behind = nil, true
+		c.seats, c.late, b.behind = nil, false, true
 		c.missed++
 		return Hold{}, errChooseAgain
-	case len(taken) > 0 && !(len(fresh) > 0 && Planted("granted in part")):
+	case len(taken) > 0:
 		return Hold{}, b.refuseTaken(taken)
 	}
-	return b.grant(c, h, live, fresh)
+	return b.grant(c, h, live, fresh, old)
 }
 
 func (s *Sale) taken(seats []int) *Refusal {
 	return &Refusal{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
 }
 
-// grant adds seats to the holder's hold. The clock of a hold starts with its first seat; more seats never reset it.
-// A claim after the time was up starts a new hold, and what it does not name is let go.
-func (b *batch) grant(c *command, h *heldBy, live bool, fresh []int) (Hold, error) {
+// replaced lists the held seats that a claim for the best seats replaces: those that the last such claim chose.
+func (b *batch) replaced(c *command) (old []int) {
+	h, live := b.live(c.holder)
+	if !c.choice.ofBest() || !live {
+		return nil
+	}
+	for _, idx := range h.best {
+		if r := b.rows[int(idx)]; r.holder == c.holder && r.state == Held {
+			old = append(old, int(idx))
+		}
+	}
+	return old
+}
+
+// grant adds seats to the holder's hold and releases the old ones that they replace. The clock of a hold starts with its
+// first seat; more seats never reset it. A claim after the time was up starts a new hold, and what it does not name is let
+// go.
+func (b *batch) grant(c *command, h *heldBy, live bool, fresh, old []int) (Hold, error) {
 	if !live {
-		next := &heldBy{holder: c.holder, id: NewID(), expiresAt: b.now.Add(b.terms.holdLength)}
+		next := h.renew(c.holder, b.now.Add(b.terms.holdLength))
 		if h != nil {
-			next.stored, next.at, next.answers = h.stored, h.at, h.answers
 			for _, idx := range b.still(h) {
 				if !contains(fresh, idx) {
 					b.set(idx, c.holder, row{})
@@ -185,17 +215,21 @@ func (b *batch) grant(c *command, h *heldBy, live bool, fresh []int) (Hold, erro
 		}
 		h = next
 		b.holds[c.holder] = h
-		b.ends(h)
 	}
-	if Planted("more seats reset the clock") {
-		h.expiresAt = b.now.Add(b.terms.holdLength)
+	b.bind(c, h)
+	for _, idx := range old {
+		b.set(idx, c.holder, row{})
+		h.keepSeats(slices.DeleteFunc(h.seats, func(i int32) bool { return int(i) == idx }))
 	}
 	for _, idx := range fresh {
 		end := h.expiresAt
 		b.set(idx, c.holder, row{state: Held, holder: c.holder, expiresAt: &end})
 		h.seats = append(h.seats, int32(idx))
 	}
-	h.touched = true
+	if c.choice.ofBest() {
+		h.best = seatsOf(fresh)
+	}
+	h.lapsed, h.touched = false, true
 	slices.Sort(h.seats)
 	answer := b.answerHold(h)
 	if c.key != "" {

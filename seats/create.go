@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,6 +36,9 @@ type NewEvent struct {
 	Status         Status        // OnSale; Draft is the other one it may begin with
 	OpensAt        time.Time     // on sale from then on; at once
 	Fees           Fees          // none
+	Policy         *Policy       // DefaultPolicy; of an event that is there: as it is
+	Online         Online        // people come to a place
+	Confirmation   string        // none
 }
 
 func (e NewEvent) withDefaults() NewEvent {
@@ -67,6 +71,7 @@ RETURNING id`
 // ErrSlugTaken if another event has its slug.
 func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error) {
 	n = n.withDefaults()
+	n.Policy = cmp.Or(n.Policy, &DefaultPolicy)
 	if err := n.check(); err != nil {
 		return Event{}, err
 	}
@@ -81,6 +86,12 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team, n.Status, momentOf(n.OpensAt),
 			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept, n.Language).Scan(&id)
 		if err != nil {
+			return err
+		}
+		if err := n.Policy.save(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := n.saveOnline(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := saveQuestions(ctx, tx, id, n.Questions); err != nil {
@@ -152,7 +163,7 @@ SELECT $1::bigint, $2::integer[], $3::integer[], $3, $3, ` + claimsFrom + `, ` +
 
 // saveSeats copies the plan's rows for one event; every seat starts free.
 func saveSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {
-	if err := p.rows(event).save(ctx, tx, 0, 0, 0); err != nil {
+	if err := p.saveRows(ctx, tx, event, 0, 0, 0); err != nil {
 		return err
 	}
 	free, none := make([]int32, len(p.Categories)), make([]int32, len(p.Categories))
@@ -166,39 +177,54 @@ func saveSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {
 	return err
 }
 
-// planRows are the rows of an event's plan.
-type planRows struct{ categories, sections, seats [][]any }
+// COPY is no way to write these: PostgreSQL refuses it to a role that sees rows by policies (migrations/grant.go).
+const (
+	saveCategoriesSQL = `
+INSERT INTO category (event_id, number, key, name, price)
+SELECT $1, * FROM unnest($2::smallint[], $3::text[], $4::text[], $5::bigint[])`
+	saveSectionsSQL = `
+INSERT INTO section (event_id, number, name, area, first, count)
+SELECT $1, * FROM unnest($2::smallint[], $3::text[], $4::boolean[], $5::integer[], $6::integer[])`
+	saveSeatRowsSQL = `
+INSERT INTO seat (event_id, idx, section, category, flags, x, y, row, number, external_id)
+SELECT $1, * FROM unnest($2::integer[], $3::smallint[], $4::smallint[], $5::smallint[], $6::real[], $7::real[], $8::text[], $9::text[], $10::text[])`
+)
 
-func (p *Plan) rows(event int64) planRows {
-	r := planRows{make([][]any, len(p.Categories)), make([][]any, len(p.Sections)), make([][]any, len(p.Seats))}
-	for i, c := range p.Categories {
-		r.categories[i] = []any{event, int16(i), c.Key, c.Name, c.Price}
+// each is what of says of every row.
+func each[T, V any](rows []T, of func(*T) V) []V {
+	list := make([]V, len(rows))
+	for i := range rows {
+		list[i] = of(&rows[i])
 	}
-	for i, s := range p.Sections {
-		r.sections[i] = []any{event, int16(i), s.Name, s.Area, int32(s.First), int32(s.Count)}
-	}
-	for i := range p.Seats {
-		s := &p.Seats[i]
-		r.seats[i] = []any{event, int32(i), int16(s.Section), int16(s.Category), int16(s.Flags), float32(s.X), float32(s.Y), s.Row, s.Number, s.ID}
-	}
-	return r
+	return list
 }
 
-// save writes the rows behind the first few, which are there already.
-func (r planRows) save(ctx context.Context, tx pgx.Tx, categories, sections, seats int) error {
-	tables := []struct {
-		name    string
-		columns []string
-		rows    [][]any
-	}{
-		{"category", []string{"event_id", "number", "key", "name", "price"}, r.categories[categories:]},
-		{"section", []string{"event_id", "number", "name", "area", "first", "count"}, r.sections[sections:]},
-		{"seat", []string{"event_id", "idx", "section", "category", "flags", "x", "y", "row", "number", "external_id"}, r.seats[seats:]},
+// following is n numbers from first on.
+func following[N int16 | int32](first, n int) []N {
+	list := make([]N, n)
+	for i := range list {
+		list[i] = N(first + i)
 	}
-	for _, t := range tables {
-		if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
-			return err
-		}
+	return list
+}
+
+// saveRows writes the categories, sections and seats of a plan behind the first few, which are there already.
+func (p *Plan) saveRows(ctx context.Context, tx pgx.Tx, event int64, categories, sections, seats int) error {
+	c, s, rows := p.Categories[categories:], p.Sections[sections:], p.Seats[seats:]
+	_, err := tx.Exec(ctx, saveCategoriesSQL, event, following[int16](categories, len(c)),
+		each(c, func(c *Category) string { return c.Key }), each(c, func(c *Category) string { return c.Name }), each(c, func(c *Category) int64 { return c.Price }))
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = tx.Exec(ctx, saveSectionsSQL, event, following[int16](sections, len(s)),
+		each(s, func(s *Section) string { return s.Name }), each(s, func(s *Section) bool { return s.Area }),
+		each(s, func(s *Section) int32 { return int32(s.First) }), each(s, func(s *Section) int32 { return int32(s.Count) }))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, saveSeatRowsSQL, event, following[int32](seats, len(rows)),
+		each(rows, func(s *Seat) int16 { return int16(s.Section) }), each(rows, func(s *Seat) int16 { return int16(s.Category) }), each(rows, func(s *Seat) int16 { return int16(s.Flags) }),
+		each(rows, func(s *Seat) float32 { return float32(s.X) }), each(rows, func(s *Seat) float32 { return float32(s.Y) }),
+		each(rows, func(s *Seat) string { return s.Row }), each(rows, func(s *Seat) string { return s.Number }), each(rows, func(s *Seat) string { return s.ID }))
+	return err
 }

@@ -41,9 +41,6 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		return err
 	}
 	(&door{}).guard(cfg)
-	if atConnect != nil {
-		atConnect(cfg)
-	}
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
@@ -65,5 +62,4 @@ type DB interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
 }

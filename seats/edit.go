@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -48,6 +49,7 @@ func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices 
 		if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
 			return false, &Nonsense{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
 		}
+		n.Policy = cmp.Or(n.Policy, &e.Policy)
 		reprices := !slices.Equal(prices, pricesOf(p))
 		if sameEvent(n, e.New()) && !reprices {
 			return false, nil
@@ -62,6 +64,12 @@ func (o *Office) EditEvent(ctx context.Context, slug string, n NewEvent, prices 
 		if _, err := tx.Exec(ctx, editEventSQL, e.ID, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions,
 			n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead, n.Invoices, n.Demo, n.PaymentLength.Seconds(), plan, n.Currency,
 			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept, n.Language); err != nil {
+			return false, err
+		}
+		if err := n.Policy.save(ctx, tx, e.ID); err != nil {
+			return false, err
+		}
+		if err := n.saveOnline(ctx, tx, e.ID); err != nil {
 			return false, err
 		}
 		if slices.EqualFunc(n.Questions, e.Questions, Question.equal) {
@@ -85,7 +93,8 @@ func (e Event) New() NewEvent {
 	return NewEvent{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLoneSeats: e.NoLoneSeats, AsksBirth: e.AsksBirth,
-		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees,
+		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
+		Online: e.Online, Confirmation: e.Confirmation,
 	}
 }
 
@@ -141,6 +150,12 @@ func (e NewEvent) check() error {
 	if wrong == "" {
 		wrong = e.Fees.check()
 	}
+	if wrong == "" && e.Policy != nil {
+		wrong = e.Policy.check()
+	}
+	if wrong == "" {
+		wrong = e.Online.check(e.Confirmation)
+	}
 	if wrong == "" {
 		if err := CheckCurrency(e.Currency); err != nil {
 			wrong = "The currency is three letters of ISO 4217, such as EUR."
@@ -167,6 +182,7 @@ func (e Event) mayEdit(n NewEvent, reprices bool) error {
 	}{
 		{"prices", reprices},
 		{"fees", n.Fees != e.Fees},
+		{"the cancellation policy", !n.Policy.sameCancelling(e.Policy)},
 		{"the currency", n.Currency != e.Currency},
 		{"the questions", !slices.EqualFunc(n.Questions, e.Questions, Question.equal) || n.AsksBirth != e.AsksBirth},
 		{"what becomes of seats whose time is up", n.Strict != e.Strict},

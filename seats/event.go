@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -41,6 +42,9 @@ type Event struct {
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // whose event it is
 	Fees           Fees
+	Policy         Policy
+	Online         Online
+	Confirmation   string // what the organizer adds to the confirmation
 
 	OpensIn time.Duration // until OpensAt, when the event was read
 }
@@ -59,18 +63,23 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
        coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id,
        e.fee_ticket, e.fee_order, e.fee_percent, e.fee_kept,
+       ` + policyColumns + `,
+       ` + onlineColumns + `,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
 
 func (e *Event) scan(row pgx.Row, more ...any) error {
-	var hold, payment, opensIn float64
+	var hold, payment, opensIn, early float64
 	var opensAt *time.Time
-	err := row.Scan(append([]any{
+	var policy policyScan
+	err := row.Scan(slices.Concat([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
-		&e.Fees.Ticket, &e.Fees.Order, &e.Fees.Percent, &e.Fees.Kept, &e.Questions,
-	}, more...)...)
+		&e.Fees.Ticket, &e.Fees.Order, &e.Fees.Percent, &e.Fees.Kept,
+	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)
+	policy.end(&e.Policy)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
+	e.Online.Early = time.Duration(early * float64(time.Second))
 	e.OpensAt, e.OpensIn = time.Time{}, time.Duration(opensIn*float64(time.Second))
 	if opensAt != nil {
 		e.OpensAt = *opensAt

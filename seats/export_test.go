@@ -1,6 +1,9 @@
 package seats
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Lie gives a seat to a holder without looking who has it, as a wrong decision would.
 func (s *Sale) Lie(ctx context.Context, holder ID, idx int) error {
@@ -42,4 +45,30 @@ func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
 	c.visit.begin()
 	_, err := s.do(ctx, c)
 	return err
+}
+
+// Expire announces the end of a hold.
+func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.lapse(ctx, holder) }
+
+// DecideLate decides a claim whose batch looked at the map before something happened and takes its locks after that. It
+// reports whether the claim is to choose again, and why not.
+func (s *Sale) DecideLate(ctx context.Context, holder ID, w Wish, between func()) (again bool, err error) {
+	c := &command{claim: true, holder: holder, wish: w.hash()}
+	if err := s.understand(c, w); err != nil {
+		return false, err
+	}
+	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
+	b := newBatch(s, []*command{c}, nil)
+	between()
+	conn, err := s.office.db.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Release()
+	if err := b.lock(ctx, conn.Conn()); err != nil {
+		return false, err
+	}
+	b.decide()
+	err = b.answers[0].err
+	return errors.Is(err, errChooseAgain), errors.Join(err, rollback(conn.Conn()))
 }

@@ -13,7 +13,9 @@ func (s *Sale) gone(c *command) *Refusal {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if c.choice != nil {
-		if category := s.categoryOf(c.choice.scope); category >= 0 && m.counts.Free[category]+m.counts.Held[category] == 0 && m.counts.Sold[category] > 0 {
+		free, known := s.countIn(c.choice.scope, m.counts.Free)
+		held, _ := s.countIn(c.choice.scope, m.counts.Held)
+		if sold, _ := s.countIn(c.choice.scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
 			return &Refusal{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
 		}
 		return nil

@@ -54,7 +54,7 @@ func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 			t.Parallel()
 			store := seats.NewSessions(nil)
 			ctx := store.Act(t.Context())
-			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now() })
+			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now().Add(time.Hour) })
 			if _, err := behind(t).Claim(ctx, seats.NewID(), "key", w); err != nil {
 				t.Errorf("it was free and refused: %v", err)
 			}
@@ -78,7 +78,7 @@ func TestASeatWhoseTimeIsUpIsGrantedThoughNobodyAnnouncedIt(t *testing.T) {
 			}
 			store := seats.NewSessions(nil)
 			ctx := store.Act(t.Context())
-			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now() })
+			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now().Add(time.Hour) })
 			if _, err := b.sale.Claim(ctx, seats.NewID(), "key", w); err != nil {
 				t.Errorf("its time was up and it was refused: %v", err)
 			}

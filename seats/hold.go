@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,9 @@ type heldBy struct {
 	extensions int
 	lapsed     bool
 	answers    answers
+	bought     int        // live tickets of the visitor's orders in the event
+	session    *time.Time // the visitor's session lasts until then at least; nil for none
+	best       []int32    // seats that the last request for the best seats chose
 
 	stored  bool // it was in the table when the batch began
 	touched bool // it is to be written
@@ -39,25 +43,34 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var length, payment float64
 	var at pgtype.TID
 	var holder, id ID
-	var seats []int32
-	var end *time.Time
-	var extensions *int
+	var seats, best []int32
+	var end, session *time.Time
+	var extensions, bought *int
 	var lapsed *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text, &bought, &best, &session,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
 			b.holds[holder] = &heldBy{
 				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, lapsed: *lapsed,
-				answers: answers{text: text}, stored: true,
+				answers: answers{text: text}, bought: *bought, best: best, session: session, stored: true,
 			}
 		}
-		seats, text = nil, nil
+		seats, text, best, session = nil, nil, nil, nil
 		return nil
 	})
 	return err
+}
+
+// renew returns a new hold in the visitor's row, which keeps its answers and what they bought. h is nil if they have no row.
+func (h *heldBy) renew(holder ID, end time.Time) *heldBy {
+	next := &heldBy{holder: holder, id: NewID(), expiresAt: end, touched: true}
+	if h != nil {
+		next.stored, next.at, next.answers, next.bought, next.session = h.stored, h.at, h.answers, h.bought, h.session
+	}
+	return next
 }
 
 // live returns the holder's hold if its time is not up.
@@ -69,7 +82,7 @@ func (b *batch) live(holder ID) (*heldBy, bool) {
 // still lists the seats of the hold that nobody else took after it lapsed.
 func (b *batch) still(h *heldBy) (seats []int) {
 	for _, idx := range h.seats {
-		if b.rows[int(idx)].holder == h.holder || Planted("hold trusted") {
+		if b.rows[int(idx)].holder == h.holder {
 			seats = append(seats, int(idx))
 		}
 	}
@@ -121,7 +134,7 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 }
 
 // Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used
-// up, and while nothing else is free: then somebody waits for these seats. A repeat with the same key, if there is
+// up, and while no other seat is available. A repeat with the same key, if there is
 // one, gets the first answer and uses nothing up; *Nonsense if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
 	c := &command{holder: holder, key: key, wish: "extension"}
@@ -146,13 +159,13 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case h.extensions >= b.terms.extensions:
 		return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
 	case b.sale.Remaining() == 0:
-		return Hold{}, &Refusal{Code: CodePressure, Message: "Nothing else is free and others are waiting, so there is no more time. Your seats stay yours until the time shown."}
+		return Hold{}, &Refusal{Code: CodePressure, Message: "There is no more time, as no other seats are left. Your seats stay yours until the time shown."}
 	}
 	if end := b.now.Add(b.terms.holdLength); end.After(h.expiresAt) { // an offer may last longer than that
 		h.expiresAt = end
 	}
 	h.extensions++
-	h.touched = true
+	b.bind(c, h)
 	for _, idx := range b.still(h) {
 		if r := b.rows[idx]; r.state == Held || r.state == Paying {
 			r.expiresAt = &h.expiresAt
@@ -217,6 +230,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 // keepSeats leaves the holder only these. A row without seats stays for its answers, with nothing to announce.
 func (h *heldBy) keepSeats(seats []int32) {
 	h.seats, h.touched = seats, true
+	h.best = slices.DeleteFunc(h.best, func(idx int32) bool { return !slices.Contains(seats, idx) })
 	h.lapsed = h.lapsed || len(seats) == 0
 }
 

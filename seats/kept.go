@@ -74,9 +74,8 @@ func (b *batch) listHold() *heldBy {
 		return h
 	}
 	end := b.now.Add(keepLength)
-	next := &heldBy{holder: waitList, id: NewID(), expiresAt: end, touched: true}
+	next := h.renew(waitList, end)
 	if h != nil {
-		next.stored, next.at, next.answers = h.stored, h.at, h.answers
 		for _, idx := range b.still(h) {
 			next.seats = append(next.seats, int32(idx))
 		}

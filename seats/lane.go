@@ -26,14 +26,17 @@ type command struct {
 	from    ID      // another holder whose seats it moves; none for most
 	ofList  bool    // it is about seats kept for those who wait: see kept.go
 	entries []int64 // of the wait list, that are offered something
+	keys    []ID    // purchase keys it counts tickets for; see purchase.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
 	key     string  // idempotency key, empty if none
 	wish    string  // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
 	visit  *visit           // the session it comes from; nil if none
+	late   bool             // they are the best there are, expired ones included; see left.go
 	missed int              // how often the seats chosen for it were gone; see best.go
 	tries  int              // batches that failed with it
+	lost   bool             // the first of them with its connection, so that the server may still be at it
 	answer chan answer      // has room for the one answer
 }
 

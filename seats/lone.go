@@ -16,7 +16,8 @@ func (s *Sale) lone(c *command) *Refusal {
 		return nil
 	}
 	category := s.Plan.Seats[c.seats[0]].Category
-	instead := s.together(&choice{scope{-1, category}, len(c.seats)}, free, func(i int32) int { return int(m.open[i]) })
+	available := func(idx int) bool { return m.states[idx] == Free }
+	instead := s.together(&choice{scope{-1, category}, len(c.seats)}, available, func(i int32) int { return int(m.open[i]) })
 	if instead == nil || len(s.leftAlone(instead, free)) > 0 {
 		return nil
 	}

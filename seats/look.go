@@ -37,8 +37,8 @@ func (s *Sale) doubtful(c *command) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if c.choice != nil {
-		category := s.categoryOf(c.choice.scope)
-		return category >= 0 && m.counts.Free[category] < c.choice.n
+		free, known := s.countIn(c.choice.scope, m.counts.Free)
+		return known && free < c.choice.n
 	}
 	for _, idx := range c.seats {
 		if m.states[idx].Shown() != Free {
@@ -124,8 +124,8 @@ func (seen seen) refuse(s *Sale, c *command) error {
 		if seen.due || seen.free == nil {
 			return nil
 		}
-		if left := seen.free[s.categoryOf(c.choice.scope)]; left < c.choice.n {
-			return soldOut(left, c.choice.n)
+		if left, known := s.countIn(c.choice.scope, seen.free); known && left < c.choice.n {
+			return soldOut(left, c.choice.n, 0)
 		}
 		return nil
 	}

@@ -26,8 +26,8 @@ SELECT version, at, free, held, sold, blocked FROM change WHERE event_id = $1 AN
 // findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error
 // leaves that open.
 func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
-	if len(b.dirty) == 0 || Planted("lost answer believed") {
-		return len(b.dirty) > 0, nil
+	if len(b.dirty) == 0 {
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()

@@ -186,21 +186,23 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 		return Hold{}, &Refusal{Code: CodeLapsed, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
 	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
 		return Hold{}, &Refusal{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
+	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:
+		return Hold{}, overLimit(b.terms.limit, own.bought)
 	case ownLive && len(b.still(own)) > 0:
 		return Hold{}, &Refusal{Code: CodeLimit, Seats: b.still(own), Message: "This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown."}
 	}
-	next := &heldBy{holder: t.To, id: NewID(), expiresAt: h.expiresAt, extensions: h.extensions, touched: true}
+	next := own.renew(t.To, h.expiresAt)
+	next.extensions = h.extensions
 	if end := b.now.Add(b.terms.holdLength); t.Fresh && end.After(next.expiresAt) {
 		next.expiresAt = end
 	}
 	if own != nil {
-		next.stored, next.at, next.answers = own.stored, own.at, own.answers
 		for _, idx := range b.still(own) {
 			b.set(idx, t.To, row{})
 		}
 	}
 	b.holds[t.To] = next
-	b.ends(next)
+	b.bind(c, next)
 	for _, idx := range seats {
 		b.set(idx, t.From, row{state: Held, holder: t.To, expiresAt: &next.expiresAt})
 		next.seats = append(next.seats, int32(idx))

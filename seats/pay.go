@@ -5,19 +5,23 @@ import (
 	"slices"
 )
 
-// Pay keeps what the holder has while a payment for it runs: until the event's payment time is over, counted from
+// Pay keeps what the holder has while a payment for it runs, or until the email of its order is confirmed: until the event's payment time is over, counted from
 // now, or until the hold's own end if that is later. It counts as an extension, so that nobody keeps seats by
 // paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
 func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
-	c := &command{holder: d.Holder}
+	c := &command{holder: d.Holder, keys: d.Keys}
 	c.decide = func(b *batch) (Hold, error) {
 		h, hold, err := b.agreed(d)
 		if err != nil {
 			return Hold{}, err
 		}
-		if !b.keepForPayment(h) {
+		if refusal := b.refusePurchase(d.Keys, len(hold.Seats)); refusal != nil {
+			return Hold{}, refusal
+		}
+		if !b.keepForPayment(c, h) {
 			return Hold{}, &Refusal{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
 		}
+		b.countPurchases(d.Keys, len(hold.Seats))
 		end := h.expiresAt
 		for _, idx := range hold.Seats {
 			b.set(idx, d.Holder, row{state: Paying, holder: d.Holder, expiresAt: &end})
@@ -31,7 +35,7 @@ func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
 }
 
 // keepForPayment moves the end of a hold; false if its time is up and cannot be moved.
-func (b *batch) keepForPayment(h *heldBy) bool {
+func (b *batch) keepForPayment(c *command, h *heldBy) bool {
 	_, live := b.live(h.holder)
 	if h.extensions >= b.terms.extensions {
 		return live
@@ -40,8 +44,8 @@ func (b *batch) keepForPayment(h *heldBy) bool {
 	if end := b.now.Add(b.terms.payLength); end.After(h.expiresAt) {
 		h.expiresAt = end
 	}
-	h.lapsed, h.touched = false, true
-	b.ends(h)
+	h.lapsed = false
+	b.bind(c, h)
 	return true
 }
 
@@ -77,12 +81,19 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) 
 		if len(gone) > 0 {
 			return Hold{}, &Refusal{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
+		if err := b.buy(d.Keys, len(d.Seats)); err != nil {
+			return Hold{}, err
+		}
 		for _, idx := range d.Seats {
 			b.set(idx, d.Holder, row{state: Sold, holder: d.Order})
 		}
-		if h := b.holds[d.Holder]; h != nil {
-			h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(d.Seats, int(idx)) }))
+		h := b.holds[d.Holder]
+		if h == nil { // it was purged
+			h = h.renew(d.Holder, b.now)
+			b.holds[d.Holder] = h
 		}
+		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(d.Seats, int(idx)) }))
+		h.bought += len(d.Seats)
 		if d.Write != nil {
 			c.write = d.queue(d.Seats)
 		}

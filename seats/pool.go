@@ -35,21 +35,28 @@ func (w Wanted) name(n int) string {
 	return string(name)
 }
 
-// Pool is seats that are given out one after another, each once. It knows nothing of who has them.
+// Pool is seats that are given out one after another, each once. It knows nothing of who has them, but that the last
+// holders of some may come back for them: those are given out only when nothing else fits.
 type Pool struct {
-	sale  *Sale
-	has   map[int]bool
-	open  []int32          // of each stretch
-	never map[string]bool  // what was not to be had: it will not be, as the pool only shrinks
-	seen  map[string][]int // what is welcome to whom, since the pool shrank last
+	sale    *Sale
+	has     map[int]bool
+	expired map[int]bool     // seats of expired holds, as this node last read
+	open    []int32          // of each stretch
+	never   map[string]bool  // what was not to be had: it will not be, as the pool only shrinks
+	seen    map[string][]int // what is welcome to whom, since the pool shrank last
 }
 
 // NewPool returns a pool of these seats.
 func (s *Sale) NewPool(seats []int) *Pool {
-	p := &Pool{sale: s, has: make(map[int]bool, len(seats)), open: make([]int32, len(s.stretches.all)), never: map[string]bool{}, seen: map[string][]int{}}
+	p := &Pool{sale: s, has: make(map[int]bool, len(seats)), expired: map[int]bool{}, open: make([]int32, len(s.stretches.all)), never: map[string]bool{}, seen: map[string][]int{}}
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
 	for _, idx := range seats {
 		if !p.has[idx] {
 			p.has[idx] = true
+			if s.seats.states[idx] == Lapsed {
+				p.expired[idx] = true
+			}
 			p.open[s.stretches.of[idx]]++
 		}
 	}
@@ -118,14 +125,22 @@ func (p *Pool) find(w Wanted, n int) []int {
 	if p.never[name] {
 		return nil
 	}
-	for _, at := range p.scopes(w) {
-		if seats := p.in(at, n, w.Together); seats != nil {
-			return seats
+	available := func(idx int) bool { return p.has[idx] && !p.expired[idx] }
+	any := func(idx int) bool { return p.has[idx] }
+	for _, may := range []func(int) bool{available, any} {
+		for _, at := range p.scopes(w) {
+			if seats := p.in(at, n, w.Together, may); seats != nil {
+				return seats
+			}
 		}
-	}
-	if !w.Together { // some here, some there
-		if seats := p.Welcome(w); len(seats) >= n {
-			return slices.Clone(seats[:n])
+		if !w.Together { // some here, some there
+			some := slices.DeleteFunc(slices.Clone(p.Welcome(w)), func(idx int) bool { return !may(idx) })
+			if len(some) >= n {
+				return some[:n]
+			}
+		}
+		if len(p.expired) == 0 {
+			break
 		}
 	}
 	p.never[name] = true
@@ -150,11 +165,10 @@ func (p *Pool) scopes(w Wanted) (list []scope) {
 
 // in finds n seats of a scope, side by side if there are such. In an area, where no place is beside another, all
 // are together.
-func (p *Pool) in(at scope, n int, together bool) []int {
+func (p *Pool) in(at scope, n int, together bool, has func(int) bool) []int {
 	open := func(stretch int32) int { return int(p.open[stretch]) }
-	free := func(idx int) bool { return p.has[idx] }
-	ordinary := func(idx int) bool { return p.sale.Plan.Seats[idx].Flags&Accessible == 0 && p.has[idx] }
-	for _, may := range []func(int) bool{ordinary, free} {
+	ordinary := func(idx int) bool { return p.sale.Plan.Seats[idx].Flags&Accessible == 0 && has(idx) }
+	for _, may := range []func(int) bool{ordinary, has} {
 		if seats := p.inArea(at, n, may, open); seats != nil {
 			return seats
 		}

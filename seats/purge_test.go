@@ -31,7 +31,7 @@ func TestPurgeDeletesOnlyWhatIsOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := seats.Purge(t.Context(), b.db); err != nil {
+	if err := b.office.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var holds, sessions int

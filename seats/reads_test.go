@@ -13,7 +13,7 @@ import (
 
 // wholeEvent are the statements that are to read all seats of an event, or all holds: those that ended long ago,
 // once an hour.
-var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsSQL": true}
+var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsSQL": true, "leftHoldersSQL": true}
 
 // TestNoStatementReadsAWholeEventForSomeOfItsSeats looks at the plans for an event of which the planner knows
 // nothing yet: it was put on sale a minute ago, and the people are there.

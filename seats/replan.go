@@ -108,7 +108,7 @@ func addSeats(ctx context.Context, tx pgx.Tx, event int64, p, q *Plan) error {
 	if len(q.Seats) == len(p.Seats) {
 		return nil
 	}
-	if err := q.rows(event).save(ctx, tx, len(p.Categories), len(p.Sections), len(p.Seats)); err != nil {
+	if err := q.saveRows(ctx, tx, event, len(p.Categories), len(p.Sections), len(p.Seats)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, addStatesSQL, event, len(p.Seats), len(q.Seats)); err != nil {

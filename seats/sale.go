@@ -112,6 +112,14 @@ func joined(parts []string, last string) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + last + parts[len(parts)-1]
 }
 
+// tickets counts in words people use: "1 ticket", "3 tickets".
+func tickets(n int) string {
+	if n == 1 {
+		return "1 ticket"
+	}
+	return fmt.Sprintf("%d tickets", n)
+}
+
 // places counts in words people use: "1 seat", "3 seats".
 func places(n int) string {
 	if n == 1 {

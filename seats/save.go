@@ -46,16 +46,14 @@ const commitSQL = `COMMIT`
 // save writes what the commands decided and commits, in one round trip.
 func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
+	b.queueCounts(&q)
 	b.queueSales(&q)
 	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
 	b.queueStays(&q)
 	b.queueExtended(&q)
 	b.queueSessions(&q)
+	b.queueRenewals(&q)
 	b.queueChange(&q) // the counter row last
-	if Planted("commit forgotten") {
-		q.Queue("ROLLBACK")
-		return conn.SendBatch(ctx, &q).Close()
-	}
 	q.Queue(commitSQL)
 	return conn.SendBatch(ctx, &q).Close()
 }
@@ -131,18 +129,18 @@ func countOf(s State) int {
 }
 
 const insertHoldsSQL = `
-INSERT INTO hold (event_id, holder, id, seats, expires_at, lapsed, answers, extensions)
-SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers, h.extensions
-  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[])
-    AS h(holder, id, seats, expires_at, lapsed, answers, extensions)`
+INSERT INTO hold (event_id, holder, id, seats, expires_at, lapsed, answers, extensions, bought, best, session_ends)
+SELECT $1, h.holder, h.id, h.seats::integer[], h.expires_at, h.lapsed, h.answers, h.extensions, h.bought, h.best::integer[], h.session_ends
+  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::boolean[], $7::text[], $8::integer[], $9::integer[], $10::text[], $11::timestamptz[])
+    AS h(holder, id, seats, expires_at, lapsed, answers, extensions, bought, best, session_ends)`
 
 // Their rows are locked since they were read, so their places are theirs. Naming the event, too, would have the
 // planner read all of its holds while it knows of few.
 const updateHoldsSQL = `
 UPDATE hold
-   SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers, extensions = h.extensions
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::integer[], $8::tid[])
-    AS h(holder, id, seats, expires_at, lapsed, answers, extensions, at)
+   SET id = h.id, seats = h.seats::integer[], expires_at = h.expires_at, lapsed = h.lapsed, answers = h.answers, extensions = h.extensions, bought = h.bought, best = h.best::integer[], session_ends = h.session_ends
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::integer[], $8::integer[], $9::text[], $10::timestamptz[], $11::tid[])
+    AS h(holder, id, seats, expires_at, lapsed, answers, extensions, bought, best, session_ends, at)
  WHERE hold.ctid = h.at AND hold.holder = h.holder`
 
 // More time moves the end of the seats; what the map shows stays, so it is no version.
@@ -178,13 +176,22 @@ type holdRows struct {
 	lapsed       []bool
 	answers      []*string
 	extensions   []int32
+	bought       []int32
+	best         []*string
+	sessions     []*time.Time
 	at           []pgtype.TID
 }
 
 func (r *holdRows) add(h *heldBy) {
 	r.holders, r.ids, r.seats = append(r.holders, h.holder), append(r.ids, h.id), append(r.seats, arrayText(h.seats))
 	r.ends, r.lapsed, r.answers = append(r.ends, h.expiresAt), append(r.lapsed, h.lapsed), append(r.answers, h.answers.text)
-	r.extensions, r.at = append(r.extensions, int32(h.extensions)), append(r.at, h.at)
+	r.extensions, r.bought, r.at = append(r.extensions, int32(h.extensions)), append(r.bought, int32(h.bought)), append(r.at, h.at)
+	var best *string
+	if len(h.best) > 0 {
+		text := arrayText(h.best)
+		best = &text
+	}
+	r.best, r.sessions = append(r.best, best), append(r.sessions, h.session)
 }
 
 func arrayText(numbers []int32) string {
@@ -211,9 +218,9 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 	}
 	event := b.sale.Event.ID
 	if r := &inserted; len(r.ids) > 0 {
-		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions)
+		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.bought, r.best, r.sessions)
 	}
 	if r := &updated; len(r.ids) > 0 {
-		q.Queue(updateHoldsSQL, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.at)
+		q.Queue(updateHoldsSQL, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.bought, r.best, r.sessions, r.at)
 	}
 }

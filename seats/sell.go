@@ -21,6 +21,13 @@ type Deal struct {
 	// Office says that Seats are sold at the box office, to somebody who holds nothing.
 	Office bool
 
+	// Keys stand for the person. The seats are counted for each, and refused above the limit; see purchase.go.
+	Keys []ID
+
+	// Check is asked once it is known that the holder has the seats; what it returns refuses the deal. A batch that is tried
+	// again asks again. May be nil.
+	Check func() error
+
 	// Write queues statements that commit together with the seats, or not at all. They travel with other people's
 	// commands, which fail with them: what can go wrong for one attendee has to be checked before. A batch that is
 	// tried again asks again. They run before the counter row is taken and must lock no seat and no hold. May be nil.
@@ -31,7 +38,7 @@ type Deal struct {
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Refusal if
 // what is there is not what the deal says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
-	c := &command{holder: d.Holder, sells: true}
+	c := &command{holder: d.Holder, sells: true, keys: d.Keys}
 	switch {
 	case d.Office:
 		return s.sellAtOffice(ctx, c, d)
@@ -46,10 +53,14 @@ func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
 		if slices.ContainsFunc(sold.Seats, func(idx int) bool { return b.rows[idx].state == Paying }) {
 			return Hold{}, &Refusal{Code: CodePaying, Seats: sold.Seats, Message: "A payment for these seats is under way. Nothing else was sold. Finish it, or stop it, then order again."}
 		}
+		if err := b.buy(d.Keys, len(sold.Seats)); err != nil {
+			return Hold{}, err
+		}
 		for _, idx := range sold.Seats {
 			b.set(idx, d.Holder, row{state: Sold, holder: d.Order})
 		}
 		h.keepSeats(nil)
+		h.bought += len(sold.Seats)
 		if d.Write != nil {
 			c.write = d.queue(sold.Seats)
 		}
@@ -71,6 +82,11 @@ func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
 	hold := b.answerHold(h)
 	if refusal := b.sale.refuseDeal(d, hold); refusal != nil {
 		return nil, Hold{}, refusal
+	}
+	if d.Check != nil {
+		if err := d.Check(); err != nil {
+			return nil, Hold{}, err
+		}
 	}
 	return h, hold, nil
 }

@@ -20,11 +20,17 @@ import (
 // made, before a dot; then its row stands beside those that were made with it. A crowd of newcomers writes to the end of
 // the index, and not to each of its pages.
 type Sessions struct {
+	// Office releases the seats of a session that is ended. Set it before use; without it a session ends alone.
+	Office *Office
+
 	db DB
 
 	mu     sync.Mutex
 	recent map[string][]byte // data by key, for requests that change seats; see Act
 }
+
+// SessionLength is how long a session lasts that holds nothing. One that does is renewed.
+const SessionLength = 24 * time.Hour
 
 // recentSessions is how many sessions a node remembers.
 const recentSessions = 1 << 16
@@ -45,8 +51,7 @@ func keyOf(token string) string {
 // visit is the session of one request that changes seats.
 type visit struct {
 	store    *Sessions
-	found    string   // the key of the row as it was found, if it was
-	trusted  bool     // found in memory: the batch looks whether it is still there
+	found    string   // the key of the row as it was found, if it was; the batch looks whether it is still there
 	newcomer Newcomer // nothing is stored of whom it is about; nil if something is
 	fresh    *session // new, to be written in the same transaction as the claim
 }
@@ -101,7 +106,7 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 	key, v := keyOf(token), visitOf(ctx)
 	if v != nil {
 		if data, found = s.recall(key); found {
-			v.found, v.trusted = key, true
+			v.found = key
 			return data, true, nil
 		}
 	}
@@ -123,28 +128,56 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 const insertSessionSQL = `
 INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`
 
-const updateSessionSQL = `UPDATE session SET data = $2, expires_at = $3 WHERE token = $1`
+// A session that was renewed keeps its end, and one that is over stays over.
+const updateSessionSQL = `
+UPDATE session SET data = $2, expires_at = greatest(expires_at, $3) WHERE token = $1 AND expires_at > clock_timestamp()`
 
 // CommitCtx writes a session: a new one is inserted; one that was found is updated; one that has ended meanwhile stays
 // ended.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
-	sql, key := insertSessionSQL, keyOf(token)
-	if v := visitOf(ctx); v != nil && v.found == key {
+	sql, key, v := insertSessionSQL, keyOf(token), visitOf(ctx)
+	args := []any{key, data, end}
+	if r := renameOf(ctx); r != nil && r.from != "" {
+		sql, args = renameSessionSQL, append(args, r.from)
+	} else if v != nil && v.found == key {
 		sql = updateSessionSQL
 	}
 	s.forget(key)
-	if _, err := s.db.Exec(ctx, sql, key, data, end); err != nil {
+	if _, err := s.db.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("seats: write session: %w", err)
+	}
+	if v != nil {
+		v.found = key
+	}
+	return nil
+}
+
+const renewSessionSQL = `
+UPDATE session SET expires_at = clock_timestamp() + $4::interval
+ WHERE token = $1 AND expires_at > clock_timestamp() AND expires_at < clock_timestamp() + $4::interval / 2
+   AND EXISTS (SELECT FROM hold WHERE event_id = $2 AND holder = $3 AND NOT lapsed)`
+
+// Renew lets a session last its whole length from now if less than half is left and its holder holds seats of the event.
+func (s *Sessions) Renew(ctx context.Context, token string, event int64, holder ID) error {
+	if _, err := s.db.Exec(ctx, renewSessionSQL, keyOf(token), event, holder, SessionLength); err != nil {
+		return fmt.Errorf("seats: renew session: %w", err)
 	}
 	return nil
 }
 
 const deleteSessionSQL = `DELETE FROM session WHERE token = $1`
 
-// DeleteCtx ends a session.
+// DeleteCtx ends a session and releases what it holds, unless it only gets another token: see Rename.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
 	key := keyOf(token)
 	s.forget(key)
+	if r := renameOf(ctx); r != nil {
+		r.from = key
+		return nil
+	}
+	if s.Office != nil {
+		return s.Office.endSession(ctx, key)
+	}
 	if _, err := s.db.Exec(ctx, deleteSessionSQL, key); err != nil {
 		return fmt.Errorf("seats: end session: %w", err)
 	}

@@ -1,16 +1,22 @@
 package seats_test
 
 import (
+	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -76,11 +82,14 @@ func prepare(t *testing.T, db *pgxpool.Pool, sql string) error {
 	return err
 }
 
+// withSQL are the folders whose constants a running node executes.
+var withSQL = []string{".", "orders", "mail", "orders/credit", "orders/demo", "verify", "gate", "desk", "waitlist", "hook", "limit", "../realtime"}
+
 func TestEverySQLConstantPrepares(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	total := 0
-	for _, dir := range []string{".", "orders", "mail", "orders/credit", "orders/demo", "verify", "gate", "desk", "waitlist", "hook", "../realtime"} {
+	for _, dir := range withSQL {
 		for name, sql := range constants(t, dir) {
 			total++
 			if err := prepare(t, db, sql); err != nil {
@@ -93,5 +102,89 @@ func TestEverySQLConstantPrepares(t *testing.T) {
 	}
 	if prepare(t, db, "SELECT held_til FROM hold") == nil {
 		t.Error("a column that is not there was not noticed")
+	}
+}
+
+// mayRun asks whether the role of a connection may execute a statement, without executing it.
+func mayRun(t *testing.T, conn *pgx.Conn, sql string) error {
+	t.Helper()
+	statement, err := conn.PgConn().Prepare(t.Context(), "statement", sql, nil)
+	if err != nil {
+		return err
+	}
+	values := strings.TrimSuffix(strings.Repeat("NULL,", len(statement.ParamOIDs)), ",")
+	if values != "" {
+		values = "(" + values + ")"
+	}
+	if _, err := conn.Exec(t.Context(), "EXPLAIN EXECUTE statement"+values, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return err
+	}
+	return conn.PgConn().Deallocate(t.Context(), "statement")
+}
+
+const functionsSQL = `SELECT string_agg(prosrc, E'\n') FROM pg_proc WHERE pronamespace = 'public'::regnamespace`
+
+const grantedSQL = `
+SELECT table_name, privilege_type FROM information_schema.role_table_grants
+ WHERE grantee = 'usher_serve' AND table_schema = 'public' AND privilege_type NOT IN ('SELECT', 'INSERT')`
+
+func TestServeRole_MayRunEveryStatementAndNoMore(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	pooled, err := db.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pooled.Release()
+	conn, role := pooled.Conn(), fmt.Sprintf("serve_%d", rand.Uint32())
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(context.WithoutCancel(t.Context()), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE ROLE ` + role)
+	defer exec(`RESET ROLE; DROP ROLE ` + role)
+	if err := migrations.Grant(t.Context(), conn, role); err != nil {
+		t.Fatal(err)
+	}
+	var all string
+	if err := conn.QueryRow(t.Context(), functionsSQL).Scan(&all); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), grantedSQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Table, Right string }])
+	if err != nil || len(granted) < 50 {
+		t.Fatalf("%d rights, %v", len(granted), err)
+	}
+	exec(`SET plan_cache_mode = force_generic_plan; SET ROLE ` + role)
+	for _, dir := range withSQL {
+		for name, sql := range constants(t, dir) {
+			all += "\n;" + sql
+			if word, _, _ := strings.Cut(strings.TrimSpace(sql), " "); word == "BEGIN" || word == "COMMIT" || word == "SET" {
+				continue
+			}
+			if err := mayRun(t, conn, sql); err != nil {
+				t.Errorf("%s/%s: %v", dir, name, err)
+				exec(`DEALLOCATE ALL`)
+			}
+		}
+	}
+	for _, g := range granted {
+		needs := map[string]string{
+			"UPDATE": `UPDATE %[1]s\b|INSERT INTO %[1]s\b[^;]*DO UPDATE|\b%[1]s\b[^;]*FOR (NO KEY )?UPDATE`, "DELETE": `DELETE FROM %[1]s\b`,
+		}[g.Right]
+		if needs == "" || !regexp.MustCompile(fmt.Sprintf(needs, g.Table)).MatchString(all) {
+			t.Errorf("it may %s %s, which no statement needs", g.Right, g.Table)
+		}
+	}
+	for _, sql := range []string{`UPDATE deed SET what = ''`, `DELETE FROM deed`, `DELETE FROM orders`, `UPDATE change SET version = 1`, `INSERT INTO migration VALUES (1, '', '')`} {
+		if mayRun(t, conn, sql) == nil {
+			t.Errorf("it may %s", sql)
+		}
+		exec(`DEALLOCATE ALL`)
 	}
 }

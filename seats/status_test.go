@@ -67,10 +67,10 @@ func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 	if r := wantRefusal(t, err, seats.CodeShut); !strings.Contains(r.Message, "Friday 1 March 2030, 10:00 CET") {
 		t.Errorf("it does not say when by the clock of the place: %s", r.Message)
 	}
-	b.set(t, seats.NewStatus{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
 	if e := b.current(t); e.Status != seats.Scheduled {
 		t.Fatalf("it is %s", e.Status)
 	}
+	b.set(t, seats.NewStatus{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
 	for end := time.Now().Add(30 * time.Second); ; {
 		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
 		if err == nil {

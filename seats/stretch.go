@@ -23,14 +23,16 @@ type stretches struct {
 	away       []float64 // of each seat from where people look
 	inCategory [][]int32 // stretches of a category, the nearest first
 	inSection  [][]int32 // stretches of a section, in the order of idx
+	everywhere []int32   // all stretches, the nearest first
 	seats      []int     // how many, of each category
+	inRows     []int     // of each category: 1 if it has seats in rows
 	only       []int     // the category of all seats of a section; -1 if they have several
 }
 
 func newStretches(p *Plan) *stretches {
 	t := &stretches{
 		of: make([]int32, len(p.Seats)), away: make([]float64, len(p.Seats)),
-		inCategory: make([][]int32, len(p.Categories)), inSection: make([][]int32, len(p.Sections)), seats: make([]int, len(p.Categories)), only: make([]int, len(p.Sections)),
+		inCategory: make([][]int32, len(p.Categories)), inSection: make([][]int32, len(p.Sections)), seats: make([]int, len(p.Categories)), inRows: make([]int, len(p.Categories)), only: make([]int, len(p.Sections)),
 	}
 	for i, section := range p.Sections {
 		t.only[i] = p.Seats[section.First].Category
@@ -47,16 +49,20 @@ func newStretches(p *Plan) *stretches {
 		t.of[idx] = int32(len(t.all) - 1)
 		seat := &p.Seats[idx]
 		t.seats[seat.Category]++
+		if !p.Sections[seat.Section].Area {
+			t.inRows[seat.Category] = 1
+		}
 		if t.only[seat.Section] != seat.Category {
 			t.only[seat.Section] = -1
 		}
 	}
 	for i, s := range t.all {
+		t.everywhere = append(t.everywhere, int32(i))
 		seat := &p.Seats[s.first]
 		t.inCategory[seat.Category] = append(t.inCategory[seat.Category], int32(i))
 		t.inSection[seat.Section] = append(t.inSection[seat.Section], int32(i))
 	}
-	for _, list := range t.inCategory {
+	for _, list := range append(slices.Clone(t.inCategory), t.everywhere) {
 		slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(t.all[a].nearest, t.all[b].nearest) })
 	}
 	return t
@@ -79,7 +85,10 @@ func (t *stretches) in(at scope) []int32 {
 	if at.section >= 0 {
 		return t.inSection[at.section]
 	}
-	return t.inCategory[at.category]
+	if at.category >= 0 {
+		return t.inCategory[at.category]
+	}
+	return t.everywhere
 }
 
 // focus is where people look: as the plan says, else the stage, else the middle of the upper edge.

@@ -31,12 +31,12 @@ WITH terms AS MATERIALIZED (
     UPDATE seat_state
        SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
      WHERE event_id = $1 AND idx = ANY($3) AND EXISTS (SELECT FROM terms)
-       AND (holder IS NULL OR state = 2 /* lapsed */ AND expires_at <= clock_timestamp())
+       AND (holder IS NULL OR $13 AND state = 2 /* lapsed */ AND expires_at <= clock_timestamp())
     RETURNING idx
 ), granted AS (
-    INSERT INTO hold (event_id, holder, id, seats, expires_at, answers)
-    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, h.answers || terms.tail
-      FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[]) AS h(holder, id, seats, answers)
+    INSERT INTO hold (event_id, holder, id, seats, expires_at, answers, best, session_ends)
+    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, h.answers || terms.tail, CASE WHEN h.best THEN h.seats::integer[] END, h.session_ends
+      FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $12::boolean[], $14::timestamptz[]) AS h(holder, id, seats, answers, best, session_ends)
      WHERE (SELECT count(*) FROM passed) = cardinality($3)
     RETURNING holder
 ), bump AS (
@@ -79,6 +79,9 @@ func (s *Sale) swift(commands []*command, before *turn) *turn {
 	}
 	return &turn{batch: b, swift: true, ended: make(chan struct{})}
 }
+
+// chosen reports whether we choose the seats: then they must be available, and not only expired.
+func (c *command) chosen() bool { return c.choice != nil }
 
 // needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody
 // known.
@@ -130,17 +133,18 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 
 func (b *batch) queueSwift(q *pgx.Batch) *pgx.QueuedQuery {
 	n, most := len(b.commands), 0
-	holders, ids, seats, answers := make([]ID, n), make([]ID, n), make([]string, n), make([]*string, n)
+	holders, ids, seats, answers, best, sessions := make([]ID, n), make([]ID, n), make([]string, n), make([]*string, n), make([]bool, n), make([]*time.Time, n)
 	for i, c := range b.byHolder() {
 		h := b.holds[c.holder]
 		most = max(most, len(h.seats))
 		holders[i], ids[i], seats[i], answers[i] = h.holder, h.id, arrayText(h.seats), unfinished(c, h)
+		best[i], sessions[i] = c.choice.ofBest(), c.visit.ends()
 	}
 	delta := make([]int32, len(b.sale.Plan.Categories))
 	for _, idx := range b.change.Idx {
 		delta[b.sale.Plan.Seats[idx].Category]++
 	}
-	return q.Queue(swiftSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id)
+	return q.Queue(swiftSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions)
 }
 
 // neverLeft tells of a batch for which there was no connection: with locks it waits for one.
@@ -157,10 +161,11 @@ func (b *batch) byHolder() []*command {
 }
 
 // refused tells whether the walls in the schema stood up to a swift statement: a seat was not to be had, is not to be
-// counted, or a holder has a hold already; or the event is not on sale.
+// counted, or a holder has a hold already; or the event is not on sale; or a session
+// ends before the hold would.
 func refused(err error) bool {
 	return shutMeanwhile(err) || isConstraint(err, "every seat of a change passed the guard") || isConstraint(err, "remaining is never negative") ||
-		isConstraint(err, "hold_pkey")
+		isConstraint(err, "hold_pkey") || isConstraint(err, "a hold ends no later than its session")
 }
 
 // granted completes the answers by what only the database knows.
@@ -180,6 +185,9 @@ func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
 		return errors.Join(lost, err)
 	}
 	if !committed {
+		for _, c := range t.batch.commands {
+			c.lost = true
+		}
 		return errNotSwift
 	}
 	var end, now time.Time

@@ -33,8 +33,8 @@ type turn struct {
 func (s *Sale) begin(commands []*command, before *turn) *turn {
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
-	if before != nil && before.batch.sharesHolder(commands) {
-		<-before.ended // a holder's first hold cannot be locked before it is there
+	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands)) {
+		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
 	}
 	t := &turn{ended: make(chan struct{})}
 	t.err = s.lock(ctx, t, commands, before)
@@ -68,15 +68,13 @@ func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *t
 func (s *Sale) end(t *turn) {
 	defer close(t.ended)
 	defer func() { t.batch.before = nil }() // nobody holds on to the batch before
-	if t.conn != nil {
-		defer t.conn.Release()
-	}
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	if t.err == nil {
 		t.err = s.write(ctx, t)
 		s.office.count(t.err)
 	}
+	t.release()
 	if t.beside != nil {
 		<-t.beside.ended
 		t.beside = nil
@@ -119,14 +117,24 @@ func (s *Sale) write(ctx context.Context, t *turn) error {
 	if err == nil {
 		return nil
 	}
-	if connectionLost(err) {
-		committed, unknown := t.batch.findCommit(s.office.db)
-		if committed {
-			return nil
-		}
-		err = errors.Join(err, unknown)
+	if !connectionLost(err) {
+		return errors.Join(err, rollback(t.conn.Conn()))
 	}
-	return errors.Join(err, rollback(t.conn.Conn()))
+	t.release() // it ended; the question needs another one
+	committed, unknown := t.batch.findCommit(s.office.db)
+	if committed {
+		return nil
+	}
+	return errors.Join(err, unknown)
+}
+
+// release gives the turn's connection back. What comes after a batch is written reads on connections of the pool: turns of
+// many events that each kept one and waited for one more would wait for each other.
+func (t *turn) release() {
+	if t.conn != nil {
+		t.conn.Release()
+		t.conn = nil
+	}
 }
 
 // failed sends the commands of a batch that was undone through the lane again, or refuses them.
@@ -154,9 +162,6 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.change.Version == 0 {
 		return
 	}
-	if countLate != nil {
-		countLate(ctx, s.office.db, s.Event.ID)
-	}
 	if s.seats.apply(b.change) {
 		s.office.changed(s)
 	} else if err := s.CatchUp(ctx); err != nil {
@@ -169,7 +174,7 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 // nodes that made the same holder's first hold at once, or claims that need locks after all, or an event whose
 // waiting room this node did not know, or whose wait list, or whose status changed meanwhile.
 func retryable(err error) bool {
-	return deadlock(err) || isConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err)
+	return deadlock(err) || isConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
 }
 
 func deadlock(err error) bool {

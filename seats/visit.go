@@ -1,33 +1,36 @@
 package seats
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 const liveSessionsSQL = `
-SELECT live.token
+SELECT live.token, live.expires_at
   FROM unnest($1::text[]) AS asked(token),
-       LATERAL (SELECT token FROM session WHERE session.token = asked.token AND expires_at > clock_timestamp() OFFSET 0) live`
+       LATERAL (SELECT token, expires_at FROM session WHERE session.token = asked.token AND expires_at > clock_timestamp() FOR KEY SHARE) live`
 
-// queueVisits asks, with the locks, whether the sessions that this node only remembers are still there: another
-// node may have ended them.
+// queueVisits asks, with the locks, until when the sessions last. One that was found may have been ended since. It does not
+// end before the batch is written: who ends it then finds the seats.
 func (b *batch) queueVisits(q *pgx.Batch) {
 	var keys []string
 	for _, c := range b.commands {
-		if c.visit != nil && c.visit.trusted {
+		if c.visit != nil && c.visit.found != "" {
 			keys = append(keys, c.visit.found)
 		}
 	}
 	if len(keys) == 0 {
 		return
 	}
-	b.visits = make(map[string]bool, len(keys))
+	b.visits = make(map[string]time.Time, len(keys))
 	q.Queue(liveSessionsSQL, keys).Query(func(rows pgx.Rows) error {
 		var key string
-		_, err := pgx.ForEachRow(rows, []any{&key}, func() error {
-			b.visits[key] = true
+		var end time.Time
+		_, err := pgx.ForEachRow(rows, []any{&key, &end}, func() error {
+			b.visits[key] = end
 			return nil
 		})
 		return err
@@ -36,11 +39,77 @@ func (b *batch) queueVisits(q *pgx.Batch) {
 
 // ended tells whether the command's session ended behind this node's back.
 func (b *batch) ended(c *command) bool {
-	if c.visit == nil || !c.visit.trusted || b.visits[c.visit.found] {
+	if c.visit == nil || c.visit.found == "" {
+		return false
+	}
+	if _, there := b.visits[c.visit.found]; there {
 		return false
 	}
 	c.visit.store.forget(c.visit.found)
 	return true
+}
+
+// bind notes that a hold is written with a new end: least(hold, session). A known session lasts at least as long as the hold
+// from now on, and is written once in half of its length; the session of a newcomer stays what their cookie says.
+func (b *batch) bind(c *command, h *heldBy) {
+	switch end, there := b.visitEnd(c); {
+	case !there:
+		h.session = nil // that of an earlier hold in this row
+	case end.Sub(b.now) < SessionLength/2 || end.Before(h.expiresAt):
+		if c.visit.fresh == nil {
+			end = b.now.Add(max(SessionLength, h.expiresAt.Sub(b.now)))
+			if b.renewed == nil {
+				b.renewed = map[string]time.Time{}
+			}
+			b.visits[c.visit.found], b.renewed[c.visit.found] = end, end
+		}
+		h.session = &end
+	default:
+		h.session = &end
+	}
+	if h.session != nil && h.expiresAt.After(*h.session) {
+		h.expiresAt = *h.session
+	}
+	h.touched = true
+	b.ends(h)
+}
+
+// visitEnd returns when the session of a command ends, if it has one.
+func (b *batch) visitEnd(c *command) (end time.Time, there bool) {
+	if ends := c.visit.ends(); ends != nil {
+		return *ends, true
+	}
+	if c.visit == nil {
+		return end, false
+	}
+	end, there = b.visits[c.visit.found]
+	return end, there
+}
+
+// ends returns when the new session of a newcomer ends; nil if there is none.
+func (v *visit) ends() *time.Time {
+	if v == nil || v.fresh == nil {
+		return nil
+	}
+	return &v.fresh.end
+}
+
+const renewSessionsSQL = `
+UPDATE session SET expires_at = greatest(session.expires_at, n.ends)
+  FROM unnest($1::text[], $2::timestamptz[]) AS n(token, ends)
+ WHERE session.token = n.token`
+
+// queueRenewals writes until when sessions last now. They are written in one order.
+func (b *batch) queueRenewals(q *pgx.Batch) {
+	if len(b.renewed) == 0 {
+		return
+	}
+	keys := slices.Sorted(maps.Keys(b.renewed))
+	ends := make([]time.Time, len(keys))
+	for i, key := range keys {
+		ends[i] = b.renewed[key]
+	}
+	q.Queue(renewSessionsSQL, keys, ends)
 }
 
 const newSessionsSQL = `
@@ -66,8 +135,26 @@ func (b *batch) queueSessions(q *pgx.Batch) {
 		f := c.visit.fresh
 		keys, data, ends = append(keys, f.key), append(data, f.data), append(ends, f.end)
 	}
-	if len(keys) > 0 && !Planted("session forgotten") {
+	if len(keys) > 0 {
 		q.Queue(sql, keys, data, ends)
+	}
+}
+
+// queueLostSessions writes, before seats are locked, the new sessions of claims whose first try was lost with its connection.
+// The server may still be working on that try, which writes its sessions before it locks seats: a batch that did it the
+// other way round could wait for it while it waits for the batch.
+func (b *batch) queueLostSessions(q *pgx.Batch) {
+	var keys []string
+	var data [][]byte
+	var ends []time.Time
+	for _, c := range b.commands {
+		if c.lost && c.visit != nil && c.visit.fresh != nil {
+			f := c.visit.fresh
+			keys, data, ends = append(keys, f.key), append(data, f.data), append(ends, f.end)
+		}
+	}
+	if len(keys) > 0 {
+		q.Queue(sessionsAgainSQL, keys, data, ends)
 	}
 }
 

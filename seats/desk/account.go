@@ -14,7 +14,7 @@ const MailPassword = "password"
 // An address gets three of these mails within an hour; whether it is an organizer's, the answer does not say.
 const askPasswordSQL = `
 WITH asked AS (
-    INSERT INTO password_link (organizer_id, expires_at) SELECT id, clock_timestamp() + interval '30 minutes' FROM organizer WHERE email = $1
+    INSERT INTO password_link (organizer_id, expires_at) SELECT id, clock_timestamp() + interval '10 minutes' FROM organizer WHERE email = $1
         ON CONFLICT (organizer_id) DO UPDATE
        SET asked = CASE WHEN password_link.since > clock_timestamp() - interval '1 hour' THEN password_link.asked + 1 ELSE 1 END,
            since = CASE WHEN password_link.since > clock_timestamp() - interval '1 hour' THEN password_link.since ELSE clock_timestamp() END
@@ -24,15 +24,15 @@ WITH asked AS (
 INSERT INTO mail (email, kind) SELECT $1, 'password' FROM asked`
 
 // AskPassword has a link mailed by which the organizer of an address may choose another password. Nobody learns whether
-// there is one, nor whether enough mail went there within the hour. network is where the request comes from.
+// there is one, nor whether enough mail went there within the hour.
 //
 // Errors: Mistakes if this is no address; ErrOften from one network; the database's.
-func (d *Desk) AskPassword(ctx context.Context, text, network string) error {
+func (d *Desk) AskPassword(ctx context.Context, text string, from Client) error {
 	email, ok := Address(text)
 	if !ok {
 		return Mistakes{{FieldEmail, "This is not an e-mail address such as ann@example.org."}}
 	}
-	if err := d.tryIn(ctx, "", network); err != nil {
+	if err := d.asking(ctx, from); err != nil {
 		return err
 	}
 	if _, err := d.db.Exec(ctx, askPasswordSQL, email); err != nil {
@@ -43,12 +43,12 @@ func (d *Desk) AskPassword(ctx context.Context, text, network string) error {
 }
 
 const passwordLinkSQL = `
-INSERT INTO password_link (organizer_id, token, expires_at) SELECT id, $2, clock_timestamp() + interval '30 minutes' FROM organizer WHERE email = $1
+INSERT INTO password_link (organizer_id, token, expires_at) SELECT id, $2, clock_timestamp() + interval '10 minutes' FROM organizer WHERE email = $1
     ON CONFLICT (organizer_id) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
 RETURNING (SELECT name FROM organizer WHERE email = $1)`
 
 // PasswordLink makes the token of a link by which the organizer of an address may choose another password, good once and
-// for half an hour, and takes the one before it back. It returns their name, too. ErrNoLink if there is no such organizer.
+// for ten minutes, and takes the one before it back. It returns their name, too. ErrNoLink if there is no such organizer.
 func (d *Desk) PasswordLink(ctx context.Context, email string) (token, name string, err error) {
 	token, hash := newToken()
 	err = d.db.QueryRow(ctx, passwordLinkSQL, email, hash).Scan(&name)
@@ -89,18 +89,16 @@ SELECT m.team_id, o.id, o.name, o.email, $2, 'team/' || o.email FROM member m JO
 // ResetPassword uses a link up: the organizer has another password, and every session of before is signed out.
 //
 // Errors: Mistakes, and the link stays good; ErrNoLink; the database's.
-func (d *Desk) ResetPassword(ctx context.Context, token, password string) (s Session, err error) {
+func (d *Desk) ResetPassword(ctx context.Context, token, password string, from Client) (s Session, err error) {
 	m, err := d.WhosePassword(ctx, token)
 	if err != nil {
 		return s, err
 	}
+	m.From = from
 	return d.setPassword(ctx, m, password, "chose another password by a link", func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, usePasswordLinkSQL, tokenHash(token), m.Organizer)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNoLink
-		}
-		if err == nil {
-			_, err = tx.Exec(ctx, forgetTriesSQL, attemptKey("email "+m.Email))
 		}
 		return err
 	})
@@ -108,33 +106,46 @@ func (d *Desk) ResetPassword(ctx context.Context, token, password string) (s Ses
 
 const ownPasswordSQL = `SELECT password FROM organizer WHERE id = $1`
 
-// ChangePassword gives a member another password, if they know the one they have. Every other session is signed out.
+// ChangePassword gives a member another password, if they know the one they have. Every session is signed out; Enter begins
+// another one.
 //
-// Errors: ErrSignIn if they do not know it; ErrOften; Mistakes; the database's.
+// Errors: ErrSignIn if they do not know it; ErrOften; ErrBusy; Mistakes; the database's.
 func (d *Desk) ChangePassword(ctx context.Context, m Member, before, password string) (s Session, err error) {
-	if err := d.tryIn(ctx, m.Email, ""); err != nil {
+	if err := d.ProvePassword(ctx, m, before); err != nil {
 		return s, err
+	}
+	return d.setPassword(ctx, m, password, "changed their password", func(pgx.Tx) error { return nil })
+}
+
+// ProvePassword has a member show that they know their password; their session keeps that they did.
+//
+// Errors: ErrSignIn if they do not; ErrOften; ErrBusy; the database's.
+func (d *Desk) ProvePassword(ctx context.Context, m Member, password string) error {
+	by := counter{fmt.Sprintf("proof %d", m.Organizer), provePace}
+	if _, err := d.count(ctx, by); err != nil {
+		return err
 	}
 	var hash string
 	if err := d.db.QueryRow(ctx, ownPasswordSQL, m.Organizer).Scan(&hash); err != nil {
-		return s, fmt.Errorf("desk: change a password: %w", err)
+		return fmt.Errorf("desk: look at a password: %w", err)
 	}
-	ok, err := d.opens(ctx, before, hash)
+	ok, err := d.opens(ctx, password, hash, true)
 	switch {
 	case err != nil:
-		return s, err
-	case !ok:
-		return s, ErrSignIn
-	}
-	return d.setPassword(ctx, m, password, "changed their password", func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, forgetTriesSQL, attemptKey("email "+m.Email))
 		return err
-	})
+	case !ok:
+		d.Report(SecurityEvent{Kind: ProofFailed, Organizer: m.Organizer, Network: m.From.network(), Agent: m.From.Agent, Detail: "password"})
+		return ErrSignIn
+	}
+	if err := d.succeeded(ctx, []counter{by}); err != nil {
+		return err
+	}
+	return d.proved(ctx, m, ByPassword)
 }
 
 // setPassword checks and writes a password, with what use does first in the same transaction.
 func (d *Desk) setPassword(ctx context.Context, m Member, password, what string, use func(pgx.Tx) error) (s Session, err error) {
-	if wrong := wrongPassword(password, m.Name, m.Email); wrong != "" {
+	if wrong := wrongPassword(password, m.Name, m.Email, m.TeamName); wrong != "" {
 		return s, Mistakes{{FieldPassword, wrong}}
 	}
 	hash, err := d.hash(ctx, password)
@@ -149,9 +160,14 @@ func (d *Desk) setPassword(ctx context.Context, m Member, password, what string,
 		if err := tx.QueryRow(ctx, setPasswordSQL, m.Organizer, hash).Scan(&s.Epoch); err != nil {
 			return fmt.Errorf("desk: set a password: %w", err)
 		}
-		_, err := tx.Exec(ctx, noteEverywhereSQL, m.Organizer, what)
-		return err
+		if _, err := tx.Exec(ctx, endSessionsSQL, m.Organizer); err != nil {
+			return fmt.Errorf("desk: set a password: %w", err)
+		}
+		return d.accountChanged(ctx, tx, m, what, "Your account has a new password, and every session of it was signed out.")
 	})
+	if err == nil {
+		d.changed(m, "password")
+	}
 	return s, err
 }
 

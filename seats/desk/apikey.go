@@ -35,34 +35,47 @@ var ErrKey = errors.New("this key opens nothing")
 const memberByKeySQL = `
 SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes,
        $2 = '' OR EXISTS (SELECT FROM event e WHERE e.slug = $2 AND e.team_id = t.id),
-       k.used_at IS NULL OR k.used_at < clock_timestamp() - interval '1 hour'
+       k.used_at IS NULL OR k.used_at < clock_timestamp() - interval '1 hour', $3 <> ALL (k.networks), cardinality(k.networks) = 0
   FROM api_key k JOIN organizer o ON o.id = k.organizer_id JOIN team t ON t.id = k.team_id
   JOIN member m ON m.organizer_id = o.id AND m.team_id = t.id
- WHERE k.hash = $1 AND k.revoked_at IS NULL`
+ WHERE k.hash = $1 AND k.revoked_at IS NULL AND k.expires_at > clock_timestamp()`
 
-const keyUsedSQL = `UPDATE api_key SET used_at = clock_timestamp() WHERE id = $1`
+const keyUsedSQL = `
+UPDATE api_key SET used_at = clock_timestamp(),
+       networks = CASE WHEN $2 = ANY (networks) THEN networks ELSE (networks || $2)[greatest(cardinality(networks) - 8, 1):] END
+ WHERE id = $1`
 
 // ByKey returns in whose name a program works that has a key, as of now; event as for Member. What the key does not open
 // the member may not do.
 //
-// Errors: ErrKey if the key opens nothing, or whoever made it left the team; ErrNotYours if there is no such event in its
+// Errors: ErrKey if the key opens nothing, it expired, or whoever made it left the team; ErrNotYours if there is no such event in its
 // team; the database's.
-func (d *Desk) ByKey(ctx context.Context, key, event string) (m Member, err error) {
-	var ours, rarely bool
+func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
+	var ours, rarely, fresh, first bool
 	var name string
-	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
-		&m.Key, &name, &m.scopes, &ours, &rarely)
+	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
+		&m.Key, &name, &m.scopes, &ours, &rarely, &fresh, &first)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
+		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
 		return Member{}, ErrKey
 	case err != nil:
 		return Member{}, fmt.Errorf("desk: whose is a key: %w", err)
 	case !ours:
+		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + name})
 		return Member{}, ErrNotYours
 	}
+	m.From = from
 	m.Name += ", by the key " + name
-	if rarely {
-		if _, err := d.db.Exec(ctx, keyUsedSQL, m.Key); err != nil {
+	if fresh {
+		detail := "key " + name
+		if first {
+			detail += ", first use"
+		}
+		d.Report(SecurityEvent{Kind: KeyNewNetwork, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Agent: from.Agent, Detail: detail})
+	}
+	if rarely || fresh {
+		if _, err := d.db.Exec(ctx, keyUsedSQL, m.Key, from.network()); err != nil {
 			return Member{}, fmt.Errorf("desk: note that a key was used: %w", err)
 		}
 	}
@@ -79,13 +92,15 @@ type APIKey struct {
 	CreatedAt time.Time
 	UsedAt    *time.Time
 	RevokedAt *time.Time
+	ExpiresAt time.Time
+	Expired   bool
 	Left      bool // whoever made it is in the team no more, so that it opens nothing
 }
 
 const apiKeysSQL = `
-SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'somebody who left'), k.created_at, k.used_at, k.revoked_at, o.id IS NULL
+SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'somebody who left'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL
   FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id
- WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL, k.id DESC`
+ WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp(), k.id DESC`
 
 // APIKeys lists the keys of a member's team, those that still open something first.
 func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error) {
@@ -103,13 +118,17 @@ func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error)
 	return list, nil
 }
 
-const newAPIKeySQL = `INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) VALUES ($1, $2, $3, $4, $5, $6)`
+// KeyDays is how long a key for programs lasts, at most and if nobody says otherwise.
+const KeyDays = 365
+
+const newAPIKeySQL = `
+INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7))`
 
 // NewAPIKey makes a key for programs and returns it: it can be had only now. A repeat of the form makes no other, and
 // returns none.
 //
 // Errors: Mistakes; those of Once; the database's.
-func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, form string) (key string, err error) {
+func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, form string) (key string, err error) {
 	var wrong Mistakes
 	name, what := tidyName(name, mostTeam)
 	if what != "" {
@@ -120,18 +139,30 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s Scope) bool { return !slices.Contains(Scopes(), s) }) {
 		wrong = append(wrong, Mistake{FieldScope, "Choose what it opens."})
 	}
+	if days == 0 {
+		days = KeyDays
+	}
+	if days < 1 || days > KeyDays {
+		wrong = append(wrong, Mistake{FieldDays, "A key lasts for 1 to 365 days."})
+	}
 	if err := wrong.orNil(); err != nil {
 		return "", err
 	}
-	err = d.Change(ctx, m, form, []any{"key", name, scopes}, func(tx pgx.Tx) error {
+	err = d.Change(ctx, m, form, []any{"key", name, scopes, days}, func(tx pgx.Tx) error {
 		token, _ := newToken()
 		key = keyStart + strings.ToLower(token)
 		start := key[:len(keyStart)+4]
-		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start); err != nil {
+		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
 			return fmt.Errorf("desk: make a key: %w", err)
 		}
-		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes})
+		if err := tellOwners(ctx, tx, m, "made the key “"+name+"” for programs"); err != nil {
+			return err
+		}
+		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes, "days": days})
 	})
+	if err == nil && key != "" {
+		d.teamChanged(m, "key made")
+	}
 	return key, err
 }
 
@@ -151,4 +182,28 @@ func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string
 		}
 		return Note(ctx, tx, m, "revoked a key", "keys", map[string]any{"name": name})
 	})
+}
+
+// The mail goes to the maker and to the owners of the team, once for each key.
+const warnOfKeysSQL = `
+WITH due AS (
+    UPDATE api_key k SET warned_at = clock_timestamp() FROM team t
+     WHERE k.warned_at IS NULL AND k.revoked_at IS NULL AND k.expires_at BETWEEN clock_timestamp() AND clock_timestamp() + interval '7 days' AND t.id = k.team_id
+    RETURNING k.organizer_id, k.team_id, 'The key “' || k.name || '” for programs of the team ' || t.name || ' expires on '
+              || to_char(k.expires_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI "UTC"') || '. Make another one and give it to the program before.' AS words
+)
+INSERT INTO mail (email, kind, about)
+SELECT DISTINCT o.email, 'security', due.words FROM due JOIN member m ON m.team_id = due.team_id JOIN organizer o ON o.id = m.organizer_id
+ WHERE m.role = 'owner' OR m.organizer_id = due.organizer_id`
+
+// WarnOfKeys tells, once, of keys that expire within a week.
+func (d *Desk) WarnOfKeys(ctx context.Context) error {
+	tag, err := d.db.Exec(ctx, warnOfKeysSQL)
+	if err != nil {
+		return fmt.Errorf("desk: warn of keys that expire: %w", err)
+	}
+	if tag.RowsAffected() > 0 {
+		d.wake()
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,20 +234,22 @@ func wantPagesInTime(t *testing.T, h *hall) {
 	})
 }
 
-// wantInTime holds the best of some looks at a page against the time it may take.
+// wantInTime logs what a look at a page takes, the one in the middle of five. In `make figures` it holds that against the time
+// it may take.
 func wantInTime(t *testing.T, page string, look func() error) {
 	t.Helper()
-	best := time.Hour
-	for tries := 0; tries < 5 || tries < 25 && best > mostTime; tries++ {
+	var took []time.Duration
+	for range 5 {
 		began := time.Now()
 		if err := look(); err != nil {
 			t.Fatal(page, err)
 		}
-		best = min(best, time.Since(began))
+		took = append(took, time.Since(began))
 	}
-	t.Logf("%s of %d sold seats and %d orders: %v at best", page, soldSeats, soldOrders, best)
-	if best > mostTime {
-		t.Errorf("%s: the queries take %v, and may take %v", page, best, mostTime)
+	slices.Sort(took)
+	t.Logf("%s of %d sold seats and %d orders: %v", page, soldSeats, soldOrders, took[2])
+	if timed && took[2] > mostTime {
+		t.Errorf("%s: the queries take %v, and may take %v", page, took[2], mostTime)
 	}
 }
 

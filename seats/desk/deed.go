@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -25,6 +26,17 @@ func note(ctx context.Context, db seats.DB, m Member, what, subject string, deta
 		return fmt.Errorf("desk: note that %s %q: %w", what, subject, err)
 	}
 	return nil
+}
+
+// Noting returns what notes it together with a change elsewhere, as Note does.
+func Noting(m Member, what, subject string, detail any) (seats.Also, error) {
+	said, err := json.Marshal(detail)
+	if err != nil {
+		return nil, fmt.Errorf("desk: note that %s %q: %w", what, subject, err)
+	}
+	return func(q *pgx.Batch) {
+		q.Queue(noteSQL, m.Team, m.Organizer, m.Name, m.Email, what, subject, string(said))
+	}, nil
 }
 
 // Deed is one line of the log: who did what to what, when.

@@ -60,16 +60,20 @@ func (d *Desk) Invite(ctx context.Context, m Member, email string, role Role, ke
 	if err != nil {
 		return err
 	}
+	done := false
 	err = d.Change(ctx, m, key, []any{"invite", email, role}, func(tx pgx.Tx) error {
 		id, err := invite(ctx, tx, m, email, role)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, mailInvitationSQL, email, id)
-		return err
+		if _, err := tx.Exec(ctx, mailInvitationSQL, email, id); err != nil {
+			return err
+		}
+		done = true
+		return tellOwners(ctx, tx, m, "invited "+email+" as "+string(role))
 	})
-	if err == nil {
-		d.wake()
+	if err == nil && done {
+		d.teamChanged(m, "invited as "+string(role))
 	}
 	return err
 }
@@ -213,7 +217,7 @@ func (d *Desk) JoinAs(ctx context.Context, token string, n Newcomer) (s Session,
 	if err != nil {
 		return s, err
 	}
-	n.Email = i.Email
+	n.Email, n.team = i.Email, i.TeamName
 	if err := n.check(); err != nil {
 		return s, err
 	}
@@ -237,7 +241,7 @@ const joinSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2
 
 // accept makes whoever who returns a member. It is done by the owner of the tables: they are no member yet.
 func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invited) (organizer int64, name string, err error)) error {
-	return pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		var i Invited
 		err := tx.QueryRow(ctx, acceptSQL, tokenHash(token)).Scan(&i.id, &i.Team, &i.TeamName, &i.Email, &i.Role, &i.Organizer)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -258,6 +262,14 @@ func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invite
 		if _, err := tx.Exec(ctx, joinSQL, i.Team, m.Organizer, i.Role); err != nil {
 			return fmt.Errorf("desk: accept an invitation: %w", err)
 		}
+		m.TeamName = i.TeamName
+		if err := tellOwners(ctx, tx, m, "joined as "+string(i.Role)); err != nil {
+			return err
+		}
 		return Note(ctx, tx, m, "joined", "team/"+m.Email, map[string]Role{"role": i.Role})
 	})
+	if err == nil {
+		d.wake()
+	}
+	return err
 }

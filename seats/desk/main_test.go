@@ -71,11 +71,24 @@ func (h *house) add(t *testing.T, name string, role desk.Role, team int64) desk.
 
 func (h *house) member(t *testing.T, s desk.Session, event string) desk.Member {
 	t.Helper()
-	m, err := h.desk.Member(t.Context(), s, event)
+	m, err := h.desk.Member(t.Context(), h.enter(t, s), event)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// enter begins a session if it has not begun.
+func (h *house) enter(t *testing.T, s desk.Session) desk.Session {
+	t.Helper()
+	if s.ID != 0 {
+		return s
+	}
+	s, _, err := h.desk.Enter(t.Context(), s, desk.Client{}, desk.ByPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (h *house) event(t *testing.T, name string, team int64) seats.Event {

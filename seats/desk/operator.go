@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const operatorSQL = `SELECT id, name FROM team WHERE name = $1 OR $1 = '' ORDER BY id LIMIT 1`
@@ -13,7 +15,7 @@ const operatorSQL = `SELECT id, name FROM team WHERE name = $1 OR $1 = '' ORDER 
 // Operator is whoever runs the program, by the command line: an owner of every team, with no account. An empty name is
 // the first team. ErrNoTeam if there is none of that name.
 func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) {
-	m = Member{Name: "the operator", Role: Owner}
+	m = Member{Name: operatorName, Role: Owner}
 	err = d.db.QueryRow(ctx, operatorSQL, team).Scan(&m.Team, &m.TeamName)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return m, ErrNoTeam
@@ -22,6 +24,14 @@ func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) 
 		return m, fmt.Errorf("desk: look for a team: %w", err)
 	}
 	return m, nil
+}
+
+// operatorName is who did something by the command line, in the log.
+const operatorName = "the operator"
+
+// ByOperator is the line of a team's log about something that the operator does, to commit with it.
+func ByOperator(team int64, what, subject string, detail any) seats.Also {
+	return func(q *pgx.Batch) { q.Queue(noteSQL, team, 0, operatorName, "", what, subject, detail) }
 }
 
 const everybodySQL = `

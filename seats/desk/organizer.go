@@ -92,7 +92,10 @@ func tidyName(text string, most int) (name, wrong string) {
 }
 
 // Newcomer is somebody who becomes an organizer.
-type Newcomer struct{ Name, Email, Password string }
+type Newcomer struct {
+	Name, Email, Password string
+	team                  string // that they join; its name is no password
+}
 
 // check tidies what somebody says of themselves and finds every mistake in it.
 func (n *Newcomer) check() error {
@@ -105,7 +108,7 @@ func (n *Newcomer) check() error {
 	if !ok {
 		m = append(m, Mistake{FieldEmail, "This is not an e-mail address such as ann@example.org."})
 	}
-	if wrong := wrongPassword(n.Password, name, email); wrong != "" {
+	if wrong := wrongPassword(n.Password, name, email, n.team); wrong != "" {
 		m = append(m, Mistake{FieldPassword, wrong})
 	}
 	n.Name, n.Email = name, email

@@ -136,7 +136,7 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPasskey, err)
 	}
-	return pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, addPasskeySQL, made.ID, m.Organizer, name, made, mostPasskeys)
 		if err != nil {
 			return fmt.Errorf("desk: add a passkey: %w", err)
@@ -144,9 +144,16 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 		if tag.RowsAffected() == 0 {
 			return ErrPasskey
 		}
-		_, err = tx.Exec(ctx, noteEverywhereSQL, m.Organizer, "added a passkey")
-		return err
+		return d.accountChanged(ctx, tx, m, "added a passkey", "The passkey “"+name+"” was added to your account.")
 	})
+	if err != nil {
+		return err
+	}
+	d.changed(m, "passkey added")
+	if made.Flags.UserVerified {
+		return d.proved(ctx, m, ByPasskey)
+	}
+	return nil
 }
 
 func resume(origin, state string) (*webauthn.WebAuthn, webauthn.SessionData, error) {
@@ -162,8 +169,8 @@ func resume(origin, state string) (*webauthn.WebAuthn, webauthn.SessionData, err
 }
 
 // BeginSignIn asks a browser for any passkey it has for this site.
-func (d *Desk) BeginSignIn(ctx context.Context, origin, network string) (c Ceremony, err error) {
-	if err := d.tryIn(ctx, "", network); err != nil {
+func (d *Desk) BeginSignIn(ctx context.Context, origin string, from Client) (c Ceremony, err error) {
+	if err := d.asking(ctx, from); err != nil {
 		return c, err
 	}
 	site, err := relying(origin)
@@ -254,7 +261,7 @@ const removePasskeySQL = `DELETE FROM passkey WHERE organizer_id = $1 AND id = $
 
 // RemovePasskey ends one of a member's passkeys. Errors: ErrNotYours; the database's.
 func (d *Desk) RemovePasskey(ctx context.Context, m Member, id []byte) error {
-	return pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, removePasskeySQL, m.Organizer, id)
 		if err != nil {
 			return fmt.Errorf("desk: remove a passkey: %w", err)
@@ -262,7 +269,13 @@ func (d *Desk) RemovePasskey(ctx context.Context, m Member, id []byte) error {
 		if tag.RowsAffected() == 0 {
 			return ErrNotYours
 		}
-		_, err = tx.Exec(ctx, noteEverywhereSQL, m.Organizer, "removed a passkey")
-		return err
+		if _, err := tx.Exec(ctx, noSecondSQL, m.Organizer); err != nil {
+			return fmt.Errorf("desk: remove a passkey: %w", err)
+		}
+		return d.accountChanged(ctx, tx, m, "removed a passkey", "A passkey of your account was removed.")
 	})
+	if err == nil {
+		d.changed(m, "passkey removed")
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/jackc/pgx/v5"
 
@@ -105,14 +106,31 @@ func save(ctx context.Context, tx pgx.Tx, m Member, key string, id int64, note s
 
 const keepImportSQL = `
 WITH old AS (DELETE FROM plan_import WHERE created_at < clock_timestamp() - interval '1 day')
-INSERT INTO plan_import (id, team_id, name, content) VALUES ($1, $2, $3, $4)`
+INSERT INTO plan_import (id, team_id, name, content) VALUES ($1, $2, $3, lo_get($4))`
+
+// importPart is how much of a file travels at once: a parameter or a result takes its size in memory several times.
+const importPart = 1 << 20
 
 // KeepImport keeps a file that is to become a plan, for a day.
-func (d *Desk) KeepImport(ctx context.Context, m Member, name string, content []byte) (id seats.ID, err error) {
+func (d *Desk) KeepImport(ctx context.Context, m Member, name string, content io.Reader) (id seats.ID, err error) {
 	id = seats.NewID()
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, keepImportSQL, id, m.Team, name, content)
-		return err
+		parts := tx.LargeObjects()
+		all, err := parts.Create(ctx, 0)
+		if err != nil {
+			return err
+		}
+		to, err := parts.Open(ctx, all, pgx.LargeObjectModeWrite)
+		if err != nil {
+			return err
+		}
+		if _, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{content}, make([]byte, importPart)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, keepImportSQL, id, m.Team, name, all); err != nil {
+			return err
+		}
+		return parts.Unlink(ctx, all)
 	})
 	if err != nil {
 		return seats.ID{}, fmt.Errorf("desk: keep a file: %w", err)
@@ -120,11 +138,26 @@ func (d *Desk) KeepImport(ctx context.Context, m Member, name string, content []
 	return id, nil
 }
 
-const importSQL = `SELECT name, content FROM plan_import WHERE id = $1`
+const importSQL = `SELECT name, octet_length(content) FROM plan_import WHERE id = $1`
+
+const importPartSQL = `SELECT substring(content FROM $2 FOR $3) FROM plan_import WHERE id = $1`
 
 // Import is a file that was kept. ErrNotYours if there is none, or not any more.
 func (d *Desk) Import(ctx context.Context, m Member, id seats.ID) (name string, content []byte, err error) {
-	err = d.As(ctx, m, func(tx pgx.Tx) error { return tx.QueryRow(ctx, importSQL, id).Scan(&name, &content) })
+	err = d.As(ctx, m, func(tx pgx.Tx) error {
+		var size int
+		if err := tx.QueryRow(ctx, importSQL, id).Scan(&name, &size); err != nil {
+			return err
+		}
+		for content = make([]byte, 0, size); len(content) < size; {
+			var part []byte
+			if err := tx.QueryRow(ctx, importPartSQL, id, len(content)+1, importPart).Scan(&part); err != nil {
+				return err
+			}
+			content = append(content, part...)
+		}
+		return nil
+	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", nil, ErrNotYours

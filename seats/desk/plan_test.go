@@ -92,15 +92,16 @@ func TestAPlanIsItsTeamsAlone(t *testing.T) {
 	if list, err := h.desk.Plans(t.Context(), h.ann); err != nil || len(list) != 1 || list[0].ID != id {
 		t.Errorf("%+v, %v", list, err)
 	}
-	file, err := h.desk.KeepImport(t.Context(), h.ann, "a.csv", []byte("x"))
+	whole := strings.Repeat("0123456789", 250_000) // it travels in parts
+	file, err := h.desk.KeepImport(t.Context(), h.ann, "a.csv", strings.NewReader(whole))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := h.desk.Import(t.Context(), h.bob, file); !errors.Is(err, desk.ErrNotYours) {
 		t.Errorf("her file: %v", err)
 	}
-	if name, content, err := h.desk.Import(t.Context(), h.ann, file); err != nil || name != "a.csv" || string(content) != "x" {
-		t.Errorf("her file: %q %q, %v", name, content, err)
+	if name, content, err := h.desk.Import(t.Context(), h.ann, file); err != nil || name != "a.csv" || string(content) != whole {
+		t.Errorf("her file: %q of %d bytes, %v", name, len(content), err)
 	}
 }
 

@@ -40,8 +40,20 @@ const refusedSQL = `
 INSERT INTO refusal (event_id, code, n) SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS r(event_id, code, n) ORDER BY 1, 2
     ON CONFLICT (event_id, code) DO UPDATE SET n = refusal.n + excluded.n`
 
-// Run writes refusals down, some seconds' together, until ctx is done. Nothing is written while nobody is refused.
+// Run writes refusals and security events down until ctx is done, and does what is due each hour.
 func (d *Desk) Run(ctx context.Context) error {
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		d.watch(ctx)
+	}()
+	err := d.countRefusals(ctx)
+	<-watched
+	return err
+}
+
+// countRefusals writes refusals down, some seconds' together. Nothing is written while nobody is refused.
+func (d *Desk) countRefusals(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():

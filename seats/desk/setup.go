@@ -17,10 +17,10 @@ var (
 const hasOwnerSQL = `SELECT EXISTS (SELECT FROM member WHERE role = 'owner')`
 
 const setupLinkSQL = `
-WITH old AS (DELETE FROM setup WHERE created_at < clock_timestamp() - interval '7 days' AND used_at IS NULL)
+WITH old AS (DELETE FROM setup WHERE created_at < clock_timestamp() - interval '1 day' AND used_at IS NULL)
 INSERT INTO setup (token) SELECT $1 WHERE NOT EXISTS (SELECT FROM member WHERE role = 'owner')`
 
-// SetupLink makes the token of a link by which the first organizer comes to be: good once, for a week, and as long as
+// SetupLink makes the token of a link by which the first organizer comes to be: good once, for a day, and as long as
 // there is no owner. ErrHasOwner if there is one.
 func (d *Desk) SetupLink(ctx context.Context) (token string, err error) {
 	token, hash := newToken()
@@ -34,8 +34,16 @@ func (d *Desk) SetupLink(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
+// HasOwner reports whether there is an organizer who owns a team.
+func (d *Desk) HasOwner(ctx context.Context) (has bool, err error) {
+	if err := d.db.QueryRow(ctx, hasOwnerSQL).Scan(&has); err != nil {
+		return false, fmt.Errorf("desk: is there an owner: %w", err)
+	}
+	return has, nil
+}
+
 const openSetupSQL = `
-SELECT EXISTS (SELECT FROM setup WHERE token = $1 AND used_at IS NULL AND created_at > clock_timestamp() - interval '7 days')
+SELECT EXISTS (SELECT FROM setup WHERE token = $1 AND used_at IS NULL AND created_at > clock_timestamp() - interval '1 day')
    AND NOT EXISTS (SELECT FROM member WHERE role = 'owner')`
 
 // IsSetup tells whether a token is that of a set-up link which is good. Looking uses it up for nobody.
@@ -50,7 +58,7 @@ const lockFirstTeamSQL = `SELECT id, name FROM team ORDER BY id LIMIT 1 FOR UPDA
 
 const useSetupSQL = `
 UPDATE setup SET used_at = clock_timestamp()
- WHERE token = $1 AND used_at IS NULL AND created_at > clock_timestamp() - interval '7 days'`
+ WHERE token = $1 AND used_at IS NULL AND created_at > clock_timestamp() - interval '1 day'`
 
 const addMemberSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, $3)`
 

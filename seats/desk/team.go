@@ -81,7 +81,8 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 	if !role.Known() {
 		return Mistakes{{FieldRole, "Choose one of the roles."}}
 	}
-	return d.Change(ctx, m, key, []any{"role", organizer, role}, func(tx pgx.Tx) error {
+	done := false
+	err := d.Change(ctx, m, key, []any{"role", organizer, role}, func(tx pgx.Tx) error {
 		c, err := colleague(ctx, tx, m, organizer)
 		if err != nil {
 			return err
@@ -90,8 +91,19 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 		if err != nil || tag.RowsAffected() == 0 { // 0: they have it
 			return err
 		}
+		if err := tellMember(ctx, tx, m, c, "Your role in the team "+m.TeamName+" is now "+string(role)+"."); err != nil {
+			return err
+		}
+		if err := tellOwners(ctx, tx, m, "gave "+c.Name+" ("+c.Email+") the role "+string(role)); err != nil {
+			return err
+		}
+		done = true
 		return Note(ctx, tx, m, "gave a role", "team/"+c.Email, map[string]Role{"role": role, "before": c.Role})
 	})
+	if err == nil && done {
+		d.teamChanged(m, "role "+string(role))
+	}
+	return err
 }
 
 const removeMemberSQL = `DELETE FROM member WHERE team_id = $1 AND organizer_id = $2`
@@ -100,16 +112,54 @@ const removeMemberSQL = `DELETE FROM member WHERE team_id = $1 AND organizer_id 
 //
 // Errors: ErrLastOwner; ErrNotYours if they are no member; those of Once; the database's.
 func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string) error {
-	return d.Change(ctx, m, key, []any{"remove", organizer}, func(tx pgx.Tx) error {
+	done := false
+	err := d.Change(ctx, m, key, []any{"remove", organizer}, func(tx pgx.Tx) error {
 		c, err := colleague(ctx, tx, m, organizer)
 		if err != nil {
+			return err
+		}
+		if err := tellMember(ctx, tx, m, c, "You are no longer in the team "+m.TeamName+"."); err != nil {
+			return err
+		}
+		if err := tellOwners(ctx, tx, m, "removed "+c.Name+" ("+c.Email+")"); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, removeMemberSQL, m.Team, organizer); err != nil {
 			return err
 		}
+		done = true
 		return Note(ctx, tx, m, "removed", "team/"+c.Email, map[string]Role{"before": c.Role})
 	})
+	if err == nil && done {
+		d.teamChanged(m, "member removed")
+	}
+	return err
+}
+
+const demandSQL = `UPDATE team SET second_factor = $2 WHERE id = $1 AND second_factor <> $2`
+
+// Demand says whether every member of the team needs a second factor. Errors: those of Once; the database's.
+func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error {
+	what, words := "stopped demanding a second factor", "no longer demands a second factor of every member"
+	if on {
+		what, words = "demanded a second factor", "now demands a second factor of every member"
+	}
+	done := false
+	err := d.Change(ctx, m, key, []any{"second factor", on}, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, demandSQL, m.Team, on)
+		if err != nil || tag.RowsAffected() == 0 { // 0: it does
+			return err
+		}
+		if err := tellOwners(ctx, tx, m, words); err != nil {
+			return err
+		}
+		done = true
+		return Note(ctx, tx, m, what, "team", nil)
+	})
+	if err == nil && done {
+		d.teamChanged(m, what)
+	}
+	return err
 }
 
 const renameTeamSQL = `UPDATE team SET name = $2 WHERE id = $1 AND name <> $2`

@@ -116,7 +116,7 @@ func TestRolesAndMembersChangeAndTheLastOwnerStays(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	eve := h.add(t, "eve", desk.Viewer, h.ann.Team)
-	s := desk.Session{Organizer: eve.Organizer, Epoch: 1}
+	s := h.enter(t, desk.Session{Organizer: eve.Organizer, Epoch: 1})
 	for i, c := range []struct {
 		do   func(key string) error
 		want error
@@ -240,7 +240,7 @@ func TestAPasswordIsLongUncommonAndNotOnesOwnName(t *testing.T) {
 func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	before := desk.Session{Organizer: h.ann.Organizer, Epoch: 1}
+	before := h.enter(t, desk.Session{Organizer: h.ann.Organizer, Epoch: 1})
 	first, _, err := h.desk.PasswordLink(t.Context(), "ann@example.org")
 	if err != nil {
 		t.Fatal(err)
@@ -249,14 +249,13 @@ func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 	if err != nil || name != "Ann" {
 		t.Fatal(name, err)
 	}
-	if _, err := h.desk.ResetPassword(t.Context(), first, "four other plain words"); !errors.Is(err, desk.ErrNoLink) {
+	if _, err := h.desk.ResetPassword(t.Context(), first, "four other plain words", desk.Client{}); !errors.Is(err, desk.ErrNoLink) {
 		t.Errorf("the link before: %v", err)
 	}
-	if _, err := h.desk.ResetPassword(t.Context(), token, "short"); !errors.As(err, new(desk.Mistakes)) {
+	if _, err := h.desk.ResetPassword(t.Context(), token, "short", desk.Client{}); !errors.As(err, new(desk.Mistakes)) {
 		t.Errorf("a short password: %v", err)
 	}
-	h.exec(t, `INSERT INTO attempt (who, tries) VALUES (sha256('email ann@example.org'), 99)`)
-	s, err := h.desk.ResetPassword(t.Context(), token, "four other plain words")
+	s, err := h.desk.ResetPassword(t.Context(), token, "four other plain words", desk.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,10 +263,10 @@ func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 	if _, err := h.desk.Member(t.Context(), before, ""); !errors.Is(err, desk.ErrSignedOut) {
 		t.Errorf("the session before: %v", err)
 	}
-	if _, err := h.desk.ResetPassword(t.Context(), token, "five even more plain words"); !errors.Is(err, desk.ErrNoLink) {
+	if _, err := h.desk.ResetPassword(t.Context(), token, "five even more plain words", desk.Client{}); !errors.Is(err, desk.ErrNoLink) {
 		t.Errorf("the link once more: %v", err)
 	}
-	if _, err := h.desk.SignIn(t.Context(), "ann@example.org", "four other plain words", ""); err != nil {
+	if _, err := h.desk.SignIn(t.Context(), "ann@example.org", "four other plain words", desk.Client{}); err != nil {
 		t.Errorf("the password chosen: %v", err)
 	}
 	if token, _, err = h.desk.PasswordLink(t.Context(), "ann@example.org"); err != nil {
@@ -287,7 +286,7 @@ func TestAskingForAPasswordTellsNobodyWhoIsThere(t *testing.T) {
 	h := newHouse(t)
 	for range 5 {
 		for _, email := range []string{"ann@example.org", "nobody@example.org"} {
-			if err := h.desk.AskPassword(t.Context(), email, ""); err != nil {
+			if err := h.desk.AskPassword(t.Context(), email, desk.Client{}); err != nil {
 				t.Errorf("%s: %v", email, err)
 			}
 		}
@@ -313,7 +312,7 @@ func TestAPasswordIsChangedByWhoKnowsIt(t *testing.T) {
 	if m := h.member(t, s, ""); m.Team != h.ann.Team {
 		t.Errorf("Ann is in team %d", m.Team)
 	}
-	if _, err := h.desk.Member(t.Context(), desk.Session{Organizer: h.ann.Organizer, Epoch: 1}, ""); !errors.Is(err, desk.ErrSignedOut) {
+	if _, err := h.desk.Member(t.Context(), desk.Session{Organizer: h.ann.Organizer, Epoch: 1, ID: h.ann.Session}, ""); !errors.Is(err, desk.ErrSignedOut) {
 		t.Errorf("other sessions: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

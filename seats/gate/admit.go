@@ -92,6 +92,12 @@ func apart(comers []*comer) (once, again []*comer) {
 // Whoever relies on the room keeps it as it is: Pause waits for them.
 const keepRoomSQL = `SELECT phase FROM room WHERE id = $1 FOR KEY SHARE`
 
+// The next statements take some of these slots each. They are locked at once, in the order of their holders, as a batch of
+// claims locks them.
+const theirSlotsSQL = `
+SELECT FROM unnest($2::uuid[]) AS asked(holder),
+       LATERAL (SELECT FROM slot WHERE room_id = $1 AND slot.holder = asked.holder FOR NO KEY UPDATE) s`
+
 // Who has a slot has it still, even if its time is up, while nobody took it.
 const renewSQL = `
 UPDATE slot s
@@ -202,6 +208,7 @@ func (r *Room) tryAdmit(ctx context.Context, comers []*comer) error {
 	}
 	var q pgx.Batch
 	q.Queue(keepRoomSQL, r.ID)
+	q.Queue(theirSlotsSQL, r.ID, holders)
 	q.Queue(renewSQL, r.ID, holders)
 	q.Queue(clearSQL, r.ID, holders)
 	q.Queue(admitSQL, r.ID, holders, epochs, numbers).Query(func(rows pgx.Rows) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // Control is an organizer's hand on rooms. What it does is written down with its name, and rung to all nodes as it
@@ -18,11 +19,12 @@ type Control struct {
 	DB  seats.DB
 	Who string // the account, or the name of a shell's user
 
+	Box  *seal.Box  // what the keys of places are sealed with; nil: they are not
 	Also seats.Also // commits with what is done; may be nil
 }
 
 // Control is somebody's hand on the rooms of this node's database.
-func (g *Gate) Control(who string) Control { return Control{DB: g.db, Who: who} }
+func (g *Gate) Control(who string) Control { return Control{DB: g.db, Who: who, Box: g.keys.box} }
 
 const noteSQL = `
 WITH noted AS (INSERT INTO control (room_id, who, what, detail) VALUES ($1, $2, $3, $4) RETURNING room_id)

@@ -128,7 +128,7 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 	if err := n.check(); err != nil {
 		return "", err
 	}
-	k, err := newKeys(c.DB).signing(ctx)
+	k, err := newKeys(c.DB, c.Box).signing(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -92,7 +92,8 @@ func Foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leav
 	return o
 }
 
-// reach is the number up to which there are so many people.
+// reach is the number up to which there are so many people. Numbers that were not given out yet are one person each: whoever
+// joins before the next outlook is told what is true of them.
 func (o *Outlook) reach(people float64, last int64) int64 {
 	if people < 1 {
 		return 0
@@ -103,7 +104,7 @@ func (o *Outlook) reach(people float64, last int64) int64 {
 			return a[0] + int64(float64(b[0]-a[0])*(people-float64(a[1]))/float64(b[1]-a[1]))
 		}
 	}
-	return last
+	return last + int64(people) - o.Ahead[len(o.Ahead)-1][1]
 }
 
 // How likely a seat is. The words are those of the page.

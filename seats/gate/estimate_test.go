@@ -112,3 +112,19 @@ func TestWhatPeopleAreToldNeverGoesUp(t *testing.T) {
 		t.Errorf("%d in the end", shown)
 	}
 }
+
+// Between two outlooks people join whom the last one did not count.
+func TestEstimate_LateJoinerIsNotToldUnlikelyWhileSeatsAreThere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		habits := Habits{Buying: rapid.Float64Range(0.3, 1).Draw(t, "buying"), Seats: rapid.Float64Range(1, 4).Draw(t, "seats")}
+		seen := Seen{Waiting: rapid.Int64Range(0, 500).Draw(t, "waiting"), Free: rapid.IntRange(1, 5000).Draw(t, "free"), Slots: 100, Habits: habits}
+		serving := rapid.Int64Range(0, 1000).Draw(t, "serving")
+		o := Foresee(&seen, Step{}, serving, nil, 1, 0)
+		number := serving + seen.Waiting + rapid.Int64Range(1, 3000).Draw(t, "joined since")
+		e := o.Of(number)
+		if takes := float64(e.Ahead) * habits.Buying * habits.Seats; e.Seat == Unlikely && takes < float64(seen.Free)-habits.Seats {
+			t.Fatalf("number %d: %d people before it take %.0f of %d seats, and one is %s; %+v", number, e.Ahead, takes, seen.Free, e.Seat, o)
+		}
+	})
+}

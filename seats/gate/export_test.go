@@ -103,3 +103,20 @@ func (r *Room) Asking() int { return r.comers.Waiting() }
 
 // Joining is how many people wait for the next statement that gives places.
 func (r *Room) Joining() int { return r.joiners.Waiting() }
+
+// Shows has these people give a sign of life at once.
+func (r *Room) Shows(ctx context.Context, holders ...seats.ID) error {
+	return r.seeInside(ctx, comersOf(holders))
+}
+
+// ComesBack has these people, whose time inside is over, ask at once to be let in.
+func (r *Room) ComesBack(ctx context.Context, holders ...seats.ID) error {
+	return r.tryAdmit(ctx, comersOf(holders))
+}
+
+func comersOf(holders []seats.ID) (list []*comer) {
+	for i, holder := range holders {
+		list = append(list, &comer{holder: holder, number: int64(i + 1)})
+	}
+	return list
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // LooksPerSecond is how often pages ask unless a house is told otherwise. static/js/stand.js knows it.
@@ -52,10 +53,13 @@ type Gate struct {
 func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Gate {
 	return &Gate{
 		Changed: func(*Room) {}, Beacon: askDrand, Patience: time.Minute,
-		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: newKeys(db), wake: make(chan struct{}, 1),
+		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: newKeys(db, nil), wake: make(chan struct{}, 1),
 		rooms: map[int64]*Room{}, event: map[int64]*Room{},
 	}
 }
+
+// SealWith has the keys of places sealed with a key outside the database. Call it before anything else.
+func (g *Gate) SealWith(box *seal.Box) { g.keys.box = box }
 
 // Of returns the room of an event; nil if it has none. It asks nobody: a new room is known within a second.
 func (g *Gate) Of(event int64) *Room {

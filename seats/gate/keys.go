@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // key signs places, and seals secrets.
@@ -34,6 +36,7 @@ func (k key) mac(body []byte, holder seats.ID) []byte {
 // is found without a wait, also while the database is away and somebody asks for another one.
 type keys struct {
 	db    seats.DB
+	box   *seal.Box  // nil: keys are not sealed
 	asked sync.Mutex // one asks the database at a time
 	known atomic.Pointer[keyring]
 }
@@ -45,8 +48,15 @@ type keyring struct {
 	at    time.Time
 }
 
-func newKeys(db seats.DB) *keys {
-	ks := &keys{db: db}
+// Secrets is the table of the keys that sign places.
+var Secrets = seal.Table{Name: "place_key", Select: sealedKeysSQL, Update: sealKeySQL}
+
+const sealedKeysSQL = `SELECT id::text, secret FROM place_key ORDER BY id FOR UPDATE`
+
+const sealKeySQL = `UPDATE place_key SET secret = $2 WHERE id = $1::text::integer AND secret = $3`
+
+func newKeys(db seats.DB, box *seal.Box) *keys {
+	ks := &keys{db: db, box: box}
 	ks.known.Store(&keyring{})
 	return ks
 }
@@ -98,7 +108,7 @@ func (ks *keys) since(ctx context.Context, moment time.Time) (*keyring, error) {
 	if ring := ks.known.Load(); ring.at.After(moment) {
 		return ring, nil
 	}
-	ring, err := readKeys(ctx, ks.db)
+	ring, err := readKeys(ctx, ks.db, ks.box)
 	if err != nil {
 		return nil, fmt.Errorf("gate: read the keys of places: %w", err)
 	}
@@ -106,38 +116,56 @@ func (ks *keys) since(ctx context.Context, moment time.Time) (*keyring, error) {
 	return ring, nil
 }
 
+// The id comes first: the key is sealed for it.
+const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('place_key', 'id'))::integer`
+
+// Of nodes that make the first key at once, one does.
 const firstKeySQL = `
-INSERT INTO place_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM place_key WHERE signs) ON CONFLICT (signs) WHERE signs DO NOTHING`
+INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
 
 const keysSQL = `SELECT id, secret, signs FROM place_key WHERE revoked_at IS NULL ORDER BY id`
 
 // readKeys reads the keys, and makes the first one.
-func readKeys(ctx context.Context, db seats.DB) (*keyring, error) {
-	ring := &keyring{by: map[uint16]key{}, at: time.Now()}
-	var q pgx.Batch
-	q.Queue(firstKeySQL, newSecret())
-	q.Queue(keysSQL).Query(func(rows pgx.Rows) error {
-		var id int32
-		var secret []byte
-		var signs bool
-		_, err := pgx.ForEachRow(rows, []any{&id, &secret, &signs}, func() error {
-			k := key{uint16(id), secret}
-			ring.by[k.id] = k
-			if signs {
-				ring.signs = k
-			}
-			secret = nil
-			return nil
-		})
-		return err
-	})
-	if err := db.SendBatch(ctx, &q).Close(); err != nil {
+func readKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error) {
+	ring, err := knownKeys(ctx, db, box)
+	if err != nil || ring.signs.secret != nil {
+		return ring, err
+	}
+	var id int32
+	if err := db.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
 		return nil, err
 	}
-	if ring.signs.secret == nil {
-		return nil, errors.New("no key signs places")
+	if _, err := db.Exec(ctx, firstKeySQL, id, box.Seal(newSecret(), Secrets.Context(id))); err != nil {
+		return nil, err
 	}
-	return ring, nil
+	if ring, err = knownKeys(ctx, db, box); err == nil && ring.signs.secret == nil {
+		err = errors.New("no key signs places")
+	}
+	return ring, err
+}
+
+func knownKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error) {
+	ring := &keyring{by: map[uint16]key{}, at: time.Now()}
+	rows, err := db.Query(ctx, keysSQL)
+	if err != nil {
+		return nil, err
+	}
+	var id int32
+	var value []byte
+	var signs bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &value, &signs}, func() error {
+		secret, err := box.Open(value, Secrets.Context(id))
+		if err != nil {
+			return err
+		}
+		k := key{uint16(id), bytes.Clone(secret)}
+		ring.by[k.id] = k
+		if signs {
+			ring.signs = k
+		}
+		return nil
+	})
+	return ring, err
 }
 
 func newSecret() []byte {
@@ -149,7 +177,7 @@ func newSecret() []byte {
 const retireKeysSQL = `
 UPDATE place_key SET signs = false, revoked_at = CASE WHEN $1 THEN clock_timestamp() END WHERE signs OR $1 AND revoked_at IS NULL`
 
-const addKeySQL = `INSERT INTO place_key (secret) VALUES ($1)`
+const addKeySQL = `INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`
 
 const noteKeySQL = `INSERT INTO control (room_id, who, what, detail) SELECT id, $1, 'key', $2 FROM room WHERE phase <> 'ended'`
 
@@ -165,9 +193,13 @@ func (c Control) NewKey(ctx context.Context, revoke bool) error {
 		detail = "those signed before are good no more"
 	}
 	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
+		var id int32
+		if err := tx.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
+			return err
+		}
 		var q pgx.Batch
 		q.Queue(retireKeysSQL, revoke)
-		q.Queue(addKeySQL, newSecret())
+		q.Queue(addKeySQL, id, c.Box.Seal(newSecret(), Secrets.Context(id)))
 		q.Queue(noteKeySQL, c.Who, detail)
 		q.Queue(ringSQL, keysBell)
 		return tx.SendBatch(ctx, &q).Close()

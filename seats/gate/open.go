@@ -119,9 +119,13 @@ const sealedSQL = `SELECT k.id, k.secret, r.sealed, r.commitment FROM room r JOI
 // unseal reads the secret of a draw before it is revealed.
 func (r *Room) unseal(ctx context.Context) ([]byte, error) {
 	var k key
-	var sealed, commitment []byte
-	if err := r.gate.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&k.id, &k.secret, &sealed, &commitment); err != nil {
+	var value, sealed, commitment []byte
+	if err := r.gate.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&k.id, &value, &sealed, &commitment); err != nil {
 		return nil, fmt.Errorf("gate: room %d: read the sealed secret: %w", r.ID, err)
+	}
+	var err error
+	if k.secret, err = r.gate.keys.box.Open(value, Secrets.Context(k.id)); err != nil {
+		return nil, fmt.Errorf("gate: room %d: %w", r.ID, err)
 	}
 	secret, err := k.unseal(sealed, commitment)
 	if err == nil && len(secret) != 32 {

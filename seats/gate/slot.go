@@ -14,13 +14,20 @@ import (
 // It is a part of the idle time of the room.
 const slideAfter = 0.8
 
-// A slot moves on with its person, up to the longest stay; seats they hold move it further (package seats does).
+// A slot moves on with its person, up to the longest stay; seats they hold move it further (package seats does). Slots are
+// locked in the order of their holders, as a batch of claims locks them: a scan by room would meet them by their number.
 const touchSQL = `
 UPDATE slot s
-   SET expires_at = least(clock_timestamp() + r.idle, s.since + r.stay)
-  FROM room r
- WHERE r.id = $1 AND s.room_id = $1 AND s.holder = ANY ($2::uuid[]) AND s.expires_at > clock_timestamp()
-   AND s.expires_at < least(clock_timestamp() + r.idle * $3::float8, s.since + r.stay)`
+   SET expires_at = due.ends
+  FROM (SELECT by_holder.slot, by_holder.ends
+          FROM room r CROSS JOIN unnest($2::uuid[]) AS asked(holder),
+               LATERAL (SELECT slot, least(clock_timestamp() + r.idle, since + r.stay) AS ends
+                          FROM slot
+                         WHERE room_id = $1 AND slot.holder = asked.holder AND expires_at > clock_timestamp()
+                           AND expires_at < least(clock_timestamp() + r.idle * $3::float8, since + r.stay)
+                           FOR NO KEY UPDATE) by_holder
+         WHERE r.id = $1) due
+ WHERE s.room_id = $1 AND s.slot = due.slot`
 
 const insideSQL = `SELECT holder, number, expires_at FROM slot WHERE room_id = $1 AND holder = ANY ($2::uuid[]) AND expires_at > clock_timestamp()`
 

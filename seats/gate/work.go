@@ -102,24 +102,33 @@ func (r *Room) Challenge(ctx context.Context) (Challenge, error) {
 }
 
 func (r *Room) challengeAt(ctx context.Context, now time.Time) (Challenge, error) {
-	k, err := r.gate.keys.signing(ctx)
+	s, nonce := r.state.Load(), make([]byte, 16)
+	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
+	return r.gate.keys.challengeAt(ctx, subject{uint64(r.ID), s.Epoch}, max(1, s.Work), nonce, now)
+}
+
+func (ks *keys) challengeAt(ctx context.Context, of subject, cost int, nonce Hex, now time.Time) (Challenge, error) {
+	k, err := ks.signing(ctx)
 	if err != nil {
 		return Challenge{}, err
 	}
-	s := r.state.Load()
 	p := Parameters{
-		Algorithm: workAlgorithm, Cost: max(1, s.Work), ExpiresAt: now.Add(challengeFor).Unix(), KeyLength: workKey, KeyPrefix: workPrefix,
-		Nonce: make([]byte, 16), Salt: r.salt(k.id, s.Epoch),
+		Algorithm: workAlgorithm, Cost: cost, ExpiresAt: now.Add(challengeFor).Unix(), KeyLength: workKey, KeyPrefix: workPrefix,
+		Nonce: nonce, Salt: of.salt(k.id),
 	}
-	_, _ = rand.Read(p.Nonce) // never fails: crypto/rand ends the program instead
 	return Challenge{p, k.challenge(&p)}, nil
 }
 
-// salt says what a challenge is of.
-func (r *Room) salt(key uint16, epoch int32) Hex {
+// subject is what a challenge is of: an epoch of a room, or an event.
+type subject struct {
+	id    uint64
+	epoch int32
+}
+
+func (of subject) salt(key uint16) Hex {
 	b := binary.BigEndian.AppendUint16(nil, key)
-	b = binary.BigEndian.AppendUint64(b, uint64(r.ID))
-	return binary.BigEndian.AppendUint32(b, uint32(epoch))
+	b = binary.BigEndian.AppendUint64(b, of.id)
+	return binary.BigEndian.AppendUint32(b, uint32(of.epoch))
 }
 
 func (k key) challenge(p *Parameters) Hex {
@@ -135,28 +144,32 @@ func (k key) challenge(p *Parameters) Hex {
 func (r *Room) Prove(ctx context.Context, p *Proof) error { return r.proveAt(ctx, p, time.Now()) }
 
 func (r *Room) proveAt(ctx context.Context, proof *Proof, now time.Time) error {
+	s := r.state.Load()
+	return r.gate.proveAt(ctx, proof, subject{uint64(r.ID), s.Epoch}, s.Work, now)
+}
+
+func (g *Gate) proveAt(ctx context.Context, proof *Proof, of subject, cost int, now time.Time) error {
 	p := &proof.Challenge.Parameters
 	if len(p.Salt) != 14 || len(p.Nonce) != 16 {
 		return ErrWork
 	}
 	id := binary.BigEndian.Uint16(p.Salt)
-	k, err := r.gate.keys.find(ctx, id)
+	k, err := g.keys.find(ctx, id)
 	switch {
 	case errors.Is(err, ErrNoPlace):
 		return ErrWork
 	case err != nil:
 		return err
 	}
-	s := r.state.Load()
 	left := time.Unix(p.ExpiresAt, 0).Sub(now)
 	switch {
-	case !hmac.Equal(k.challenge(p), proof.Challenge.Signature), !bytes.Equal(p.Salt, r.salt(id, s.Epoch)), left <= 0:
+	case !hmac.Equal(k.challenge(p), proof.Challenge.Signature), !bytes.Equal(p.Salt, of.salt(id)), left <= 0:
 		return ErrWork
-	case proof.Patient() && left > challengeFor-r.gate.Patience:
+	case proof.Patient() && left > challengeFor-g.Patience:
 		return ErrPatience
 	case proof.Patient():
 		return nil
-	case p.Cost < s.Work: // more is asked for since
+	case p.Cost < cost: // more is asked for since
 		return ErrWork
 	}
 	return proof.solved()

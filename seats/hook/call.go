@@ -36,6 +36,11 @@ func (h *Hooks) one(ctx context.Context, d due) {
 
 // call makes the request. The answer's body says nothing.
 func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
+	for i, value := range d.Secrets {
+		if d.Secrets[i], err = h.box.Open(value, Secrets.Context(d.Hook)); err != nil {
+			return 0, err
+		}
+	}
 	body, err := json.Marshal(message{string(d.Kind), d.At.UTC(), d.Data})
 	if err != nil {
 		return 0, err

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // Kind is something that can be told.
@@ -50,6 +51,7 @@ type Hooks struct {
 	log    *slog.Logger
 	inside bool // notices also go to addresses that are not public, and by http
 	client *http.Client
+	box    *seal.Box // nil: secrets are not sealed
 	wake   chan struct{}
 }
 
@@ -57,6 +59,16 @@ type Hooks struct {
 func New(db *pgxpool.Pool, d *desk.Desk, inside bool, log *slog.Logger) *Hooks {
 	return &Hooks{db: db, desk: d, log: log, inside: inside, client: newClient(inside), wake: make(chan struct{}, 1)}
 }
+
+// Secrets is the table of the secrets that sign notices.
+var Secrets = seal.Table{Name: "hook_secret", Select: sealedSecretsSQL, Update: sealSecretSQL}
+
+const sealedSecretsSQL = `SELECT hook_id::text, secret FROM hook_secret ORDER BY hook_id, since FOR UPDATE`
+
+const sealSecretSQL = `UPDATE hook_secret SET secret = $2 WHERE hook_id = $1::text::bigint AND secret = $3`
+
+// SealWith has secrets sealed with a key outside the database. Call it before anything else.
+func (h *Hooks) SealWith(box *seal.Box) { h.box = box }
 
 // Hook is an address that is told what happens to a team's orders.
 type Hook struct {
@@ -176,7 +188,7 @@ func (h *Hooks) Make(ctx context.Context, m desk.Member, address string, kinds [
 			return fmt.Errorf("hook: make: %w", err)
 		}
 		fresh := newSecret()
-		if _, err := tx.Exec(ctx, newSecretSQL, id, fresh); err != nil {
+		if _, err := tx.Exec(ctx, newSecretSQL, id, h.box.Seal(fresh, Secrets.Context(id))); err != nil {
 			return fmt.Errorf("hook: make a secret: %w", err)
 		}
 		secret = shown(fresh)
@@ -253,7 +265,7 @@ func (h *Hooks) Rotate(ctx context.Context, m desk.Member, id int64, form string
 			return desk.ErrNotYours
 		}
 		fresh := newSecret()
-		if _, err := tx.Exec(ctx, newSecretSQL, id, fresh); err != nil {
+		if _, err := tx.Exec(ctx, newSecretSQL, id, h.box.Seal(fresh, Secrets.Context(id))); err != nil {
 			return fmt.Errorf("hook: make a secret: %w", err)
 		}
 		secret = shown(fresh)

@@ -3,6 +3,7 @@ package mail_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	netmail "net/mail"
 	"os"
 	"path/filepath"
@@ -28,8 +29,8 @@ func TestEveryOrdersMailReachesTheServerOnceThoughThreeNodesSend(t *testing.T) {
 	t.Parallel()
 	h, s := open(t), listen(t)
 	const people = 60
-	for range people {
-		h.order(t, "ann@example.org")
+	for i := range people {
+		h.order(t, fmt.Sprintf("ann%d@example.org", i))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var nodes sync.WaitGroup
@@ -226,4 +227,32 @@ func TestWrongMailServersAreRefusedAtTheStart(t *testing.T) {
 			t.Errorf("%q got %v", bad, err)
 		}
 	}
+}
+
+func TestOutbox_OneAddressGetsOnlySoManyMailsAnHour(t *testing.T) {
+	t.Parallel()
+	h, s := open(t), listen(t)
+	for range mail.PerHour + 5 {
+		h.order(t, "victim@example.org")
+	}
+	h.order(t, "bob@example.org")
+	send := func(want int) {
+		t.Helper()
+		box := h.outbox(smtpTo(t, s))
+		for n := 1; n > 0; {
+			var err error
+			if n, err = box.Send(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(s.messages()); n != want {
+			t.Errorf("%d mails arrived, want %d", n, want)
+		}
+	}
+	send(mail.PerHour + 1)
+	if n := h.count(t, "sent_at IS NULL AND refused_at IS NULL AND next_try > clock_timestamp()"); n != 5 {
+		t.Errorf("%d of 5 mails wait", n)
+	}
+	h.exec(t, `UPDATE mail SET sent_at = sent_at - interval '1 hour', next_try = clock_timestamp()`)
+	send(mail.PerHour + 6) // an hour later the rest goes out
 }

@@ -98,7 +98,9 @@ func (s *server) messages() []string {
 }
 
 // listen opens an SMTP server that ends with the test. It offers TLS and takes passwords only in it.
-func listen(t *testing.T) *server {
+func listen(t *testing.T) *server { return listenWith(t, true) }
+
+func listenWith(t *testing.T, offersTLS bool) *server {
 	t.Helper()
 	s := &server{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,7 +114,9 @@ func listen(t *testing.T) *server {
 	s.trust.RootCAs.AddCert(own.Certificate())
 	backend := smtp.NewServer(s)
 	backend.Domain, backend.ReadTimeout, backend.EnableSMTPUTF8 = "localhost", 10*time.Second, true
-	backend.TLSConfig = &tls.Config{Certificates: own.TLS.Certificates}
+	if offersTLS {
+		backend.TLSConfig = &tls.Config{Certificates: own.TLS.Certificates}
+	}
 	done := make(chan struct{})
 	go func() { _ = backend.Serve(l); close(done) }() // it ends when it is closed
 	t.Cleanup(func() { _ = backend.Close(); <-done })
@@ -130,7 +134,7 @@ func open(t *testing.T) *house {
 	t.Helper()
 	h := &house{db: seatstest.DB(t)}
 	p, _ := plan.Named("conference")
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, p); err != nil {
+	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 100}, p); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -154,7 +158,7 @@ func (h *house) order(t *testing.T, email string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: orders.Free}
+	form := orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: orders.Free, Verified: email}
 	if _, err := h.orders.Place(t.Context(), h.sale, who, form); err != nil {
 		t.Fatal(err)
 	}

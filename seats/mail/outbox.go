@@ -2,9 +2,11 @@ package mail
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +34,7 @@ type Mail struct {
 
 	Invitation int64  // that it is about; 0 if it is about none
 	Room       string // slug of the waiting room that it invites to; empty if it does not
+	About      string // what a security notice tells
 }
 
 // Transport hands letters over.
@@ -101,7 +104,7 @@ UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_inter
   FROM due
  WHERE m.id = due.id
 RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
-          coalesce((SELECT slug FROM room WHERE id = m.room_id), '')`
+          coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about`
 
 // Send takes some mail that is due and hands it over. It returns how many it took.
 func (o *Outbox) Send(ctx context.Context) (int, error) {
@@ -110,7 +113,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room, &m.About)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)
@@ -148,6 +151,9 @@ func (o *Outbox) one(ctx context.Context, m Mail) error {
 		_, err = o.DB.Exec(ctx, mailRefusedSQL, m.ID, brief(err))
 	default:
 		after := later(m.tries)
+		if errors.Is(err, errMany) {
+			after = time.Hour / 4
+		}
 		o.Log.Warn("a mail has to wait", "mail", m.ID, "tries", m.tries, "next", after, "reason", err)
 		_, err = o.DB.Exec(ctx, mailLaterSQL, m.ID, brief(err), after.Seconds())
 	}
@@ -164,7 +170,36 @@ func (o *Outbox) deliver(ctx context.Context, m Mail) error {
 	if err != nil {
 		return fmt.Errorf("write it: %w", err)
 	}
+	if m.Order != "" || m.Entry != "" { // what attendees cause: links to sign in have limits of their own
+		if err := o.count(ctx, m, l.Email); err != nil {
+			return err
+		}
+	}
 	return o.By.Deliver(ctx, l)
+}
+
+// PerHour is how many mails about orders and waiting lists one address gets within an hour. More wait.
+const PerHour = 20
+
+var errMany = errors.New("this address got many mails within the hour")
+
+const countMailSQL = `
+WITH many AS (
+    SELECT count(*) >= $3 AS yes FROM mail WHERE sent_to = $2 AND sent_at > clock_timestamp() - interval '1 hour'
+)
+UPDATE mail SET sent_to = $2 FROM many WHERE id = $1 AND NOT many.yes`
+
+// count notes to whom a mail goes. It returns errMany if the address got as many mails within the hour as one may.
+func (o *Outbox) count(ctx context.Context, m Mail, to string) error {
+	sum := sha256.Sum256([]byte(strings.ToLower(to)))
+	tag, err := o.DB.Exec(ctx, countMailSQL, m.ID, sum[:], PerHour)
+	if err != nil {
+		return fmt.Errorf("count the mails of an address: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return errMany
+	}
+	return nil
 }
 
 // later is how long a mail waits after so many tries.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"time"
@@ -23,15 +24,23 @@ type SMTP struct {
 	open   *smtp.Client // nil between visits
 }
 
-// NewSMTP reads an address such as smtp://user:secret@mail.example.org:587. smtps begins with TLS. With smtp a server
-// that offers TLS is spoken to in it, and who has a password is only told it there, unless the server is this machine.
+// NewSMTP reads an address such as smtp://user:secret@mail.example.org:587. smtps begins with TLS. With smtp
+// the server has to offer STARTTLS, or nothing is sent, unless it is this machine or the address ends in ?tls=optional; even
+// then a password is only sent in TLS or to this machine.
 // trust is for servers with a certificate of their own; nil for what the system trusts.
 func NewSMTP(address string, from Sender, trust *tls.Config) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" {
 		return nil, errors.New("it is not an address such as smtp://user:secret@mail.example.org:587")
 	}
-	options := []gomail.Option{gomail.WithTimeout(smtpTime), gomail.WithTLSPolicy(gomail.TLSOpportunistic), gomail.WithoutNoop()}
+	policy := gomail.TLSMandatory
+	switch wish := u.Query().Get("tls"); {
+	case wish != "" && wish != "optional":
+		return nil, errors.New("what follows tls= is not optional")
+	case wish == "optional", local(u.Hostname()):
+		policy = gomail.TLSOpportunistic
+	}
+	options := []gomail.Option{gomail.WithTimeout(smtpTime), gomail.WithTLSPolicy(policy), gomail.WithoutNoop()}
 	port := 25
 	if u.Scheme == "smtps" {
 		port, options = 465, append(options, gomail.WithSSL())
@@ -57,6 +66,12 @@ func NewSMTP(address string, from Sender, trust *tls.Config) (*SMTP, error) {
 		return nil, err
 	}
 	return &SMTP{from: from, host: u.Host, client: client}, nil
+}
+
+// local reports whether a host is this machine.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Deliver hands one letter over. A *Refused if the receiver does not want it; any other error may pass.

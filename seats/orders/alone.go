@@ -40,6 +40,7 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 		return ErrNotAlone
 	}
 	if !Ahead(f.Method) {
+		f.Verified = f.Email // the entry that agreed to it was confirmed by mail
 		_, err := o.Place(ctx, s, holder, f)
 		return err
 	}

@@ -97,12 +97,12 @@ WITH was AS (
     SELECT id, (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) + kept - paid - waived AS due
       FROM orders WHERE code = $1 FOR NO KEY UPDATE
 )
-UPDATE orders SET paid = paid + was.due, received = received + was.due FROM was
+UPDATE orders SET paid = paid + was.due, received = received + was.due, due_at = NULL, remind_at = NULL FROM was
  WHERE orders.id = was.id AND state = 'confirmed' AND method IN ('door', 'invoice') AND was.due > 0
 RETURNING was.due, currency`
 
 // MarkPaid notes that what is due for an order was paid outside of this program. It returns how much that was, in minor
-// units. ErrNoOrder, ErrNotDue.
+// units. ErrNoOrder, ErrNotDue; a *seats.Refusal while tickets of the order are being cancelled.
 func (o *Orders) MarkPaid(ctx context.Context, code string) (amount int64, currency string, err error) {
 	return o.MarkPaidAnd(ctx, code, nil)
 }
@@ -110,6 +110,9 @@ func (o *Orders) MarkPaid(ctx context.Context, code string) (amount int64, curre
 // MarkPaidAnd is MarkPaid with something that commits with it.
 func (o *Orders) MarkPaidAnd(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if err := lockStaying(ctx, tx, code); err != nil {
+			return err
+		}
 		if err := tx.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const goBackSQL = `
 WITH owed AS (
     SELECT p.id AS payment_id, coalesce(p.captured, o.received, 0) - coalesce(o.paid, 0)
            - (SELECT coalesce(sum(amount), 0)::bigint FROM refund WHERE order_id = $1) AS amount
-      FROM (SELECT $1::uuid AS id) this LEFT JOIN payment p ON p.order_id = this.id LEFT JOIN orders o ON o.id = this.id
+      FROM (SELECT $1::uuid AS id) this LEFT JOIN payment p ON p.order_id = this.id AND p.method NOT IN ('free', 'door', 'invoice') LEFT JOIN orders o ON o.id = this.id
 ), back AS (
     INSERT INTO refund (id, order_id, payment_id, amount, reason, cancellation_id, by_hand)
     SELECT $2, $1, payment_id, amount, $3, $4, payment_id IS NULL FROM owed WHERE amount > 0

@@ -21,6 +21,7 @@ type bank struct {
 	calls   map[string]int             // by what was asked
 	next    orders.Stand               // how the next payment stands at once
 	wrong   int64                      // is added to amounts
+	card    string                     // names the card of whatever is paid next
 	foreign string                     // the currency of whatever is paid next, if it is not the order's
 	down    error                      // of every call
 	lost    error                      // of the next call, after it was done
@@ -53,7 +54,7 @@ func (b *bank) answer(what string, c orders.Charge, act func(s *orders.Standing)
 	}
 	s, there := b.stands[c.Payment]
 	if !there {
-		s = &orders.Standing{Stand: b.next, Reference: "bank-" + c.Payment.String(), Page: "/bank", Amount: c.Amount + b.wrong, Currency: c.Currency}
+		s = &orders.Standing{Stand: b.next, Reference: "bank-" + c.Payment.String(), Page: "/bank", Card: b.card, Amount: c.Amount + b.wrong, Currency: c.Currency}
 		b.stands[c.Payment], s.Currency = s, cmp.Or(b.foreign, s.Currency)
 		if s.Stand == orders.Captured {
 			s.Captured = s.Amount
@@ -151,7 +152,7 @@ func (h *till) claims(t testing.TB, who seats.ID, n int) orders.Form {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Method: orders.Card}
+	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Method: orders.Card, Verified: "ann@example.org"}
 }
 
 func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) orders.Payment {

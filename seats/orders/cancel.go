@@ -18,6 +18,7 @@ const (
 	CodeCancelled = "cancelled"  // there is nothing left to cancel
 	CodeOften     = "too_often"  // asked again and again
 	CodeAdmitted  = "checked_in" // somebody went in with the ticket
+	CodePolicy    = "policy"     // the house lets attendees cancel no more, or never did
 	CodeNoAddress = "no_address" // it was sold at the box office, to somebody who said none
 )
 
@@ -43,7 +44,10 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	if refusal := order.refuseCancel(idxs); refusal != nil {
 		return refusal
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, reason: "Tickets were cancelled."})
+	if order.CancelOver {
+		return order.refusePolicy("Your tickets are still valid. Contact the organizer if you cannot come.")
+	}
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen), reason: "Tickets were cancelled."})
 }
 
 // Revoke is Cancel by the organizer, who may do it at any time and whatever the order was paid with: what came at the door
@@ -55,6 +59,19 @@ func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bo
 
 // RevokeAnd is Revoke with something that commits with it.
 func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used bool, also seats.Also, tickets ...seats.ID) error {
+	return o.RevokeBy(ctx, s, order, Revoking{Used: used, Override: true, Also: also}, tickets...)
+}
+
+// Revoking says how an organizer cancels tickets.
+type Revoking struct {
+	Used     bool // also tickets that somebody went in with
+	Override bool // although the house's policy lets attendees cancel no more, and without the fee of the policy
+	Also     seats.Also
+}
+
+// RevokeBy is Revoke by an organizer who keeps to the policy of the house, or overrides it knowingly.
+func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Revoking, tickets ...seats.ID) error {
+	used, also := r.Used, r.Also
 	chosen, idxs, err := order.chosen(tickets)
 	if err != nil {
 		return err
@@ -65,17 +82,28 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 	if in := order.used(idxs); len(in) > 0 && !used {
 		return refuseUsed(in)
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, code: order.Code, tickets: chosen, seats: idxs, used: used, also: also, reason: "The organizer cancelled tickets."})
+	var fee int64
+	if !r.Override {
+		if order.CancelOver {
+			return order.refusePolicy("Nothing was cancelled. To cancel all the same, say that you override the policy.")
+		}
+		fee = order.keeps(chosen)
+	}
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, used: used, also: also, reason: "The organizer cancelled tickets."})
 }
 
 // cancelling is a cancellation about to be written.
 type cancelling struct {
 	id      seats.ID
 	order   seats.ID
-	code    string // of the order
+	holder  seats.ID // the visitor whose limit the tickets count against; zero for none
+	code    string   // of the order
 	tickets []seats.ID
-	seats   []int // of the tickets
-	used    bool  // also tickets that somebody went in with
+	seats   []int      // of the tickets
+	keys    []seats.ID // of the order
+	fee     int64      // of the policy, kept of what was paid
+	overdue bool       // only if it is unpaid and overdue still
+	used    bool       // also tickets that somebody went in with
 	reason  string
 	also    seats.Also
 }
@@ -102,7 +130,12 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 	if !left {
 		return refuseUsed(c.seats)
 	}
-	err = s.GiveBack(ctx, c.order, c.seats, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
+	if c.overdue {
+		if still, err := o.stillDue(ctx, c.order); err != nil || !still {
+			return errors.Join(err, o.stay(ctx, c))
+		}
+	}
+	err = s.GiveBack(ctx, c.holder, c.order, c.seats, c.keys, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
 	var refusal *seats.Refusal
 	switch {
 	case err == nil:
@@ -196,6 +229,44 @@ func (o Order) refuseCancel(idxs []int) error {
 	return nil
 }
 
+// refusePolicy says that the policy of the house does not let attendees cancel now.
+func (o Order) refusePolicy(next string) error {
+	message := "Tickets for this event cannot be cancelled. "
+	if o.CancelEnds != nil {
+		message = "The time for cancelling is over. "
+	}
+	return &seats.Refusal{Code: CodePolicy, Message: message + next}
+}
+
+// keeps is what the policy keeps of the price of tickets that an attendee cancels.
+func (o Order) keeps(tickets []seats.ID) (fee int64) {
+	for _, t := range o.Tickets {
+		if slices.Contains(tickets, t.ID) {
+			fee += o.Policy.Keeps(t.Price)
+		}
+	}
+	return fee
+}
+
+// GoesBack is what goes back when its attendee cancels these of its live tickets, in minor units: what cancelSQL gives.
+func (o Order) GoesBack(tickets ...seats.ID) int64 {
+	kept, rest := o.Kept+o.keeps(tickets), int64(0)
+	for _, t := range o.Tickets {
+		switch {
+		case t.Revoked:
+		case !slices.Contains(tickets, t.ID):
+			rest += t.Price + t.Fee
+		case o.FeeKept:
+			kept += t.Fee
+		}
+	}
+	paid := o.Paid
+	if Ahead(o.Method) && o.Paid == 0 && o.Back == 0 {
+		paid = o.Total // it is being charged
+	}
+	return max(0, paid-rest-kept)
+}
+
 // Whoever changes what an order has of money or tickets takes these first, so that one sees what the other did.
 const (
 	oneAtATimeSQL   = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
@@ -205,7 +276,7 @@ const (
 func (c cancelling) queue(q *pgx.Batch, event int64) {
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
-	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used)
+	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee)
 	queueBack(q, c.order, c.reason, &c.id)
 	if c.also != nil {
 		c.also(q)
@@ -213,7 +284,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 }
 
 // What the order keeps of its money is what the live tickets cost with their fees, and of cancelled ones the fee if it is
-// one that does not go back; it does if the event was called off.  money that is taken later knows of it (capturedSQL).
+// one that does not go back; it does if the event was called off. Money that is taken later knows of it (capturedSQL).
 // Every part sees the rows as they were. A ticket that was used meets an amount that may not be null, and nothing is
 // cancelled, nor anything that travels with it: leaveSQL keeps it from coming to that.
 const cancelSQL = `
@@ -224,21 +295,22 @@ WITH revoked AS (
     SELECT count(*) AS n, coalesce(sum(price + fee), 0)::bigint AS cost
       FROM ticket WHERE order_id = $1 AND revoked_at IS NULL AND id <> ALL ($2::uuid[])
 ), over AS (
-    SELECT o.id, rest.n, greatest(0, o.paid - rest.cost) AS paid,
+    SELECT o.id, rest.n, rest.cost, CASE WHEN e.status <> 'cancelled' THEN $6::bigint ELSE 0 END AS policy, greatest(0, o.paid - rest.cost) AS paid,
            o.kept + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee
       FROM rest, orders o JOIN event e ON e.id = o.event_id WHERE o.id = $1
 ), less AS (
-    SELECT id, n, least(paid, fee) AS kept,
+    SELECT id, n, cost, policy, least(paid, fee + policy) AS kept,
            CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
-                ELSE greatest(0, paid - fee) END AS back
+                ELSE greatest(0, paid - fee - policy) END AS back
       FROM over
 ), noted AS (
-    INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
-    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(cost) FROM revoked), back FROM less
+    INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back, fee)
+    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(revoked.cost) FROM revoked), back, policy FROM less
 ), told AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
 )
-UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END
+UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END,
+       due_at = CASE WHEN less.cost > 0 THEN due_at END, remind_at = CASE WHEN less.cost > 0 THEN remind_at END
   FROM less WHERE orders.id = less.id`
 
 const liveTicketsSQL = `SELECT count(*) FROM ticket WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL`

@@ -18,7 +18,8 @@ WITH got AS (
     RETURNING id, order_id, captured
 ), due AS (
     SELECT got.order_id, got.captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
-           coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint AS fee
+           coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint
+           + (SELECT coalesce(sum(fee), 0)::bigint FROM cancellation WHERE order_id = got.order_id) AS fee
       FROM got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
      GROUP BY got.order_id, got.captured
 ), paid AS (
@@ -38,7 +39,6 @@ func (o *Orders) capture(ctx context.Context, p Payment, i intention) (again boo
 	if err != nil {
 		return false, err
 	}
-	reached(PointCapturing)
 	switch standing.Stand {
 	case Captured:
 		attention := ""
@@ -47,7 +47,6 @@ func (o *Orders) capture(ctx context.Context, p Payment, i intention) (again boo
 		}
 		err = o.captured(ctx, p, standing.Captured, attention)
 		o.happened()
-		reached(PointCaptured)
 		return true, err
 	case Voided, Declined:
 		_, err = o.db.Exec(ctx, uncapturedSQL, p.ID, "The order is there, and its money could not be taken: "+string(standing.Stand)+". "+standing.Reason)
@@ -83,7 +82,6 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 	if err != nil {
 		return false, err
 	}
-	reached(PointRefunding)
 	if standing.Stand == Declined || standing.Refunded-standing.Elsewhere < i.before+i.amount {
 		if settled, err := o.refusedRefund(ctx, p, i, standing); settled || err != nil {
 			return settled, err
@@ -94,7 +92,6 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 	}
 	_, err = o.db.Exec(ctx, refundedSQL, p.ID, i.refundID)
 	o.happened()
-	reached(PointClosed)
 	return false, err
 }
 

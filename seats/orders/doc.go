@@ -9,6 +9,16 @@
 //	                                              ├ nothing due    seats free again
 //	                                              └ due at the door
 //
+// An order that is paid later, and a free one of an event that asks for it, is placed once its email is confirmed
+// (confirm.go). Until then it is a payment without money, whose authorization is the click in a mail:
+//
+//	          seats kept,       click in     seats sold, tickets made,
+//	          mail written      the mail     mail written, in one transaction
+//	hold ───► open ───────────► authorized ────────────────────────────► confirmed
+//	           │ time is up, or
+//	           ▼ taken back
+//	         closed, the seats are the visitor's hold again, as long as that lasts
+//
 // Cancelling (cancel.go) is a row as well, of all tickets or some. What goes back of money paid stands in it, and is a
 // refund written with it.
 //
@@ -20,7 +30,7 @@
 //
 // # Promises
 //
-//	O1  A sold seat has an order and one live ticket, and both came with it.
+//	O1  A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.
 //	O2  One hold makes one order: a repeat gets the first one, and other content with the same hold is refused.
 //	O3  Nobody gets seats that their page did not show them.
 //	O4  An order costs what its tickets cost, each with its share of the fees.
@@ -30,6 +40,9 @@
 //	O8  What is cancelled is so by one row, which says what it cost.
 //	O9  A ticket that moved is one other ticket of its order, at the same price.
 //	O10 What is done to many orders is done to each of them, once.
+//	O11 Nobody gets more tickets of an event than its limit, over all orders with the same email, account or card.
+//	O12 Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.
+//	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
 //
 // And of money, which package verify holds against the database:
 //
@@ -56,6 +69,18 @@
 //
 // Who agreed beforehand to an order is charged while they are not there (alone.go). A provider of cards keeps theirs for it
 // (mandate.go), from a page of its own, and forgets it once it was charged or is of no use any more.
+//
+// # The limit per person
+//
+// A person is known by keys (person.go): the normalized email, the signed-in account, and the card once it is authorized.
+// purchase_key counts live tickets and seats of payments under way per key. An order or a payment counts its seats in the
+// batch that sells or keeps them (seats/purchase.go): the counts are read without locks, decided in Go, and written by one
+// guarded statement in key order, after holds and seats are locked and before orders, payments and the counter row.
+// Who changes counts outside of a batch locks the keys first, in the same order, and then the payment (lose.go). So keys
+// come before payments and after seats everywhere, and no two transactions wait for each other. The email and the account
+// count from the start of a payment, so nobody pays twice at once in two browsers; the card counts when the seats are
+// sold, before money is captured. Cancelled tickets and payments that came to nothing count no more. Sales of the box
+// office have no keys.
 //
 // # How an order travels
 //

@@ -13,7 +13,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// ErrNoDoor is a link that opens no door: it never did, or it was revoked.
+// ErrNoDoor is a link that opens no door: it never did, it was revoked, or
+// its event is over.
 var ErrNoDoor = errors.New("this link opens no door")
 
 // Doorway is what a link for those who let people in is good for.
@@ -74,8 +75,11 @@ func (o *Orders) CloseDoorsAnd(ctx context.Context, event string, also seats.Als
 	return n, nil
 }
 
+// A link ends three days after its event began, or a day after it was made if that is later.
 const doorSQL = `
-SELECT d.id, e.id, e.slug FROM door d JOIN event e ON e.id = d.event_id WHERE d.secret = $1 AND d.revoked_at IS NULL`
+SELECT d.id, e.id, e.slug FROM door d JOIN event e ON e.id = d.event_id
+ WHERE d.secret = $1 AND d.revoked_at IS NULL
+   AND clock_timestamp() < greatest(e.starts_at + interval '3 days', d.created_at + interval '1 day')`
 
 // Doorway returns what a link is good for. ErrNoDoor if that is nothing.
 func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err error) {
@@ -105,10 +109,15 @@ func (o *Orders) PublicKeys(ctx context.Context) ([]PublicKey, error) {
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (k PublicKey, err error) {
 		var seed []byte
-		if err = row.Scan(&k.ID, &seed); err == nil {
-			k.Key = ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+		if err = row.Scan(&k.ID, &seed); err != nil {
+			return k, err
 		}
-		return k, err
+		private, err := o.keys.open(k.ID, seed)
+		if err != nil {
+			return k, fmt.Errorf("orders: read key %d: %w", k.ID, err)
+		}
+		k.Key = private.Public().(ed25519.PublicKey)
+		return k, nil
 	})
 }
 

@@ -60,6 +60,13 @@ func (o *Orders) RunErrands(ctx context.Context) error {
 				more, wait = false, time.Second
 			}
 		}
+		for more := true; more && ctx.Err() == nil; {
+			var err error
+			if more, err = o.MailJoin(ctx); err != nil && ctx.Err() == nil {
+				o.pay.log.Warn("mail about joining has to wait; the next try is in a second", "error", err)
+				more, wait = false, time.Second
+			}
+		}
 		timer.Reset(wait)
 	}
 }

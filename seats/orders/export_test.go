@@ -9,12 +9,6 @@ import (
 // PaymentByHoldSQL is asked for each page of a checkout.
 const PaymentByHoldSQL = paymentByHoldSQL
 
-// Unguarded forgets that a hold makes one order.
-func (o *Orders) Unguarded() *Orders {
-	o.unguarded = true
-	return o
-}
-
 // Leave begins a cancellation of an order's tickets, all if none is named, which comes to nothing when stay is called.
 func (o *Orders) Leave(t testing.TB, order Order, tickets ...seats.ID) (stay func()) {
 	chosen, _, err := order.chosen(tickets)
@@ -60,3 +54,12 @@ func (o *Orders) ReadInbox(t testing.TB) {
 		t.Error(err)
 	}
 }
+
+// ReckonDue carries out what is due, once.
+func (o *Orders) ReckonDue(t testing.TB) error {
+	_, err := o.reckonDue(t.Context())
+	return err
+}
+
+// NormalEmail is the spelling that stands for all spellings of a mailbox.
+var NormalEmail = normalEmail

@@ -72,6 +72,23 @@ func TestFeesGoBackWhenTheEventIsCalledOff(t *testing.T) {
 	h.wantMoney(t)
 }
 
+func TestFeesOfThePolicyAreNotKeptOfMoneyTakenAfterTheEventWasCalledOff(t *testing.T) {
+	t.Parallel()
+	policy := seats.DefaultPolicy
+	policy.CancelFee = 500
+	h := openTill(t, seats.NewEvent{Policy: &policy})
+	h.bank.set(func(b *bank) { b.stuck = "capture" })
+	order := h.buys(t, 2)
+	h.exec(t, `UPDATE event SET status = 'cancelled'`)
+	h.cancels(t, h.again(t, order), "k")
+	h.bank.set(func(b *bank) { b.stuck = "" })
+	h.nudge(t, order)
+	if now := h.untilBack(t, order, order.Total); now.Paid != 0 || now.Kept != 0 {
+		t.Errorf("the order is %+v", now)
+	}
+	h.wantMoney(t)
+}
+
 func TestNobodyOwesFeesOfTicketsThatWereNeverPaid(t *testing.T) {
 	t.Parallel()
 	kept := someFees

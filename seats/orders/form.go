@@ -18,6 +18,10 @@ import (
 
 // Form is what an attendee sends to place an order.
 type Form struct {
+	Network  string       `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
+	Unpaid   UnpaidLimits `json:"-"`                 // that it must keep
+	Verified string       `json:"-"`                 // an address whose mail the attendee showed to read; empty: none
+
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
 	Name   string   `json:"name"`
@@ -172,6 +176,7 @@ func wrongMethod(method string, methods []string) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
+	f.Network = ""
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]

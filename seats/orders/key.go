@@ -11,10 +11,36 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // keys are those that sign tickets. They are asked for each time, so that a revocation holds on all nodes at once.
-type keys struct{ db seats.DB }
+type keys struct {
+	db  seats.DB
+	box *seal.Box // nil: seeds are not sealed
+}
+
+// Secrets is the table of the seeds that sign tickets.
+var Secrets = seal.Table{Name: "ticket_key", Select: sealedSeedsSQL, Update: sealSeedSQL}
+
+const sealedSeedsSQL = `SELECT id::text, seed FROM ticket_key ORDER BY id FOR UPDATE`
+
+const sealSeedSQL = `UPDATE ticket_key SET seed = $2 WHERE id = $1::text::integer AND seed = $3`
+
+// SealWith has the seeds of tickets sealed with a key outside the database. Call it before anything else.
+func (o *Orders) SealWith(box *seal.Box) { o.keys.box = box }
+
+// open returns the private key of a stored seed.
+func (k keys) open(id int32, value []byte) (ed25519.PrivateKey, error) {
+	seed, err := k.box.Open(value, Secrets.Context(id))
+	if err != nil {
+		return nil, err
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("the seed of key %d has %d bytes", id, len(seed))
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
 
 type key struct {
 	id      int32
@@ -23,8 +49,11 @@ type key struct {
 
 const signingKeySQL = `SELECT id, seed FROM ticket_key WHERE signs`
 
+// The id comes first: the seed is sealed for it.
+const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('ticket_key', 'id'))::integer`
+
 // Of nodes that make the first key at once, one does.
-const makeKeySQL = `INSERT INTO ticket_key (seed) VALUES ($1) ON CONFLICT (signs) WHERE signs DO NOTHING`
+const makeKeySQL = `INSERT INTO ticket_key (id, seed) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
 
 // signing returns the key that signs now; the first use makes it.
 func (k keys) signing(ctx context.Context) (key, error) {
@@ -34,7 +63,11 @@ func (k keys) signing(ctx context.Context) (key, error) {
 	}
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // never fails: crypto/rand ends the program instead
-	if _, err := k.db.Exec(ctx, makeKeySQL, seed); err != nil {
+	var id int32
+	if err := k.db.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
+		return key{}, fmt.Errorf("number a key: %w", err)
+	}
+	if _, err := k.db.Exec(ctx, makeKeySQL, id, k.box.Seal(seed, Secrets.Context(id))); err != nil {
 		return key{}, fmt.Errorf("make a key: %w", err)
 	}
 	return k.find(ctx)
@@ -45,7 +78,9 @@ func (k keys) find(ctx context.Context) (found key, err error) {
 	if err = k.db.QueryRow(ctx, signingKeySQL).Scan(&found.id, &seed); err != nil {
 		return key{}, fmt.Errorf("read the key: %w", err)
 	}
-	found.private = ed25519.NewKeyFromSeed(seed)
+	if found.private, err = k.open(found.id, seed); err != nil {
+		return key{}, fmt.Errorf("read the key: %w", err)
+	}
 	return found, nil
 }
 
@@ -61,7 +96,11 @@ func (k keys) public(ctx context.Context, id int32) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
 	}
-	return ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey), nil
+	private, err := k.open(id, seed)
+	if err != nil {
+		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
+	}
+	return private.Public().(ed25519.PublicKey), nil
 }
 
 const retireKeySQL = `UPDATE ticket_key SET signs = false WHERE signs`

@@ -14,7 +14,7 @@ import (
 // refund may have failed there after all.
 const lookAgainSQL = `
 INSERT INTO intention (payment_id, step) SELECT id, 'look' FROM payment WHERE id = $1 AND captured > 0
-    ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp(), tries = 0`
+    ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp(), tries = intention.tries + 1`
 
 // lookAt asks how a payment stands whose money was taken, and puts our books right where they differ.
 func (o *Orders) lookAt(ctx context.Context, p Payment, i intention) (again bool, err error) {

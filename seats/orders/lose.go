@@ -10,13 +10,14 @@ import (
 
 // What is promised is voided, what is there goes back. What was there and did not become an order is told to the
 // organizer as well. Who had paid is told by mail, once. Two nodes may learn of the same money: the refund that the first
-// one means stays meant, and where all went back already nothing begins anew.
+// one means stays meant, and where all went back already nothing begins anew. Whoever knows the payment as open does not give
+// it up once it is authorized: its seats are being sold.
 const loseSQL = `
 WITH lost AS (
     UPDATE payment
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
            attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
-     WHERE id = $1 AND (state IN ('open', 'authorized', 'lost') OR state = 'closed' AND (captured = 0 OR captured < $2))
+     WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
     RETURNING id, captured
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
@@ -34,15 +35,32 @@ func goesBack(reason string) string {
 	return strings.Replace(reason, "Nothing was charged.", "What you paid goes back to you.", 1)
 }
 
+// notOrdered says of an order that waited for its email what others say of a payment.
+func notOrdered(reason string) string {
+	switch reason {
+	case reasonTime:
+		return reasonMail
+	case reasonStopped:
+		return "You took the order back before it was confirmed. Nothing was ordered."
+	}
+	reason = strings.Replace(reason, "while you paid", "before you confirmed", 1)
+	return strings.Replace(reason, "Nothing was charged.", "Nothing was ordered.", 1)
+}
+
 // lose gives a payment up: what is promised or there goes back. captured is what the provider has, as far as it is known.
 func (o *Orders) lose(ctx context.Context, p Payment, captured int64, reason, attention string) (again bool, err error) {
-	if captured > 0 || p.Captured > 0 {
+	switch {
+	case p.Confirms():
+		reason = notOrdered(reason)
+	case captured > 0 || p.Captured > 0:
 		reason = goesBack(reason)
 	}
 	lost := false
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
+		q.Queue(theseKeysSQL, p.event, p.keys)
 		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == payAuthorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
+		q.Queue(uncountSQL, p.ID)
 		queueBack(&q, p.Order, reason, nil)
 		return tx.SendBatch(ctx, &q).Close()
 	})
@@ -50,7 +68,6 @@ func (o *Orders) lose(ctx context.Context, p Payment, captured int64, reason, at
 		return false, err // it was sold meanwhile, or is on its way back already
 	}
 	o.mailWritten()
-	reached(PointLost)
 	return true, o.letGo(ctx, p)
 }
 
@@ -78,10 +95,13 @@ UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id F
 
 // close ends a payment of which nothing is kept. voids is how often it was tried to void it, if this came of it.
 func (o *Orders) close(ctx context.Context, p Payment, reason string, voids int) error {
-	if _, err := o.db.Exec(ctx, closeSQL, p.ID, reason, voids); err != nil {
+	var q pgx.Batch
+	q.Queue(theseKeysSQL, p.event, p.keys)
+	q.Queue(closeSQL, p.ID, reason, voids)
+	q.Queue(uncountSQL, p.ID)
+	if err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &q).Close() }); err != nil {
 		return err
 	}
-	reached(PointClosed)
 	return o.letGo(ctx, p)
 }
 
@@ -123,7 +143,6 @@ func (o *Orders) void(ctx context.Context, p Payment, i intention) (again bool, 
 	if err != nil {
 		return false, err
 	}
-	reached(PointVoiding)
 	switch standing.Stand {
 	case Captured:
 		again, err = o.late(ctx, p, standing)
@@ -155,15 +174,12 @@ func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, e
 	if p.Reason == reasonStopped || s.Amount != p.Amount || s.Currency != p.Currency || s.Refunded > 0 {
 		return o.lose(ctx, p, s.Captured, p.Reason, "")
 	}
-	tag, err := o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured)
+	is, err := o.authorized(ctx, &p, s, payLost, payClosed)
 	switch {
 	case isConstraint(err, "one hold has one payment under way"):
 		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
-	case err != nil:
+	case err != nil || !is:
 		return false, err
-	case tag.RowsAffected() == 0: // another node is at it, or gave it up
-		return false, nil
 	}
-	p.State, p.Captured = payAuthorized, s.Captured
 	return o.sell(ctx, p)
 }

@@ -2,7 +2,6 @@ package orders_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -36,18 +35,26 @@ func open(t testing.TB, planName string, e seats.NewEvent) *house {
 	if _, err := seats.CreateEvent(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	var office *seats.Office
+	office, h.sale = h.node(t)
+	h.orders = orders.New(h.db)
+	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
+	return h
+}
+
+// node runs one more node of the house.
+func (h *house) node(t testing.TB) (*seats.Office, *seats.Sale) {
+	t.Helper()
+	office := seats.NewOffice(h.db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- office.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	var err error
-	if h.sale, err = office.Sale(t.Context(), "evening"); err != nil {
+	sale, err := office.Sale(t.Context(), "evening")
+	if err != nil {
 		t.Fatal(err)
 	}
-	h.orders = orders.New(h.db)
-	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
-	return h
+	return office, sale
 }
 
 // form is what somebody who takes so many places fills in.
@@ -57,7 +64,7 @@ func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: orders.Free}
+	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: orders.Free, Verified: "ann@example.org"}
 }
 
 // ordered places an order for so many places.

@@ -24,7 +24,7 @@ type Moved struct {
 const movedSQL = `
 SELECT p.created_at, p.code, coalesce(o.name, p.form->>'name', ''), 'payment', p.method, p.reference, p.captured, p.currency, p.state
   FROM payment p LEFT JOIN orders o ON o.id = p.order_id
- WHERE p.event_id = $1 AND (p.captured > 0 OR p.state IN ('authorized', 'sold'))
+ WHERE p.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state IN ('authorized', 'sold'))
  UNION ALL
 SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received, o.currency, 'done' FROM orders o WHERE o.event_id = $1 AND o.received > 0
  UNION ALL

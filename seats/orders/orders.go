@@ -35,6 +35,7 @@ const (
 
 // Orders places orders and finds them again. One is enough for a node.
 type Orders struct {
+	unpaid   unpaidOrders
 	Happened func() // told that something became of an order or a ticket; must return at once; may be nil
 
 	db   seats.DB
@@ -42,21 +43,26 @@ type Orders struct {
 	wake chan struct{} // mail was written
 
 	errands chan struct{} // there is an errand
+	due     chan struct{} // an order is to be paid later
+	later   retries       // unpaid orders that could not be cancelled
 	pay     paying
-
-	unguarded bool // for tests: forget that a hold makes one order
 }
 
 // New returns the orders of a database.
 func New(db seats.DB) *Orders {
-	return &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), errands: make(chan struct{}, 1), pay: newPaying()}
+	o := &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), errands: make(chan struct{}, 1), due: make(chan struct{}, 1), pay: newPaying()}
+	for _, method := range []string{Free, Door, Invoice} {
+		o.Accept(method, byEmail{db})
+	}
+	return o
 }
 
 // Order is what somebody bought, or got for nothing.
 type Order struct {
 	ID        seats.ID
-	Code      string // who knows it may see the order
-	Event     string // slug
+	Code      string   // who knows it may see the order
+	Event     string   // slug
+	Holder    seats.ID // the visitor who ordered; zero if the box office sold it
 	State     string
 	Name      string
 	Email     string
@@ -77,6 +83,13 @@ type Order struct {
 	Answers   map[string]string // by number of the event's question, from 1
 	Started   bool              // the event has begun, by the database's clock
 	Tickets   []Ticket          // by seat
+
+	DueAt      *time.Time   // until when it is to be paid; nil if nothing is to be paid later
+	Policy     seats.Policy // of its event, as far as it is about cancelling
+	CancelEnds *time.Time   // until when its attendee cancels, by the policy; nil: never
+	CancelOver bool         // that time is over, by the database's clock, or there is none
+
+	keys []seats.ID // its live tickets count for these (person.go)
 }
 
 // Due is what is still to be paid, in minor units.
@@ -103,7 +116,8 @@ type Ticket struct {
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
+       o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true)
   FROM orders o JOIN event e ON e.id = o.event_id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -124,7 +138,8 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var event int64
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
-		&found.Fee, &found.FeeKept, &found.Kept)
+		&found.Fee, &found.FeeKept, &found.Kept, &found.Holder, &found.keys,
+		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

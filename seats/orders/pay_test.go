@@ -79,7 +79,7 @@ func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 			t.Errorf("%d payments were begun while one is %s, want 1", n, stand)
 		}
 	}
-	h := openTill(t, seats.NewEvent{Extensions: 100})
+	h := openTill(t, seats.NewEvent{Extensions: 100, SeatsPerHolder: 500})
 	h.exec(t, `DROP INDEX "one hold has one payment under way"`)
 	for tries := 0; crowd(h, orders.Pending) < 2; tries++ { // it is a race, and often the first is fast enough
 		if tries == 40 {
@@ -297,18 +297,28 @@ func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.bank.set(func(b *bank) { b.stuck = "" })
-	for end := time.Now().Add(20 * time.Second); h.count(t, "refund WHERE done_at IS NULL")+h.count(t, "intention WHERE done_at IS NULL") > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if err := h.orders.Ask(t.Context(), p); err != nil {
-			t.Fatal(err)
+	// settles asks until nothing is to be done. The node's own loop may have a step under way: then a question finds nothing to do.
+	settles := func() bool {
+		end := time.Now().Add(20 * time.Second)
+		for h.count(t, "refund WHERE done_at IS NULL")+h.count(t, "intention WHERE done_at IS NULL") > 0 {
+			if time.Now().After(end) {
+				return false
+			}
+			if err := h.orders.Ask(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
+		return true
 	}
+	settles()
 	if p = h.until(t, p.Code, "closed"); h.orders.Lose(t, p) {
 		t.Error("something follows from money that went back already")
 	}
 	h.until(t, p.Code, "closed")
 	h.exec(t, `UPDATE intention SET done_at = NULL, next_try = clock_timestamp() WHERE step = 'void'`) // and one read news of it when it went back
-	if err := h.orders.Ask(t.Context(), p); err != nil || h.count(t, "intention WHERE done_at IS NULL") > 0 {
-		t.Errorf("something is meant for ever with money that went back, %v", err)
+	if !settles() {
+		t.Error("something is meant for ever with money that went back")
 	}
 	if n := h.count(t, "refund WHERE done_at IS NOT NULL"); n != 1 {
 		t.Errorf("%d refunds were done, want 1", n)

@@ -46,6 +46,13 @@ type Payment struct {
 	Title  string        // name of the event
 	Age    time.Duration // by the database's clock
 	Length time.Duration // how long the seats are kept for a payment
+
+	Confirmed bool // the email was confirmed, if that is what it waits for
+
+	event   int64
+	keys    []seats.ID // known before it began
+	card    *seats.ID  // key of the card; nil until it was authorized, or if the provider does not name it
+	counted bool       // its seats are counted for keys
 }
 
 // Done tells that the order is there; Over that there will be none.
@@ -57,7 +64,7 @@ func (p Payment) Over() bool { return p.State == payLost || p.State == payClosed
 const paymentColumns = `
 SELECT p.id, e.slug, p.order_id, p.code, p.holder, p.form, p.method, p.currency, p.amount, p.state, p.reference, p.page,
        p.captured, p.reason, p.attention, p.created_at, e.name,
-       extract(epoch FROM clock_timestamp() - p.created_at)::float8, extract(epoch FROM e.payment_length)::float8
+       extract(epoch FROM clock_timestamp() - p.created_at)::float8, extract(epoch FROM e.payment_length)::float8, p.event_id, p.keys, p.card, p.counted, p.confirmed_at IS NOT NULL
   FROM payment p JOIN event e ON e.id = p.event_id`
 
 const (
@@ -71,7 +78,7 @@ const (
 func (p *Payment) scan(row pgx.Row) error {
 	var age, length float64
 	err := row.Scan(&p.ID, &p.Event, &p.Order, &p.Code, &p.Holder, &p.Form, &p.Method, &p.Currency, &p.Amount,
-		&p.State, &p.Reference, &p.Page, &p.Captured, &p.Reason, &p.Attention, &p.CreatedAt, &p.Title, &age, &length)
+		&p.State, &p.Reference, &p.Page, &p.Captured, &p.Reason, &p.Attention, &p.CreatedAt, &p.Title, &age, &length, &p.event, &p.keys, &p.card, &p.counted, &p.Confirmed)
 	p.Age, p.Length = time.Duration(age*float64(time.Second)), time.Duration(length*float64(time.Second))
 	return err
 }

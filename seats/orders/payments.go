@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -68,6 +69,7 @@ type Standing struct {
 	Captured  int64  // minor units, refunds not taken off
 	Refunded  int64  // minor units
 	Reason    string // for the attendee: why it was declined
+	Card      string // the provider's name of the card, the same whoever pays with it; empty if unknown
 
 	Elsewhere int64     // minor units of Refunded that were not asked for here
 	Failed    []Failure // refunds that were asked for here and came back; they are not in Refunded
@@ -115,8 +117,8 @@ func (o *Orders) Methods(e seats.Event, total int64) (methods []string) {
 		{Demo, e.Demo && o.pay.by[Demo] != nil},
 		{Card, !e.Demo && o.pay.by[Card] != nil},
 		{Credit, o.pay.by[Credit] != nil},
-		{Door, e.PayAtDoor},
-		{Invoice, e.Invoices},
+		{Door, e.PayAtDoor && e.CanPayLater(time.Now())},
+		{Invoice, e.Invoices && e.CanPayLater(time.Now())},
 	} {
 		if m.there {
 			methods = append(methods, m.method)

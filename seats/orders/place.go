@@ -18,9 +18,13 @@ const CodeKey = "key"
 // Place makes an order of a hold: the seats are sold, the tickets made and the mail about it is on its way, all of it or
 // nothing. It returns the order's code; a repeat of the same form gets the same one.
 //
-// Errors: Mistakes; seats.ErrNoHold; a *seats.Refusal if the hold is not what the form shows or was used with other
+// Errors: Mistakes; ErrUnconfirmed; ErrUnpaid and ErrUnpaidNet; seats.ErrNoHold; a *seats.Refusal if the hold is not what the form shows or was used with other
 // details; the database's.
 func (o *Orders) Place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
+	return withoutEarlier(ctx, o, s, holder, f, o.place)
+}
+
+func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
 	p, err := o.prepare(ctx, s, holder, f)
 	if err != nil {
 		return "", err
@@ -28,13 +32,34 @@ func (o *Orders) Place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	if Ahead(p.form.Method) {
 		return "", Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
 	}
+	needs, err := o.needsConfirmation(ctx, s, p)
+	if err != nil {
+		return "", err
+	}
+	if needs {
+		return o.first(ctx, holder, p.form, ErrUnconfirmed)
+	}
+	leave, err := o.limitUnpaid(ctx, s, p)
+	defer leave()
+	if err != nil {
+		return o.first(ctx, holder, p.form, err)
+	}
+	defer o.unpaid.enter(s, &p)()
 	_, err = s.Sell(ctx, o.deal(s, p))
 	var refusal *seats.Refusal
 	switch {
 	case err == nil:
 		o.mailWritten()
+		if Later(p.form.Method) {
+			o.wakeDue()
+		}
 		return p.code, nil
-	case errors.Is(err, seats.ErrNoHold) || errors.As(err, &refusal):
+	case errors.As(err, &refusal) && refusal.Code == seats.CodePaying: // maybe the same form, whose email was confirmed in this moment
+		if before, e := o.underWay(ctx, p); e == nil && before.ID != (seats.ID{}) && before.Confirms() {
+			return "", ErrUnconfirmed
+		}
+		return o.first(ctx, holder, p.form, err)
+	case errors.Is(err, seats.ErrNoHold) || errors.Is(err, ErrUnpaid) || errors.As(err, &refusal):
 		return o.first(ctx, holder, p.form, err)
 	}
 	return "", fmt.Errorf("orders: place: %w", err)
@@ -51,6 +76,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 		return placed{}, seats.ErrNoHold
 	}
 	total := s.Total(f.Seats)
+	keys := personKeys(f.Email, f.Account)
 	f = f.tidy(s.Event, total)
 	today, err := o.today(ctx, s.Event)
 	if err != nil {
@@ -60,16 +86,13 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if err != nil {
 		return placed{}, err
 	}
-	return placed{id: seats.NewID(), code: newCode(), holder: holder, form: f, born: born, total: total}, nil
+	return placed{id: seats.NewID(), code: newCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
 }
 
 // deal is what is agreed with the seats. The hold is named in it, and is sold at most once.
 func (o *Orders) deal(s *seats.Sale, p placed) seats.Deal {
-	d := seats.Deal{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats}
-	if o.unguarded || planted("a form has no key") {
-		d.Hold, d.Seats, p.form.Hold = seats.ID{}, nil, seats.NewID()
-	}
-	d.Write = func(q *pgx.Batch, sold []int) { p.queue(q, s, sold) }
+	d := seats.Deal{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Check: p.check}
+	d.Write = func(q *pgx.Batch, sold []int) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
 	return d
 }
 
@@ -80,16 +103,23 @@ type placed struct {
 	holder seats.ID
 	form   Form
 	born   *time.Time
-	total  int64 // minor units
+	total  int64      // minor units
+	keys   []seats.ID // the first is that of the email
+
+	bounded *unpaidOrder // nil: it is not, or not by its email (unpaid.go)
 }
 
-// What was typed at the checkout is in the order then, and is kept nowhere else.
+// What is paid later is due by the event's policy. What was typed at the checkout is in the order then, and is kept nowhere else.
 const placeSQL = `
-WITH forgotten AS (
+WITH due AS (
+    SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at
+      FROM event WHERE id = $2 AND $10::text IN ('door', 'invoice')
+), forgotten AS (
     DELETE FROM typed WHERE event_id = $2 AND holder = $4
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'), $18, $19)
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, due_at, remind_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'), $18, $19, $20,
+            (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
     INSERT INTO ticket (id, event_id, order_id, idx, price, fee)
@@ -104,7 +134,8 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
 	ids, idxs := newTickets(sold)
 	cost := s.Cost(sold)
 	q.Queue(placeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, cost.Total, ids, idxs, cost.Prices, p.form.Answers, cost.Shares, cost.Fee, s.Event.Fees.Kept)
+		p.form.Method, s.Event.Currency, cost.Total, ids, idxs, cost.Prices, p.form.Answers, cost.Shares, cost.Fee, s.Event.Fees.Kept, p.keys)
+	p.queueNetwork(q)
 }
 
 // newTickets are the ids of tickets for these seats, and the seats as a statement takes them.

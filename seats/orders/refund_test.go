@@ -187,7 +187,7 @@ func TestATicketThatSomebodyWentInWithIsNotCancelled(t *testing.T) {
 
 func TestOfAScanAndACancellationAtOnceOneWins(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, seats.NewEvent{SeatsPerHolder: 100})
 	d := h.door(t)
 	for i := range 12 {
 		order := h.buys(t, 1)

@@ -111,10 +111,10 @@ func typed(code string) string {
 }
 
 // The guard: one scan of a ticket admits. A ticket that was revoked in between does not pass, nor one that is being
-// cancelled in this moment.
+// cancelled in this moment. The time a device says lies within the life of its door.
 const admitSQL = `
 INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
-SELECT $1, $2, t.id, $4, $5, least(coalesce($6::timestamptz, clock_timestamp()), clock_timestamp()), true
+SELECT $1, $2, t.id, $4, $5, least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp()), true
   FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
     ON CONFLICT DO NOTHING`
 
@@ -124,7 +124,7 @@ const firstScanSQL = `SELECT scanned_at, place FROM scan WHERE ticket_id = $1 AN
 
 const againSQL = `
 INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
-VALUES ($1, $2, $3, $4, $5, least(coalesce($6::timestamptz, clock_timestamp()), clock_timestamp()), false)
+VALUES ($1, $2, $3, $4, $5, least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp()), false)
     ON CONFLICT DO NOTHING`
 
 func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdict, error) {

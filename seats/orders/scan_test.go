@@ -3,6 +3,7 @@ package orders_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,6 +63,7 @@ func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
 	d, tickets := h.door(t), h.ordered(t, 2).Tickets
+	h.exec(t, `UPDATE door SET created_at = clock_timestamp() - interval '2 hours'`)
 	s := orders.Scan{Key: "k", Code: tickets[0].Code, Place: "North", At: time.Now().Add(-time.Hour)}
 	for range 3 {
 		if v := h.scan(t, d, s); v.Word != orders.ScanIn || time.Since(v.At) < 50*time.Minute {
@@ -73,6 +75,18 @@ func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
 	wantRefusal(t, err, orders.CodeKey)
 	if v := h.scan(t, d, orders.Scan{Key: "other", Code: tickets[1].Code, At: time.Now().Add(time.Hour)}); v.Word != orders.ScanIn || v.At.After(time.Now().Add(time.Minute)) {
 		t.Errorf("a phone whose clock is ahead got %+v", v)
+	}
+}
+
+func TestScan_TimeLiesWithinTheLifeOfTheDoor(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", seats.NewEvent{})
+	d, tickets := h.door(t), h.ordered(t, 2).Tickets
+	for i, at := range []time.Time{time.UnixMilli(1), time.Now().Add(time.Hour)} {
+		v := h.scan(t, d, orders.Scan{Key: strconv.Itoa(i), Code: tickets[i].Code, At: at})
+		if v.Word != orders.ScanIn || time.Since(v.At).Abs() > time.Minute {
+			t.Errorf("a scan at %v is kept as %v: %s", at, v.At, v.Word)
+		}
 	}
 }
 

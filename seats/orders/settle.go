@@ -18,6 +18,7 @@ const (
 	reasonStopped = "You stopped the payment. Nothing was charged."
 	reasonEnded   = "The payment was ended before it was finished. Nothing was charged."
 	reasonOrdered = "These seats were ordered another way. Nothing was charged."
+	reasonMail    = "Your email address was not confirmed in time. Nothing was ordered."
 	reasonPrice   = "The price changed while you paid. Nothing was charged. Look at your seats again."
 )
 
@@ -37,7 +38,6 @@ func (o *Orders) authorize(ctx context.Context, p Payment, i intention) (again b
 	if err != nil {
 		return false, err
 	}
-	reached(PointAuthorizing)
 	return o.heard(ctx, p, standing)
 }
 
@@ -51,10 +51,24 @@ func (o *Orders) knownAs(ctx context.Context, p *Payment, s Standing) error {
 	return err
 }
 
-// What is on its way back is promised to nobody any more.
+// What is on its way back is no longer promised to anyone. Whether the seats count for the person may have changed since the
+// payment was read.
 const authorizedSQL = `
-UPDATE payment SET state = 'authorized', captured = $2
- WHERE id = $1 AND state IN ('open', 'lost', 'closed') AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)`
+UPDATE payment SET state = 'authorized', captured = $2, card = coalesce(card, $3)
+ WHERE id = $1 AND state = ANY($4::text[]) AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)
+RETURNING counted`
+
+// authorized notes that the money of a payment in one of these states is promised or there. It reports false if the payment
+// is in another state by now: another node sells its seats, or gave it up and voids it.
+func (o *Orders) authorized(ctx context.Context, p *Payment, s Standing, from ...string) (is bool, err error) {
+	p.knowCard(s)
+	err = o.db.QueryRow(ctx, authorizedSQL, p.ID, s.Captured, p.card, from).Scan(&p.counted)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	p.State, p.Captured = payAuthorized, s.Captured
+	return err == nil, err
+}
 
 // heard acts on what a provider said of a payment that is open.
 func (o *Orders) heard(ctx context.Context, p Payment, s Standing) (again bool, err error) {
@@ -67,11 +81,9 @@ func (o *Orders) heard(ctx context.Context, p Payment, s Standing) (again bool, 
 			p.State = payAuthorized
 			return o.lose(ctx, p, s.Captured, reasonEnded, fmt.Sprintf("The provider has %d %s, and the order is %d %s.", s.Amount, s.Currency, p.Amount, p.Currency))
 		}
-		if _, err := o.db.Exec(ctx, authorizedSQL, p.ID, s.Captured); err != nil {
+		if is, err := o.authorized(ctx, &p, s, payOpen); err != nil || !is {
 			return false, err
 		}
-		p.State, p.Captured = payAuthorized, s.Captured
-		reached(PointAuthorized)
 		return o.sell(ctx, p)
 	case Declined:
 		return false, o.close(ctx, p, "Your payment was declined"+because(s.Reason)+" Nothing was charged.", 0)
@@ -88,7 +100,8 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// wait is for an attendee who is at the provider's page. After their time they may go on while nobody takes the seats.
+// wait is for an attendee who is at the provider's page. After their time they may go on until the seats are taken; an
+// email is confirmed in time.
 func (o *Orders) wait(ctx context.Context, p Payment) (again bool, err error) {
 	if p.Age < p.Length {
 		return false, nil
@@ -104,7 +117,7 @@ func (o *Orders) wait(ctx context.Context, p Payment) (again bool, err error) {
 	switch there := containsAll(hold.Seats, p.Form.Seats); {
 	case !there && !s.Event.Strict:
 		return o.lose(ctx, p, 0, reasonTaken, "")
-	case there && p.Age < p.Length+patience:
+	case there && !p.Confirms() && p.Age < p.Length+patience:
 		return false, nil
 	}
 	return o.lose(ctx, p, 0, reasonTime, "")
@@ -142,16 +155,13 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 	case s.Total(p.Form.Seats) != p.Amount:
 		return o.lose(ctx, p, 0, reasonPrice, "")
 	}
-	form := placed{id: p.Order, code: p.Code, holder: p.Holder, form: p.Form, total: p.Amount}
+	form := placed{id: p.Order, code: p.Code, holder: p.Holder, form: p.Form, total: p.Amount, keys: p.allKeys()}
 	if p.Form.Born != "" {
 		born, _ := birth(p.Form.Born, time.Time{}) // it was checked when it came
 		form.born = &born
 	}
-	if planted("captured before the guard") {
-		_, _ = o.call(ctx, p, "planted", 0, Payments.Capture)
-	}
-	d := seats.Deal{Holder: p.Holder, Order: p.Order, Seats: p.Form.Seats, Late: true}
-	d.Write = func(q *pgx.Batch, sold []int) { form.queue(q, s, sold); q.Queue(soldSQL, p.ID) }
+	d := seats.Deal{Holder: p.Holder, Order: p.Order, Seats: p.Form.Seats, Late: true, Keys: p.uncounted()}
+	d.Write = func(q *pgx.Batch, sold []int) { form.queue(q, s, sold); q.Queue(soldSQL, p.ID, p.counted) }
 	_, err = s.Sell(ctx, d)
 	var refusal *seats.Refusal
 	switch {
@@ -160,8 +170,10 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	reached(PointSold)
 	o.mailWritten()
+	if Later(p.Method) {
+		o.wakeDue()
+	}
 	return true, nil
 }
 
@@ -169,13 +181,13 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 // for so long that another one gave the payment up meets a state that may not be null, and sells nothing.
 const soldSQL = `
 WITH sold AS (
-    UPDATE payment SET state = CASE WHEN state <> 'authorized' OR EXISTS (SELECT FROM refund WHERE payment_id = $1) THEN NULL WHEN captured > 0 THEN 'captured' ELSE 'sold' END, reason = ''
+    UPDATE payment SET state = CASE WHEN state <> 'authorized' OR counted <> $2 OR EXISTS (SELECT FROM refund WHERE payment_id = $1) THEN NULL WHEN captured > 0 OR method IN ('free', 'door', 'invoice') THEN 'captured' ELSE 'sold' END, reason = '', counted = false
      WHERE id = $1
-    RETURNING id, order_id, captured
+    RETURNING id, order_id, captured, state
 ), paid AS (
     UPDATE orders SET paid = sold.captured FROM sold WHERE orders.id = sold.order_id AND sold.captured > 0
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND done_at IS NULL
 )
-INSERT INTO intention (payment_id, step) SELECT id, 'capture' FROM sold WHERE captured = 0
+INSERT INTO intention (payment_id, step) SELECT id, 'capture' FROM sold WHERE state = 'sold'
     ON CONFLICT DO NOTHING`

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,8 +29,12 @@ func WriteCSV(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-// plain keeps a text from being a formula in the spreadsheets of others.
+// formula is what begins a cell with a formula where cells are separated by it.
+var formula = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@])`)
+
+// plain keeps a text, and what stands in it behind another separator, from being a formula in the spreadsheets of others.
 func plain(s string) string {
+	s = formula.ReplaceAllString(s, "$1'$2")
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}

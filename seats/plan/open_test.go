@@ -14,8 +14,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// everyFile is every plan there is to read: those of the tests, those that come with Usher, and those of others, where
-// they are at hand.
+// everyFile is every plan there is to read: those of the tests, those that come with Usher, and those in the formats of
+// other programs.
 func everyFile(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{"pretix": []byte(smallPretix), "seats.io": []byte(smallSeatsio), "floors": []byte(smallFloors), "own": []byte(smallOwn)}
@@ -27,8 +27,11 @@ func everyFile(t *testing.T) map[string][]byte {
 		}
 		files[name] = b.Bytes()
 	}
-	shared, _ := filepath.Glob("../../../shared/plans/*.json")
-	for _, path := range shared {
+	charts, err := filepath.Glob("testdata/charts/*.json")
+	if err != nil || len(charts) == 0 {
+		t.Fatalf("no charts, %v", err)
+	}
+	for _, path := range charts {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

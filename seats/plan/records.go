@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ type Records struct {
 const (
 	mostRecords = 200_000
 	mostColumns = 60
+	mostCells   = 4_000_000 // texts of a table: each costs 16 bytes beside its own
+	mostInLine  = 4_000     // separators in a line of a file, also inside of texts
+	mostOfLine  = 1 << 20   // bytes of a line
 )
 
 // Survey reads a table or a drawing. The error is an *Error, if it is known what is wrong.
@@ -64,20 +68,37 @@ func surveyCSV(data []byte) (*Records, error) {
 			in.Comma = comma
 		}
 	}
-	all, err := in.ReadAll()
-	var syntax *csv.ParseError
-	switch {
-	case errors.As(err, &syntax):
-		return nil, &Error{Line: syntax.Line, Reason: "this is no table: " + syntax.Err.Error()}
-	case err != nil:
-		return nil, &Error{Reason: err.Error()}
-	case len(all) < 2 || len(all[0]) < 2:
-		return nil, &Error{Line: 1, Reason: "a table has a line with the names of its columns, two at least, and a line for each seat"}
-	case len(all[0]) > mostColumns || len(all) > mostRecords:
-		return nil, &Error{Reason: fmt.Sprintf("a table has at most %d columns and %d lines", mostColumns, mostRecords)}
+	for line := range bytes.Lines(data) {
+		if len(line) > mostOfLine || bytes.Count(line, []byte{byte(in.Comma)}) > mostInLine {
+			return nil, errTable
+		}
 	}
-	r := &Records{Kind: KindCSV, Rows: all[1:]}
-	for i, name := range all[0] {
+	head, err := in.Read()
+	if err != nil {
+		return nil, tableError(err)
+	}
+	if len(head) > mostColumns {
+		return nil, errTable
+	}
+	r := &Records{Kind: KindCSV}
+	in.ReuseRecord = true
+	for {
+		row, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, tableError(err)
+		}
+		if len(r.Rows)+1 >= mostRecords || (len(r.Rows)+1)*len(head) > mostCells {
+			return nil, errTable
+		}
+		r.Rows = append(r.Rows, slices.Clone(row[:min(len(row), len(head))]))
+	}
+	if len(r.Rows) == 0 || len(head) < 2 {
+		return nil, &Error{Line: 1, Reason: "a table has a line with the names of its columns, two at least, and a line for each seat"}
+	}
+	for i, name := range head {
 		name = strings.ToValidUTF8(strings.TrimSpace(name), "")
 		if name == "" || slices.Contains(r.Columns, name) {
 			name = fmt.Sprintf("column %d", i+1)
@@ -94,6 +115,16 @@ func surveyCSV(data []byte) (*Records, error) {
 		r.Rows[i] = row[:len(r.Columns)]
 	}
 	return r, nil
+}
+
+var errTable = &Error{Reason: fmt.Sprintf("a table has at most %d columns, %d lines and %d cells", mostColumns, mostRecords, mostCells)}
+
+func tableError(err error) error {
+	var syntax *csv.ParseError
+	if errors.As(err, &syntax) {
+		return &Error{Line: syntax.Line, Reason: "this is no table: " + syntax.Err.Error()}
+	}
+	return &Error{Reason: err.Error()}
 }
 
 // Values are the different texts of a column and how often each stands, at most so many of them, the most frequent first.

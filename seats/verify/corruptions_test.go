@@ -189,6 +189,14 @@ var plantedCorruptions = []struct {
 			{"key": "2", "hold": "' || id || '", "seats": [0, 1], "expires_at": "2030-01-01T00:00:01Z"}]')::json WHERE 0 = ANY(seats)`,
 	},
 	{
+		"a hold row counts fewer tickets than its visitor bought", "O1", "tickets bought, and their orders have",
+		`UPDATE hold SET bought = bought + 1 WHERE 0 = ANY(seats)`,
+	},
+	{
+		"a hold outlives its session", "P13", "and its session at",
+		`UPDATE hold SET session_ends = expires_at - interval '1 second' WHERE 0 = ANY(seats)`,
+	},
+	{
 		"somebody has two holds", "P8", "has two holds",
 		`INSERT INTO hold SELECT event_id, holder, gen_random_uuid(), seats, expires_at FROM hold WHERE 0 = ANY(seats)`,
 	},

@@ -17,7 +17,9 @@ type hold struct {
 	end        pgtype.Timestamptz
 	extensions int
 	lapsed     bool
-	answers    []byte // JSON; see answer.go
+	bought     int                // live tickets of the visitor's orders, as the row says
+	session    pgtype.Timestamptz // it lasts until then at least; null for none
+	answers    []byte             // JSON; see answer.go
 
 	has int // seats whose rows name the holder, held, lapsed or paying
 }
@@ -25,7 +27,7 @@ type hold struct {
 func (h *hold) names(idx int) bool { return slices.Contains(h.seats, int32(idx)) }
 
 const holdsSQL = `
-SELECT holder, id, seats, expires_at, extensions, lapsed, answers FROM hold WHERE event_id = $1 ORDER BY holder`
+SELECT holder, id, seats, expires_at, extensions, lapsed, answers, bought, session_ends FROM hold WHERE event_id = $1 ORDER BY holder`
 
 func (b *books) readHolds(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, holdsSQL, b.id)
@@ -34,7 +36,7 @@ func (b *books) readHolds(ctx context.Context, tx pgx.Tx) error {
 	}
 	b.holds, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hold, error) {
 		var h hold
-		return &h, row.Scan(&h.holder, &h.id, &h.seats, &h.end, &h.extensions, &h.lapsed, &h.answers)
+		return &h, row.Scan(&h.holder, &h.id, &h.seats, &h.end, &h.extensions, &h.lapsed, &h.answers, &h.bought, &h.session)
 	})
 	if err != nil {
 		return err
@@ -64,6 +66,9 @@ func (b *books) checkHold(h *hold) {
 	if !finite(h.end) {
 		b.broken(p3, none, "the hold of %s has no end", short(h.holder))
 		return
+	}
+	if h.session.Valid && h.end.Time.After(h.session.Time) {
+		b.broken(p13, none, "the hold of %s ends at %s, and its session at %s", short(h.holder), clock(h.end), clock(h.session))
 	}
 	live := !h.lapsed && h.end.Time.After(b.now)
 	for _, i := range h.seats {

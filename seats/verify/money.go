@@ -16,7 +16,7 @@ WITH back AS (
       FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id
 )
 SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds are %s', id, captured, paid, back)
-  FROM p WHERE captured IS DISTINCT FROM paid + back
+  FROM p WHERE method IN ('card', 'demo', 'credit') AND captured IS DISTINCT FROM paid + back
  UNION ALL
 SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
   FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
@@ -26,12 +26,13 @@ SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s',
  WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0)
  UNION ALL
 SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.paid, t.cost)
-  FROM orders o, LATERAL (SELECT coalesce(sum(price + fee), 0) AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+  FROM orders o, LATERAL (SELECT coalesce(sum(price + fee) FILTER (WHERE revoked_at IS NULL), 0) AS cost FROM ticket WHERE order_id = o.id) t
  WHERE o.paid - o.kept > t.cost
  UNION ALL
-SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets, and those that do not go back are %s', o.id, o.kept, f.fee)
-  FROM orders o, LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM ticket WHERE order_id = o.id AND revoked_at IS NOT NULL AND moved_to IS NULL AND o.fee_kept) f
- WHERE o.kept > 0 AND o.kept > f.fee
+SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets, and those that do not go back are %s', o.id, o.kept, f.fee + c.fee)
+  FROM orders o, LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM ticket WHERE order_id = o.id AND revoked_at IS NOT NULL AND moved_to IS NULL AND o.fee_kept) f,
+       LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM cancellation WHERE order_id = o.id) c
+ WHERE o.kept > 0 AND o.kept > f.fee + c.fee
  UNION ALL
 SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
   FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r

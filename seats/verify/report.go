@@ -17,12 +17,15 @@ const (
 	p10
 	p11
 	p12
+	p13
 	o1
 	o4
 	o7
 	o8
 	o9
 	o10
+	o11
+	o12
 	w1
 	w2
 	w3
@@ -51,17 +54,20 @@ var words = [...]string{
 	p5:  `The counts of a version are the counts of the rows at that version.`,
 	p6:  `Versions have no gap, and the change log replayed is the table.`,
 	p7:  `A won claim repeated with its key gets the first answer and no more seats.`,
-	p8:  `Nobody holds more than the event allows, and more seats reset no clock.`,
+	p8:  `Nobody holds and bought more than the event allows, and more seats reset no clock.`,
 	p9:  `What the map shows was committed.`,
 	p10: `Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.`,
 	p11: `Where holds are strict nobody keeps a seat whose time is up.`,
 	p12: `A blocked seat stands in the block that keeps it, with its reason.`,
-	o1:  `A sold seat has an order and one live ticket, and both came with it.`,
+	p13: `A hold ends no later than the session that it was claimed in.`,
+	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
 	o4:  `An order costs what its tickets cost, each with its share of the fees.`,
 	o7:  `A ticket lets one person in, and nobody once it was cancelled.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,
 	o10: `What is done to many orders is done to each of them, once.`,
+	o11: `Nobody gets more tickets of an event than its limit, over all orders with the same email, account or card.`,
+	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
 	w1:  `A person has one place in the wait list of an event.`,
 	w2:  `An entry has at most one open offer, exactly while it is offered, and nobody is served twice.`,
 	w3:  `No seat is in two open offers.`,
@@ -130,7 +136,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

@@ -92,6 +92,8 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../orders/doc.go", "O8"},
 		{"../orders/doc.go", "O9"},
 		{"../orders/doc.go", "O10"},
+		{"../orders/doc.go", "O11"},
+		{"../orders/doc.go", "O12"},
 		{"../waitlist/doc.go", "W1"},
 		{"../waitlist/doc.go", "W2"},
 		{"../waitlist/doc.go", "W3"},

@@ -177,7 +177,7 @@ func (h *hours) buys(n *node, who seats.ID) (done bool) {
 	if err != nil {
 		return false
 	}
-	code, err := n.orders.Place(h.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Door})
+	code, err := n.orders.Place(h.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: who.String() + "@example.org", Method: orders.Door, Verified: who.String() + "@example.org"})
 	if err == nil {
 		h.orders = append(h.orders, code)
 	}

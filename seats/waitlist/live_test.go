@@ -65,7 +65,7 @@ func TestWhatFitsIsOfferedWithinFiveSecondsWhateverBroughtItBackToWhateverNode(t
 }
 
 // The order of magnitude: what a round does for many it does at once. How fast that is next to a sale says
-// cmd/usher/bench.
+// tools/bench.
 func TestAThousandSeatsThatComeBackAtOnceAreOfferedInOneRoundToTheFirstOfManyWhoWait(t *testing.T) {
 	t.Parallel()
 	const many, back = 8_000, 1000

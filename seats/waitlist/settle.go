@@ -41,10 +41,13 @@ WITH ended AS (
 )
 SELECT id, outcome, state = 'waiting' FROM moved`
 
-// The time until which they wait is over.
+// The time until which they wait is over. Several entries are locked in the order of their ids, as a batch with offers locks
+// them; the index by rank would meet them in another one.
 const expireSQL = `
-WITH gone AS (
-    UPDATE entry SET state = 'over' WHERE event_id = $1 AND state = 'waiting' AND until <= clock_timestamp() RETURNING id, event_id
+WITH due AS (
+    SELECT id FROM entry WHERE event_id = $1 AND state = 'waiting' AND until <= clock_timestamp() ORDER BY id FOR NO KEY UPDATE
+), gone AS (
+    UPDATE entry SET state = 'over' FROM due WHERE entry.id = due.id RETURNING entry.id, event_id
 ), noted AS (
     INSERT INTO wait_step (event_id, entry_id, what, detail) SELECT event_id, id, 'over', 'the time until which it waited' FROM gone
 )
@@ -87,7 +90,9 @@ func (l *List) settle(ctx context.Context, event int64) (found settled, err erro
 
 // The sale is over: nobody waits any more. Whoever holds an offer has it until its end.
 const closeSQL = `
-WITH gone AS (
-    UPDATE entry SET state = 'over' WHERE event_id = $1 AND state IN ('new', 'waiting') RETURNING id, event_id
+WITH waits AS (
+    SELECT id FROM entry WHERE event_id = $1 AND state IN ('new', 'waiting') ORDER BY id FOR NO KEY UPDATE
+), gone AS (
+    UPDATE entry SET state = 'over' FROM waits WHERE entry.id = waits.id RETURNING entry.id, event_id
 )
 INSERT INTO wait_step (event_id, entry_id, what, detail) SELECT event_id, id, 'over', 'the sale' FROM gone`

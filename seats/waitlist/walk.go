@@ -91,7 +91,7 @@ func (l *List) walk(ctx context.Context, event int64, m *match) error {
 const passSQL = `
 WITH fresh AS (
     UPDATE entry n SET passed = p.reason, had = p.had, passed_at = coalesce(n.passed_at, clock_timestamp()), passed_in = coalesce(n.passed_in, pg_current_xact_id())
-      FROM unnest($2::bigint[], $3::text[], $4::integer[], $5::timestamptz[]) AS p(id, reason, had, since)
+      FROM (SELECT * FROM unnest($2::bigint[], $3::text[], $4::integer[], $5::timestamptz[]) AS p(id, reason, had, since) ORDER BY id) p
      WHERE n.id = p.id AND n.state = 'waiting' AND n.waits_since = p.since
     RETURNING n.id, p.reason, p.had
 )

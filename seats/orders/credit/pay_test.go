@@ -27,7 +27,7 @@ func openTill(t testing.TB) *till {
 	t.Helper()
 	h := &till{purse: open(t)}
 	theatre, _ := plan.Named("theatre")
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), PaidAhead: true}, theatre); err != nil {
+	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), PaidAhead: true, SeatsPerHolder: 100}, theatre); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))

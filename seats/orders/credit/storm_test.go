@@ -114,7 +114,7 @@ func (p *purse) storm(t *testing.T, rounds int) (w *told, wrong []string) {
 	return w, wrong
 }
 
-func TestOf64ClientsNoneLosesAnUpdateAndNoneDeadlocks(t *testing.T) {
+func TestS4_Of64ClientsNoneLosesAnUpdateAndNoneDeadlocks(t *testing.T) {
 	t.Parallel()
 	p := stormy(t)
 	w, wrong := p.storm(t, 15)

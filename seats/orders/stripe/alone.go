@@ -93,6 +93,7 @@ func (s *Stripe) charge(ctx context.Context, c orders.Charge, amount int64) (ord
 		CaptureMethod: api.String(string(api.PaymentIntentCaptureMethodManual)), Description: api.String(c.What),
 		Metadata: map[string]string{"payment": c.Payment.String()},
 	}
+	params.AddExpand("latest_charge")
 	params.SetIdempotencyKey(c.Key)
 	intent, err := s.client.V1PaymentIntents.Create(ctx, params)
 	if err != nil {

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -26,6 +29,9 @@ func (s *Stripe) News(ctx context.Context, body []byte, signature string) (order
 		if event, err = api.ConstructEvent(body, signature, secret, api.WithIgnoreAPIVersionMismatch()); err == nil {
 			break
 		}
+	}
+	if err == nil && ahead(signature) {
+		err = errors.New("its time is more than five minutes ahead")
 	}
 	if err != nil {
 		return orders.News{}, fmt.Errorf("stripe: a webhook: %w: %w", orders.ErrForged, err)
@@ -63,4 +69,17 @@ func (s *Stripe) paymentOf(ctx context.Context, intent string) (string, error) {
 		return "", fmt.Errorf("stripe: whose payment it is: %w", err)
 	}
 	return found.Metadata["payment"], nil
+}
+
+// ahead reports whether a signature says a time that is yet to come by more than clocks differ, which Stripe's library allows.
+func ahead(signature string) bool {
+	for part := range strings.SplitSeq(signature, ",") {
+		if text, is := strings.CutPrefix(strings.TrimSpace(part), "t="); is {
+			at, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || time.Until(time.Unix(at, 0)) > 5*time.Minute {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -130,7 +130,7 @@ func standing(s *api.CheckoutSession) orders.Standing {
 	if s.Status != api.CheckoutSessionStatusComplete || p == nil {
 		return st
 	}
-	st.Page = ""
+	st.Page, st.Card = "", fingerprint(p)
 	switch p.Status {
 	case api.PaymentIntentStatusRequiresCapture:
 		st.Stand, st.Amount = orders.Authorized, fromStripe(p.AmountCapturable, st.Currency)
@@ -143,4 +143,13 @@ func standing(s *api.CheckoutSession) orders.Standing {
 		st.Stand = orders.Voided
 	}
 	return st
+}
+
+// fingerprint is Stripe's name of the card that was used, the same for every customer who uses it; empty if the intent was
+// read without its charge.
+func fingerprint(p *api.PaymentIntent) string {
+	if c := p.LatestCharge; c != nil && c.PaymentMethodDetails != nil && c.PaymentMethodDetails.Card != nil {
+		return c.PaymentMethodDetails.Card.Fingerprint
+	}
+	return ""
 }

@@ -169,6 +169,7 @@ func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
 		"no signature":   {body, ""},
 		"another secret": {body, stripetest.Sign(body, "whsec_other", now)},
 		"too old":        {body, stripetest.Sign(body, stripetest.Secret, now.Add(-6*time.Minute))},
+		"of the future":  {body, stripetest.Sign(body, stripetest.Secret, now.Add(6*time.Minute))},
 		"another body":   {changed, stripetest.Sign(body, stripetest.Secret, now)},
 		"nothing":        {nil, stripetest.Sign(nil, stripetest.Secret, now)},
 	} {

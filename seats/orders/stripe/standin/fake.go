@@ -40,6 +40,7 @@ type Session struct {
 	Keeps                       bool   // it is a page where a card is given and nothing paid
 	Customer                    string // whose card was given, or charged; empty once it was deleted
 	Says                        string // what whoever pays reads there
+	Card                        string // fingerprint of the card that paid; empty: one of its own
 	Refunds                     []map[string]any
 
 	back [2]string // where whoever paid goes on, and who did not
@@ -175,9 +176,15 @@ func (f *Fake) object(s *Session) map[string]any {
 
 // intent is the money of a session.
 func (s *Session) intent() map[string]any {
+	card := s.Card
+	if card == "" {
+		card = "card_" + s.ID + s.Customer
+	}
 	return map[string]any{
 		"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured, "currency": s.Currency,
-		"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded},
+		"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{
+			"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded, "payment_method_details": map[string]any{"card": map[string]any{"fingerprint": card}},
+		},
 		"metadata": map[string]string{"payment": s.Payment},
 	}
 }

@@ -1,16 +1,16 @@
 package stripetest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 )
 
 // Mock starts the real stripe-mock, which holds each request against Stripe's own description of its interface, and returns
@@ -22,30 +22,25 @@ func Mock(t testing.TB, modfile string) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("this test needs stripe-mock: %v\n%s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ctx, cancel := context.WithCancel(context.Background())
+	run := exec.CommandContext(ctx, program, "-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0") // else it wants its one port for HTTPS, too
+	run.Stderr = os.Stderr
+	out, err := run.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	run := exec.CommandContext(ctx, program, "-http-addr", addr, "-https-addr", "127.0.0.1:0") // else it wants its one port for HTTPS, too
-	run.Stderr = os.Stderr
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cancel(); _ = run.Wait() }) // it was told to end
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			_ = c.Close()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if addr, ok := strings.CutPrefix(lines.Text(), "Listening for HTTP at address: "); ok {
+			go func() { _, _ = io.Copy(io.Discard, out) }() // a line for each request
 			return "http://" + addr
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("stripe-mock did not open")
-		}
 	}
+	t.Fatal("stripe-mock ended before it listened")
+	return ""
 }
 
 // JudgedBy has every request that comes here held against the description at a stripe-mock as well; one that it refuses

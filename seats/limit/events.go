@@ -1,0 +1,385 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Mode says when visitors of an event do work before they claim seats.
+type Mode string
+
+// Modes of the challenge.
+const (
+	Off       Mode = "off"
+	Automatic Mode = "automatic" // visitors of busy networks, and while the event is under attack everybody
+	Always    Mode = "always"
+)
+
+// Settings are the limits of an event. A figure that is 0 is the usual one.
+type Settings struct {
+	Challenge        Mode `json:"challenge"`
+	SeatsPerNetwork  int  `json:"seats_per_network"`  // claimed without work within the length of a hold
+	UnpaidPerNetwork int  `json:"unpaid_per_network"` // orders without work
+	UnpaidPerEmail   int  `json:"unpaid_per_email"`   // orders
+}
+
+// The usual figures: a family, an office and a school class do not meet them.
+const (
+	usualSeats    = 120
+	fewestSeats   = 30 // where a quarter of the house is less
+	usualUnpaid   = 30
+	usualPerEmail = 10
+)
+
+// ErrSettings is the answer to settings that make no sense.
+var ErrSettings = errors.New("the challenge is off, automatic or always, and figures are 0 to 100000")
+
+func (s Settings) check() error {
+	for _, n := range []int{s.SeatsPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail} {
+		if n < 0 || n > 100_000 {
+			return ErrSettings
+		}
+	}
+	if s.Challenge != Off && s.Challenge != Automatic && s.Challenge != Always {
+		return ErrSettings
+	}
+	return nil
+}
+
+// Alarm is an attack that was noticed. It is over when nothing was noticed for alarmFor.
+type Alarm struct {
+	Since    time.Time `json:"since"`
+	Until    time.Time `json:"until"`
+	Reason   string    `json:"reason"`
+	Everyone bool      `json:"everyone"` // does work, not only visitors of busy networks
+}
+
+const alarmFor = 10 * time.Minute
+
+// State is how an event is guarded at a moment.
+type State struct {
+	Settings
+	Alarm *Alarm `json:"alarm,omitempty"` // nil: nothing is noticed
+}
+
+// Events are the limits of all events, as this node knows them.
+type Events struct {
+	*Limiter
+
+	Changed func(event int64) // told after the state of an event changed; it must return at once
+
+	db     seats.DB
+	log    *slog.Logger
+	events sync.Map // *Event by id
+}
+
+const mostKeys = 1 << 18 // 16 MB at most
+
+// NewEvents returns the limits on a database. Run keeps them as the database has them; without it they are the usual ones.
+func NewEvents(db seats.DB, log *slog.Logger) *Events {
+	return &Events{Limiter: NewLimiter(mostKeys), Changed: func(int64) {}, db: db, log: log}
+}
+
+// Of returns the limits of an event.
+func (es *Events) Of(s *seats.Sale) *Event {
+	known, ok := es.events.Load(s.Event.ID)
+	if !ok {
+		known, _ = es.events.LoadOrStore(s.Event.ID, &Event{id: s.Event.ID, all: es, began: time.Now()})
+	}
+	e, _ := known.(*Event)
+	if capacity := int64(len(s.Plan.Seats)); e.capacity.Load() != capacity {
+		e.capacity.Store(capacity)
+	}
+	if hold := int64(s.Event.HoldLength); e.hold.Load() != hold {
+		e.hold.Store(hold)
+	}
+	return e
+}
+
+// Event is what one event allows, and what this node noticed about it.
+type Event struct {
+	id  int64
+	all *Events
+
+	capacity, hold atomic.Int64
+	state          atomic.Pointer[State]
+	alarm          atomic.Pointer[Alarm] // noticed here, and not written down yet
+
+	// Seats that visitors hold of those they claimed here, and those ordered, in this window and the one before. Only Run
+	// moves the window.
+	mu                 sync.Mutex
+	granted, grantedOf map[uint64]share // by visitor
+	ordered            atomic.Int64
+	orderedOf          int64
+	began              time.Time
+}
+
+// State is how the event is guarded.
+func (e *Event) State(now time.Time) State {
+	s := State{Settings: Settings{Challenge: Automatic}}
+	if known := e.state.Load(); known != nil {
+		s = *known
+	}
+	if s.Alarm != nil && !now.Before(s.Alarm.Until) {
+		s.Alarm = nil
+	}
+	return s
+}
+
+// Figures are the settings with the usual figures in place of 0.
+func (e *Event) Figures() Settings {
+	s := e.State(time.Time{}).Settings
+	if s.SeatsPerNetwork == 0 {
+		s.SeatsPerNetwork = max(fewestSeats, min(usualSeats, int(e.capacity.Load())/4))
+	}
+	if s.UnpaidPerNetwork == 0 {
+		s.UnpaidPerNetwork = usualUnpaid
+	}
+	if s.UnpaidPerEmail == 0 {
+		s.UnpaidPerEmail = usualPerEmail
+	}
+	return s
+}
+
+// Asks reports whether a visitor of a network has to show a pass before they claim n seats. If not, n are taken from what
+// the network may claim; Return gives back those that the visitor did not get.
+func (e *Event) Asks(network Network, n int, now time.Time) bool {
+	s := e.State(now)
+	switch {
+	case s.Challenge == Off:
+		return false
+	case s.Challenge == Always || s.Alarm != nil && s.Alarm.Everyone:
+		return true
+	}
+	rate := e.rate()
+	if e.all.Take(With(uint64(e.id), uint64(network)), n, rate, now) == 0 {
+		return false
+	}
+	if s.Alarm == nil || s.Alarm.Until.Sub(now) < alarmFor-time.Minute {
+		e.raise(fmt.Sprintf("Visitors from %s claimed %d seats within %s.", network, rate.Burst, time.Duration(e.hold.Load())), false, now)
+	}
+	return true
+}
+
+// Return gives back what Asks took for a claim that was refused.
+func (e *Event) Return(network Network, n int) {
+	if e.State(time.Time{}).Challenge == Automatic {
+		e.all.Give(With(uint64(e.id), uint64(network)), n, e.rate())
+	}
+}
+
+func (e *Event) rate() Rate {
+	return Per(e.Figures().SeatsPerNetwork, max(time.Second, time.Duration(e.hold.Load())))
+}
+
+// share is what one visitor holds.
+type share struct {
+	network Network
+	seats   int
+}
+
+// Granted notes that a visitor of a network claimed seats, and holds n now.
+func (e *Event) Granted(holder seats.ID, network Network, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.granted == nil {
+		e.granted = map[uint64]share{}
+	}
+	e.granted[IDKey(holder)] = share{network, n}
+}
+
+// Released notes that a visitor gave seats back, and holds n now.
+func (e *Event) Released(holder seats.ID, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, of := range []map[uint64]share{e.granted, e.grantedOf} {
+		if had, known := of[IDKey(holder)]; known && n == 0 {
+			delete(of, IDKey(holder))
+		} else if known {
+			of[IDKey(holder)] = share{had.network, min(had.seats, n)}
+		}
+	}
+}
+
+// held counts seats that visitors hold, of each network at most so many.
+func held(by map[uint64]share, most int) (n int) {
+	networks := map[Network]int{}
+	for _, of := range by {
+		networks[of.network] += of.seats
+	}
+	for _, seats := range networks {
+		n += min(seats, most)
+	}
+	return n
+}
+
+// Ordered notes seats that a visitor ordered, or began to pay for.
+func (e *Event) Ordered(n int) { e.ordered.Add(int64(n)) }
+
+func (e *Event) raise(reason string, everyone bool, now time.Time) {
+	if before := e.alarm.Load(); before != nil && before.Everyone && !everyone {
+		return // it is waiting to be written down
+	}
+	e.alarm.Store(&Alarm{Since: now, Until: now.Add(alarmFor), Reason: reason, Everyone: everyone})
+}
+
+const (
+	shortestWindow = 5 * time.Minute
+	fewestGranted  = 50 // seats in a window, and a fifth of the house
+	fewestNetworks = 5  // that have to hold them: of one network only its own visitors are checked
+)
+
+// judge looks, at the end of each window, how many of the seats that visitors claimed in the window before were ordered. A
+// window is as long as a hold, so that who means to order had the time. Many seats and few orders are an attack.
+func (e *Event) judge(now time.Time) {
+	window := max(shortestWindow, time.Duration(e.hold.Load()))
+	if now.Sub(e.began) < window {
+		return
+	}
+	many, ordered := max(fewestGranted, int(e.capacity.Load())/5), e.ordered.Swap(0)
+	e.mu.Lock()
+	had := held(e.grantedOf, (many+fewestNetworks-1)/fewestNetworks)
+	e.granted, e.grantedOf = nil, e.granted
+	e.mu.Unlock()
+	if sold := int(e.orderedOf + ordered); had >= many && sold*5 < had {
+		e.raise(fmt.Sprintf("Visitors claimed %d seats within %s and ordered %d.", had, window, sold), true, now)
+	}
+	e.orderedOf, e.began = ordered, now
+}
+
+const readSQL = `
+SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(unpaid_per_network, 0), coalesce(unpaid_per_email, 0),
+       alarm_since, alarm_until, alarm_reason, alarm_everyone
+  FROM event_limit`
+
+// Read takes over what the database says. Run does so by itself.
+func (es *Events) Read(ctx context.Context) error {
+	rows, err := es.db.Query(ctx, readSQL)
+	if err != nil {
+		return fmt.Errorf("limit: read: %w", err)
+	}
+	var id int64
+	var s State
+	var since, until *time.Time
+	var reason string
+	var everyone bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &s.Challenge, &s.SeatsPerNetwork, &s.UnpaidPerNetwork, &s.UnpaidPerEmail, &since, &until, &reason, &everyone}, func() error {
+		next := s
+		if since != nil && until != nil {
+			next.Alarm = &Alarm{*since, *until, reason, everyone}
+		}
+		known, _ := es.events.LoadOrStore(id, &Event{id: id, all: es, began: time.Now()})
+		e, _ := known.(*Event)
+		if before := e.state.Swap(&next); before == nil || !before.same(&next) {
+			es.Changed(id)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("limit: read: %w", err)
+	}
+	return nil
+}
+
+func (s *State) same(other *State) bool {
+	return s.Settings == other.Settings && (s.Alarm == nil) == (other.Alarm == nil) && (s.Alarm == nil || *s.Alarm == *other.Alarm)
+}
+
+// An alarm of several nodes is one: it began with the first, and asks everybody once one of them does.
+const alarmSQL = `
+INSERT INTO event_limit AS l (event_id, alarm_since, alarm_until, alarm_reason, alarm_everyone)
+VALUES ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2), $3, $4)
+ON CONFLICT (event_id) DO UPDATE
+   SET alarm_since    = CASE WHEN l.alarm_until > clock_timestamp() THEN l.alarm_since ELSE excluded.alarm_since END,
+       alarm_until    = excluded.alarm_until,
+       alarm_reason   = CASE WHEN l.alarm_until > clock_timestamp() AND l.alarm_everyone AND NOT excluded.alarm_everyone THEN l.alarm_reason ELSE excluded.alarm_reason END,
+       alarm_everyone = excluded.alarm_everyone OR l.alarm_until > clock_timestamp() AND l.alarm_everyone`
+
+const every = time.Second
+
+// Run writes down what this node notices and reads what others wrote, once a second, until ctx ends.
+func (es *Events) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := es.step(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			es.log.Error("limits stay as they were: the database cannot be asked", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (es *Events) step(ctx context.Context, now time.Time) error {
+	var err error
+	es.events.Range(func(_, value any) bool {
+		e, _ := value.(*Event)
+		e.judge(now)
+		a := e.alarm.Swap(nil)
+		if a == nil {
+			return true
+		}
+		es.log.Warn("an event is claimed as in an attack: visitors do work first", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
+		if _, err = es.db.Exec(ctx, alarmSQL, e.id, alarmFor.Seconds(), a.Reason, a.Everyone); err != nil {
+			e.alarm.CompareAndSwap(nil, a)
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("limit: write an alarm: %w", err)
+	}
+	return es.Read(ctx)
+}
+
+// Setting the challenge ends an alarm: the organizer has seen it.
+const setSQL = `
+INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
+VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0))
+ON CONFLICT (event_id) DO UPDATE
+   SET challenge = excluded.challenge, seats_per_network = excluded.seats_per_network,
+       unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
+       alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END`
+
+// Set changes the limits of an event, together with also. Other nodes know them within a second. ErrSettings if they make
+// no sense.
+func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.Also) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	err := pgx.BeginFunc(ctx, es.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, setSQL, event, s.Challenge, s.SeatsPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("limit: set: %w", err)
+	}
+	return es.Read(ctx)
+}
+
+const copySQL = `
+INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
+SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
+ON CONFLICT (event_id) DO NOTHING`
+
+// Copy gives a new event the limits of another one.
+func (es *Events) Copy(ctx context.Context, from, to int64) error {
+	if _, err := es.db.Exec(ctx, copySQL, from, to); err != nil {
+		return fmt.Errorf("limit: copy: %w", err)
+	}
+	return nil
+}

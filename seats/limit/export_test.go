@@ -1,0 +1,4 @@
+package limit
+
+// Step is one step of Run.
+var Step = (*Events).step

@@ -1,0 +1,133 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// MailJoin tells who ordered an online event that they can join now.
+const MailJoin = "join"
+
+// CodeNotYet is the refusal of a ticket that cannot be used to join: it is too early, or there is no link yet.
+const CodeNotYet = "not_yet"
+
+// CodeNotPaid is the refusal of a ticket whose order is to be paid later and is not paid yet.
+const CodeNotPaid = "not_paid"
+
+// joinable is a ticket that may be used to join its online event now. $1 is the order, $2 the ticket.
+const joinable = `
+  FROM ticket t JOIN event e ON e.id = t.event_id JOIN orders o ON o.id = t.order_id
+ WHERE t.order_id = $1 AND t.id = $2 AND t.revoked_at IS NULL AND o.due_at IS NULL
+   AND e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND (e.join_early IS NULL OR clock_timestamp() >= e.starts_at - e.join_early)`
+
+// The guard is that of a door: a ticket that was cancelled, or is being cancelled in this moment, does not pass. The key is
+// the ticket's, so that a repeat is the same check-in. Who was let in by a door before stays so.
+const attendSQL = `
+WITH joining AS (
+    SELECT t.id, t.event_id, e.join_link` + joinable + ` AND (t.leaving_until IS NULL OR t.leaving_until < clock_timestamp())
+       FOR NO KEY UPDATE OF t
+), checked_in AS (
+    INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted)
+    SELECT event_id, id, 'online ' || id, 'Online', clock_timestamp(), true FROM joining
+        ON CONFLICT DO NOTHING
+)
+SELECT join_link FROM joining`
+
+// Attend checks a ticket of an online event in and returns the link to join. A repeat changes nothing and returns the link
+// again. ErrNoTicket; a *seats.Refusal that says why the ticket cannot be used now; the database's.
+func (o *Orders) Attend(ctx context.Context, order Order, ticket seats.ID) (link string, err error) {
+	if _, ok := order.ticket(ticket); !ok {
+		return "", ErrNoTicket
+	}
+	err = o.db.QueryRow(ctx, attendSQL, order.ID, ticket).Scan(&link)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", o.refuseJoining(ctx, order, ticket)
+	}
+	if err != nil {
+		return "", fmt.Errorf("orders: attend: %w", err)
+	}
+	o.happened()
+	return link, nil
+}
+
+const whyNotJoinSQL = `
+SELECT CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN t.leaving_until >= clock_timestamp() THEN 'leaving' WHEN e.status = 'cancelled' THEN 'called off'
+            WHEN NOT e.online THEN 'place' WHEN o.due_at IS NOT NULL THEN 'unpaid' ELSE '' END
+  FROM ticket t JOIN event e ON e.id = t.event_id JOIN orders o ON o.id = t.order_id
+ WHERE t.order_id = $1 AND t.id = $2`
+
+// refuseJoining says why a ticket cannot be used to join now.
+func (o *Orders) refuseJoining(ctx context.Context, order Order, ticket seats.ID) error {
+	var why string
+	if err := o.db.QueryRow(ctx, whyNotJoinSQL, order.ID, ticket).Scan(&why); err != nil {
+		return fmt.Errorf("orders: see why a ticket does not join: %w", err)
+	}
+	switch why {
+	case "revoked":
+		return &seats.Refusal{Code: CodeCancelled, Message: "This ticket was cancelled, so it no longer opens the event."}
+	case "leaving":
+		return &seats.Refusal{Code: CodeCancelled, Message: "This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid."}
+	case "called off":
+		return &seats.Refusal{Code: CodeCancelled, Message: "This event was cancelled, so you can't join it."}
+	case "place":
+		return &seats.Refusal{Code: CodeNotYet, Message: "You can't join this event online. Your ticket is valid at the place of the event."}
+	case "unpaid":
+		return &seats.Refusal{Code: CodeNotPaid, Message: "You can join once your order is paid. This page says how much is due and by when. If you have paid, ask the organizer to note it."}
+	}
+	return &seats.Refusal{Code: CodeNotYet, Message: "You can't join yet. Your ticket is valid. This page says when joining opens."}
+}
+
+const joinLinkSQL = `
+SELECT e.join_link` + joinable + ` AND EXISTS (SELECT FROM scan s WHERE s.ticket_id = t.id AND s.admitted)`
+
+// JoinLink returns the link to join of a ticket that is checked in. ErrNoTicket if it is not, or not valid any more.
+func (o *Orders) JoinLink(ctx context.Context, order Order, ticket seats.ID) (link string, err error) {
+	err = o.db.QueryRow(ctx, joinLinkSQL, order.ID, ticket).Scan(&link)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", ErrNoTicket
+	}
+	if err != nil {
+		return "", fmt.Errorf("orders: read the link to join: %w", err)
+	}
+	return link, nil
+}
+
+// ticket returns the order's ticket with this id.
+func (o Order) ticket(id seats.ID) (Ticket, bool) {
+	for _, t := range o.Tickets {
+		if t.ID == id {
+			return t, true
+		}
+	}
+	return Ticket{}, false
+}
+
+// Orders that were placed while the link was open already got it with their confirmation.
+const mailJoinSQL = `
+INSERT INTO mail (order_id, kind)
+SELECT o.id, 'join'
+  FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
+  JOIN orders o ON o.event_id = e.id
+ WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND opens.at <= clock_timestamp() AND clock_timestamp() < e.starts_at + interval '1 day'
+   AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < opens.at
+   AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'join')
+ ORDER BY o.created_at, o.id LIMIT 500
+    ON CONFLICT DO NOTHING`
+
+// MailJoin writes the mails that say "you can join now" of the online events whose link opened, 500 at most. It reports
+// whether there were any.
+func (o *Orders) MailJoin(ctx context.Context) (more bool, err error) {
+	tag, err := o.db.Exec(ctx, mailJoinSQL)
+	if err != nil {
+		return false, fmt.Errorf("orders: write mail about joining: %w", err)
+	}
+	if tag.RowsAffected() > 0 {
+		o.mailWritten()
+	}
+	return tag.RowsAffected() > 0, nil
+}

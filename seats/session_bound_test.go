@@ -1,0 +1,98 @@
+package seats_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// visitor claims as somebody whose session ends at a time: first as a newcomer, later with the same token.
+func visitor(t *testing.T, store *seats.Sessions, token string, end time.Time) context.Context {
+	t.Helper()
+	ctx := store.Act(t.Context())
+	if _, found, err := store.FindCtx(ctx, token); err != nil {
+		t.Fatal(err)
+	} else if !found {
+		store.Newcomer(ctx, func() (string, []byte, time.Time) { return token, []byte("data"), end })
+	}
+	return ctx
+}
+
+func TestHold_NeverOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 3))
+	_, other := node(t, b.db)
+	store := seats.NewSessions(b.db)
+	end := time.Now().Add(30 * time.Minute).Truncate(time.Microsecond)
+	for i, w := range []seats.Wish{{Seats: []string{"Stalls/A/1"}}, {Seats: []string{"Stalls/A/3", "Stalls/A/4"}}, {Best: 1}} {
+		sale := []*seats.Sale{b.sale, other, b.sale}[i]
+		hold, err := sale.Claim(visitor(t, store, seats.NewID().String(), end), seats.NewID(), "key", w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hold.ExpiresAt.After(end) {
+			t.Errorf("%+v: the hold ends at %s, and its session at %s", w, hold.ExpiresAt, end)
+		}
+	}
+	wantBooks(t, b)
+}
+
+func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 1))
+	_, other := node(t, b.db)
+	token, who := seats.NewID().String(), seats.NewID()
+	here, there := seats.NewSessions(b.db), seats.NewSessions(b.db)
+	if _, err := b.sale.Claim(visitor(t, here, token, time.Now().Add(seats.SessionLength)), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+		t.Fatal(err)
+	}
+	ends := func(sql string) (yes bool) {
+		if err := b.db.QueryRow(t.Context(), `SELECT `+sql+` FROM session`).Scan(&yes); err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	soon := func() {
+		if _, err := b.db.Exec(t.Context(), `UPDATE session SET expires_at = clock_timestamp() + interval '30 minutes'`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, act := range map[string]func() error{
+		"a claim at another node": func() error {
+			_, err := other.Claim(visitor(t, there, token, time.Time{}), who, "", seats.Wish{Seats: []string{"Stalls/A/2"}})
+			return err
+		},
+		"an extension": func() error {
+			_, err := b.sale.Extend(visitor(t, here, token, time.Time{}), who, "")
+			return err
+		},
+		"a page, and a session saved after it": func() error {
+			ctx := visitor(t, there, token, time.Time{})
+			if err := there.Renew(t.Context(), token, b.sale.Event.ID, who); err != nil {
+				return err
+			}
+			return there.CommitCtx(ctx, token, []byte("data"), time.Now().Add(time.Hour))
+		},
+	} {
+		soon()
+		if err := act(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !ends(`expires_at > clock_timestamp() + interval '23 hours' AND expires_at >= (SELECT max(expires_at) FROM hold)`) {
+			t.Errorf("%s did not renew the session", name)
+		}
+	}
+	wantBooks(t, b)
+	if _, err := b.sale.Release(t.Context(), who); err != nil {
+		t.Fatal(err)
+	}
+	soon()
+	if err := here.Renew(t.Context(), token, b.sale.Event.ID, who); err != nil {
+		t.Fatal(err)
+	}
+	if ends(`expires_at > clock_timestamp() + interval '1 hour'`) {
+		t.Error("a session without seats was renewed")
+	}
+}

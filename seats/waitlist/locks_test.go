@@ -1,0 +1,42 @@
+package waitlist_test
+
+import (
+	"context"
+	"testing"
+)
+
+// A batch with offers locks the entries in the order of their ids.
+func TestEntries_AreLockedInTheOrderOfTheirIDs(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(1, 0), week/2, 1, false)
+	n := h.nodes[0]
+	n.fill(t)
+	first, second := n.joins(t, "zoe@example.org", one), n.joins(t, "ann@example.org", one) // their addresses and their ranks are the other way round
+	h.exec(t, `UPDATE entry SET rank = -id, until = clock_timestamp()`)
+	batch, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = batch.Rollback(context.Background()) }() // it is over, if all went well
+	const lockEntry = `SELECT FROM entry WHERE code = $1 FOR NO KEY UPDATE NOWAIT`
+	if _, err := batch.Exec(t.Context(), lockEntry, first); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := n.list.Round(context.Background(), h.slug)
+		done <- err
+	}()
+	h.eventually(t, "the round waits for the batch", func() bool {
+		return h.count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	})
+	if _, err := batch.Exec(t.Context(), lockEntry, second); err != nil {
+		t.Errorf("the round waits for the first entry and has the second one: %v", err)
+	}
+	if err := batch.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
