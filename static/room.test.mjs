@@ -75,6 +75,16 @@ test('of two answers of one version the older one takes nobody back', async () =
   assert.equal((await load(source.replace(from, ''))).newer(older, shown).free, 4, 'a planted fault is not noticed')
 })
 
+test('who is in the draw is never told of 0 people', () => {
+  assert.deepEqual([0, 1, 1200].map(lobby => stand.people({lobby})), ['1', '1', '1,200'])
+})
+
+test('who joined after the last outlook is not told that a seat is unlikely while seats are there', () => {
+  const s = {ahead: [[10, 0], [40, 30]], likely: 810, maybe: 1260} // for 1,000 people
+  assert.deepEqual([41, 800, 1200, 1300].map(number => stand.chance(s, number)), ['likely', 'likely', 'uncertain', 'unlikely'])
+  assert.equal(stand.chance({ahead: []}, 41), 'not known yet')
+})
+
 test('of two million only those try for a socket who are near, and of thousands everybody', () => {
   const many = {lobby: 2_000_000, line: 0, serving: 10}, few = {lobby: 40_000, line: 3, serving: 0}
   assert.deepEqual([stand.near(many, 900_000), stand.near(many, 14_000), stand.near(few, Infinity)], [false, true, true])

@@ -155,6 +155,7 @@ func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := site().byHash[strings.TrimPrefix(r.URL.Path, "/static/")]
 		if !ok {
+			w.Header().Set("Cache-Control", "no-store")
 			http.NotFound(w, r)
 			return
 		}

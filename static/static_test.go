@@ -49,7 +49,7 @@ func TestEveryFileIsServedForGoodUnderItsHashedName(t *testing.T) {
 
 func TestAFileIsTheSameInEveryEncoding(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"payment.js", "room.css", "instrument-sans.woff2"} {
+	for _, name := range []string{"buy.js", "room.css", "instrument-sans.woff2"} {
 		want := site().file(name).content
 		for encodings, encoding := range map[string]string{secure: "br", plain: "gzip", "": "", "br;q=0": "", "gzip, br;q=0.0": "gzip", "br;q=0.5": "br", "brotli": ""} {
 			w := getAs(URL(name), encodings)
@@ -237,9 +237,9 @@ var budgets = []struct {
 	most    int // bytes
 	scripts []string
 }{
-	{"the way of a buyer", 20_000, []string{"event.js", "checkout.js", "payment.js", "order.js"}},
+	{"the way of a buyer", 20_000, []string{"event.js", "buy.js"}},
 	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
-	{"work before a waiting room", 2_500, []string{"work.js", "altcha.js"}},
+	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it

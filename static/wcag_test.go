@@ -14,7 +14,7 @@ import (
 // ofAttendees are the scripts of the pages of attendees and what these load.
 func ofAttendees() map[string]string {
 	all := map[string]string{}
-	for ahead := []string{"event.js", "checkout.js", "payment.js", "order.js", "waiting.js", "room.js", "shut.js", "proof.js"}; len(ahead) > 0; ahead = ahead[1:] {
+	for ahead := []string{"event.js", "buy.js", "checkout.js", "payment.js", "waiting.js", "room.js", "shut.js", "proof.js"}; len(ahead) > 0; ahead = ahead[1:] {
 		name := ahead[0]
 		content, err := files.ReadFile("js/" + name)
 		if err != nil || all[name] != "" {

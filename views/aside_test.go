@@ -38,7 +38,7 @@ func creditPages(page Page) []shown {
 }
 
 func paymentPages(page Page, s Sale) []shown {
-	page.Style, page.Script = "order.css", "payment.js"
+	page.Style, page.Script = "order.css", "buy.js"
 	p := orders.Payment{Code: "7", State: "open", Currency: "EUR", Amount: 9500, Page: "/demo-card/x", Form: orders.Form{Email: "ann@example.org", Seats: []int{4}}}
 	over := p
 	over.State, over.Reason = "closed", "The card was declined."

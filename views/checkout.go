@@ -31,8 +31,54 @@ func (s Sale) CheckoutPath() string { return s.Path() + "/checkout" }
 func (p CheckoutPage) facts() templ.Attributes {
 	facts := p.body()
 	facts["data-deadline"] = strconv.FormatInt(p.held().ExpiresAt.UnixMilli(), 10)
+	facts["data-extensions"] = strconv.Itoa(p.held().ExtensionsLeft)
+	facts["data-spent"], facts["data-full"] = noExtensions, noSeats
+	facts["data-since"] = p.since()
 	facts["data-now"] = strconv.FormatInt(p.held().Now.UnixMilli(), 10)
 	return facts
+}
+
+// since is what the page knows of the map, as its socket says it: it need not be told the states of all seats.
+func (s Sale) since() string {
+	return "&epoch=" + strconv.FormatUint(uint64(s.Map.Epoch), 10) + "&v=" + strconv.FormatInt(s.Map.Version, 10)
+}
+
+// idxs are the seats that are held, as the script compares them.
+func (p CheckoutPage) idxs() string { return instead(p.held().Seats...) }
+
+// Why a hold cannot be extended.
+const (
+	noExtensions = "You can’t extend your time again."
+	noSeats      = "No more time: no seats are left."
+)
+
+// noMore says why the hold cannot be extended; nothing if it can. The script says the same (checkout.js).
+func (p CheckoutPage) noMore() string {
+	switch {
+	case p.Hold == nil || p.Hold.Lapsed:
+		return ""
+	case p.Hold.ExtensionsLeft == 0:
+		return noExtensions
+	case p.free() == 0:
+		return noSeats
+	}
+	return ""
+}
+
+// confirmWords say that the email has to be confirmed, if it has; the server knows who did before.
+func (p CheckoutPage) confirmWords() string {
+	switch {
+	case p.total() == 0 && p.Event.ConfirmsFree():
+		return "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+	case p.total() > 0 && (slices.Contains(p.Methods, orders.Door) || slices.Contains(p.Methods, orders.Invoice)):
+		return "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+	}
+	return ""
+}
+
+// limitWords says how many tickets one person gets, and what counts.
+func (p CheckoutPage) limitWords() string {
+	return "You can book up to " + counted(p.Event.SeatsPerHolder, "ticket") + " for this event. All your orders count: the ones with the same email address, account, card or browser."
 }
 
 func (s Sale) held() seats.Hold {

@@ -3,6 +3,7 @@ package views
 import (
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 )
@@ -36,7 +37,19 @@ func (p CheckoutPage) about(method string) string {
 	if method == orders.Credit && p.Purse != nil {
 		return money(p.total(), p.Event.Currency) + " of the " + money(p.Purse.Balance, p.Event.Currency) + " of " + p.Purse.Account + "."
 	}
+	if method == orders.Door || method == orders.Invoice {
+		return methodWords[method].about + " " + p.payBy()
+	}
 	return methodWords[method].about
+}
+
+// payBy says until when an order that is paid later is to be paid.
+func (p CheckoutPage) payBy() string {
+	by, latest := "within "+seats.Span(p.Event.Policy.PayLater), p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
+	if p.held().Now.Add(p.Event.Policy.PayLater).After(latest) {
+		by = "by " + p.Event.Local(latest).Format("Mon 2 January 2006, 15:04\u00a0MST")
+	}
+	return "Pay " + by + ", or we cancel the order."
 }
 
 // voucherPath is where a voucher is redeemed, and keeps the checkout somebody came from.

@@ -19,7 +19,19 @@ type KeysPage struct {
 	New, NewName string // the key that was just made, and its name; no other page has it
 	Name         string // as it was typed into a form that could not be taken
 	Scopes       []desk.Scope
+	Days         int // as they were chosen; 0: not yet
 	Mistakes     desk.Mistakes
+}
+
+// keyDays are how many days a key may work for, as people choose from them.
+var keyDays = []int{30, 90, desk.KeyDays}
+
+// days is what the form begins with.
+func (p KeysPage) days() int {
+	if p.Days == 0 {
+		return desk.KeyDays
+	}
+	return p.Days
 }
 
 // chosen tells whether a scope is marked when the form is shown.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/limit"
 )
 
 // DeskLive is the desk of an event while it is on sale: what is sold, what is held, what needs somebody.
@@ -20,13 +22,15 @@ type DeskLive struct {
 
 	MayNames, MaySee, MayManage bool
 
-	Room  *gate.State     // nil: people are let in as they come
-	Shown *gate.Published // what the room shows to everybody
-	Told  gate.Accuracy   // how right the waits were that its pages told
-	Kept  int             // seats that are kept for those on the wait list
-	Key   string          // of the forms
-	Wall  bool            // for a screen on the wall: figures only
-	Board string          // the address by which somebody without an account looks; empty for members
+	Room   *gate.State     // nil: people are let in as they come
+	Shown  *gate.Published // what the room shows to everybody
+	Told   gate.Accuracy   // how right the waits were that its pages told
+	Guard  limit.State     // against those who claim and order by program
+	Limits limit.Settings  // with the usual figures in place of 0
+	Kept   int             // seats that are kept for those on the waiting list
+	Key    string          // of the forms
+	Wall   bool            // for a screen on the wall: figures only
+	Board  string          // the address for viewers without an account; empty for members
 }
 
 // Fragment is a part of the page that is sent anew when it changed.
@@ -46,7 +50,7 @@ func (p DeskLive) Fragments() []Fragment {
 	if p.Room != nil {
 		list = append(list, Fragment{"live-room", liveRoom(p)})
 	}
-	return append(list, Fragment{"live-waitlist", liveWaitList(p)})
+	return append(list, Fragment{"live-limits", liveLimits(p)}, Fragment{"live-waitlist", liveWaitList(p)})
 }
 
 // DeskPath is the address of the event's desk.
@@ -179,3 +183,26 @@ func (p DeskLive) toldWords() string {
 
 // rateValue is the limit in people a minute.
 func (p DeskLive) rateValue() string { return tenth(p.Room.Rate * 60) }
+
+// guardWords say whom the challenge asks at this moment.
+func (p DeskLive) guardWords() string {
+	switch {
+	case p.Guard.Challenge == limit.Off:
+		return "Off. No browser is checked."
+	case p.Guard.Challenge == limit.Always:
+		return "On for every visitor."
+	case p.Guard.Alarm == nil:
+		return "Automatic. No attack is noticed, so no browser is checked."
+	case p.Guard.Alarm.Everyone:
+		return "Automatic. Every visitor's browser is checked."
+	}
+	return "Automatic. Browsers of visitors from busy networks are checked."
+}
+
+// figure is what a field shows of a limit; empty for the usual one.
+func figure(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

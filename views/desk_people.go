@@ -49,6 +49,10 @@ type AccountPage struct {
 	List   []desk.Passkey
 	Origin string // how this browser reaches the site
 
+	Sessions     []desk.DeskSession
+	Happened     []desk.Happened // about the account, the last one first
+	RecoveryLeft int             // recovery codes
+
 	Form        string // the one that was sent and could not be taken
 	Name        string // as it was typed
 	Mistakes    desk.Mistakes
@@ -104,11 +108,13 @@ type PasswordPage struct {
 // LogPage is what was done in a team.
 type LogPage struct {
 	Desk
-	Filter desk.Filter
-	Deeds  []desk.Deed
-	More   bool
-	Doers  [][2]string // address and name of everybody who did something
-	Events []seats.Listing
+	Filter   desk.Filter
+	Deeds    []desk.Deed
+	More     bool
+	Happened []desk.Happened // instead of deeds, where security is asked for
+	Security bool
+	Doers    [][2]string // address and name of everybody who did something
+	Events   []seats.Listing
 }
 
 // roleWords says what a role is for.
@@ -156,7 +162,13 @@ func detailWords(d desk.Deed) string {
 
 // older is the address of the deeds before those on this page.
 func (p LogPage) older() string {
-	q := url.Values{"before": {strconv.FormatInt(p.Deeds[len(p.Deeds)-1].ID, 10)}}
+	var last int64
+	if p.Security {
+		last = p.Happened[len(p.Happened)-1].ID
+	} else {
+		last = p.Deeds[len(p.Deeds)-1].ID
+	}
+	q := url.Values{"before": {strconv.FormatInt(last, 10)}}
 	for name, value := range map[string]string{"who": p.Filter.Email, "about": p.Filter.Subject, "what": p.Filter.What, "day": dayOf(p.Filter.Day)} {
 		if value != "" {
 			q.Set(name, value)
@@ -187,6 +199,6 @@ func PasswordMail(name, address string) DeskMail {
 	return DeskMail{
 		Subject: "Choose another password", Button: "Choose another password", Address: address,
 		What:   "Somebody, we hope you, asked to choose another password for " + name + " at the desk.",
-		Advice: "The link works once, for half an hour. If you did not ask for it, leave it: your password stays as it is.",
+		Advice: "The link works once, for ten minutes. If you did not ask for it, leave it: your password stays as it is.",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -58,7 +59,14 @@ type SettingsForm struct {
 	Prices                              []string // by category
 	FeeTicket, FeeOrder, FeePercent     string
 	FeeKept                             bool
+	CancelUntil                         string // as seats.Policy reads it
+	CancelFee, CancelPercent            string
+	Confirm                             string // automatic, always or never
+	PayLater, PayBefore                 string // as seats.ReadSpan reads it
 	Questions                           string // one on a line
+	Online                              bool
+	JoinLink, JoinEarly                 string // the address; minutes before the start, empty for at once
+	Confirmation                        string // the organizer's text in it
 }
 
 // SettingsPage is where an event is put on sale and changed.
@@ -72,6 +80,9 @@ type SettingsPage struct {
 	Opens   string // from when on it is on sale, as a field says it
 	Reason  string // as it was typed
 	Errands []orders.ErrandNow
+	Guard   limit.Settings // against those who claim and order by program
+	Usual   limit.Settings // with the usual figures in place of 0
+	NoWay   bool           // it has prices, and there is no way to pay them
 }
 
 // price is what the form says of a category.
@@ -160,3 +171,6 @@ var zones = []string{
 	"America/Chicago", "America/Denver", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "America/Toronto", "Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo",
 	"Australia/Sydney", "Pacific/Auckland",
 }
+
+// confirmOptions say when free orders confirm the email first.
+var confirmOptions = [][2]string{{"automatic", "If one person gets two tickets at most"}, {"always", "Always"}, {"never", "Never"}}

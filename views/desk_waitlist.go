@@ -8,7 +8,7 @@ import (
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
-// DeskWaitListPath is the address of an event's wait list at the desk.
+// DeskWaitListPath is the address of an event's waiting list at the desk.
 func DeskWaitListPath(slug string) string { return DeskEventPath(slug) + "/waitlist" }
 
 // DeskWaitListPage is who waits for seats of an event, with what organizers may do about it.

@@ -242,7 +242,7 @@ func DeskWaitList(p DeskWaitListPage) templ.Component {
 	})
 }
 
-// waitFigures are the numbers of a wait list.
+// waitFigures are the numbers of a waiting list.
 func waitFigures(o waitlist.Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -351,7 +351,7 @@ func waiters(p DeskWaitListPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Email == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "Nobody waits. When nothing is free, the event’s page leads to its wait list.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "Nobody waits. When nothing is free, the event’s page leads to its waiting list.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -666,7 +666,7 @@ func waitActs(p DeskWaitListPage) templ.Component {
 	})
 }
 
-// liveWaitList is how the wait list stands, on the live desk.
+// liveWaitList is how the waiting list stands, on the live desk.
 func liveWaitList(p DeskLive) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -698,7 +698,7 @@ func liveWaitList(p DeskLive) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "><header><h2 id=\"waitlist-title\">Wait list</h2><a href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "><header><h2 id=\"waitlist-title\">Waiting list</h2><a href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

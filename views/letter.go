@@ -15,8 +15,22 @@ type LetterPage struct {
 	Address string // of the order's page, whole
 }
 
-func (p LetterPage) tickets() []orders.Ticket {
-	return OrderPage{Sale: p.Sale, Order: p.Order}.tickets()
+func (p LetterPage) tickets() []orders.Ticket { return p.order().tickets() }
+
+func (p LetterPage) order() OrderPage { return OrderPage{Sale: p.Sale, Order: p.Order} }
+
+// words are what the organizer adds, and how people join an online event.
+func (p LetterPage) words() (lines []string) {
+	if p.Event.Confirmation != "" && len(p.order().live()) > 0 {
+		lines = append(lines, p.Event.Confirmation)
+	}
+	if p.order().joins() {
+		return append(lines, "Join from the page of your order.")
+	}
+	if p.order().online() {
+		lines = append(lines, p.order().joining("from the page of your order"))
+	}
+	return lines
 }
 
 // Subject is the mail's, and its first line.
@@ -31,6 +45,10 @@ func (p LetterPage) Subject() string {
 		what = "Your seats changed, here are the new tickets: "
 	case p.Kind == orders.MailRefund:
 		what = "Money goes back to you: "
+	case p.Kind == orders.MailReminder:
+		what = "Payment due soon: "
+	case p.Kind == orders.MailJoin:
+		what = "You can join now: "
 	case len(p.Order.Tickets) == 1:
 		what = "Your ticket: "
 	}
@@ -40,10 +58,15 @@ func (p LetterPage) Subject() string {
 // account says what is to pay and what goes back. What is being charged by itself is nobody's concern: mail may be read late.
 func (p LetterPage) account() (lines []string) {
 	if due := toPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
-		lines = append(lines, due)
+		lines = append(lines, strings.TrimSpace(due+" "+dueWords(p.Event, p.Order)))
 	}
 	if back := wentBack(p.Order); back != "" {
 		lines = append(lines, back)
+	}
+	if p.Kind == orders.MailConfirmation && len(p.order().live()) > 0 && !p.Order.AtOffice {
+		if words := p.order().CancelWords(); words != "" {
+			lines = append(lines, words)
+		}
 	}
 	return lines
 }
@@ -53,31 +76,40 @@ func (p LetterPage) bill() []string {
 	if p.Order.Fee == 0 {
 		return nil
 	}
-	return []string{"Fees, " + money(p.Order.Fee, p.Order.Currency), "Together, " + money(p.Order.Total, p.Order.Currency)}
+	return []string{"Fees, " + money(p.Order.Fee, p.Order.Currency), "Total, " + money(p.Order.Total, p.Order.Currency)}
 }
 
 func (p LetterPage) invitation() string {
 	if p.Order.State == orders.Cancelled {
-		return "Look at the order"
+		return "View order"
 	}
-	return "Show the tickets"
+	if p.order().joins() {
+		return "Join the event"
+	}
+	return "View tickets"
 }
 
 func (p LetterPage) advice() string {
 	if p.Order.State == orders.Cancelled {
-		return "The tickets of this order are no longer valid, and its seats are free again."
+		return "The tickets of this order are no longer valid, and its seats are available again."
 	}
-	return "Whoever has this address has the tickets: keep it to yourself. The tickets are also attached, to be printed, and so is an entry for your calendar."
+	if p.Event.Online.On {
+		return "Keep this link private: anyone with it can use your tickets. An entry for your calendar is attached."
+	}
+	return "Keep this link private: anyone with it can use your tickets. We've attached the tickets to print and an entry for your calendar."
 }
 
 // Text is the same for programs that show plain text.
 func (p LetterPage) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", p.Subject(), when(p.Event))
-	if p.Event.Venue != "" {
-		b.WriteString(p.Event.Venue + "\n")
+	if place(p.Event) != "" {
+		b.WriteString(place(p.Event) + "\n")
 	}
 	for _, line := range p.account() {
+		fmt.Fprintf(&b, "\n%s\n", line)
+	}
+	for _, line := range p.words() {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	b.WriteString("\n")
@@ -104,6 +136,9 @@ type LostPage struct {
 
 // Subject is the mail's, and its first line.
 func (p LostPage) Subject() string {
+	if p.Payment.Confirms() {
+		return "No tickets, and nothing was ordered: " + p.Event.Name
+	}
 	if p.Payment.Captured > 0 {
 		return "No tickets, and your money goes back: " + p.Event.Name
 	}
@@ -112,7 +147,7 @@ func (p LostPage) Subject() string {
 
 // why says what happened and what still holds.
 func (p LostPage) why() string {
-	if p.Payment.Captured > 0 {
+	if p.Payment.Captured > 0 || p.Payment.Confirms() {
 		return p.Payment.Reason
 	}
 	return p.Payment.Reason + " If your bank shows the amount as reserved, that ends by itself within some days."

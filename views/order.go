@@ -3,7 +3,9 @@ package views
 import (
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -19,7 +21,7 @@ type OrderPage struct {
 // cancellable tells whether its attendee may give tickets up.
 func (p OrderPage) cancellable() bool {
 	elsewhere := p.Order.Paid > 0 && !orders.Ahead(p.Order.Method)
-	return p.Order.State == orders.Confirmed && !p.Order.Started && !elsewhere && len(p.unused()) > 0
+	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !elsewhere && len(p.unused()) > 0
 }
 
 // unused are the tickets that hold and that nobody went in with.
@@ -29,9 +31,9 @@ func (p OrderPage) unused() []orders.Ticket {
 
 // giveUp says what giving tickets up means.
 func (p OrderPage) giveUp() string {
-	text := "Their codes stop being valid at once, and anybody may take the seats."
+	text := "Your tickets stop being valid at once, and others can book the seats."
 	if orders.Ahead(p.Order.Method) {
-		text += " What they cost goes back " + wayBack(p.Order.Method) + p.withFees()
+		text += " The price goes back " + wayBack(p.Order.Method) + p.withFees()
 	}
 	return text
 }
@@ -57,6 +59,83 @@ func wayBack(method string) string {
 		return "to you, paid out by the organizer"
 	}
 	return "to the card you paid with"
+}
+
+// CancelWords says whether and until when the buyer of these tickets may cancel them, and what we keep. Nothing if all are used.
+func (p OrderPage) CancelWords() string {
+	o := p.Order
+	switch {
+	case len(p.unused()) == 0:
+		return ""
+	case o.Paid > 0 && !orders.Ahead(o.Method):
+		return "Only the organizer can cancel this order, as it was not paid online."
+	case o.CancelEnds == nil:
+		return neverCancelled
+	}
+	said := cancelUntil(p.Event, *o.CancelEnds, o.CancelOver)
+	keeps := slices.ContainsFunc(p.unused(), func(t orders.Ticket) bool { return o.Policy.Keeps(t.Price) > 0 })
+	if !o.CancelOver && keeps && orders.Ahead(o.Method) {
+		said += keepWords(p.Event, o.Policy)
+	}
+	return said
+}
+
+// cancelWords says until when the tickets of this checkout may be cancelled, and what we keep.
+func (p CheckoutPage) cancelWords() string {
+	ends, may := p.Event.CancelEnds()
+	if !may {
+		return neverCancelled
+	}
+	over := !p.Now.Before(ends)
+	said := cancelUntil(p.Event, ends, over)
+	if !over && p.total() > 0 {
+		said += keepWords(p.Event, p.Event.Policy)
+	}
+	return said
+}
+
+const neverCancelled = "Tickets for this event cannot be cancelled."
+
+func cancelUntil(e seats.Event, ends time.Time, over bool) string {
+	if over {
+		return "Tickets for this event can no longer be cancelled."
+	}
+	return "You can cancel until " + e.Local(ends).Format("Mon 2 January 2006, 15:04\u00a0MST") + "."
+}
+
+// keepWords says what we keep of cancelled tickets; nothing if the policy keeps nothing.
+func keepWords(e seats.Event, policy seats.Policy) string {
+	var kept []string
+	if policy.CancelFee > 0 {
+		kept = append(kept, money(policy.CancelFee, e.Currency))
+	}
+	if policy.CancelPercent > 0 {
+		kept = append(kept, seats.Percentage(policy.CancelPercent)+"% of its price")
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	said := " We keep " + strings.Join(kept, " and ") + " for each cancelled ticket"
+	if policy.CancelFee > 0 {
+		said += ", at most its price"
+	}
+	return said + "."
+}
+
+// backWords says what goes back for a ticket that its attendee cancels; nothing if nothing was paid here.
+func (p OrderPage) backWords(t orders.Ticket) string {
+	if !orders.Ahead(p.Order.Method) {
+		return ""
+	}
+	return " · " + money(p.Order.GoesBack(t.ID), p.Order.Currency) + " back"
+}
+
+// dueWords says until when an order is to be paid, and what happens then; nothing if nothing is to be paid later.
+func dueWords(e seats.Event, o orders.Order) string {
+	if o.DueAt == nil || o.Due() == 0 {
+		return ""
+	}
+	return "Pay by " + e.Local(*o.DueAt).Format("Mon 2 January 2006, 15:04\u00a0MST") + ". Unpaid orders are cancelled then."
 }
 
 // wentBack says what became of money that was paid; nothing if none goes back.
@@ -105,13 +184,13 @@ func (p OrderPage) live() (list []orders.Ticket) {
 func (p OrderPage) mailed() string {
 	switch {
 	case p.Order.Email == "":
-		return "It was sold at the box office."
+		return "Sold at the box office."
 	case p.Sent.Refused != "":
-		return "The mail to " + p.Order.Email + " was refused. Keep the address of this page: it is your ticket."
+		return "The email to " + p.Order.Email + " was refused. Keep the link to this page: it is your ticket."
 	case p.Sent.At != nil:
-		return "Mail went to " + p.Order.Email + " at " + clock(p.Event, *p.Sent.At) + "."
+		return "We emailed " + p.Order.Email + " at " + clock(p.Event, *p.Sent.At) + "."
 	}
-	return "Mail is on its way to " + p.Order.Email + "."
+	return "We’re emailing " + p.Order.Email + "."
 }
 
 // OrderPath is the address of an order.

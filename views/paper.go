@@ -70,7 +70,7 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 	}{
 		{0, 14, 2, p.Event.Name},
 		{0, 10, 1, when(p.Event)},
-		{0, 10, 1, p.Event.Venue},
+		{0, 10, 1, place(p.Event)},
 		{3.5, 20, 2, p.Plan.Words(t.Idx)},
 		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + price(t.Price, p.Order.Currency) + feeOn(t, p.Order.Currency)},
 		{2, 12, 2, p.Order.Name},

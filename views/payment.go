@@ -1,6 +1,9 @@
 package views
 
 import (
+	"strconv"
+	"time"
+
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats/orders"
@@ -11,7 +14,9 @@ type PaymentPage struct {
 	Page
 	Sale
 	Payment orders.Payment
-	Mine    bool // whoever reads began it
+	Mine    bool      // the visitor began it
+	Ends    time.Time // the seats are kept until then; zero: for the length of a payment
+	Mailed  string    // sent or enough: what became of asking for another mail; may be empty
 }
 
 // PaymentPath is the address of a payment.
@@ -27,9 +32,68 @@ type DemoPage struct {
 // facts are what the script of a payment needs.
 func (p PaymentPage) facts() templ.Attributes {
 	facts := p.body()
+	facts["data-since"] = p.since()
+	facts["data-deadline"] = strconv.FormatInt(p.until().UnixMilli(), 10)
+	facts["data-now"] = strconv.FormatInt(p.Now.UnixMilli(), 10)
 	facts["data-payment"] = PaymentPath(p.Payment.Code)
 	return facts
 }
+
+// until is when the seats are no longer kept for the payment.
+func (p PaymentPage) until() time.Time {
+	if !p.Ends.IsZero() {
+		return p.Ends
+	}
+	return p.Now.Add(p.Payment.Length - p.Payment.Age)
+}
+
+// known are its seats that the plan has.
+func (p PaymentPage) known() (idxs []int) {
+	for _, idx := range p.Payment.Form.Seats {
+		if !p.foreign(idx) {
+			idxs = append(idxs, idx)
+		}
+	}
+	return idxs
+}
+
+// asks reports whether the order waits for its email to be confirmed.
+func (p PaymentPage) asks() bool {
+	return p.Payment.Confirms() && !p.Payment.Confirmed && !p.Payment.Over()
+}
+
+// title says in a few words how it stands.
+func (p PaymentPage) title() string {
+	switch {
+	case p.asks():
+		return "Confirm your email"
+	case p.Payment.Over() && p.Payment.Confirms():
+		return "Nothing was ordered"
+	case p.Payment.Over():
+		return "Payment failed"
+	case p.Payment.Confirms():
+		return "We’re placing your order"
+	case p.unpaid():
+		return "Your payment isn’t confirmed yet"
+	}
+	return "We’re confirming your payment"
+}
+
+// ConfirmPath is the address that confirms an order.
+func ConfirmPath(token string) string { return "/confirmations/" + token }
+
+// ConfirmMail asks to confirm an order.
+func ConfirmMail(p PaymentPage, address string) DeskMail {
+	return DeskMail{
+		Subject: "Confirm your order: " + p.Event.Name, Button: "Confirm my order", Address: address,
+		What: "Please confirm your order of " + counted(len(p.Payment.Form.Seats), "ticket") + " for " + p.Event.Name + ", " + when(p.Event) + ". We keep your seats until " + clock(p.Event, p.until()) +
+			". Nothing is ordered before you confirm.",
+		Advice: "If you did not order this, ignore this email: nothing is ordered in your name.",
+	}
+}
+
+// unpaid reports whether the provider has not said yet that the buyer paid: they may have come back without paying.
+func (p PaymentPage) unpaid() bool { return p.Payment.State == "open" && p.Payment.Page != "" }
 
 // demoAnswers are what the demo card can be told to do.
 var demoAnswers = []struct{ answer, label, about string }{
@@ -45,8 +109,8 @@ var methodWords = map[string]struct{ label, about string }{
 	orders.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
 	orders.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
 	orders.Credit:  {"Credit", "It is taken from your credit here."},
-	orders.Door:    {"At the door", "You pay when you come. Nothing is charged now."},
-	orders.Invoice: {"Invoice", "You get a bill. Your seats are yours; nothing is charged now."},
+	orders.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
+	orders.Invoice: {"Invoice", "We’ll email you an invoice. Nothing is charged now."},
 }
 
 // chosen tells whether a way to pay is the one marked on the page.

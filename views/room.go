@@ -223,3 +223,11 @@ func (p DrawPage) beacon() string {
 	}
 	return "“" + p.Record.Beacon.Words + "”"
 }
+
+// ahead is how many people are before somebody, in words.
+func (p RoomPage) ahead() string {
+	if p.Ahead == 0 {
+		return "nobody"
+	}
+	return number64(p.Ahead)
+}

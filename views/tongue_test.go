@@ -78,7 +78,7 @@ func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
 		{"a checkout", true, Checkout(checkout)},
 		{"an order", true, Order(ordered(page, s, "Ann"))},
 		{"a waiting room", true, Room(room)},
-		{"a wait list", true, WaitJoin(JoinPage{Page: page, Sale: s})},
+		{"a waiting list", true, WaitJoin(JoinPage{Page: page, Sale: s})},
 		{"a place in it", true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, "ann@example.org"), Stand: stand})},
 		{"the list", true, Events(EventsPage{page, []seats.Listing{{Event: shut.Event}, {Event: closed.Event}}})},
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
-// JoinPage is where somebody enters the wait list of an event.
+// JoinPage is where an attendee enters the waiting list of an event.
 type JoinPage struct {
 	Page
 	Sale
@@ -59,7 +59,7 @@ func (l EntryForm) marked(list []int, i int) bool { return slices.Contains(list,
 // quantity is what the field shows.
 func (l EntryForm) quantity() string { return strconv.Itoa(max(1, l.Quantity)) }
 
-// WaitPage is somebody's place in a wait list.
+// WaitPage is an attendee's place in a waiting list.
 type WaitPage struct {
 	Page
 	Sale
@@ -74,10 +74,10 @@ type WaitPage struct {
 	CardPage string   // where it is saved; empty until they ask for that
 }
 
-// JoinPath is the address of an event's wait list.
+// JoinPath is the address of an event's waiting list.
 func (s Sale) JoinPath() string { return s.Path() + "/waitlist" }
 
-// WaitPath is the address of somebody's place in a wait list.
+// WaitPath is the address of an attendee's place in a waiting list.
 func WaitPath(code string) string { return "/waitlist/" + code }
 
 func (p WaitPage) path() string { return WaitPath(p.Entry.Code) }

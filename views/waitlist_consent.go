@@ -34,7 +34,7 @@ const (
 // most, and how that ends.
 func CardText(s Sale, n waitlist.Entry) string {
 	return "If seats that you wait for come back, this card may be charged once, without asking you again: for an order of up to " + counted(n.Wanted.Quantity, "seat") +
-		" for " + s.Event.Name + ", for " + price(n.Consent.Most, s.Event.Currency) + " at most. It is deleted after that, and when you leave the wait list, change what you agreed to, or the wait is over."
+		" for " + s.Event.Name + ", for " + price(n.Consent.Most, s.Event.Currency) + " at most. It is deleted after that, and when you leave the waiting list, change what you agreed to, or the wait is over."
 }
 
 func (p WaitPage) cardText() string { return CardText(p.Sale, p.Entry) }

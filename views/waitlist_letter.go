@@ -8,7 +8,7 @@ import (
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
-// WaitLetter is a mail about a place in a wait list.
+// WaitLetter is a mail about a place in a waiting list.
 type WaitLetter struct {
 	Sale
 	Entry   waitlist.Entry
@@ -21,7 +21,7 @@ type WaitLetter struct {
 // Subject is the mail's, and its first line.
 func (p WaitLetter) Subject() string {
 	what := map[string]string{
-		"verify": "Confirm your place in the wait list: ", "offer": "Seats for you: ", "missed": "Your offer has ended: ", "left": "You left the wait list: ",
+		"verify": "Confirm your place in the waiting list: ", "offer": "Seats for you: ", "missed": "Your offer has ended: ", "left": "You left the waiting list: ",
 	}[p.Kind]
 	if p.Kind == "offer" && p.Again {
 		what = "Seats for you, once more: "
@@ -30,7 +30,7 @@ func (p WaitLetter) Subject() string {
 		what = "The wait is over: "
 	}
 	if p.Kind == "verify" && p.Entry.State != waitlist.Unverified {
-		what = "Your place in the wait list: "
+		what = "Your place in the waiting list: "
 	}
 	return what + p.Event.Name
 }

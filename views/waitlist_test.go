@@ -27,7 +27,7 @@ func aWaiter(state, text string) waitlist.Entry {
 // entryStates are all of them.
 var entryStates = []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered, waitlist.Served, waitlist.Left, waitlist.Over}
 
-// waitMails is every mail of the wait list.
+// waitMails is every mail of the waiting list.
 func waitMails(s Sale, text string) (list []shown) {
 	for _, state := range entryStates {
 		for _, kind := range []string{"verify", "offer", "missed", "left"} {
@@ -38,7 +38,7 @@ func waitMails(s Sale, text string) (list []shown) {
 	return list
 }
 
-// waitPages is every page of the wait list in every state worth a look.
+// waitPages is every page of the waiting list in every state worth a look.
 func waitPages(page Page, s Sale, text string) (list []shown) {
 	wrong := waitlist.Mistakes{}
 	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost} {
@@ -48,10 +48,10 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	typed := EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
 	list = append(list,
-		shown{"joining a wait list", true, WaitJoin(JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
-		shown{"joining a wait list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
-		shown{"joining a wait list, asked", true, WaitJoin(JoinPage{Page: page, Sale: s, Asked: text})},
-		shown{"joining a wait list, shut", true, WaitJoin(JoinPage{Page: page, Sale: s, Shut: text})},
+		shown{"joining a waiting list", true, WaitJoin(JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
+		shown{"joining a waiting list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
+		shown{"joining a waiting list, asked", true, WaitJoin(JoinPage{Page: page, Sale: s, Asked: text})},
+		shown{"joining a waiting list, shut", true, WaitJoin(JoinPage{Page: page, Sale: s, Shut: text})},
 	)
 	for _, state := range entryStates {
 		n := aWaiter(state, text)
@@ -70,7 +70,7 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	of.Steps = []waitlist.Step{{At: time.Unix(2e9, 0), Email: text, What: text, Detail: text, Who: text}}
 	quiet := of
 	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, desk.Viewer
-	return append(list, shown{"a wait list at the desk", true, DeskWaitList(of)}, shown{"a wait list in which nobody waits, at the desk", true, DeskWaitList(quiet)})
+	return append(list, shown{"a waiting list at the desk", true, DeskWaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, DeskWaitList(quiet)})
 }
 
 func TestWhoWaitsReadsWhereTheyStandAndWhyOthersWereServedBefore(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 		page := render(t, Event(EventPage{Sale: s}))
 		_, gone, _ := strings.Cut(page, "<section data-gone")
 		gone, _, _ = strings.Cut(gone, "</section>")
-		if strings.HasPrefix(gone, " hidden") || !strings.Contains(gone, "<h2>0 free, <span data-free>37</span> held</h2>") || !strings.Contains(gone, "/events/evening/waitlist") {
+		if strings.HasPrefix(gone, " hidden") || !strings.Contains(gone, "<h2>Sold out</h2><p data-may><span data-free>37</span> held</p>") || !strings.Contains(gone, "/events/evening/waitlist") {
 			t.Errorf("the page says %s", gone)
 		}
 		if c.says == "" && strings.Contains(gone, "%") || !strings.Contains(gone, c.says) {
@@ -123,7 +123,7 @@ func TestWhoIsKnownJoinsTheWaitListFromTheWaitingRoomWithOneTap(t *testing.T) {
 		page := render(t, Room(p))
 		_, out, _ := strings.Cut(page, `<section data-when="soldout">`)
 		out, _, _ = strings.Cut(out, "</section>")
-		for _, want := range []string{`action="/events/evening/waitlist"`, `name="quantity" value="1"`, "Join the wait list of Evening", "keeps its order"} {
+		for _, want := range []string{`action="/events/evening/waitlist"`, `name="quantity" value="1"`, "Join the waiting list of Evening", "keeps its order"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("the room of a sale that is sold out lacks %q", want)
 			}

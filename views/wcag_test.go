@@ -257,12 +257,12 @@ func TestWhatDoesTheSameIsCalledTheSame(t *testing.T) {
 			case t.name != "button" && t.name != "a":
 			case has(t, "data-pause"), has(t, "data-dismiss"), has(t, "data-more"), has(t, "data-zoom"):
 				note(fmt.Sprintf("%v", t.attr), name)
-			case t.attr["name"] == "extend", name == "More time":
+			case t.attr["name"] == "extend", name == "Extend time":
 				note("more time", name)
 			case t.attr["href"] == "/events" && t.attr["class"] == "home":
 				note("home", name)
 			case t.attr["href"] == "/events/evening/waitlist" && !strings.Contains(name, "again") && !strings.HasPrefix(name, "More than one"): // more than the button asks for
-				note("wait list", strings.TrimSuffix(name, " of Evening"))
+				note("waiting list", strings.TrimSuffix(name, " of Evening"))
 			}
 		}
 	}
@@ -298,14 +298,14 @@ func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 	p.Methods, p.Form.Method = []string{"door"}, "door"
 	text := render(t, Checkout(p))
 	for _, want := range []string{
-		`href="/events/evening">Change seats</a>`, `<h2 id="what-title">What you get</h2>`, s.Plan.Words(3), s.Plan.Words(5), `<b>2 tickets</b>`, `<b>€190</b>`, `Order 2 tickets · €190`,
+		`href="/events/evening">Change seats</a>`, `<h2 id="what-title">Your order</h2>`, s.Plan.Words(3), s.Plan.Words(5), `<b>2 tickets</b>`, `<b>€190</b>`, `Order 2 tickets · €190`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the checkout lacks %s", want)
 		}
 	}
 	text = render(t, Order(ordered(Page{Title: "Evening"}, s, "Ann")))
-	for _, want := range []string{`<summary>Cancel tickets</summary>`, `<legend>Which tickets do you give up?</legend>`} {
+	for _, want := range []string{`<summary>Cancel tickets</summary>`, `<legend>Select tickets to cancel</legend>`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the order lacks %s", want)
 		}

@@ -1,57 +1,141 @@
-// The page of a checkout: the time that is left, and what was typed, kept for when the page is loaded again. Everything
-// else is a plain form.
+// The page of a checkout: the time that is left, seats that are lost or changed elsewhere, and what was typed, kept for when
+// the page is loaded again. The server writes the page; what changes is taken from a fresh copy of it, around the fields.
 
 import {clock} from 'usher/clock'
-import {$, data, path, span} from 'usher/page'
+import {listen} from 'usher/counts'
+import {$, data, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
-const box = $('.left'), shown = box && $('[data-countdown]', box), bar = box && $('progress', box)
+const PAUSE = 10000 // between two tries to extend
+const dialog = $('#more-time'), form = $('main form'), here = `${path}/checkout`, store = `usher${here}` // of this tab, until the order is there (buy.js)
+const length = data.holdLength
+let free, asked, tried = 0, turn = 0 // turn is the last request's
 
-document.body.classList.add('scripted')
-clock.measure(Number(data.now), performance.now()) // it was written since the page was asked for
+const box = () => $('.left'), held = () => box()?.dataset.state === 'held'
+const left = () => data.deadline - EARLY - clock.now()
 
 function tick() {
-  const ms = Number(data.deadline) - clock.now()
-  if (ms <= 0) {
-    box.dataset.state = 'lapsed'
-    return clearInterval(timer)
+  if (!held()) return dialog.close()
+  const ms = left()
+  if (ms <= -EARLY) {
+    box().dataset.state = 'lapsed'
+    dialog.close() // an open dialog keeps the fields from being filled in
+    return setTimeout(renew, 1000) // others may have been faster, or were waiting
   }
-  shown.textContent = span(ms - EARLY)
-  bar.value = ms / Number(data.holdLength)
+  $('[data-countdown]').textContent = `${span(ms)} left`
+  $('progress').value = ms / length
+  $('[data-left]', dialog).textContent = span(ms)
+  if (ms < Math.min(120000, length / 4) && !why() && asked !== data.deadline) {
+    asked = data.deadline
+    dialog.showModal()
+  }
 }
 
-// look asks what time it is, and until when the seats are held now, after the page was away.
-async function look() {
-  const began = performance.now(), answer = await fetch(`${path}/hold`).catch(() => undefined)
-  if (!answer?.ok) return
-  const {hold} = await answer.json()
-  clock.measure(Date.parse(hold.now), performance.now() - began)
-  data.deadline = Date.parse(hold.expires_at)
+// why says why there is no more time; nothing if there is (CheckoutPage.noMore).
+const why = () => data.extensions < 1 ? data.spent : free !== 0 ? '' : data.full
+
+function explain() {
+  const at = $('.why'), text = held() ? why() : ''
+  if (!at) return
+  if (at.textContent !== text) at.textContent = text
+  $('[name=extend]').hidden = text
+}
+
+const seats = () => $('#held').dataset.idx
+
+// told takes what the server says is held: the same seats until another time, or others.
+function told({deadline, extensions, idx}) {
+  if (`${idx}` !== seats()) return renew()
+  if (deadline > data.deadline && !held()) return renew()
+  data.deadline = deadline
+  data.extensions = extensions
+  explain()
   tick()
 }
 
-const timer = box && setInterval(tick, 250)
-if (box?.dataset.state === 'held') {
-  tick()
-  clock.watch()
-  clock.addEventListener('wake', look)
-  addEventListener('pageshow', event => { if (event.persisted) look() })
-} else clearInterval(timer)
+async function extend() {
+  const before = data.deadline, failed = $('[role=alert]', dialog)
+  const done = failed.hidden = await renew($('[name=extend]'))
+  if (done) dialog.close()
+  else asked = say(failed.textContent) // undefined: it asks again
+  if (data.deadline > before) say('Time added.')
+}
 
-const form = $('main form'), store = `usher${path}/checkout` // of this tab, until the order is there (order.js)
-const fields = [...form.elements].filter(f => f.matches('.who *, [type=radio]'))
-const marked = f => f.matches('[type=checkbox], [type=radio]')
+// renew puts what the server says now around the fields, after it did what a button asks for. It returns true unless that
+// failed. Of answers that only show the page, the last one asked for counts.
+async function renew(button) {
+  const began = performance.now(), posts = button?.form, mine = ++turn
+  const answer = await fetch(posts ? form.action : here, posts && {method: 'POST', body: new URLSearchParams(new FormData(form, button))}).catch(error => error)
+  if (answer.status === 404) return location.reload()
+  if (!answer.ok) return // the socket, which ends too, comes here again
+  if (!answer.url.match(here)) return location.replace(answer.url)
+  const body = (await answer.text().catch(String)).split('</head>')[1] // the styles of another answer are not for this page
+  const page = new DOMParser().parseFromString(body, 'text/html'), fresh = page.body.dataset
+  if (!$('#held', page)) return
+  clock.measure(+fresh.now, performance.now() - began)
+  if (posts) turn++
+  else if (mine < turn) return
+  keep()
+  const at = mark(document.activeElement)
+  for (const part of ['#held', '#paying']) if (!$(part).isEqualNode($(part, page))) $(part).replaceWith($(part, page)) // a button that stays takes the click that began on it
+  Object.assign(data, fresh)
+  open()
+  for (const f of form.elements) if (mark(f) === at) f.focus()
+  return true
+}
+
+// heard takes a message of the live map.
+function heard(m, available) {
+  free = available
+  explain()
+  if (m.type === 'mine') told(m)
+  else if (!held() && m.changes?.some(([idx, state]) => state && seats().split(',').includes(`${idx}`))) renew()
+}
+
+let fields
+const marked = f => /checkbox|radio/.test(f.type)
 const name = f => f.type === 'radio' ? f.value : f.name
+const mark = f => name(f) + f.className // the same in a fresh copy of the page
 
 function keep() {
   sessionStorage.setItem(store, JSON.stringify(Object.fromEntries(fields.map(f => [name(f), marked(f) ? f.checked : f.value]))))
 }
 
-const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
-for (const f of fields) {
-  if (marked(f)) f.checked = kept[name(f)] ?? f.checked
-  else f.value = kept[name(f)] || f.value
+// open makes what the server wrote live.
+function open() {
+  fields = [...form.elements].filter(f => f.matches('.who *, [type=radio]'))
+  const kept = JSON.parse(sessionStorage.getItem(store) || '{}')
+  for (const f of fields) {
+    if (marked(f)) f.checked = kept[name(f)] ?? f.checked
+    else f.value = kept[name(f)] || f.value
+  }
+  explain()
+  tick()
 }
-form.oninput = form.onsubmit = keep
 
-$('[aria-invalid]')?.focus()
+export function start() {
+  // Who types is there: their time is made longer once half of it is over.
+  form.oninput = () => {
+    keep()
+    if (!held() || left() > length / 2 || why() || clock.now() - tried < PAUSE) return
+    tried = clock.now()
+    extend()
+  }
+  form.onsubmit = event => {
+    keep()
+    if (event.submitter?.name !== 'extend') return
+    event.preventDefault()
+    extend()
+  }
+  dialog.onclick = event => {
+    if (event.target.matches('[data-more]')) extend()
+    else if (event.target.matches('button')) dialog.close()
+  }
+  open()
+  setInterval(tick, 250)
+  clock.watch()
+  clock.addEventListener('wake', renew)
+  addEventListener('pageshow', event => { if (event.persisted) renew() })
+  listen(heard, renew)
+  $('[aria-invalid]')?.focus()
+}

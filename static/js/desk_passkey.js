@@ -1,4 +1,17 @@
-// Passkeys: the forms with data-passkey appear where the browser has them, and ask it for one.
+// Passkeys: the forms with data-passkey appear where the browser has them, and ask it for one. Passwords: a button shows
+// what was typed.
+
+for (const button of document.querySelectorAll('[data-show]')) {
+  const field = button.parentElement.querySelector('input')
+  const set = shown => {
+    field.type = shown ? 'text' : 'password'
+    button.textContent = shown ? 'Hide' : 'Show'
+    button.setAttribute('aria-pressed', shown)
+  }
+  button.hidden = false
+  button.addEventListener('click', () => set(field.type === 'password'))
+  field.form.addEventListener('submit', () => set(false))
+}
 
 const bytes = text => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), c => c.charCodeAt(0))
 const text = buffer => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
@@ -21,16 +34,23 @@ const create = async form => {
   }})
 }
 
-const signIn = async form => {
+// use asks for a passkey and shows it at path: to sign in, or to confirm who somebody is.
+const use = async (form, path) => {
   const {publicKey: o} = await post('/desk/session/options', {})
   const used = await navigator.credentials.get({publicKey: {...o, challenge: bytes(o.challenge), allowCredentials: named(o.allowCredentials)}})
   const r = used.response
-  return post('/desk/session/passkey', {to: form.dataset.to, answer: {
+  return post(path, {to: form.dataset.to, answer: {
     ...whole(used), response: {clientDataJSON: text(r.clientDataJSON), authenticatorData: text(r.authenticatorData), signature: text(r.signature), userHandle: r.userHandle && text(r.userHandle)},
   }})
 }
 
 const whole = one => ({id: one.id, rawId: text(one.rawId), type: one.type, clientExtensionResults: one.getClientExtensionResults()})
+
+const done = {
+  add: create,
+  'sign-in': form => use(form, '/desk/session/passkey'),
+  prove: form => use(form, '/desk/session/proof/passkey'),
+}
 
 // What a browser says when it could not: its own words are for programmers.
 const words = error => ({
@@ -46,7 +66,7 @@ for (const form of window.PublicKeyCredential ? document.querySelectorAll('[data
     button.setAttribute('aria-busy', 'true')
     wrong.hidden = true
     try {
-      location.assign((await (form.dataset.passkey === 'add' ? create(form) : signIn(form))).to)
+      location.assign((await done[form.dataset.passkey](form)).to)
     } catch (error) {
       wrong.textContent = words(error)
       wrong.hidden = false

@@ -48,10 +48,13 @@ function ask(method, url, body) {
   const once = key()
   const send = async tries => {
     try {
-      return await fetch(url, {
+      const answer = await fetch(url, {
         method, body: body && JSON.stringify(body),
         headers: {Accept: 'application/json', 'Idempotency-Key': once, ...body && {'Content-Type': 'application/json'}},
       })
+      if (answer.status !== 428 || !tries || !crypto.subtle) return answer
+      await (await import('usher/work')).pass(path)
+      return send(0)
     } catch (err) {
       if (tries === 0) throw err
       await new Promise(done => setTimeout(done, 800))
@@ -71,7 +74,7 @@ async function read(request) {
   try {
     answer = await request
   } catch {
-    show({message: 'The box office cannot be reached. What you hold is still yours. Try again.'})
+    show({message: 'That didn’t work. Try again.'})
     return false
   }
   const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}))
@@ -82,7 +85,7 @@ async function read(request) {
   }
   if (body.error?.code === 'no_hold') hold.take(undefined)
   else if (hold.lapsed) refresh()
-  show(body.error ?? {message: `That did not work (${answer.status}). What you hold is unchanged. Try again.`})
+  show(body.error ?? {message: 'That didn’t work. Try again.'})
   return false
 }
 
@@ -92,12 +95,12 @@ function show(error) {
   $('p', box).textContent = error.message
   $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => {
     const button = document.createElement('button')
-    Object.assign(button, {name: 'seat', value: label, textContent: `Take ${words(label)} instead`})
+    Object.assign(button, {name: 'seat', value: label, textContent: `Choose ${words(label)} instead`})
     return button
   }))
-  if (error.to) { // to the waiting room
+  if (error.to) { // to the waiting room, or to the work that this browser could not do
     const link = document.createElement('a')
-    Object.assign(link, {href: error.to, className: 'primary', textContent: 'Go to the waiting room'})
+    Object.assign(link, {href: error.to, className: 'primary', textContent: 'Continue'})
     $('.nearest', box).append(link)
   }
   box.hidden = false
@@ -257,7 +260,7 @@ function lapse() {
   hold.lapsed = true
   dialog.close()
   hold.changed([...hold.seats.keys()])
-  say('Your time ran out. Take your seats again if nobody else took them.', false) // the tray says it
+  say('Your hold expired.', false) // the tray says it
 }
 
 dialog.addEventListener('click', event => {
@@ -277,7 +280,7 @@ async function refresh(always) {
   }
   else if (answer?.status === 404) hold.take(undefined)
   const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => words(label))
-  if (lapsed && gone.length) say(`${gone.join(' and ')} went to somebody else.`)
+  if (lapsed && gone.length) say(`Someone else took ${gone.join(' and ')}.`)
 }
 
 // stray tells whether something became of seats of mine that this page did not ask for.

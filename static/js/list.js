@@ -55,6 +55,7 @@ function count() {
   for (const at of $$('[data-free-total]')) at.textContent = number(total)
   for (const at of $$('[data-gone]')) {
     at.hidden = total
+    $('[data-may]', at).hidden = !held
     write(at, held)
   }
   for (const at of $$('[data-first]')) write(at, freeIn(Number(at.dataset.first), Number(at.dataset.seats)))
@@ -80,9 +81,9 @@ function fill(link, part) {
   for (const name of ['none', 'few', 'some']) link.classList.toggle(name, name === now)
 }
 
-function freeIn(first, count) {
+export function freeIn(first, count) {
   let free = 0
-  for (let idx = first; idx < first + count; idx++) if (live.states[idx] === 0) free++
+  for (let idx = first; idx < first + count; idx++) if (live.states?.[idx] === 0) free++
   return free
 }
 
@@ -106,17 +107,22 @@ function countSoon() {
 export function toggle(idx, label) {
   if (hold.settling(idx)) return
   if (hold.has(idx)) release(idx)
-  else if (!live.states || live.states[idx] === 0 || hold.ghost(idx)) claim(idx, label)
+  else claim(idx, label) // a seat that is taken is refused in words
 }
 
 document.addEventListener('change', event => {
   const box = event.target
   if (!box.matches?.('#rows input[name=seat]')) return
   const idx = Number(box.dataset.idx)
-  if (box.ariaDisabled) box.checked = false
-  else if (hold.settling(idx)) box.checked = hold.has(idx)
+  if (hold.settling(idx)) box.checked = hold.has(idx)
   else if (box.checked) claim(idx, box.value)
   else release(idx)
+})
+
+// A box of a taken seat is disabled, and may have become so while it was clicked: the click is its label's.
+document.addEventListener('click', event => {
+  const label = event.target.closest('#rows label'), box = label && $('input:disabled', label)
+  if (box) toggle(Number(box.dataset.idx), box.value)
 })
 
 const STEPS = {ArrowLeft: -1, ArrowRight: 1}

@@ -70,7 +70,7 @@ function tellAge() {
   const text = WORDS[state] ? `${WORDS[state]}${away ? ` Last update ${ago(old)} ago.` : ''} Seats may be out of date.` : ''
   const at = $('#map .stale')
   if (at && at.textContent !== text) at.textContent = text
-  if (said && state === 'live') say('The map and the counts are live again.', said = false)
+  if (said && state === 'live') say('Updates are live.', said = false)
   if (!away || old < LATE || said) return
   said = true
   say(text, !at)
@@ -208,7 +208,8 @@ function hear(message, mine) {
     case PONG:
       clearTimeout(silence)
       silence = undefined
-      if (m.sent >= doubted) doubted = undefined
+      if (m.sent < doubted) break // asked before the machine slept: its trip seems short, and its time is old
+      doubted = undefined
       clock.measure(m.now, performance.now() - m.sent)
   }
   showLive()
@@ -250,7 +251,7 @@ function pauseButton() {
   button.addEventListener('click', () => {
     pause(!paused)
     name()
-    say(paused ? 'The map and the counts stand still. Seats may be out of date.' : 'The map and the counts are live again.', false)
+    say(paused ? 'Updates are paused.' : 'Updates are live.', false)
   })
   name()
   button.hidden = false

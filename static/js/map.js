@@ -4,7 +4,7 @@
 import {filter} from 'usher/filter'
 import {labelOf, numberOf, words} from 'usher/geometry'
 import {hold, tellPrices} from 'usher/hold'
-import {follow as followHouse, openSection, toggle} from 'usher/list'
+import {follow as followHouse, freeIn, openSection, toggle} from 'usher/list'
 import {live} from 'usher/live'
 import {$, $$, calm, data, path, price} from 'usher/page'
 import {Painter} from 'usher/paint'
@@ -79,7 +79,7 @@ function hover(event) {
 function name(x, y, touch) {
   const idx = stage.seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : stage.sectionAt(x, y), s = house.sections[at]
   if (idx >= 0) stage.tell(x, y, words(labelOf(house, idx)), describe(idx), touch)
-  else if (s) stage.tell(x, y, s.name, `${freeIn(s)} of ${s.count} free`, touch)
+  else if (s) stage.tell(x, y, s.name, `${freeIn(s.first, s.count)} of ${s.count} free`, touch)
   else hideCard()
   return [idx, at]
 }
@@ -100,12 +100,6 @@ function describe(idx) {
   const notes = [flags & 1 && 'wheelchair place', flags & 2 && 'companion place', flags & 4 && 'restricted view'].filter(Boolean)
   const state = hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : STATES[live.states?.[idx] ?? 0]
   return [`${cost.name}, ${price(cost.price)}`, ...notes, state].join(' · ')
-}
-
-function freeIn({first, count}) {
-  let n = 0
-  for (let idx = first; idx < first + count; idx++) if (live.states?.[idx] === 0) n++
-  return n
 }
 
 function hideCard() {

@@ -1,8 +1,9 @@
 // The page of a payment: it asks how the payment stands, and goes on when that changes.
 
-import {$, data} from 'usher/page'
+import {clock} from 'usher/clock'
+import {listen} from 'usher/counts'
+import {$, data, span} from 'usher/page'
 
-const was = $('main').dataset.state
 const EVERY = 1500
 let misses = 0
 
@@ -15,5 +16,12 @@ async function look() {
   setTimeout(look, EVERY * Math.min(2 ** misses, 16))
 }
 
-document.body.classList.add('scripted')
-if (was === 'open' || was === 'authorized') setTimeout(look, EVERY)
+// tick counts down until when the seats are kept.
+const tick = () => { $('[data-countdown]').textContent = `for ${span(data.deadline - clock.now())}` }
+
+export function start() {
+  if (!/open|authorized/.test($('main').dataset.state)) return
+  setInterval(tick, 250)
+  setTimeout(look, EVERY)
+  listen()
+}

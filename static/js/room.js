@@ -1,7 +1,7 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
 // own follows from their number. Where a socket is to be had, it tells at once what changes, and the page asks less.
 
-import {advice, before, chance, every, exactly, left, moved, near, newer, number, sampled, seconds, stands, words} from 'usher/stand'
+import {advice, before, chance, every, exactly, left, moved, near, newer, number, people, sampled, seconds, stands, words} from 'usher/stand'
 
 const data = document.body.dataset
 const $ = selector => document.querySelector(selector)
@@ -23,35 +23,35 @@ let told = least, heard = Date.now(), turned = false
 const now = () => Date.now() + early
 
 function show(state, wait) {
-  const main = $('main'), changed = main.dataset.state !== state
+  const main = $('main'), ahead = least ? number(least) : 'nobody', changed = main.dataset.state !== state
   main.dataset.state = state
   $$('[data-when]').forEach(e => { e.hidden = !e.dataset.when.split(' ').includes(state) })
-  write('people', number(shown.lobby))
+  write('people', people(shown))
   write('note', shown.note ?? '')
   for (const count of ['serving', 'free', 'held', 'sold']) write(count, number(shown[count]))
   write('moved', moved(shown, data.zone))
   if (me.number) {
     const seat = chance(shown, me.number)
     write('number', number(me.number))
-    write('ahead', number(least))
+    write('ahead', ahead)
     write('wait', words(wait, now(), data.zone))
     write('seat', seat)
     write('advice', advice(seat))
   }
   write('left-seats', left(shown, data.zone))
   write('as-of', `as of ${exactly(fresh, data.zone)}`)
-  document.title = `${{waiting: `${number(least)} ahead`, called: 'Your turn', inside: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'} · ${name}`
-  announce(state, changed)
+  document.title = `${{waiting: `${ahead} ahead`, called: 'Your turn', inside: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'} · ${name}`
+  announce(state, changed, ahead)
 }
 
 // announce says the turn at once, and once; other states as they come, and how the line moves each half minute at most.
-function announce(state, changed) {
+function announce(state, changed, ahead) {
   const called = ['called', 'next', 'inside'].includes(state)
   if (called && !turned) {
     turned = true
     if (changed || state !== 'inside') $('#turn').textContent = 'Your number is called. It is your turn.'
   } else if (changed) say($(`#stand [data-when="${state}"] h2`)?.textContent ?? '')
-  else if (state === 'waiting' && least !== told && Date.now() - heard > 30e3) say(`${number(least)} people are ahead of you.`)
+  else if (state === 'waiting' && least !== told && Date.now() - heard > 30e3) say(`${ahead} ahead of you.`)
 }
 
 function say(text) {

@@ -36,6 +36,9 @@ export function words(wait, now, zone) {
   return `${low}–${high} min (${time(now + from * 1000, zone)}–${time(now + to * 1000, zone)})`
 }
 
+// people is how many are in the draw: whoever reads it is one, also before they were counted.
+export const people = s => number(s.lobby || 1)
+
 export const chance = (s, number) => !s.ahead?.length ? 'not known yet' : number <= s.likely ? 'likely' : number <= s.maybe ? 'uncertain' : 'unlikely'
 
 // advice is what a chance means for somebody.

@@ -28,10 +28,12 @@ class Part extends EventTarget {
   append() {}
   insertAdjacentHTML() {}
   replaceChildren() {}
+  replaceWith() {}
   setAttribute() {}
   scrollIntoView() {}
   contains() { return false }
   matches() { return false }
+  isEqualNode() { return false }
   showModal() { this.open = true; this.onshow?.() }
   close() { this.open = false }
   focus() {}
@@ -100,14 +102,15 @@ export class World {
   machine() {
     this.body = new Part()
     Object.assign(this.body.dataset, {slug: 'x', holdLength: String(this.length), currency: 'EUR'})
-    const document = Object.assign(new Part(), {body: this.body, documentElement: {style: {setProperty() {}}}, createElement: () => new Part(), visibilityState: 'visible'})
+    const document = Object.assign(new Part(), {body: this.body, activeElement: this.body, documentElement: {style: {setProperty() {}}}, createElement: () => new Part(), visibilityState: 'visible'})
     const world = this, kept = new Map(), window = new EventTarget()
     Object.assign(globalThis, {
-      document, window: {}, matchMedia: () => ({matches: true}), location: {protocol: 'http:', host: 'x', reload() { throw new Error('loaded anew') }},
+      document, window: {}, matchMedia: () => ({matches: true}), location: {protocol: 'http:', host: 'x', origin: 'http://x', reload() { throw new Error('loaded anew') }},
       sessionStorage: {getItem: k => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v), removeItem: k => kept.delete(k)},
       addEventListener: window.addEventListener.bind(window), ResizeObserver: class { observe() {} }, FormData: class {}, BroadcastChannel: class { postMessage() {} },
       setTimeout: (f, ms) => world.timer(f, ms), setInterval: (f, ms) => world.timer(f, ms, true), clearTimeout: e => world.stop(e), clearInterval: e => world.stop(e),
-      fetch: (url, options) => world.ask(url, options), WebSocket: class extends Socket { constructor() { super(world) } },
+      fetch: (url, options) => world.ask(url, options), WebSocket: class extends Socket { constructor(url) { super(world, url) } },
+      DOMParser: class { parseFromString(text) { return Object.assign(new Part(), {body: Object.assign(new Part(), {dataset: JSON.parse(text)})}) } },
     })
     Date.now = () => this.date()
     performance.now = () => this.perf()
@@ -145,9 +148,13 @@ export class World {
     Object.assign(this.body.dataset, {deadline: String(this.told), now: String(this.db())})
     this.box = document.querySelector('.left')
     this.box.dataset.state = 'held'
+    document.querySelector('#held').replaceWith = () => { this.box.dataset.state = 'held' } // by that of the fresh page
     this.real += this.way()
     this.trips.push(this.perf())
-    await import(script('checkout', {clock, page}))
+    const absent = ['.order'], {querySelector} = document
+    document.querySelector = selector => absent.includes(selector) ? null : querySelector.call(document, selector)
+    const counts = script('counts', {page}), payment = module(`export const start = () => {} // ${worlds}`)
+    await import(script('buy', {checkout: script('checkout', {clock, counts, page}), clock, page, payment}))
   }
 
   // forgets notes when a page forgets how long answers took.
@@ -169,6 +176,10 @@ export class World {
     }))
   }
   answer(url, method) {
+    if (url.endsWith('/checkout')) {
+      const page = JSON.stringify({deadline: String(this.held.deadline), now: String(this.db()), extensions: '10'})
+      return {ok: true, status: 200, url, text: async () => `</head>${page}`}
+    }
     if (url.includes('map.bin')) return {ok: true, status: 200, headers: new Map([['Usher-Now', String(this.db())]]), arrayBuffer: async () => map}
     const h = this.held, alive = h && this.db() <= h.deadline
     if (method === 'POST' && url.endsWith('/extension')) {
@@ -188,9 +199,10 @@ const map = Uint8Array.from([2, 7, 0, 0, 0, 1, 5, 1, 5, 0, 0, 0, 0, 0]).buffer
 // Socket is the live map of a box office in which nothing happens; it tells the time.
 class Socket {
   readyState = 0
-  constructor(world) {
+  constructor(world, url) {
     this.world = world
     world.at(world.way(), () => {
+      if (url.includes('as=json')) return this.onmessage({data: JSON.stringify({type: 'counts', counts: [{free: 100}]})})
       const hello = new DataView(new ArrayBuffer(17))
       hello.setUint8(0, 1)
       hello.setUint32(1, 7, true)
