@@ -8,8 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/views"
@@ -18,6 +20,8 @@ import (
 const (
 	accountKey = "account" // of a session: the address whose mail its browser showed to read
 	backKey    = "back"    // of a session: the checkout it came from
+
+	verifiedKey = "verified" // of a session: the address to which the offer went that it took
 )
 
 var (
@@ -59,10 +63,14 @@ func (h *Handlers) backTo(r *http.Request) string {
 // keep writes the session, with a new token, so that nobody who knew the one before has what this one may do.
 func (h *Handlers) keep(w http.ResponseWriter, r *http.Request) error {
 	was := h.sessions.Token(r.Context())
-	if err := h.sessions.RenewToken(r.Context()); err != nil {
+	ctx := h.store.Rename(r.Context())
+	if err := h.sessions.RenewToken(ctx); err != nil {
 		return err
 	}
-	token, end, err := h.sessions.Commit(r.Context())
+	if h.sessions.Exists(r.Context(), deskKey) {
+		h.sessions.SetDeadline(r.Context(), time.Now().Add(desk.SessionMost).UTC()) // its own row ends it before
+	}
+	token, end, err := h.sessions.Commit(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,6 +88,9 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 	asked, err := decodeCredit(r)
 	if err != nil {
 		return err
+	}
+	if h.hurried(w, r, countsLinks, linksPerNetwork) {
+		return errTooFast
 	}
 	email, err := h.credit.Ask(r.Context(), asked.Email, asked.Key)
 	if wrong := refusedAddress(err); wrong != nil && !wantsJSON(r) {
@@ -129,7 +140,6 @@ func (h *Handlers) link(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, linkAnswer{email})
 	}
@@ -170,6 +180,7 @@ func (h *Handlers) signIn(w http.ResponseWriter, r *http.Request) error {
 //
 // What the session holds stays its own; only the address is forgotten.
 func (h *Handlers) signOut(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.account(r) != "" {
 		h.sessions.Remove(r.Context(), accountKey)
 		if err := h.keep(w, r); err != nil {

@@ -140,9 +140,14 @@ func TestEveryAnswerHasTheSecurityHeaders(t *testing.T) {
 			page && (!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") || a.Header.Get("Referrer-Policy") == "") {
 			t.Errorf("%s: %v", path, a.Header)
 		}
+		if policy := a.Header.Get("Content-Security-Policy"); page && !strings.Contains(policy, "script-src 'nonce-") || strings.Contains(policy, "unsafe-") {
+			t.Errorf("%s allows scripts by %q", path, policy)
+		}
 	}
-	if a, _ := send(t, person(t), "PUT", s.url+"/events", ""); a.StatusCode != 405 || a.Header.Get("Allow") == "" {
-		t.Errorf("PUT /events: %d, Allow %q", a.StatusCode, a.Header.Get("Allow"))
+	for _, method := range []string{"PUT", "TRACE"} {
+		if a, _ := send(t, person(t), method, s.url+"/events", ""); a.StatusCode != 405 || a.Header.Get("Allow") == "" {
+			t.Errorf("%s /events: %d, Allow %q", method, a.StatusCode, a.Header.Get("Allow"))
+		}
 	}
 }
 

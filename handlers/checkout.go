@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -93,8 +94,8 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		return errNoHold
 	}
 	hold, err := s.Hold(r.Context(), holder)
-	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: nonce(w), Script: "checkout.js", Style: "order.css"}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String()}
+	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"}
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
 		if p.Hold = nil; p.Message == "" {
@@ -145,14 +146,25 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if r.PostForm.Get("extend") != "" {
 		return h.extendCheckout(w, r, s, holder, form)
 	}
+	if r.PostForm.Get("check") != "" {
+		return h.tell(w, r, s, holder, orders.Typed{Form: form})
+	}
 	if chosen := r.PostForm.Get("instead"); chosen != "" {
 		return h.takeInstead(w, r, s, holder, form, chosen)
 	}
 	form.Account = h.account(r)
+	form.Verified = cmp.Or(form.Account, h.sessions.GetString(r.Context(), verifiedKey))
 	if orders.Ahead(form.Method) && s.Total(form.Seats) > 0 {
 		return h.pay(w, r, s, holder, form)
 	}
+	h.limitOrder(r, s, holder, &form)
 	code, err := h.orders.Place(r.Context(), s, holder, form)
+	if err == nil {
+		h.limits.Of(s).Ordered(len(form.Seats))
+	}
+	if errors.Is(err, orders.ErrUnconfirmed) {
+		return h.pay(w, r, s, holder, form)
+	}
 	if err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
@@ -173,6 +185,12 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 
 // refuseOrder says what is wrong: as JSON, or on the page of the checkout with everything that was typed.
 func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, err error) error {
+	if errors.Is(err, orders.ErrUnpaidNet) {
+		if err := h.keepTyped(r, s, holder, form); err != nil {
+			return err
+		}
+		return h.challenged(w, r, s, views.Sale{Event: s.Event}.CheckoutPath())
+	}
 	typed := orders.Typed{Form: form}
 	var refusal *seats.Refusal
 	var nonsense *seats.Nonsense
@@ -184,6 +202,8 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		return h.refuse(w, r, s, refusal)
 	case wantsJSON(r):
 		return err
+	case errors.Is(err, orders.ErrUnpaid):
+		typed.Message = errUnpaid.what + " " + errUnpaid.next
 	case errors.As(err, &typed.Mistakes):
 	case errors.As(err, &refusal):
 		typed.Message, typed.Nearest = refusal.Message, refusal.Nearest
@@ -195,6 +215,14 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		return err
 	}
 	return h.tell(w, r, s, holder, typed)
+}
+
+// keepTyped keeps what a page sent until its visitor comes back to it.
+func (h *Handlers) keepTyped(r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	if wantsJSON(r) {
+		return nil
+	}
+	return h.orders.KeepTyped(r.Context(), s.Event.ID, holder, orders.Typed{Form: form})
 }
 
 // tell leads to the page of the checkout, which shows what was typed and what there is to say about it. The answer to a

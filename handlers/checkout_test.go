@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
 )
 
 const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
@@ -23,9 +24,31 @@ func fill(h holdBody, name, email string) url.Values {
 	return url.Values{"hold": {h.ID}, "seat": h.Seats, "name": {name}, "email": {email}, "method": {"door"}}
 }
 
+// post sends the form of the checkout, and confirms the email if that is asked for: then the answer leads to the order.
 func (s *site) post(t *testing.T, who *http.Client, f url.Values) (*http.Response, string) {
 	t.Helper()
-	return send(t, who, "POST", s.url+"/events/evening/orders", f.Encode(), "Content-Type", asForm, "Accept", asPage)
+	a, body := send(t, who, "POST", s.url+"/events/evening/orders", f.Encode(), "Content-Type", asForm, "Accept", asPage)
+	if code, began := strings.CutPrefix(a.Header.Get("Location"), "/payments/"); began && s.confirms(t, code) {
+		a.Header.Set("Location", views.OrderPath(code))
+	}
+	return a, body
+}
+
+// confirms presses the button of the mail about an order, in another browser. It reports whether that was asked for.
+func (s *site) confirms(t *testing.T, code string) bool {
+	t.Helper()
+	p, err := s.sold.Payment(t.Context(), code)
+	if err != nil || !p.Confirms() {
+		return false
+	}
+	token, err := s.sold.ConfirmToken(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, body := send(t, person(t), "POST", s.url+views.ConfirmPath(token), "key=k", "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the button of the mail: %d %s", a.StatusCode, body)
+	}
+	return true
 }
 
 func (s *site) held(t *testing.T, who *http.Client, n int) holdBody {
@@ -39,7 +62,7 @@ func TestAFormBecomesAnOrderWithItsPageAndCalendar(t *testing.T) {
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 2)
 	_, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
-	for _, want := range []string{`value="` + hold.ID + `"`, hold.Seats[1], "At the door"} {
+	for _, want := range []string{`value="` + hold.ID + `"`, hold.Seats[1], "At the door", "Pay within 3 days, or we cancel the order."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the checkout lacks %q", want)
 		}
@@ -115,11 +138,11 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
 		t.Fatal(a.StatusCode)
 	}
-	kept("with nothing held", fill(hold, "Ann", "ann@example.org"), "they are free. Nothing was sold. Take them again")
+	kept("with nothing held", fill(hold, "Ann", "ann@example.org"), "these seats are still available. You haven’t paid anything. Hold them again")
 	kept("with nothing held, and a mistake", fill(hold, "Ann", "ann"), "not an e-mail address")
 	again := fill(hold, "Ann", "ann@example.org")
 	again.Set("instead", strconv.Itoa(hold.Idx[0]))
-	kept("taken again", again, "What you get")
+	kept("taken again", again, "Your order")
 	again.Set("instead", "999999")
 	if a, _ := s.post(t, who, again); a.StatusCode != 404 {
 		t.Errorf("a seat that is not there instead: %d", a.StatusCode)
@@ -152,7 +175,7 @@ func TestWhatWasTypedIsForgottenOnceItIsOrdered(t *testing.T) {
 		t.Errorf("back at the checkout leads to %q, want %q", a.Header.Get("Location"), order)
 	}
 	s.exec(t, `UPDATE typed SET since = since - interval '25 hours'`)
-	if err := seats.Purge(t.Context(), s.db); err != nil || s.count(t, "typed") != 0 {
+	if err := s.office.Purge(t.Context()); err != nil || s.count(t, "typed") != 0 {
 		t.Errorf("%d forms are kept for more than a day, %v", s.count(t, "typed"), err)
 	}
 }
@@ -229,7 +252,7 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 	if sold := s.sale.Snapshot().Counts.Sold; sold[0]+sold[len(sold)-1] != 0 {
 		t.Errorf("sold: %v", sold)
 	}
-	if a, body := send(t, who, "POST", s.url+"/events/evening/orders", good); a.StatusCode != 201 {
+	if a, body := send(t, who, "POST", s.url+"/events/evening/orders", good); a.StatusCode != 202 || !strings.Contains(body, `"confirm":"ann@example.org"`) {
 		t.Errorf("the good one after all: %d %s", a.StatusCode, body)
 	}
 }
@@ -257,10 +280,36 @@ func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
 		}
 	}
 	takes(hold.Seats[0])
-	comesBack(200, "was taken by somebody else", `name="instead"`, "What you get", hold.Seats[1])
+	comesBack(200, "was taken by someone else", `name="instead"`, "Your order", hold.Seats[1])
 	takes(hold.Seats[1])
-	comesBack(200, "were taken by somebody else", `name="instead"`, `name="hold" value="`+hold.ID, `name="name"`)
+	comesBack(200, "were taken by someone else", `name="instead"`, `name="hold" value="`+hold.ID, `name="name"`)
 	if a, _ := send(t, person(t), "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 404 {
 		t.Errorf("somebody who never held a seat: %d", a.StatusCode)
+	}
+}
+
+func TestCheckout_TellsWhoIsAboveTheLimitBeforeTheyPay(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, seats.NewEvent{Demo: true, SeatsPerHolder: 1})
+	pays := func(who *http.Client, email string) (*http.Response, string) {
+		form := fill(s.held(t, who, 1), "Ann", email)
+		form.Set("method", "demo")
+		return send(t, who, "POST", s.url+"/events/evening/orders", form.Encode(), "Content-Type", asForm, "Accept", asPage)
+	}
+	if a, _ := pays(person(t), "ann@example.org"); s.count(t, "payment") != 1 {
+		t.Fatalf("the first payment got %d", a.StatusCode)
+	}
+	other := person(t) // another cookie, and a plus-tag
+	a, page := pays(other, "Ann+2@example.org")
+	if s.count(t, "payment") != 1 || s.count(t, "demo_charge") != 1 {
+		t.Errorf("a second payment began: %d", a.StatusCode)
+	}
+	if a.StatusCode == http.StatusSeeOther {
+		_, page = s.page(t, other, a.Header.Get("Location"))
+	}
+	for _, says := range []string{"You can book up to 1 ticket per person for this event, over all orders.", "All your orders count", "You can cancel until"} {
+		if !strings.Contains(page, says) {
+			t.Errorf("the checkout does not say %q", says)
+		}
 	}
 }

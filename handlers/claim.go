@@ -22,31 +22,57 @@ func (h *Handlers) claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return err
 	}
 	holder, known := h.holder(r)
-	welcome := func(http.ResponseWriter) {}
 	if !known {
-		if holder, welcome, err = h.newcomer(w, r, s); err != nil {
+		holder = h.newHolder(w, r, s)
+	}
+	undo, err := h.admitClaim(w, r, s, holder, known, wishSize(&wish))
+	if err != nil {
+		if errors.Is(err, errChallenge) {
+			return h.challenged(w, r, s, comeFrom(r, s))
+		}
+		return err
+	}
+	welcome := func(http.ResponseWriter) string { return "" }
+	if !known { // only now: a session with a holder could claim elsewhere
+		if welcome, err = h.newSession(r, holder); err != nil {
+			undo()
 			return err
 		}
 	}
-	room := h.gate.Of(s.Event.ID)
-	if room != nil { // the claim itself refuses who was not let in
-		if _, err := h.enter(w, r, room, holder); err != nil {
-			return err
-		}
-	}
-	began := time.Now()
-	hold, err := s.Claim(r.Context(), holder, key, wish)
-	h.gate.Answered(time.Since(began), err)
+	hold, err := h.claimAdmitted(w, r, s, holder, key, wish, undo)
 	if refusal, is := errors.AsType[*seats.Refusal](err); is {
-		h.organizers.Refused(s.Event.ID, refusal.Code)
 		return h.refuse(w, r, s, refusal)
 	}
 	if err != nil {
 		return err
 	}
-	welcome(w)
+	h.tellNewcomer(r, s, welcome(w), hold)
 	return h.answerHold(w, r, s, hold, http.StatusCreated)
 }
+
+// claimAdmitted claims seats for a visitor whom admitClaim admitted, and calls undo if they do not get them.
+func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, wish seats.Wish, undo func()) (hold seats.Hold, err error) {
+	if room := h.gate.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
+		if _, err := h.enter(w, r, room, holder); err != nil {
+			undo()
+			return hold, err
+		}
+	}
+	began := time.Now()
+	hold, err = s.Claim(r.Context(), holder, key, wish)
+	h.gate.Answered(time.Since(began), err)
+	if err != nil {
+		undo()
+		if refusal, is := errors.AsType[*seats.Refusal](err); is {
+			h.organizers.Refused(s.Event.ID, refusal.Code)
+		}
+		return hold, err
+	}
+	h.limits.Of(s).Granted(holder, networkOf(r), len(hold.Seats))
+	return hold, nil
+}
+
+func wishSize(w *seats.Wish) int { return max(len(w.Seats), w.Quantity, w.Best) }
 
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {

@@ -56,7 +56,6 @@ func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) error {
 
 // showCredit writes the statement of whoever is signed in, or asks who it is, with what p knows besides.
 func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int, p views.CreditPage) (err error) {
-	fresh(w, r)
 	if p.Account = h.account(r); p.Account != "" {
 		w.Header().Set("Cache-Control", "no-store") // nobody reads it by going back once they signed out
 		if p.Statements, err = h.credit.Statements(r.Context(), p.Account); err != nil {

@@ -28,7 +28,7 @@ var (
 	errDeskNothing   = &problem{404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk."}
 	errDeskNoTeam    = &problem{403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you."}
 	errDeskOwner     = &problem{409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make somebody else an owner first."}
-	errAPIKey        = &problem{401, "key", "This key opens nothing: it was revoked, whoever made it left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one."}
+	errAPIKey        = &problem{401, "key", "This key opens nothing: it was revoked or expired, whoever made it left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one."}
 	errDeskKey       = &problem{409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again."}
 )
 
@@ -52,7 +52,11 @@ func deskError(err error) *problem {
 	case errors.Is(err, desk.ErrNoLink):
 		return errDeskLink
 	case errors.Is(err, desk.ErrOften):
-		return errDeskOften
+		return often(err)
+	case errors.Is(err, desk.ErrBusy):
+		return errDeskBusy
+	case errors.Is(err, desk.ErrCode):
+		return errDeskCode
 	case errors.Is(err, desk.ErrSignIn):
 		return errDeskSignIn
 	case errors.Is(err, desk.ErrPasskey):
@@ -76,13 +80,18 @@ func deskError(err error) *problem {
 // desk makes a handler of one about an event of the reader's team. It is the first wall: who is not signed in, who is no
 // member of the event's team, and whose role does not allow what it needs comes no further.
 func (h *Handlers) desk(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
-	return h.member(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	return h.member(need, h.ofEvent(next))
+}
+
+// ofEvent makes a handler of a member of one about the event of the address.
+func (h *Handlers) ofEvent(next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) func(http.ResponseWriter, *http.Request, desk.Member) error {
+	return func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
 		sale, err := h.office.Sale(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			return err
 		}
 		return next(w, r, m, sale)
-	})
+	}
 }
 
 // member makes a handler of one at the desk that is about no event. Where the address names one all the same, only
@@ -102,13 +111,37 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 		case errors.Is(err, desk.ErrKey):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			return err
+		case errors.Is(err, desk.ErrNotYours) && m.Organizer != 0:
+			h.organizers.Report(desk.SecurityEvent{Kind: desk.RefusedByTeam, Organizer: m.Organizer, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
+			return err
 		case err != nil:
 			return err
 		case !m.May(need):
+			h.organizers.Report(desk.SecurityEvent{Kind: desk.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
 			return errDeskRole
+		case m.Key == 0 && m.Demands && !m.Second && need != desk.Self:
+			return h.askSecond(w, r, m)
 		}
+		if err := h.organizers.Seen(r.Context(), m, m.From); err != nil {
+			return err
+		}
+		admit(r)
 		return next(w, r, m)
 	}
+}
+
+// memberOnce is member for a form that is done once, see once. Its body is read after the caller is known and allowed.
+func (h *Handlers) memberOnce(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
+	return h.member(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m) })(w, r)
+	})
+}
+
+// deskOnce is desk for a form that is done once.
+func (h *Handlers) deskOnce(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
+	return h.desk(need, func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m, s) })(w, r)
+	})
 }
 
 // still tells whether whoever a request let in may still do what needs need: for answers that take longer than a moment.
@@ -119,10 +152,13 @@ func (h *Handlers) still(r *http.Request, need desk.Need) bool {
 
 // whoIs is in whose name a request of the desk comes: by its key, if it has one, or else by its session.
 func (h *Handlers) whoIs(r *http.Request) (desk.Member, error) {
+	from := h.client(r)
 	if key, keyed := bearer(r); keyed {
-		return h.organizers.ByKey(r.Context(), key, r.PathValue("slug"))
+		return h.organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
 	}
-	return h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+	m, err := h.organizers.Member(r.Context(), h.deskSession(r), r.PathValue("slug"))
+	m.From = from
+	return m, err
 }
 
 // bearer is the key that a program sends.
@@ -143,19 +179,44 @@ func keyed(r *http.Request) {
 
 // deskSession is what this browser's session knows of who signed in at the desk; the zero Session if nobody did.
 func (h *Handlers) deskSession(r *http.Request) (s desk.Session) {
-	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), deskKey), "%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team)
+	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), deskKey), "%d.%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team, &s.ID)
 	if err != nil {
 		return desk.Session{}
 	}
 	return s
 }
 
-// enterDesk lets the browser in as an organizer, with a new token: nobody who knew the one before gets in with it.
-func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s desk.Session) error {
-	session := fmt.Sprintf("%d.%d.%d", s.Organizer, s.Epoch, s.Team)
+// enterDesk lets the browser in as an organizer, with a new token: nobody who knew the one before gets in with it. A session
+// that has not begun yet begins, in place of another one of this browser.
+func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s desk.Session, by desk.Proof) error {
+	if s.ID == 0 {
+		if err := h.endDesk(r); err != nil {
+			return err
+		}
+		var device string
+		var err error
+		if s, device, err = h.organizers.Enter(r.Context(), s, h.client(r), by); err != nil {
+			return err
+		}
+		h.keepDevice(w, device)
+	}
+	session := fmt.Sprintf("%d.%d.%d.%d", s.Organizer, s.Epoch, s.Team, s.ID)
 	enters(w, s, session)
 	h.sessions.Put(r.Context(), deskKey, session)
+	h.sessions.Remove(r.Context(), secondKey)
 	return h.keep(w, r)
+}
+
+// endDesk ends the session at the desk of this browser, if it has one.
+func (h *Handlers) endDesk(r *http.Request) error {
+	s := h.deskSession(r)
+	if s.ID == 0 {
+		return nil
+	}
+	if err := h.organizers.EndSession(r.Context(), s.Organizer, s.ID); !errors.Is(err, desk.ErrNotYours) {
+		return err
+	}
+	return nil // it ended before
 }
 
 var deskAddress = regexp.MustCompile(`^/desk([/?][^\\\x00-\x20]*)?$`)
@@ -216,6 +277,7 @@ type deskAsked struct {
 	Kinds    []hook.Kind     `json:"kinds"`
 	On       bool            `json:"on"`
 	Days     int             `json:"days"`
+	Code     string          `json:"code"`   // of an app, or a recovery code
 	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
 }
 
@@ -240,7 +302,7 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	return deskAsked{
 		Days: days, URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
 		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
-		Password: f.Get("password"), Before: f.Get("before"), To: f.Get("to"), Team: team,
+		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), To: f.Get("to"), Team: team,
 	}, nil
 }
 

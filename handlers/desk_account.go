@@ -19,6 +19,15 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m desk.Me
 	if p.List, err = h.organizers.Passkeys(r.Context(), m); err != nil {
 		return err
 	}
+	if p.Sessions, err = h.organizers.Sessions(r.Context(), m); err != nil {
+		return err
+	}
+	if p.Happened, err = h.organizers.OwnEvents(r.Context(), m); err != nil {
+		return err
+	}
+	if p.RecoveryLeft, err = h.organizers.RecoveryLeft(r.Context(), m); err != nil {
+		return err
+	}
 	return writePage(w, r, status, views.Account(p))
 }
 
@@ -32,7 +41,7 @@ func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m desk.Me
 	case errors.As(err, &again.Mistakes):
 		return h.showAccount(w, r, m, http.StatusUnprocessableEntity, again)
 	case errors.Is(err, desk.ErrSignIn):
-		again.WrongBefore = "This is not your password until now."
+		again.WrongBefore = "This is not your current password."
 		return h.showAccount(w, r, m, http.StatusForbidden, again)
 	}
 	return err
@@ -55,7 +64,9 @@ func (h *Handlers) changePassword(w http.ResponseWriter, r *http.Request, m desk
 	}
 	s, err := h.organizers.ChangePassword(r.Context(), m, asked.Before, asked.Password)
 	if err == nil {
-		if err := h.enterDesk(w, r, s); err != nil {
+		by := desk.ByPassword
+		by.Second = m.Second // they showed it in the session that ends
+		if err := h.enterDesk(w, r, s, by); err != nil {
 			return err
 		}
 	}
@@ -80,7 +91,7 @@ func (h *Handlers) askPassword(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = h.organizers.AskPassword(r.Context(), asked.Email, networkName(r))
+	err = h.organizers.AskPassword(r.Context(), asked.Email, h.client(r))
 	var mistakes desk.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
@@ -103,7 +114,7 @@ func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 	if p.Member, err = h.organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
-	p.Page, p.Action = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	return writePage(w, r, status, views.AnotherPassword(p))
 }
@@ -114,7 +125,7 @@ func (h *Handlers) resetPassword(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password)
+	s, err := h.organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password, h.client(r))
 	var mistakes desk.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
@@ -122,5 +133,5 @@ func (h *Handlers) resetPassword(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, "")
+	return h.afterPassword(w, r, s, "", desk.ByLink) // a link is no second factor
 }

@@ -26,7 +26,7 @@ func formKey(t *testing.T, page, path string) string {
 func (s *site) deskMail(t *testing.T, email, kind string) (link string) {
 	t.Helper()
 	m := mail.Mail{Email: email, Kind: kind}
-	if err := s.db.QueryRow(t.Context(), `SELECT id, coalesce(invitation_id, 0) FROM mail WHERE email = $1 AND kind = $2 ORDER BY id DESC LIMIT 1`, email, kind).Scan(&m.ID, &m.Invitation); err != nil {
+	if err := s.db.QueryRow(t.Context(), `SELECT id, coalesce(invitation_id, 0), about FROM mail WHERE email = $1 AND kind = $2 ORDER BY id DESC LIMIT 1`, email, kind).Scan(&m.ID, &m.Invitation, &m.About); err != nil {
 		t.Fatal(err)
 	}
 	l, err := Letters{Desk: s.organizers, URL: s.url}.Write(t.Context(), m)
@@ -161,7 +161,7 @@ func TestAnAccountChangesItsNameItsPasswordAndSignsOutEverywhere(t *testing.T) {
 		t.Errorf("a name: %d", a.StatusCode)
 	}
 	change := url.Values{"before": {"something else"}, "password": {"four other plain words"}}
-	if a, page := s.submit(t, here, "/desk/account/password", change); a.StatusCode != 403 || !strings.Contains(page, "not your password until now") {
+	if a, page := s.submit(t, here, "/desk/account/password", change); a.StatusCode != 403 || !strings.Contains(page, "not your current password") {
 		t.Errorf("without the password: %d", a.StatusCode)
 	}
 	change.Set("before", deskPassword)
@@ -225,7 +225,7 @@ func TestPasskeysAreRefusedInWordsWhereBrowsersKeepNone(t *testing.T) {
 		t.Errorf("at an address with https: %d %s", a.StatusCode, body)
 	}
 	for name, answer := range map[string]string{"nothing": ``, "null": `,"answer":null`, "no passkey": `,"answer":{"id":"x"}`} {
-		if a, body := send(t, who, "POST", s.url+"/desk/session/passkey", `{"to":"/desk"`+answer+`}`); a.StatusCode != 403 || !strings.Contains(body, "opens nothing here") {
+		if a, body := send(t, who, "POST", s.url+"/desk/session/passkey", `{"to":"/desk"`+answer+`}`); a.StatusCode != 403 || !strings.Contains(body, "is not known here") {
 			t.Errorf("%s: %d %s", name, a.StatusCode, body)
 		}
 	}

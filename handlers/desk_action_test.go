@@ -67,6 +67,9 @@ func (s *site) deeds(t *testing.T, what string) (n int) {
 	return n
 }
 
+// noWay is on the settings of an event that has prices and no way to pay them.
+const noWay = "People can’t pay for this event yet."
+
 func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -91,7 +94,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 		"name": {"A night out"}, "venue": {"Hall"}, "starts": {"2030-03-01T20:30"}, "zone": {"Europe/Vienna"}, "currency": {"CHF"}, "hold": {"5"}, "pay_within": {"10"}, "limit": {"4"}, "extensions": {"3"},
 		"strict": {"on"}, "door": {"on"}, "price": {"12.50", "0"}, "questions": {"text! Company\r\nchoice Menu: fish | vegetarian"},
 	}
-	if a, page := s.page(t, ann, settings); a.StatusCode != 200 || strings.Count(page, `name="price"`) != len(s.sale.Plan.Categories) {
+	if a, page := s.page(t, ann, settings); a.StatusCode != 200 || strings.Count(page, `name="price"`) != len(s.sale.Plan.Categories) || !strings.Contains(page, noWay) {
 		t.Fatalf("the settings are %d", a.StatusCode)
 	}
 	wrong := url.Values{"price": {"twelve"}, "questions": {"nothing"}, "name": {"Kept as typed"}}
@@ -102,6 +105,9 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	}
 	s.refused(t, ann, settings, wrong, 422, "Kept as typed", "twelve", "begins with none of text")
 	s.does(t, ann, settings, all)
+	if _, page := s.page(t, ann, settings); strings.Contains(page, noWay) {
+		t.Error("the settings say that people cannot pay, and they can at the door")
+	}
 	sale, err := s.office.Sale(t.Context(), "evening-2")
 	if err != nil || sale.Event.Name != "A night out" || !sale.Event.Strict || sale.Plan.Categories[0].Price != 1250 || len(sale.Event.Questions) != 2 || sale.Event.SeatsPerHolder != 4 {
 		t.Errorf("it is %+v, %v", sale.Event, err)

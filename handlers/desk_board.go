@@ -152,6 +152,10 @@ func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err erro
 		return p, err
 	}
 	p.Map, p.Kept = sale.Snapshot(), len(sale.Kept())
+	if b.desks.Limits != nil {
+		e := b.desks.Limits.Of(sale)
+		p.Guard, p.Limits = e.State(time.Now()), e.Figures()
+	}
 	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown

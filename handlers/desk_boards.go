@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/views"
 )
 
@@ -20,6 +21,8 @@ type Desks struct {
 	office *seats.Office
 	gate   *gate.Gate
 	log    *slog.Logger
+
+	Limits *limit.Events // nil: pages do not show them
 
 	ctx    context.Context //nolint:containedctx // boards outlive the requests that begin them; Run ends them
 	cancel context.CancelFunc
@@ -47,13 +50,16 @@ func (d *Desks) Run(ctx context.Context) error {
 }
 
 // Changed is told that an event's map moved on. While no desk is open that costs one look at a number.
-func (d *Desks) Changed(s *seats.Sale) {
+func (d *Desks) Changed(s *seats.Sale) { d.EventChanged(s.Event.ID) }
+
+// EventChanged is Changed for who knows only the number of the event.
+func (d *Desks) EventChanged(event int64) {
 	if d.open.Load() == 0 {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if b := d.boards[s.Event.ID]; b != nil {
+	if b := d.boards[event]; b != nil {
 		b.ring()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
@@ -43,7 +44,7 @@ func (h *Handlers) deskCancelMany(w http.ResponseWriter, r *http.Request, m desk
 	}
 	done := cancelledBody{Cancelled: []string{}, Kept: []keptOrder{}}
 	for _, order := range list {
-		err := h.cancelWhole(r, m, s, order, deskKeyOf(r, form), form.Get("used") != "")
+		err := h.cancelWhole(r, m, s, order, deskKeyOf(r, form), orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != ""})
 		if refusal, refused := asRefusal(err); refused {
 			done.Kept = append(done.Kept, keptOrder{order.Code, refusal.Message, order.Name})
 		} else if err != nil {
@@ -80,16 +81,17 @@ func (h *Handlers) ordersOf(r *http.Request, s *seats.Sale, codes []string) (lis
 }
 
 // cancelWhole gives one of many orders back, with a line of its own in the log.
-func (h *Handlers) cancelWhole(r *http.Request, m desk.Member, s *seats.Sale, order orders.Order, key string, used bool) error {
+func (h *Handlers) cancelWhole(r *http.Request, m desk.Member, s *seats.Sale, order orders.Order, key string, how orders.Revoking) error {
 	if key == "" {
 		return desk.ErrNoKey
 	}
 	deed := desk.Wish{
-		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, used},
-		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}},
+		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},
+		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
 	}
 	return h.organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
-		return h.orders.RevokeAnd(r.Context(), s, order, used, also)
+		how.Also = also
+		return h.orders.RevokeBy(r.Context(), s, order, how)
 	})
 }
 

@@ -92,8 +92,9 @@ func (h *Handlers) createOnce(r *http.Request, m desk.Member, key string, n seat
 
 func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key string, err error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		if err := r.ParseMultipartForm(plan.MaxBytes); err != nil {
-			return page, nil, "", invalid("The form cannot be read: its file is broken or too large.")
+		defer removeFiles(r)
+		if err := r.ParseMultipartForm(bodyLimit); err != nil {
+			return page, nil, "", tooLargeOr(err, "The form cannot be read: its file is broken or too large.")
 		}
 		r.PostForm = r.MultipartForm.Value
 		if list := r.MultipartForm.File["file"]; len(list) > 0 && list[0].Size > 0 {
@@ -101,7 +102,8 @@ func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key 
 			if err != nil {
 				return page, nil, "", err
 			}
-			file, err = io.ReadAll(in)
+			file = make([]byte, list[0].Size)
+			_, err = io.ReadFull(in, file)
 			if err = errors.Join(err, in.Close()); err != nil {
 				return page, nil, "", err
 			}
@@ -121,7 +123,7 @@ func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key 
 // newEvent understands the first step: what it is, where and when, and its plan.
 func (h *Handlers) newEvent(r *http.Request, m desk.Member, f views.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong views.Wrong, err error) {
 	full := views.SettingsForm{
-		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10", Door: true,
+		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
 	n, _, wrong = understood(full, nil)
 	if file != nil {
@@ -159,6 +161,13 @@ func (h *Handlers) deskCopyEvent(w http.ResponseWriter, r *http.Request, m desk.
 	}
 	slug, err := h.createOnce(r, m, deskKeyOf(r, form), n, s.Plan, "copied "+s.Event.Name)
 	if err != nil {
+		return err
+	}
+	made, err := h.office.Sale(r.Context(), slug)
+	if err != nil {
+		return err
+	}
+	if err := h.limits.Copy(r.Context(), s.Event.ID, made.Event.ID); err != nil {
 		return err
 	}
 	return h.createdEvent(w, r, slug, "copied")

@@ -28,7 +28,6 @@ func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m desk.Memb
 	if wantsJSON(r) {
 		return writeJSON(w, status, turnoutBody{turnout.Tickets, turnout.Came, turnout.Open()})
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	page := views.DeskDoorsPage{Desk: h.deskEventView(w, r, m, s, "Door"), Turnout: turnout, Link: link}
 	page.Style = "desk.css desk_live.css"
 	return writePage(w, r, status, views.DeskDoors(page))

@@ -37,7 +37,7 @@ func (h *Handlers) deskExport(w http.ResponseWriter, r *http.Request, m desk.Mem
 	}
 	if kind == "csv" {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		return h.finish(w, r, list, s, newCSV(w))
+		return h.finish(w, r, list, s, NewCSV(w))
 	}
 	w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
 	excel, err := newExcel(w, s.Event.Local(s.Event.StartsAt).Location())

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"runtime/debug"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
@@ -15,11 +16,6 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
 )
-
-// takesPlan tells whether a request may be as large as a seating plan.
-func takesPlan(r *http.Request) bool {
-	return r.Method == http.MethodPost && (r.URL.Path == views.ImportsPath || r.URL.Path == "/desk/events" || strings.HasPrefix(r.URL.Path, views.PlansPath+"/"))
-}
 
 // POST /desk/imports: a file that is to become a plan.
 func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
@@ -34,8 +30,8 @@ func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Memb
 		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, plan.MaxBytes+1))
-	if err != nil {
+	content := make([]byte, min(header.Size, plan.MaxBytes))
+	if _, err := io.ReadFull(file, content); err != nil {
 		return err
 	}
 	if err := readable(content); err != nil {
@@ -44,7 +40,10 @@ func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Memb
 		}
 		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).what)
 	}
-	id, err := h.organizers.KeepImport(r.Context(), m, fileName(header.Filename), content)
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	id, err := h.organizers.KeepImport(r.Context(), m, fileName(header.Filename), file)
 	if err != nil {
 		return err
 	}
@@ -121,6 +120,13 @@ func mappingIn(f url.Values) plan.Mapping {
 
 // GET /desk/imports/{id}: what is in the file, and what each column of it means.
 func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	if err := share(r.Context(), h.large, plan.MaxBytes); err != nil {
+		return err
+	}
+	defer func() {
+		debug.FreeOSMemory()
+		h.large.Release(plan.MaxBytes)
+	}()
 	in, err := h.readImport(r, m, r.URL.Query())
 	if err != nil {
 		return err
@@ -140,6 +146,13 @@ func (h *Handlers) takeImport(w http.ResponseWriter, r *http.Request, m desk.Mem
 	if err != nil {
 		return err
 	}
+	if err := share(r.Context(), h.large, plan.MaxBytes); err != nil {
+		return err
+	}
+	defer func() {
+		debug.FreeOSMemory()
+		h.large.Release(plan.MaxBytes)
+	}()
 	in, err := h.readImport(r, m, form)
 	if err != nil {
 		return err

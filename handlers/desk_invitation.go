@@ -19,7 +19,7 @@ func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 	if p.Invited, err = h.organizers.Invitation(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
-	p.Page, p.Action = views.Page{Title: "Join " + p.Invited.TeamName, Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: "Join " + p.Invited.TeamName, Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	switch m, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); {
 	case err == nil, errors.Is(err, desk.ErrNoTeam):
@@ -58,5 +58,5 @@ func (h *Handlers) joinTeam(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, "")
+	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
 }

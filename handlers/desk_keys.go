@@ -30,11 +30,11 @@ func (h *Handlers) newAPIKey(w http.ResponseWriter, r *http.Request, m desk.Memb
 	if err != nil {
 		return err
 	}
-	key, err := h.organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Key)
+	key, err := h.organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Key)
 	var mistakes desk.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, views.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Mistakes: mistakes})
+		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, views.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Mistakes: mistakes})
 	case err != nil:
 		return err
 	case wantsJSON(r):

@@ -84,7 +84,6 @@ func (h *Handlers) follow(w http.ResponseWriter, r *http.Request, s *seats.Sale,
 func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher, still func() bool) error {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream; charset=utf-8")
-	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // a proxy in front must not collect it
 	feed := &feed{http.NewResponseController(w), w}
 	if err := feed.write("retry: 500\n\n"); err != nil {
@@ -155,7 +154,6 @@ func (h *Handlers) deskReplay(w http.ResponseWriter, r *http.Request, m desk.Mem
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write(replay.Bytes()) // a page that is gone needs none
 	return nil
 }

@@ -30,12 +30,19 @@ func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m desk.Member
 	if page.Filter, err = logFilter(r); err != nil {
 		return err
 	}
+	if page.Filter.Subject == "security" {
+		return h.securityLog(w, r, m, page)
+	}
 	if page.Deeds, page.More, err = h.organizers.Deeds(r.Context(), m, page.Filter); err != nil {
 		return err
 	}
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, describeLog(page))
 	}
+	return h.writeLog(w, r, m, page)
+}
+
+func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m desk.Member, page views.LogPage) (err error) {
 	if page.Doers, err = h.organizers.Doers(r.Context(), m); err != nil {
 		return err
 	}
@@ -43,6 +50,46 @@ func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m desk.Member
 		return err
 	}
 	return writePage(w, r, http.StatusOK, views.Log(page))
+}
+
+type securityAnswer struct {
+	Events []securityBody `json:"events"`
+	Next   int64          `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+}
+
+type securityBody struct {
+	ID      int64     `json:"id"`
+	At      time.Time `json:"at"`
+	Last    time.Time `json:"last"`
+	Kind    string    `json:"kind"`
+	Who     string    `json:"who,omitempty"`
+	Email   string    `json:"email,omitempty"`
+	Network string    `json:"network,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+	Times   int       `json:"times"`
+}
+
+// securityLog answers with security events, which owners see.
+func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m desk.Member, page views.LogPage) (err error) {
+	if !m.May(desk.Own) {
+		return errDeskRole
+	}
+	page.Security = true
+	if page.Happened, page.More, err = h.organizers.SecurityEvents(r.Context(), m, page.Filter); err != nil {
+		return err
+	}
+	if !wantsJSON(r) {
+		return h.writeLog(w, r, m, page)
+	}
+	answer := securityAnswer{Events: []securityBody{}}
+	for _, e := range page.Happened {
+		answer.Events = append(answer.Events, securityBody{e.ID, e.At.UTC(), e.Last.UTC(), e.Kind, e.Who, e.Email, e.Network, e.Agent, e.Detail, e.N})
+	}
+	if page.More {
+		answer.Next = page.Happened[len(page.Happened)-1].ID
+	}
+	return writeJSON(w, http.StatusOK, answer)
 }
 
 func logFilter(r *http.Request) (f desk.Filter, err error) {

@@ -16,6 +16,8 @@ type access struct {
 	anyone bool   // the desk asks nobody who they are: attendees' routes, and those by which organizers get in
 	form   string // what a form sends besides its key, if without it nobody would see who may
 	ends   bool   // it ends the session of whoever may
+
+	refuses bool // it refuses whoever may, too, as 403 or 404: they have nothing to show
 }
 
 var anyone = access{anyone: true}
@@ -46,6 +48,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/orders/{code}/moves":         {need: desk.Manage},
 	"POST /desk/events/{slug}/orders/{code}/mails":         {need: desk.Manage},
 	"POST /desk/events/{slug}/orders/{code}/payments":      {need: desk.Sell},
+	"POST /desk/events/{slug}/orders/{code}/due":           {need: desk.Manage},
 	"POST /desk/events/{slug}/orders/{code}/payouts":       {need: desk.Manage},
 	"GET /desk/events/{slug}/exports/{file}":               {need: desk.Manage},
 	"GET /desk/events/{slug}/doors":                        {need: desk.Sell},
@@ -58,6 +61,8 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/live":       {need: desk.Look},
 	"GET /desk/events/{slug}/replay.bin": {need: desk.Look},
 	"POST /desk/events/{slug}/seen":      {need: desk.Sell, form: "concern=x"},
+	"GET /desk/events/{slug}/limits":     {need: desk.Look},
+	"POST /desk/events/{slug}/limits":    {need: desk.Manage, form: "challenge=always"},
 	"POST /desk/events/{slug}/room":      {need: desk.Manage, form: "do=pause&reason=x"},
 	"GET /desk/events/{slug}/waitlist":   {need: desk.Look},
 	"POST /desk/events/{slug}/waitlist":  {need: desk.Manage, form: "do=pause&reason=x"},
@@ -75,6 +80,7 @@ var matrix = map[string]access{
 	"POST /desk/team/invitations/{id}/withdrawal":    {need: desk.Own},
 	"POST /desk/team/members/{id}":                   {need: desk.Own, form: "role=viewer"},
 	"POST /desk/team/members/{id}/removal":           {need: desk.Own},
+	"POST /desk/team/second-factor":                  {need: desk.Own}, // turned off
 	"GET /desk/keys":                                 {need: desk.Own},
 	"POST /desk/keys":                                {need: desk.Own, form: "name="},
 	"POST /desk/keys/{id}/revocation":                {need: desk.Own},
@@ -97,6 +103,14 @@ var matrix = map[string]access{
 	"POST /desk/account/passkeys":              {need: desk.Self, form: "name="},
 	"POST /desk/account/passkeys/{id}":         {need: desk.Self, form: "name=Phone"},
 	"POST /desk/account/passkeys/{id}/removal": {need: desk.Self},
+	"POST /desk/account/sessions/{id}/end":     {need: desk.Self},
+	"GET /desk/account/second-factor":          {need: desk.Self},
+	"POST /desk/account/codes":                 {need: desk.Self, form: "code=x", refuses: true},
+	"POST /desk/account/codes/removal":         {need: desk.Self, refuses: true},
+	"POST /desk/account/recovery":              {need: desk.Self, refuses: true},
+	"GET /desk/session/proof":                  {need: desk.Self},
+	"POST /desk/session/proof":                 {need: desk.Self, form: "password=three+plain+words"},
+	"POST /desk/session/proof/passkey":         {need: desk.Self, refuses: true},
 	"POST /desk/session/everywhere":            {need: desk.Self, ends: true},
 	"POST /desk/session/team":                  {need: desk.Self, form: "team=1"},
 	"GET /desk/events/{slug}/plan":             {need: desk.Manage},
@@ -117,6 +131,8 @@ var matrix = map[string]access{
 	"POST /desk/session":             anyone,
 	"DELETE /desk/session":           anyone,
 	"POST /desk/session/end":         anyone,
+	"GET /desk/session/second":       anyone,
+	"POST /desk/session/second":      anyone,
 	"POST /desk/session/options":     anyone,
 	"POST /desk/session/passkey":     anyone,
 	"GET /desk/setup/{token}":        anyone,
@@ -151,6 +167,8 @@ var matrix = map[string]access{
 	"GET /orders/{code}/tickets.pdf":             anyone,
 	"POST /orders/{code}/mails":                  anyone,
 	"POST /orders/{code}/cancellations":          anyone,
+	"POST /orders/{code}/attendances":            anyone,
+	"GET /orders/{code}/attendances/{ticket}":    anyone,
 	"GET /door/worker.js":                        anyone,
 	"GET /door/{secret}":                         anyone,
 	"GET /door/{secret}/tickets":                 anyone,
@@ -163,6 +181,9 @@ var matrix = map[string]access{
 	"GET /credit":                                anyone,
 	"POST /credit/vouchers":                      anyone,
 	"POST /credit/links":                         anyone,
+	"POST /payments/{code}/mails":                anyone,
+	"GET /confirmations/{token}":                 anyone,
+	"POST /confirmations/{token}":                anyone,
 	"GET /credit/links/{token}":                  anyone,
 	"POST /credit/session":                       anyone,
 	"DELETE /credit/session":                     anyone,
@@ -179,10 +200,13 @@ var matrix = map[string]access{
 	"POST /rooms/{slug}/departure":               anyone,
 	"GET /rooms/{slug}/invitations/{invitation}": anyone,
 	"GET /openapi.yaml":                          anyone,
+	"GET /.well-known/security.txt":              anyone,
 	"GET /healthz":                               anyone,
 	"GET /readyz":                                anyone,
 
 	// The wait list: whoever has the address of a place may do what its person may.
+	"GET /events/{slug}/challenge":  anyone,
+	"POST /events/{slug}/challenge": anyone,
 	"GET /events/{slug}/waitlist":   anyone,
 	"POST /events/{slug}/waitlist":  anyone,
 	"GET /waitlist/{code}":          anyone,
@@ -211,6 +235,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/hooks/{id}":                   {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
 		"/desk/hooks/{id}/notices/{notice}":  {w.notice("own"), w.notice("foreign"), seats.NewID().String()},
 		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
+		"/desk/account/sessions/{id}":        {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
@@ -242,6 +267,7 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `WITH h AS (INSERT INTO hook (team_id, url, kinds) VALUES ($1, 'http://127.0.0.1:1/' || $2, '{order.confirmed}') RETURNING id),
 			s AS (INSERT INTO hook_secret (hook_id, secret) SELECT id, sha256('x') FROM h) INSERT INTO notice (hook_id, kind, data) SELECT id, 'test', '{}' FROM h`, team, whose)
 	}
+	w.exec(t, `INSERT INTO desk_session (organizer_id, agent, network, second) SELECT id, '', '', false FROM organizer`)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
 }

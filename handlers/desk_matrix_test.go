@@ -151,8 +151,12 @@ func (w *wall) judge(t *testing.T, pattern string, want access) (wrong []string)
 			if !there {
 				continue
 			}
+			address = strings.ReplaceAll(address, "SESSION", w.id("SELECT max(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.email = '"+role+"@example.org' OR '"+role+"' = 'owner' AND o.email = 'ann@example.org'"))
 			address = strings.ReplaceAll(address, "PASSKEY", base64.RawURLEncoding.EncodeToString([]byte(role)))
 			got := w.knock(t, role, method, address, want, false)
+			if want.refuses && whose == "own" && mayKnock(role, want.need) && (got == http.StatusForbidden || got == http.StatusNotFound) {
+				continue
+			}
 			if !fits(got, role, whose, want.need, strings.Contains(path, "{slug}")) {
 				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as %s", pattern, whose, got, role))
 			}
@@ -246,13 +250,13 @@ func TestTheMatrixNoticesWhatIsPlanted(t *testing.T) {
 	here := func(rw http.ResponseWriter, _ *http.Request) error { return writeJSON(rw, http.StatusOK, nil) }
 	asMember := func(rw http.ResponseWriter, r *http.Request, _ desk.Member) error { return here(rw, r) }
 	planted := []route{
-		{"GET /desk/events/{slug}/unguarded", h.visit(here)},
-		{"GET /desk/events/{slug}/generous", h.member(desk.Look, asMember)},
-		{"GET /desk/events/{slug}/stern", h.member(desk.Own, asMember)},
-		{"GET /desk/forgotten", h.member(desk.Own, asMember)},
-		{"GET /desk/strangers/{id}", h.member(desk.Own, asMember)},
-		{"GET /events/{slug}/partial", h.member(desk.Look, asMember)},
-		{"GET /desk/events/{slug}/right", h.member(desk.Manage, asMember)},
+		{"GET /desk/events/{slug}/unguarded", h.visit(here), secretRule},
+		{"GET /desk/events/{slug}/generous", h.member(desk.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/stern", h.member(desk.Own, asMember), secretRule},
+		{"GET /desk/forgotten", h.member(desk.Own, asMember), secretRule},
+		{"GET /desk/strangers/{id}", h.member(desk.Own, asMember), secretRule},
+		{"GET /events/{slug}/partial", h.member(desk.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/right", h.member(desk.Manage, asMember), secretRule},
 	}
 	w.serve(t, planted)
 	found := strings.Join(w.breaches(t, planted, map[string]access{

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -159,7 +160,7 @@ func (h *Handlers) deskCancel(r *http.Request, _ desk.Member, s *seats.Sale) ord
 		if len(tickets) == 0 && form.Get("all") == "" {
 			return &seats.Nonsense{Message: "No ticket was chosen. Nothing was cancelled."}
 		}
-		return h.orders.RevokeAnd(r.Context(), s, o, form.Get("used") != "", also, tickets...)
+		return h.orders.RevokeBy(r.Context(), s, o, orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != "", Also: also}, tickets...)
 	}}
 }
 
@@ -200,6 +201,21 @@ func (h *Handlers) deskResend(r *http.Request, _ desk.Member, _ *seats.Sale) ord
 func (h *Handlers) deskPaid(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
 	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
 		_, _, err := h.orders.MarkPaidAnd(r.Context(), o.Code, also)
+		return err
+	}}
+}
+
+// POST /desk/events/{slug}/orders/{code}/due
+func (h *Handlers) deskExtendDue(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		until, err := momentOf(form.Get("until"), s.Event.Local(s.Event.StartsAt).Location())
+		if err != nil {
+			return &seats.Nonsense{Message: "Enter a date and time, such as 2030-03-01 20:00. Nothing was changed."}
+		}
+		err = h.orders.ExtendDue(r.Context(), o.Code, until, also)
+		if errors.Is(err, orders.ErrNotDue) {
+			return &seats.Nonsense{Message: "Choose a time in the future, for an order that is not paid yet. Nothing was changed."}
+		}
 		return err
 	}}
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/base64"
+	"net"
 	"net/http"
 
 	"github.com/usherbox/usher/seats/desk"
@@ -12,8 +13,8 @@ import (
 const passkeyKey = "passkey"
 
 var (
-	errDeskPasskey    = &problem{403, "passkey", "This passkey opens nothing here.", "Nothing was changed.", "Take another one, or sign in with your password."}
-	errDeskNoPasskeys = &problem{409, "no_passkeys", "Browsers keep passkeys only for addresses with https, and for localhost.", "Nothing was changed.", "Sign in with your password, or open this page by such an address."}
+	errDeskPasskey    = &problem{403, "passkey", "This passkey is not known here.", "Nothing was changed.", "Use another one, or sign in with your password."}
+	errDeskNoPasskeys = &problem{409, "no_passkeys", "Passkeys work only at https addresses and at localhost.", "Nothing was changed.", "Sign in with your password, or open this page at such an address."}
 )
 
 // origin is how the browser of a request reaches this site: what links in mails begin with and passkeys are bound to.
@@ -21,7 +22,11 @@ func (h *Handlers) origin(r *http.Request) string {
 	if h.url != "" {
 		return h.url
 	}
-	return "http://" + r.Host
+	host := r.Host
+	if at, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr); known && !loopback(host) {
+		host = at.String() // what a browser calls us may be anything
+	}
+	return "http://" + host
 }
 
 // ask sends a browser what to ask of its authenticator, and remembers it in the session.
@@ -40,7 +45,7 @@ func (h *Handlers) asked(r *http.Request) string {
 
 // POST /desk/session/options
 func (h *Handlers) passkeyOptions(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.organizers.BeginSignIn(r.Context(), h.origin(r), networkName(r))
+	c, err := h.organizers.BeginSignIn(r.Context(), h.origin(r), h.client(r))
 	if err != nil {
 		return err
 	}
@@ -55,10 +60,11 @@ func (h *Handlers) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, err := h.organizers.SignInWith(r.Context(), h.origin(r), h.asked(r), asked.Answer)
 	if err != nil {
-		h.about(w, r).Info("a passkey was refused", "reason", err)
+		from := h.client(r)
+		h.organizers.Report(desk.SecurityEvent{Kind: desk.SignInFailed, Network: from.Network, Agent: from.Agent, Detail: "passkey"})
 		return err
 	}
-	if err := h.enterDesk(w, r, s); err != nil {
+	if err := h.enterDesk(w, r, s, desk.ByPasskey); err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"to": deskBack(asked.To)})

@@ -242,8 +242,7 @@ func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m desk.Membe
 	}
 	body := json.NewDecoder(r.Body)
 	if err := body.Decode(&asked); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if known(err) != nil {
 			return err
 		}
 		asked.Document = nil // said below, once it is known that the plan is there

@@ -2,8 +2,9 @@ package handlers
 
 import (
 	"errors"
-	"net"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/views"
@@ -11,7 +12,11 @@ import (
 
 var (
 	errDeskSignIn = &problem{403, "sign_in", "This address and this password do not belong together.", "Nothing was changed.", "Look at both again, or choose another password by mail."}
-	errDeskOften  = &problem{429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or sign in with a passkey."}
+	errDeskOften  = &problem{429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or use a passkey."}
+	errDeskBusy   = &problem{503, "busy", "Too many people are signing in at the moment.", "Nothing was changed.", "Try again in a few seconds."}
+	errDeskCode   = &problem{403, "code", "This code does not work: it is wrong, too old, or was used before.", "Nothing was changed.", "Wait for the next code of your app, or use a recovery code."}
+	errDeskProof  = &problem{403, "proof", "This needs proof, within the last ten minutes, that it is you.", "Nothing was changed.", "Confirm at /desk/session/proof with your password, a code or a passkey, then send it again."}
+	errDeskSecond = &problem{403, "second_factor", "Your team requires a second factor.", "Nothing was changed.", "Set one up at /desk/account/second-factor, or sign in with it."}
 	errDeskLink   = &problem{404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask whoever gave it to you for a new one."}
 )
 
@@ -39,23 +44,53 @@ func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.organizers.SignIn(r.Context(), asked.Email, asked.Password, networkName(r))
-	wrong := map[bool]*problem{errors.Is(err, desk.ErrSignIn): errDeskSignIn, errors.Is(err, desk.ErrOften): errDeskOften}[true]
-	switch {
-	case wrong != nil && !wantsJSON(r):
-		wrong.tooOften(w)
+	s, err := h.organizers.SignIn(r.Context(), asked.Email, asked.Password, h.client(r))
+	if wrong := signInProblem(err); wrong != nil {
+		retryLater(w, err)
+		if wantsJSON(r) {
+			return wrong
+		}
 		return h.showSignIn(w, r, wrong.status, views.SignInPage{To: deskBack(asked.To), Email: asked.Email, Wrong: wrong.what + " " + wrong.next})
-	case wrong != nil:
-		return wrong
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, asked.To)
+	return h.afterPassword(w, r, s, asked.To, desk.ByPassword)
+}
+
+// signInProblem is why somebody is not let in, if it is for them to mend; nil for other errors.
+func signInProblem(err error) *problem {
+	switch {
+	case errors.Is(err, desk.ErrSignIn), errors.Is(err, desk.ErrOften), errors.Is(err, desk.ErrBusy), errors.Is(err, desk.ErrCode):
+		return deskError(err)
+	}
+	return nil
+}
+
+// often says after which time a try is taken again.
+func often(err error) *problem {
+	p := *errDeskOften
+	var o *desk.Often
+	if errors.As(err, &o) {
+		p.next = "Try again " + views.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
+	}
+	return &p
+}
+
+// retryLater says in a header after which time a try is taken again, if the desk refused it for now.
+func retryLater(w http.ResponseWriter, err error) {
+	var o *desk.Often
+	switch {
+	case errors.As(err, &o):
+		w.Header().Set("Retry-After", strconv.Itoa(int((o.After+time.Second-1)/time.Second)))
+	case errors.Is(err, desk.ErrBusy):
+		w.Header().Set("Retry-After", "3")
+	}
 }
 
 // welcomeToDesk signs a browser in and sends it on.
-func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s desk.Session, to string) error {
-	if err := h.enterDesk(w, r, s); err != nil {
+func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s desk.Session, to string, by desk.Proof) error {
+	if err := h.enterDesk(w, r, s, by); err != nil {
 		return err
 	}
 	if wantsJSON(r) {
@@ -70,7 +105,11 @@ func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s desk.
 //
 // What the session holds of seats stays its own.
 func (h *Handlers) deskSignOut(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.sessions.Exists(r.Context(), deskKey) {
+		if err := h.endDesk(r); err != nil {
+			return err
+		}
 		h.sessions.Remove(r.Context(), deskKey)
 		if err := h.keep(w, r); err != nil {
 			return err
@@ -99,7 +138,7 @@ func (h *Handlers) deskSwitch(w http.ResponseWriter, r *http.Request, _ desk.Mem
 	if there.Team != asked.Team {
 		return desk.ErrNotYours
 	}
-	return h.welcomeToDesk(w, r, s, "")
+	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
 }
 
 // POST /desk/session/everywhere
@@ -108,18 +147,6 @@ func (h *Handlers) deskSignOutEverywhere(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	return h.deskSignOut(w, r)
-}
-
-// networkName names the network a request comes from; empty for one that may stand for anybody.
-func networkName(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return ""
-	}
-	if network := networkOf(host); network.IsValid() {
-		return network.String()
-	}
-	return ""
 }
 
 // GET /desk/setup/{token}
@@ -136,7 +163,7 @@ func (h *Handlers) setup(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p views.SetupPage) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: nonce(w), Style: "desk.css"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	return writePage(w, r, status, views.Setup(p))
 }
 
@@ -156,5 +183,5 @@ func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, "")
+	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
 }

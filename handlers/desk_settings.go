@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
 
@@ -33,8 +35,19 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m desk.M
 	if err != nil {
 		return err
 	}
-	p.Errands = list
+	guard := h.limits.Of(s)
+	p.Guard, p.Usual = guard.State(time.Time{}).Settings, guard.Figures()
+	p.Errands, p.NoWay = list, h.unpayable(s)
 	return writePage(w, r, status, views.Settings(p))
+}
+
+// unpayable reports whether the event has prices and no way to pay them but credit, which few people have.
+func (h *Handlers) unpayable(s *seats.Sale) bool {
+	most := int64(0)
+	for _, c := range s.Plan.Categories {
+		most = max(most, c.Price)
+	}
+	return most > 0 && !slices.ContainsFunc(h.orders.Methods(s.Event, most), func(method string) bool { return method != orders.Credit })
 }
 
 // formOf is an event as its form says it.
@@ -45,6 +58,12 @@ func formOf(s *seats.Sale) views.SettingsForm {
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
+		CancelUntil: e.Policy.CancelUntilText(), CancelFee: seats.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: seats.Percentage(e.Policy.CancelPercent),
+		PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), Confirm: e.Policy.ConfirmText(),
+		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
+	}
+	if e.Online.Early > 0 {
+		f.JoinEarly = minutesOf(e.Online.Early)
 	}
 	for _, c := range s.Plan.Categories {
 		f.Prices = append(f.Prices, seats.Amount(c.Price, e.Currency))
@@ -69,6 +88,8 @@ func typed(form url.Values) views.SettingsForm {
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
 		FeeTicket: form.Get("fee_ticket"), FeeOrder: form.Get("fee_order"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"),
+		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
+		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
 		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
 }
@@ -105,6 +126,8 @@ func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewE
 	if n.Fees.Percent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
 		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
 	}
+	n.Policy = policyIn(f, n.Currency, wrong)
+	n.Online, n.Confirmation = onlineIn(f, wrong), strings.TrimSpace(f.Confirmation)
 	return n, pricesIn(f.Prices, n.Currency, categories, wrong), wrong
 }
 
@@ -121,7 +144,7 @@ func minutesIn(text, field string, least, most time.Duration, wrong views.Wrong)
 	m, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	d := time.Duration(m * float64(time.Minute)).Round(time.Second)
 	if err != nil || m > most.Minutes() || d < least {
-		wrong[field] = fmt.Sprintf("Say how many minutes: up to %.0f.", most.Minutes())
+		wrong[field] = fmt.Sprintf("Enter a number of minutes, up to %.0f.", most.Minutes())
 	}
 	return d
 }
@@ -129,7 +152,7 @@ func minutesIn(text, field string, least, most time.Duration, wrong views.Wrong)
 func numberIn(text, field string, least, most int, wrong views.Wrong) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < least || n > most {
-		wrong[field] = fmt.Sprintf("Say a whole number from %d on.", least)
+		wrong[field] = fmt.Sprintf("Enter a whole number, %d or more.", least)
 	}
 	return n
 }
@@ -148,6 +171,41 @@ func questionsIn(text string, wrong views.Wrong) (list []seats.Question) {
 		list = append(list, q)
 	}
 	return list
+}
+
+// policyIn reads what the house decides about cancelling and paying later; an empty field is the default.
+func policyIn(f views.SettingsForm, currency string, wrong views.Wrong) *seats.Policy {
+	p, def := seats.Policy{}, seats.DefaultPolicy
+	if err := p.ReadCancelUntil(cmp.Or(strings.TrimSpace(f.CancelUntil), def.CancelUntilText())); err != nil {
+		wrong["cancel_until"] = "Enter a time such as 7 days or 12 hours, 0 for the start, or never."
+	}
+	p.CancelFee = feeIn(f.CancelFee, "cancel_fee", currency, wrong)
+	var err error
+	if p.CancelPercent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
+		wrong["cancel_percent"] = "A percentage is between 0 and 100, such as 2.5."
+	}
+	if p.PayLater, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), seats.Span(def.PayLater))); err != nil || p.PayLater == 0 {
+		wrong["pay_later"] = "Enter a time such as 3 days or 12 hours."
+	}
+	if p.PayBefore, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayBefore), seats.Span(def.PayBefore))); err != nil {
+		wrong["pay_before"] = "Enter a time such as 1 hour or 2 days."
+	}
+	if err := p.ReadConfirm(f.Confirm); err != nil {
+		wrong["confirm_email"] = "Choose automatic, always or never."
+	}
+	return &p
+}
+
+// onlineIn reads how people join; an empty number of minutes is as soon as they have tickets.
+func onlineIn(f views.SettingsForm, wrong views.Wrong) seats.Online {
+	o := seats.Online{On: f.Online, Link: strings.TrimSpace(f.JoinLink)}
+	if problem := seats.CheckJoinLink(o.Link); problem != "" {
+		wrong["join_link"] = problem
+	}
+	if strings.TrimSpace(f.JoinEarly) != "" {
+		o.Early = minutesIn(f.JoinEarly, "join_early", time.Minute, 30*24*time.Hour, wrong)
+	}
+	return o
 }
 
 // feeIn reads a fee; an empty field is none.
@@ -214,8 +272,10 @@ func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
+		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
+		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "online": f.Online} {
 		if is {
 			all.Set(name, "on")
 		}
@@ -239,22 +299,32 @@ func wrongFields(wrong views.Wrong) error {
 
 type settingsBody struct {
 	listed
-	Venue      string   `json:"venue"`
-	TimeZone   string   `json:"time_zone"`
-	Language   string   `json:"language"`
-	Currency   string   `json:"currency"`
-	Hold       float64  `json:"hold_minutes"`
-	PayWithin  float64  `json:"pay_within_minutes"`
-	Limit      int      `json:"limit"`
-	Extensions int      `json:"extensions"`
-	Strict     bool     `json:"strict"`
-	NoLone     bool     `json:"no_lone"`
-	Birth      bool     `json:"birth"`
-	Door       bool     `json:"door"`
-	Invoices   bool     `json:"invoices"`
-	Demo       bool     `json:"demo"`
-	Questions  []string `json:"questions"`
-	Prices     []priced `json:"prices"`
+	Venue         string   `json:"venue"`
+	TimeZone      string   `json:"time_zone"`
+	Language      string   `json:"language"`
+	Currency      string   `json:"currency"`
+	Hold          float64  `json:"hold_minutes"`
+	PayWithin     float64  `json:"pay_within_minutes"`
+	Limit         int      `json:"limit"`
+	Extensions    int      `json:"extensions"`
+	Strict        bool     `json:"strict"`
+	NoLone        bool     `json:"no_lone"`
+	Birth         bool     `json:"birth"`
+	Door          bool     `json:"door"`
+	Invoices      bool     `json:"invoices"`
+	Demo          bool     `json:"demo"`
+	CancelUntil   string   `json:"cancel_until"`   // "7 days", "0" for the start, "never"
+	CancelFee     int64    `json:"cancel_fee"`     // minor units
+	CancelPercent string   `json:"cancel_percent"` // of the price
+	PayLater      string   `json:"pay_later"`      // "3 days"
+	PayBefore     string   `json:"pay_before"`     // "1 hour"
+	ConfirmEmail  string   `json:"confirm_email"`  // automatic, always, never
+	Online        bool     `json:"online"`
+	JoinLink      string   `json:"join_link"`
+	JoinEarly     float64  `json:"join_early_minutes"` // 0: as soon as a ticket is confirmed
+	Words         string   `json:"confirmation"`
+	Questions     []string `json:"questions"`
+	Prices        []priced `json:"prices"`
 }
 
 type priced struct {
@@ -268,6 +338,8 @@ func settingsAnswer(s *seats.Sale) any {
 	b := settingsBody{
 		listed: describe(s, s.Snapshot()).listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		CancelUntil: e.Policy.CancelUntilText(), CancelFee: e.Policy.CancelFee, CancelPercent: seats.Percentage(e.Policy.CancelPercent), PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), ConfirmEmail: e.Policy.ConfirmText(),
+		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
 		Questions: []string{}, Prices: []priced{},
 	}
 	for _, q := range e.Questions {

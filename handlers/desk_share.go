@@ -106,7 +106,6 @@ func (h *Handlers) onBoard(next func(http.ResponseWriter, *http.Request, desk.Me
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Robots-Tag", "noindex")
 		return next(w, r, m, s)
 	}

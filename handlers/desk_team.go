@@ -14,6 +14,8 @@ type teamAnswer struct {
 	Name        string           `json:"name"`
 	Members     []colleagueBody  `json:"members"`
 	Invitations []invitationBody `json:"invitations"`
+
+	SecondFactor bool `json:"second_factor"` // every member needs one
 }
 
 type colleagueBody struct {
@@ -32,7 +34,7 @@ type invitationBody struct {
 }
 
 func describeTeam(p views.TeamPage) teamAnswer {
-	answer := teamAnswer{ID: p.Member.Team, Name: p.Member.TeamName, Members: []colleagueBody{}, Invitations: []invitationBody{}}
+	answer := teamAnswer{ID: p.Member.Team, Name: p.Member.TeamName, Members: []colleagueBody{}, Invitations: []invitationBody{}, SecondFactor: p.Member.Demands}
 	for _, c := range p.Colleagues {
 		answer.Members = append(answer.Members, colleagueBody{c.Organizer, c.Name, c.Email, c.Role, c.Since.UTC()})
 	}
@@ -101,7 +103,7 @@ func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m desk.Member
 	if err == nil && team != 0 {
 		s := h.deskSession(r)
 		s.Team = team
-		if err := h.enterDesk(w, r, s); err != nil {
+		if err := h.enterDesk(w, r, s, desk.ByPassword); err != nil {
 			return err
 		}
 	}
@@ -123,6 +125,19 @@ func (h *Handlers) withdrawInvitation(w http.ResponseWriter, r *http.Request, m 
 	return h.ofTeam(w, r, m, "withdrawn", func(id int64, asked deskAsked) error {
 		return h.organizers.Withdraw(r.Context(), m, id, asked.Key)
 	})
+}
+
+// POST /desk/team/second-factor
+func (h *Handlers) demandSecond(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	done := "not-demanded"
+	if asked.On {
+		done = "demanded"
+	}
+	return h.teamForm(w, r, m, h.organizers.Demand(r.Context(), m, asked.On, asked.Key), done, views.TeamPage{Form: "second"})
 }
 
 // POST /desk/team/members/{id}

@@ -43,7 +43,7 @@ func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m de
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeWaitList(s, &p))
 	}
-	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Wait list"), seats.NewID().String()
+	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Waiting list"), seats.NewID().String()
 	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	return writePage(w, r, status, views.DeskWaitList(p))
 }

@@ -15,7 +15,6 @@ import (
 
 // atDoor finds what the link of the address is good for.
 func (h *Handlers) atDoor(w http.ResponseWriter, r *http.Request) (orders.Doorway, *seats.Sale, error) {
-	w.Header().Set("Cache-Control", "no-store")
 	d, err := h.orders.Doorway(r.Context(), r.PathValue("secret"))
 	if err != nil {
 		return d, nil, err
@@ -48,6 +47,7 @@ func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doo
 func (h *Handlers) doorWorker(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(static.Script("worker.js")) // a reader who is gone needs none
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
@@ -38,7 +39,7 @@ var (
 	errKey       = &problem{422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", nothingChanged, "A random UUID will do."}
 	errHoldID    = &problem{422, "invalid", "An order names the id of its hold.", nothingChanged, "Take it from the hold's answer, and name its seats."}
 	errSeatLabel = &problem{404, "unknown", "The event has no seat of that name.", nothingChanged, "Take the seats of your hold's answer."}
-	errNoChoice  = &problem{422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Mark those you give up, then send the form again."}
+	errNoChoice  = &problem{422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Select the tickets to cancel, then send the form again."}
 	errNoKey     = &problem{422, "invalid", "The form has no key.", nothingChanged, "Load the page again; programs send a key of 1 to 200 characters."}
 	errNoDoor    = &problem{404, "unknown", "This link opens no door.", "It was revoked, or a letter of it is missing.", "Ask the organizer for a new one."}
 	errNoTicket  = &problem{404, "unknown", "There is no such ticket.", "Tickets that were not cancelled hold.", "Look at the order's page."}
@@ -47,18 +48,21 @@ var (
 
 // tooOften says in the header when to try again, if a problem is that somebody came too often and nobody said it yet.
 func (p *problem) tooOften(w http.ResponseWriter) {
+	if p == errShare {
+		w.Header().Set("Retry-After", "5")
+	}
 	if p.status != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "" {
 		return
 	}
 	after := time.Hour // for mail, which is counted by the hour
-	if p == errDeskOften {
+	if p.code == errDeskOften.code && p.what == errDeskOften.what {
 		after = desk.TriesWithin
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(after/time.Second)))
 }
 
 func invalid(what string) *problem {
-	return &problem{422, "invalid", what, nothingChanged, "Send seats, or an area and a quantity, or how many of the best and a category."}
+	return &problem{422, "invalid", what, nothingChanged, "Send seats, or an area and a quantity, or how many of the best seats."}
 }
 
 // known is the one table from errors to what people are told.
@@ -78,6 +82,8 @@ func known(err error) *problem {
 		return errTooLarge
 	case errors.As(err, &mistakes):
 		return &problem{422, "invalid", mistakes.Error(), "Nothing was sold; what you hold is still yours.", "Change it and send it again."}
+	case errors.Is(err, orders.ErrUnpaid):
+		return errUnpaid
 	case errors.Is(err, orders.ErrNoOrder), errors.Is(err, orders.ErrNoPayment):
 		return errNoOrder
 	case errors.Is(err, orders.ErrNoTicket):
@@ -126,7 +132,8 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "3")
 		p = errBroken
 	}
-	fresh(w, r)
+	h.unshared(w, r)
+	retryLater(w, err)
 	p.tooOften(w)
 	number := ""
 	if p.status >= http.StatusInternalServerError {
@@ -145,6 +152,17 @@ func (h *Handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if err != nil {
 		h.about(w, r).Error("an error page failed", "error", err)
+	}
+}
+
+// unshared makes the answer of a public route one that nobody keeps.
+func (h *Handlers) unshared(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	if cache := header.Get("Cache-Control"); cache == "" || strings.HasPrefix(cache, "public") {
+		header["Cache-Control"], header["Vary"] = noStore, varyAccept
+	}
+	if header.Get(requestID) == "" {
+		header[requestID] = []string{h.idOf(r)}
 	}
 }
 

@@ -174,6 +174,9 @@ func filterOf(r *http.Request, s *seats.Sale) url.Values {
 // show writes the event's page, or that of one of its sections.
 func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *views.Message) error {
 	r, err := h.visited(r)
+	if err == nil {
+		err = h.renew(w, r, s)
+	}
 	if err != nil {
 		return err
 	}

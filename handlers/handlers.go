@@ -8,21 +8,25 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/static"
 )
@@ -39,13 +43,17 @@ type Config struct {
 	Desk      *desk.Desk
 	Desks     *Desks
 	Hooks     *hook.Hooks
+	Limits    *limit.Events // nil: the usual ones
 	DemoCard  *demo.Card
 	Stripe    Webhook // nil if there is none
 	Log       *slog.Logger
+	Contact   string // whom to tell of a hole in the site: mailto: or https:; empty: security.txt is not there
 	PublicURL string // how browsers reach us; https makes cookies secure
 
-	Joins         int    // the most people of one network that join waiting rooms within a minute; 0: no limit
-	AddressHeader string // the header in which a proxy that is trusted says whose request it is; empty: there is none
+	Claims        int            // the most claims that one visitor sends within a minute; 0: no limit
+	Joins         int            // the most people of one network that join waiting rooms within a minute; 0: no limit
+	AddressHeader string         // the header in which a proxy that is trusted says whose request it is; empty: there is none
+	Proxies       []netip.Prefix // networks of those proxies; nil: Proxies
 
 	Observe     func(route string) func(status int, took time.Duration) // told of every answer; nil: nobody counts them
 	LogRequests bool                                                    // log every answer
@@ -66,17 +74,24 @@ type Handlers struct {
 	hooks      *hook.Hooks
 	card       *demo.Card
 	stripe     Webhook
+	contact    string
 	url        string // how browsers reach us; empty: as they say
 	sessions   *scs.SessionManager
+	durable    readiness
+	guard      *http.CrossOriginProtection
+	large      *semaphore.Weighted // bytes of large bodies
 	log        *slog.Logger
 	geometries sync.Map // by plan hash
 	rooms      sync.Map // which events they cover, by id
 	statuses   sync.Map // of rooms as they are sent, by id
 	warnOnce   sync.Once
-	flood      flood
-	patient    flood // those who join by waiting
+	warnProxy  sync.Once
 
+	limits        *limit.Events
+	claims        limit.Rate // of one visitor
+	joins         int        // the most people of one network that join waiting rooms within a minute
 	addressHeader string
+	proxies       []netip.Prefix
 	observe       func(route string) func(status int, took time.Duration)
 	logRequests   bool
 	unready       func() string
@@ -90,10 +105,19 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, log: c.Log}
-	h.addressHeader = c.AddressHeader
-	h.flood.allow(c.Joins)
-	h.patient.allow((c.Joins + patientOf - 1) / patientOf)
+	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, contact: c.Contact, log: c.Log}
+	if h.store != nil {
+		h.store.Office = h.office
+	}
+	h.guard, h.large = h.newGuard(), semaphore.NewWeighted(plan.MaxBytes)
+	if h.limits, h.joins = c.Limits, c.Joins; h.limits == nil {
+		h.limits = limit.NewEvents(nil, c.Log)
+	}
+	h.claims = limit.Per(c.Claims, time.Minute)
+	h.addressHeader, h.proxies = http.CanonicalHeaderKey(c.AddressHeader), c.Proxies
+	if h.proxies == nil {
+		h.proxies = Proxies
+	}
 	h.observe, h.logRequests, h.unready = c.Observe, c.LogRequests, c.Unready
 	h.sessions = newSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return h
@@ -149,20 +173,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, page templ.Co
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if w.Header().Get("Cache-Control") == "" {
-		fresh(w, r)
-	}
 	w.WriteHeader(status)
 	_, _ = w.Write(buffer.Bytes()) // a reader who is gone needs no page
 	return nil
-}
-
-// fresh has a page shown as it is now, whenever it is asked for. Only a page that answers a form, such as a refusal, is kept
-// by its reader's browser for the way back: the form is not sent again for that, and without a page there is an error.
-func fresh(w http.ResponseWriter, r *http.Request) {
-	keeps := "no-store"
-	if r.Method == http.MethodPost && !wantsJSON(r) && !atDesk(r) {
-		keeps = "private, no-cache"
-	}
-	w.Header().Set("Cache-Control", keeps)
 }

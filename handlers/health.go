@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -12,21 +13,45 @@ func (h *Handlers) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-const readyWithin = time.Second
+const (
+	readyWithin = time.Second
+	readyFor    = time.Second // a write is good for that long, however many ask
+)
 
-// GET /readyz: this node should be sent requests. It should not while it closes, while the database does not answer, and
-// while it hears nothing of what other nodes sell.
+// readiness is how the last write went.
+type readiness struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+func (d *readiness) ask(ctx context.Context, write func(context.Context) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.at) >= readyFor {
+		d.err = write(ctx)
+		d.at = time.Now()
+	}
+	return d.err
+}
+
+// GET /readyz: this node should be sent requests. It should not while it closes, while the database does not keep what it
+// is told, and while it hears nothing of what other nodes sell.
 func (h *Handlers) readyz(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyWithin) // others wait for the answer, too
 	defer cancel()
 	if h.unready != nil {
 		if why := h.unready(); why != "" {
 			return writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": why})
 		}
 	}
-	if err := h.office.Ping(ctx); err != nil {
+	err := h.office.Ping(ctx)
+	if err == nil {
+		err = h.durable.ask(ctx, h.office.Ready)
+	}
+	if err != nil {
 		h.about(w, r).Warn("not ready", "error", err)
-		return writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "the database does not answer"})
+		return writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "the database does not answer, or takes nothing"})
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }

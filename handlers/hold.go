@@ -30,7 +30,6 @@ type holdBody struct {
 // answerHold answers an action that left the attendee with this hold.
 func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.Sale, hold seats.Hold, status int) error {
 	h.tellMine(r, s, hold)
-	w.Header()["Cache-Control"] = noStore
 	if !wantsJSON(r) {
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
@@ -44,8 +43,12 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 
 // comeFrom is the page a form belongs to: one of this event, never another site.
 func comeFrom(r *http.Request, s *seats.Sale) string {
+	return comeFromPath(r.PostFormValue("from"), s)
+}
+
+func comeFromPath(from string, s *seats.Sale) string {
 	home := "/events/" + s.Event.Slug
-	if from := r.PostFormValue("from"); from == home || strings.HasPrefix(from, home+"?") || strings.HasPrefix(from, home+"/sections/") {
+	if from == home || strings.HasPrefix(from, home+"?") || strings.HasPrefix(from, home+"/sections/") {
 		return from
 	}
 	return home
@@ -139,6 +142,7 @@ func (h *Handlers) letGo(w http.ResponseWriter, r *http.Request, s *seats.Sale, 
 	if err != nil {
 		return err
 	}
+	h.limits.Of(s).Released(holder, len(hold.Seats))
 	if wantsJSON(r) && len(hold.Seats) == 0 {
 		h.tellMine(r, s, hold)
 		w.WriteHeader(http.StatusNoContent)

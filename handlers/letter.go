@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
@@ -24,7 +25,15 @@ type Letters struct {
 	Desk   *desk.Desk
 	Gate   *gate.Gate
 	Waits  *waitlist.List
-	URL    string // how browsers reach us
+	URL    string           // how browsers reach us
+	Now    func() time.Time // the database's; nil: this machine's
+}
+
+func (l Letters) now() time.Time {
+	if l.Now == nil {
+		return time.Now()
+	}
+	return l.Now()
 }
 
 // Write makes the letter of a row of the outbox, with the order as it is now.
@@ -41,6 +50,10 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.place(ctx, m)
 	case desk.MailPassword:
 		return l.password(ctx, m)
+	case desk.MailSecurity:
+		return deskLetter(ctx, m, views.SecurityMail(m.About, l.URL+views.AccountPath))
+	case orders.MailConfirm:
+		return l.confirm(ctx, m)
 	case orders.MailLost:
 		return l.lost(ctx, m)
 	case orders.MailMessage:
@@ -54,8 +67,14 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
+	if m.Kind == orders.MailJoin && order.State == orders.Cancelled {
+		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before joining opened"}
+	}
 	address := l.URL + views.OrderPath(order.Code)
-	page := views.LetterPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order, Kind: m.Kind, Address: address}
+	page := views.LetterPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
+	if at, _ := s.Event.JoinsAt(); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
+		page.Now = at
+	}
 	var html strings.Builder
 	if err := views.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
@@ -98,10 +117,14 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 	if order.State == orders.Cancelled {
 		return nil, nil
 	}
+	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(calendarOf(s, order, address))}
+	if s.Event.Online.On {
+		return []mail.File{calendar}, nil
+	}
 	pdf, err := views.OrderPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
-		{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(calendarOf(s, order, address))},
+		calendar,
 	}, err
 }
 
@@ -131,6 +154,31 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Form.Name, Email: p.Form.Email,
 		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
 	}, nil
+}
+
+// confirm makes the mail that asks to confirm an order, and its link: only the mail has it.
+func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	p, err := l.Orders.Payment(ctx, m.Order)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if p.Done() || p.Over() {
+		return mail.Letter{}, &mail.Refused{Reason: "the order is not to be confirmed any more"}
+	}
+	s, err := l.Office.Sale(ctx, p.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	hold, err := s.Hold(ctx, p.Holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return mail.Letter{}, err
+	}
+	token, err := l.Orders.ConfirmToken(ctx, p)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	m.Email = p.Form.Email
+	return deskLetter(ctx, m, views.ConfirmMail(views.PaymentPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+views.ConfirmPath(token)))
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.

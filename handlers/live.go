@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"crypto/rand"
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
@@ -15,8 +16,32 @@ func (h *Handlers) mapBin(w http.ResponseWriter, r *http.Request, s *seats.Sale)
 
 // GET /events/{slug}/live
 func (h *Handlers) live(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	h.hub.ServeLive(w, r, s, h.cookie(r, h.sessions.Cookie.Name))
+	h.hub.ServeLive(w, r, s, h.pages(w, r))
 	return nil
+}
+
+const pageName = "page"
+
+// pages is what the live pages of a browser are known by: its session. Before there is one, the first socket leaves a random
+// word in the browser, so that its pages are told of the hold that begins the session.
+func (h *Handlers) pages(w http.ResponseWriter, r *http.Request) string {
+	if session := h.cookie(r, h.sessions.Cookie.Name); session != "" {
+		return session
+	}
+	word := h.cookie(r, h.kept(pageName))
+	if word == "" {
+		word = rand.Text()
+		h.keepCookie(w, pageName, word)
+	}
+	return word
+}
+
+// tellNewcomer gives the pages that were open before the session its token, and shows them its hold.
+func (h *Handlers) tellNewcomer(r *http.Request, s *seats.Sale, token string, hold seats.Hold) {
+	if word := h.cookie(r, h.kept(pageName)); word != "" && token != "" {
+		h.hub.Renamed(word, token)
+		h.hub.Mine(s, token, hold, true)
+	}
 }
 
 // GET /rooms/{slug}/live
@@ -36,6 +61,7 @@ func (h *Handlers) cookie(r *http.Request, name string) string {
 // tellMine lets the other pages of whoever asked show what they hold now.
 func (h *Handlers) tellMine(r *http.Request, s *seats.Sale, hold seats.Hold) {
 	if r.Method != http.MethodGet {
-		h.hub.Mine(s, h.sessions.Token(r.Context()), hold)
+		before := h.cookie(r, h.sessions.Cookie.Name) != "" // who had no session has no other page
+		h.hub.Mine(s, h.sessions.Token(r.Context()), hold, before)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
 )
 
 // lost says what became of seats that somebody had on their checkout and does not have any more, and what to take
@@ -22,14 +23,14 @@ func lost(s *seats.Sale, gone []int) (message string, instead []int) {
 	instead = append(instead, nearest(s, slices.DeleteFunc(slices.Clone(gone), free), instead)...)
 	switch {
 	case again == len(gone):
-		message = "You do not hold these seats any more, and they are free. Nothing was sold. Take them again, or choose others."
+		message = "Your hold expired, and these seats are still available. You haven’t paid anything. Hold them again, or choose others."
 	case again > 0:
-		message = "You do not hold these seats any more, and some of them are taken. Nothing was sold."
+		message = "Your hold expired, and someone else took some of these seats. You haven’t paid anything."
 	default:
-		message = nameSeats(s, gone) + " taken by somebody else after your time ran out. Nothing was sold."
+		message = "Sorry, " + nameSeats(s, gone) + " taken by someone else after your hold expired. You haven’t paid anything."
 	}
 	if len(instead) == 0 {
-		message += " None near them is free. Choose others."
+		message += " No seats near them are available. Choose others."
 	}
 	return message, instead
 }
@@ -86,7 +87,17 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if !more { // the form came before
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
-	if _, err := s.Claim(r.Context(), holder, key, wish); err != nil {
+	undo, err := h.admitClaim(w, r, s, holder, true, wishSize(&wish))
+	if err != nil {
+		if err := h.keepTyped(r, s, holder, form); err != nil {
+			return err
+		}
+		if errors.Is(err, errChallenge) {
+			return h.challenged(w, r, s, views.Sale{Event: s.Event}.CheckoutPath())
+		}
+		return err
+	}
+	if _, err := h.claimAdmitted(w, r, s, holder, key, wish, undo); err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})

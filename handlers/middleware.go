@@ -1,34 +1,58 @@
 package handlers
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strings"
 
-	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
 )
 
-const bodyLimit = 64 << 10
-
-// wrap puts around the routes what every answer needs, the outermost first.
+// wrap puts around the routes what every answer needs, the outermost first. What differs between routes is in ruled.
 func (h *Handlers) wrap(routes http.Handler) http.Handler {
+	return h.identified(h.recovering(h.withHeaders(h.sound(h.addressed(routes)))))
+}
+
+// ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
+// what is compressed. The rule is the route's own, so no address can choose another one.
+func (h *Handlers) ruled(rule rule, next http.Handler) http.Handler {
+	whole := h.guard.Handler(next)
+	pages := static.Pack(whole)
+	cache := []string{cmp.Or(rule.cache, "no-store")}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		switch {
+		case rule.public(): // the same for everybody: kept on the way, and nobody's request
+			header["Cache-Control"], header["Content-Security-Policy"] = cache, shared
+			delete(header, requestID)
+		case rule.cache == goBack:
+			header["Cache-Control"], header["Vary"] = freshness(r), varyAccept
+		default:
+			header["Cache-Control"], header["Vary"] = cache, varyAccept
+		}
+		if whole := r.Body; whole != nil && whole != http.NoBody {
+			defer func() { r.Body = whole }() // by which the server ends a connection whose body was not read
+			b := &body{ReadCloser: whole, header: header, limit: rule.first(r.Method), most: rule.body}
+			if r.Body = b; rule.body > 0 {
+				b.size, b.ctx, b.large = r.ContentLength, r.Context(), h.large
+				defer b.release()
+			}
+		}
+		if rule.plain == plainAll || rule.plain == plainJSON && wantsJSON(r) {
+			whole.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
+
+// newGuard refuses requests of other sites that are to change something.
+func (h *Handlers) newGuard() *http.CrossOriginProtection {
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, errForeign) }))
-	whole := guard.Handler(limitBody(routes))
-	pages := static.Pack(whole)
-	return h.identified(h.recovering(h.sound(h.addressed(withHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/live") || isRoomStatus(r): // neither compressed here nor anybody's
-			routes.ServeHTTP(w, r)
-		case strings.HasSuffix(r.URL.Path, "/claims") && wantsJSON(r): // too short to be compressed
-			whole.ServeHTTP(w, r)
-		default:
-			pages.ServeHTTP(w, r)
-		}
-	}))))))
+	return guard
 }
 
 func (h *Handlers) recovering(next http.Handler) http.Handler {
@@ -43,44 +67,52 @@ func (h *Handlers) recovering(next http.Handler) http.Handler {
 	})
 }
 
-// withHeaders keeps browsers from guessing what an answer is, and other sites from embedding it.
-func withHeaders(next http.Handler) http.Handler {
+// withHeaders gives every answer, also errors and downloads, what keeps browsers from guessing what it is, and other sites
+// from embedding it. A page says more, see nonce. Once they saw an https address, browsers use no other.
+func (h *Handlers) withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["X-Content-Type-Options"] = nosniff
 		header["Cross-Origin-Resource-Policy"] = sameOrigin
-		if atDesk(r) { // what is there is for who signed in, now
-			header["Cache-Control"] = noStore
+		header["Cross-Origin-Opener-Policy"] = sameOrigin
+		header["Referrer-Policy"] = sameOrigin
+		header["Content-Security-Policy"] = nothing
+		header["Cache-Control"] = noStore // unless a rule says otherwise
+		if h.sessions.Cookie.Secure {
+			header["Strict-Transport-Security"] = onlyTLS
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// The same for every answer; a page says more, see nonce.
+// The same for every answer.
 var (
 	nosniff    = []string{"nosniff"}
 	sameOrigin = []string{"same-origin"}
 	noStore    = []string{"no-store"}
+	varyAccept = []string{"Accept"}
+	noCache    = []string{goBack}
+	nothing    = []string{"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+	shared     = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own
+	onlyTLS    = []string{"max-age=31536000; includeSubDomains"}
 )
+
+// goBack is the Cache-Control of a page that answers a form, such as a refusal: a browser keeps it for the way back, where
+// the form is not sent again and there would be an error without a page. Answers of other kinds are not stored at all.
+const goBack = "private, no-cache"
+
+func freshness(r *http.Request) []string {
+	if r.Method == http.MethodPost && !wantsJSON(r) {
+		return noCache
+	}
+	return noStore
+}
 
 // nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
 // own fonts, pictures and socket.
 func nonce(w http.ResponseWriter) string {
 	n := rand.Text()
-	w.Header().Set("Referrer-Policy", "same-origin")
-	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
 		"worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	return n
-}
-
-func limitBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		limit := int64(bodyLimit)
-		if takesPlan(r) {
-			limit = plan.MaxBytes
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		next.ServeHTTP(w, r)
-	})
 }

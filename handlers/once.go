@@ -16,7 +16,6 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/plan"
 )
 
 var (
@@ -29,6 +28,7 @@ var (
 // Without a key it is done as often as it is sent; every form of ours has one.
 func (h *Handlers) once(next handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		defer func() { removeFiles(r) }()
 		key, wish, err := keyAndWish(r)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted,
 
 // settle keeps an answer for its repeats, or forgets the key of one that refuses.
 func (h *Handlers) settle(ctx context.Context, p seats.Posted, held *heldAnswer) error {
-	if held.status >= http.StatusBadRequest {
+	if held.status >= http.StatusBadRequest || held.undone {
 		return h.store.Unpost(ctx, p)
 	}
 	header := held.Header().Clone()
@@ -116,6 +116,14 @@ type heldAnswer struct {
 	status  int
 	body    bytes.Buffer
 	entered string // see enterDesk
+	undone  bool   // see undone
+}
+
+// undone marks an answer that leads elsewhere because the form was not done yet: sent again, it is.
+func undone(w http.ResponseWriter) {
+	if held, ok := w.(*heldAnswer); ok {
+		held.undone = true
+	}
 }
 
 func (a *heldAnswer) WriteHeader(status int) { a.status = status }
@@ -151,9 +159,16 @@ func keyAndWish(r *http.Request) (key string, wish []byte, err error) {
 	return key, sum[:], wrongKey(key)
 }
 
+// removeFiles removes what a form with files left in the folder for temporary files.
+func removeFiles(r *http.Request) {
+	if r.MultipartForm != nil {
+		_ = r.MultipartForm.RemoveAll() // the system empties that folder, too
+	}
+}
+
 // saidInParts is the key of a form with files, and all else that it says.
 func saidInParts(r *http.Request) (key string, said any, err error) {
-	if err := r.ParseMultipartForm(plan.MaxBytes); err != nil {
+	if err := r.ParseMultipartForm(bodyLimit); err != nil {
 		return "", nil, tooLargeOr(err, "The form cannot be read.")
 	}
 	files, err := hashFiles(r.MultipartForm)
@@ -202,7 +217,8 @@ func keyless(form map[string][]string) map[string][]string {
 
 func tooLargeOr(err error, words string) error {
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	var known *problem
+	if errors.As(err, &large) || errors.As(err, &known) {
 		return err
 	}
 	return invalid(words)

@@ -147,6 +147,11 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			who, p := w.payment(t)
 			return sent{who: who, to: "/payments/" + p.Code + "/stop", form: url.Values{}}
 		},
+		"POST /payments/{code}/mails": func(t *testing.T, w *wall, _ string) sent {
+			who, hold := held(t, 1)
+			a, _ := send(t, who, "POST", w.url+"/events/evening/orders", fill(hold, "Ann", "ann@example.org").Encode(), "Content-Type", asForm, "Accept", asPage)
+			return sent{who: who, to: a.Header.Get("Location") + "/mails", form: url.Values{}}
+		},
 		"POST /demo-card/{reference}": func(t *testing.T, w *wall, _ string) sent {
 			who, p := w.payment(t)
 			return sent{who: who, to: p.Page, form: of("answer", "decline"), other: of("answer", "pay")}
@@ -199,6 +204,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, order := w.bought(t, person(t), 1)
 			return sent{who: owner, to: "/desk/events/evening/orders/" + order.Code + "/payments", form: url.Values{}}
 		},
+		"POST /desk/events/{slug}/orders/{code}/due": func(t *testing.T, w *wall, _ string) sent {
+			_, order := w.bought(t, person(t), 1)
+			return sent{who: owner, to: "/desk/events/evening/orders/" + order.Code + "/due", form: of("until", "2033-01-01T12:00"), other: of("until", "2033-01-02T12:00")}
+		},
 		"POST /desk/events/{slug}/orders/{code}/payouts": func(t *testing.T, w *wall, _ string) sent {
 			at, o := w.ordered(t)
 			if err := w.sold.Revoke(t.Context(), w.sale, o, false); err != nil {
@@ -218,6 +227,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/events/{slug}/shares":                 w.same("name=Press&days=7", "name=Radio&days=7"),
 		"POST /desk/events/{slug}/shares/{id}/revocation": w.same("", ""),
+		"POST /desk/events/{slug}/limits":                 w.same("challenge=always", "challenge=off"),
 		"POST /desk/events/{slug}/waitlist":               w.same("do=pause&reason=x", "do=pause&reason=y"),
 		"POST /desk/team":                                 w.same("name=Box+office", "name=Office"),
 		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // whoever makes one looks at it from then on

@@ -16,7 +16,12 @@ import (
 )
 
 // byBrowser are answers in JSON that only a browser with an authenticator gets (e2e).
-var byBrowser = map[string]bool{"POST /desk/account/passkeys": true, "POST /desk/session/passkey": true, "POST /desk/account/passkeys/options": true, "POST /desk/session/options": true}
+var byBrowser = map[string]bool{
+	"POST /desk/account/passkeys": true, "POST /desk/session/passkey": true, "POST /desk/account/passkeys/options": true, "POST /desk/session/options": true,
+	// Those of second factors are asked by the tests of desk_second_test.go.
+	"POST /desk/session/proof": true, "POST /desk/session/proof/passkey": true, "POST /desk/session/second": true, "POST /desk/account/recovery": true, "POST /desk/account/codes": true,
+	"POST /desk/account/codes/removal": true, "POST /desk/account/sessions/{id}/end": true, "POST /desk/team/second-factor": true,
+}
 
 // forPrograms lists the operations of the desk that answer JSON, or nothing, when they did what was asked.
 func forPrograms(doc *openapi3.T) map[string]bool {
@@ -127,6 +132,7 @@ POST /desk/events/evening/orders/CODE/cancellations {"all":true}
 POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
 POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/events/evening/orders/CODE/payouts {}
+POST /desk/events/evening/orders/DUE/due {"until":"2033-05-01 12:00"}
 POST /desk/events/evening/orders/DUE/payments {}
 GET /desk/events/evening/exports/orders.json
 GET /desk/events/evening/exports/attendees.json
@@ -141,6 +147,8 @@ POST /desk/events/evening/doors/closing {}
 GET /desk/events/evening/live
 GET /desk/events/evening/replay.bin
 POST /desk/events/evening/seen {"concern":"x"}
+POST /desk/events/evening/limits {"challenge":"automatic","unpaid_per_email":5}
+GET /desk/events/evening/limits
 POST /desk/events/evening/room {"do":"pause","reason":"slow"}
 GET /desk/events/evening/waitlist
 POST /desk/events/evening/waitlist {"do":"pause","reason":"slow"}
@@ -225,7 +233,7 @@ func (p *script) plant() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: orders.Door}); err != nil {
+	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: orders.Door, Verified: "due@example.org"}); err != nil {
 		t.Fatal(err)
 	}
 	newRoom(t, p.site, gate.NewRoom{Slots: 5})

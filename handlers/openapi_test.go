@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,9 @@ func asSchema(schema *openapi3.Schema, text string) error {
 type memory struct {
 	Hold  holdBody
 	Order orderBody
+
+	Payment struct{ Code string }
+	token   string
 }
 
 func (m *memory) learn(t *testing.T, body string) {
@@ -161,6 +165,11 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT"],"name":"Ann","email":"ann@example.org","method":"door"}`},
 		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Ann","email":"ann@example.org","method":"door"}`},
 		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Eve","email":"eve@example.org","method":"door"}`},
+		{"GET", "/payments/{code}", ""},
+		{"POST", "/payments/{code}/mails", ""},
+		{"GET", "/confirmations/{token}", ""},
+		{"POST", "/confirmations/{token}", ""},
+		{"POST", "/confirmations/x", ""},
 		{"GET", "/orders/{code}", ""},
 		{"GET", "/credit", ""},
 		{"POST", "/credit/links", `{"email":"ann@example.org"}`},
@@ -171,7 +180,16 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/healthz", ""},
 		{"GET", "/readyz", ""},
 	} {
-		known := strings.NewReplacer("{slug}", "evening", "{code}", seen.Order.Code, "HOLD", seen.Hold.ID, "SEAT2", seen.seat(1), "SEAT", seen.seat(0))
+		if strings.HasSuffix(c.path, "{token}") && seen.token == "" {
+			p, err := s.sold.Payment(t.Context(), seen.Payment.Code)
+			if err == nil {
+				seen.token, err = s.sold.ConfirmToken(t.Context(), p)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		known := strings.NewReplacer("{token}", seen.token, "{slug}", "evening", "{code}", cmp.Or(seen.Order.Code, seen.Payment.Code), "HOLD", seen.Hold.ID, "SEAT2", seen.seat(1), "SEAT", seen.seat(0))
 		_, body := send(t, who, c.method, s.url+known.Replace(c.path), known.Replace(c.body))
 		seen.learn(t, body) // and send holds it against the description
 	}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"crypto/rand"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,20 +19,22 @@ type orderAnswer struct {
 }
 
 type orderBody struct {
-	Code      string       `json:"code"`
-	Event     string       `json:"event"`
-	State     string       `json:"state"`
-	Name      string       `json:"name"`
-	Email     string       `json:"email"`
-	Born      string       `json:"born,omitempty"`
-	Method    string       `json:"method"`
-	Currency  string       `json:"currency"`
-	Total     int64        `json:"total"`
-	Fee       int64        `json:"fee"`
-	Due       int64        `json:"due"`
-	Back      int64        `json:"back,omitempty"`
-	CreatedAt time.Time    `json:"created_at"`
-	Tickets   []ticketBody `json:"tickets"`
+	Code        string       `json:"code"`
+	Event       string       `json:"event"`
+	State       string       `json:"state"`
+	Name        string       `json:"name"`
+	Email       string       `json:"email"`
+	Born        string       `json:"born,omitempty"`
+	Method      string       `json:"method"`
+	Currency    string       `json:"currency"`
+	Total       int64        `json:"total"`
+	Fee         int64        `json:"fee"`
+	Due         int64        `json:"due"`
+	Back        int64        `json:"back,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	DueAt       *time.Time   `json:"due_at,omitempty"`       // until when it is to be paid; it is cancelled then
+	CancelUntil *time.Time   `json:"cancel_until,omitempty"` // until when its attendee cancels; left out: never
+	Tickets     []ticketBody `json:"tickets"`
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
 }
@@ -52,6 +55,7 @@ func describeOrder(s *seats.Sale, o orders.Order) orderBody {
 	body := orderBody{
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds,
 	}
 	if o.Born != nil {
 		body.Born = o.Born.Format(time.DateOnly)
@@ -74,7 +78,6 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 
 // GET /orders/{code}
 func (h *Handlers) order(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
 	order, s, err := h.find(r)
 	if err != nil {
 		return err
@@ -87,16 +90,19 @@ func (h *Handlers) order(w http.ResponseWriter, r *http.Request) error {
 
 // showOrder writes the page of an order; message says why what was asked was not done.
 func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, message string) error {
-	fresh(w, r)
 	sent, err := h.orders.LastMail(r.Context(), order.ID)
 	if err != nil {
 		return err
 	}
-	return writePage(w, r, status, views.Order(views.OrderPage{
-		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: nonce(w), Script: "order.js", Style: "order.css"},
-		Sale:  views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()},
+	page := views.OrderPage{
+		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"},
+		Sale:  views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.hub.Now()},
 		Order: order, Sent: sent, Message: message,
-	}))
+	}
+	if left, waits := page.JoinsIn(); waits {
+		w.Header().Set("Refresh", strconv.Itoa(int(left/time.Second)+2))
+	}
+	return writePage(w, r, status, views.Order(page))
 }
 
 // GET /orders/{code}/calendar.ics
@@ -105,7 +111,6 @@ func (h *Handlers) calendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
 	_, _ = w.Write([]byte(calendarOf(s, order, h.origin(r)+views.OrderPath(order.Code)))) // a reader who is gone needs none
@@ -122,7 +127,6 @@ func (h *Handlers) paper(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/pdf")
 	w.Header().Set("Content-Disposition", `inline; filename="`+s.Event.Slug+`.pdf"`)
 	_, _ = w.Write(pdf) // a reader who is gone needs none
@@ -138,11 +142,14 @@ func calendarOf(s *seats.Sale, o orders.Order, address string) string {
 	e.SetStartAt(s.Event.StartsAt)
 	e.SetSummary(s.Event.Name)
 	e.SetLocation(s.Event.Venue)
+	if s.Event.Online.On {
+		e.SetLocation(address)
+	}
 	words := make([]string, len(o.Tickets))
 	for i, t := range o.Tickets {
 		words[i] = s.Plan.Words(t.Idx)
 	}
-	e.SetDescription(strings.Join(words, "\n") + "\n" + address)
+	e.SetDescription(strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(s, o)+address, "\n"))
 	e.SetURL(address)
 	if o.State == orders.Cancelled {
 		e.SetStatus(ics.ObjectStatusCancelled)

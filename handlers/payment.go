@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,15 +25,19 @@ type paymentBody struct {
 	Page     string `json:"page,omitempty"`
 	Order    string `json:"order,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	Confirm  string `json:"confirm,omitempty"` // the address where the mail went that confirms the order
 }
 
 func describePayment(p orders.Payment) paymentBody {
 	body := paymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: p.Page, Reason: p.Reason}
+	if p.Confirms() && !p.Confirmed {
+		body.Confirm = p.Form.Email
+	}
 	switch {
 	case p.Done():
 		body.State, body.Page, body.Order = "done", "", views.OrderPath(p.Code)
 	case p.Over():
-		body.State, body.Page = "over", ""
+		body.State, body.Page, body.Confirm = "over", "", ""
 	}
 	return body
 }
@@ -44,6 +49,7 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 	if err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
+	h.limits.Of(s).Ordered(len(form.Seats))
 	w.Header().Set("Location", views.PaymentPath(p.Code))
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusAccepted, paymentAnswer{describePayment(p)})
@@ -62,7 +68,6 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 
 // GET /payments/{code}
 func (h *Handlers) payment(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
 	p, err := h.orders.Payment(r.Context(), r.PathValue("code"))
 	if err != nil {
 		return err
@@ -79,10 +84,35 @@ func (h *Handlers) payment(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
 	}
 	if p.Done() {
+		if err := h.tellDone(r, p); err != nil {
+			return err
+		}
 		http.Redirect(w, r, views.OrderPath(p.Code), http.StatusSeeOther)
 		return nil
 	}
 	return h.showPayment(w, r, p)
+}
+
+// tellDone lets the other pages of the attendee show what they hold now: the order may have been placed without them.
+func (h *Handlers) tellDone(r *http.Request, p orders.Payment) error {
+	r, err := h.visited(r)
+	if err != nil {
+		return err
+	}
+	holder, known := h.holder(r)
+	if !known || holder != p.Holder {
+		return nil
+	}
+	s, err := h.office.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return err
+	}
+	h.hub.Mine(s, h.sessions.Token(r.Context()), hold, true)
+	return nil
 }
 
 // showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
@@ -105,12 +135,23 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 		gone := without(p.Form.Seats, hold.Seats)
 		return h.showCheckout(w, r, s, views.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
 	}
-	page := views.Page{Title: "Payment · " + s.Event.Name, Nonce: nonce(w), Script: "payment.js", Style: "order.css"}
+	title := "Payment · "
+	if p.Confirms() {
+		title = "Confirm your email · "
+	}
+	page := views.Page{Title: title + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"}
+	if !p.Over() {
+		page.Refresh = "10;url=" + views.PaymentPath(p.Code) + "?back" // nothing is typed here
+	}
+	ends, err := h.confirmEnds(r, s, p)
+	if err != nil {
+		return err
+	}
 	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {
 		w.Header().Set("Refresh", "0; url="+p.Page)
 	}
 	return writePage(w, r, http.StatusOK, views.Payment(views.PaymentPage{
-		Page: page, Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Payment: p, Mine: mine,
+		Page: page, Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Now: h.hub.Now()}, Payment: p, Mine: mine, Ends: ends, Mailed: r.URL.Query().Get("mail"),
 	}))
 }
 

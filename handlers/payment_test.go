@@ -103,11 +103,11 @@ func TestAPaymentCanBeStoppedAndOrderedAnotherWay(t *testing.T) {
 	s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)
 	hold := s.held(t, who, 1)
 	card := s.pays(t, who, hold)
-	if _, page := s.leads(t, who, fill(hold, "Ann", "ann@example.org")); !strings.Contains(page, "under way") {
+	if _, page := s.leads(t, who, fill(hold, "Ann", "ann@example.org")); !strings.Contains(page, "being paid for") {
 		t.Error("ordering at the door while a payment runs is not refused")
 	}
 	_, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
-	if !strings.Contains(page, "You began to pay") || !strings.Contains(page, `value="ann@example.org"`) {
+	if !strings.Contains(page, "You have an unfinished payment") || !strings.Contains(page, `value="ann@example.org"`) {
 		t.Error("the checkout does not tell of the payment, or forgot what was typed")
 	}
 	if again := s.pays(t, who, hold); again != card {

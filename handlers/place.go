@@ -80,7 +80,6 @@ func (h *Handlers) greet(w http.ResponseWriter) seats.ID {
 // comes without it gets no number.
 func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
 	r, _ = h.softly(r)
-	w.Header().Set("Cache-Control", "no-store")
 	holder, known := h.visitor(r)
 	switch {
 	case !known && r.URL.Query().Has("again"):
@@ -93,7 +92,7 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	}
 	token := h.token(r, room)
 	v := room.Look(r.Context(), holder, token)
-	if v.Place == (gate.Place{}) && hurried(w, r, &h.flood) {
+	if v.Place == (gate.Place{}) && h.hurried(w, r, countsJoins, h.joins) {
 		return h.sorry(w, r, room, v, errHurried)
 	}
 	proof, err := h.prove(w, r, room)

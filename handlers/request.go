@@ -17,18 +17,16 @@ const requestID = "X-Request-Id"
 const mostID = 64 // characters of an id that a proxy in front made
 
 // identified gives every request an id: that of the proxy in front, where the operator trusts one, or one of ours. What is
-// the same for everybody, and may be kept on the way, has none.
+// the same for everybody, and may be kept on the way, loses it again, see ruled.
 func (h *Handlers) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isRoomStatus(r) && !strings.HasPrefix(r.URL.Path, "/static/") {
-			w.Header()[requestID] = []string{h.idOf(r)}
-		}
+		w.Header()[requestID] = []string{h.idOf(r)}
 		next.ServeHTTP(w, r)
 	})
 }
 
 func (h *Handlers) idOf(r *http.Request) string {
-	if h.addressHeader != "" {
+	if h.addressHeader != "" && h.isProxy(r.RemoteAddr) {
 		if id := r.Header.Get(requestID); id != "" && len(id) <= mostID && strings.IndexFunc(id, noWord) < 0 {
 			return id
 		}

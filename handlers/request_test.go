@@ -42,9 +42,9 @@ func failing(t *testing.T, set ...func(*Handlers)) (url string, log *bytes.Buffe
 		do(h)
 	}
 	server := httptest.NewServer(h.wrap(h.routes([]route{
-		{"GET /broken/{secret}", func(http.ResponseWriter, *http.Request) error { return errors.New("the disk is full") }},
-		{"GET /panics/{secret}", func(http.ResponseWriter, *http.Request) error { panic("planted") }},
-		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, 200, "fine") }},
+		{"GET /broken/{secret}", func(http.ResponseWriter, *http.Request) error { return errors.New("the disk is full") }, pageRule},
+		{"GET /panics/{secret}", func(http.ResponseWriter, *http.Request) error { panic("planted") }, pageRule},
+		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, 200, "fine") }, pageRule},
 	})))
 	t.Cleanup(server.Close)
 	return server.URL, log

@@ -72,7 +72,6 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.R
 	if p.Shown.Work && p.Proof == "" {
 		p.Proof = h.toWork(r, room)
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeVisit(&p, &v))
 	}
@@ -210,7 +209,6 @@ func (h *Handlers) roomRecord(w http.ResponseWriter, _ *http.Request, room *gate
 	if !drawn {
 		return errNoDraw
 	}
-	w.Header().Set("Cache-Control", "public, max-age=60")
 	return writeJSON(w, http.StatusOK, record)
 }
 

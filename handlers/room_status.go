@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/static"
@@ -19,17 +18,15 @@ type readyStatus struct {
 	length, zipLen []string
 }
 
-// What every status says of itself: anything on the way may answer it for two seconds.
+// statusAge lets anything on the way answer a status for two seconds.
+const statusAge = "public, max-age=2, stale-while-revalidate=10, stale-if-error=600"
+
+// What every status says of itself besides.
 var (
-	statusAge  = []string{"public, max-age=2, stale-while-revalidate=10, stale-if-error=600"}
 	statusType = []string{"application/json; charset=utf-8"}
 	statusVary = []string{"Accept-Encoding"}
 	zipped     = []string{"gzip"}
 )
-
-func isRoomStatus(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/rooms/") && strings.HasSuffix(r.URL.Path, "/status") && r.Method == http.MethodGet
-}
 
 // GET /rooms/{slug}/status
 //
@@ -40,7 +37,7 @@ func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate
 		return err
 	}
 	header := w.Header()
-	header["Cache-Control"], header["Etag"], header["Vary"] = statusAge, s.tag, statusVary
+	header["Etag"], header["Vary"] = s.tag, statusVary
 	if r.Header.Get("If-None-Match") == s.tag[0] {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

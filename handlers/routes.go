@@ -5,184 +5,242 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
 )
 
-// route is one address and what answers it.
+// route is one address, what answers it, and the rule that the middleware holds for it. A cross-origin request that is to
+// change something is refused on every route; no rule exempts from that.
 type route struct {
 	pattern string
 	handler handler
+	rule    rule
 }
+
+// rule is what the middleware does for a route. The zero rule is the strictest: 64 KiB, nothing is stored.
+type rule struct {
+	body  int64  // the most bytes that a member whom the route admits may send; 0: bodyLimit, as everybody else
+	cache string // Cache-Control unless the handler sets another; errors are never public
+	plain plain  // which answers are not compressed
+}
+
+// public reports whether answers are the same for everybody and may be kept on the way.
+func (r rule) public() bool { return strings.HasPrefix(r.cache, "public") }
+
+// plain says which answers of a route are not compressed.
+type plain int
+
+const (
+	packed    plain = iota
+	plainJSON       // JSON too short to gain
+	plainAll        // streams, and answers that are compressed already
+)
+
+// The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for what nobody goes back to.
+var (
+	pageRule   = rule{cache: goBack}
+	secretRule = rule{cache: "no-store"}
+	claimsRule = rule{cache: goBack, plain: plainJSON}
+	plansRule  = rule{cache: "no-store", body: plan.MaxBytes}
+	streamRule = rule{cache: "no-store", plain: plainAll}
+	secondRule = rule{cache: "public, max-age=1"}
+	minuteRule = rule{cache: "public, max-age=60"}
+	statusRule = rule{cache: statusAge, plain: plainAll}
+	keptRule   = rule{cache: "public, max-age=31536000, immutable"}
+)
 
 // table is every address of the site, to be read from top to bottom.
 func (h *Handlers) table() []route {
 	return []route{
-		{"GET /{$}", h.home},
-		{"GET /events", h.events},
-		{"GET /events/{slug}", h.with(h.event)},
-		{"GET /events/{slug}/sections/{section}", h.with(h.section)},
-		{"GET /events/{slug}/seats", h.with(h.seats)},
-		{"GET /events/{slug}/map.bin", h.with(h.mapBin)},
-		{"GET /events/{slug}/geometry/{file}", h.with(h.geometry)},
-		{"GET /events/{slug}/live", h.with(h.live)},
-		{"GET /events/{slug}/on-sale.ics", h.with(h.onSaleCalendar)},
+		{"GET /{$}", h.home, pageRule},
+		{"GET /events", h.events, pageRule},
+		{"GET /events/{slug}", h.with(h.event), pageRule},
+		{"GET /events/{slug}/sections/{section}", h.with(h.section), pageRule},
+		{"GET /events/{slug}/seats", h.with(h.seats), secondRule},
+		{"GET /events/{slug}/map.bin", h.with(h.mapBin), secondRule},
+		{"GET /events/{slug}/geometry/{file}", h.with(h.geometry), keptRule},
+		{"GET /events/{slug}/live", h.with(h.live), streamRule},
+		{"GET /events/{slug}/on-sale.ics", h.with(h.onSaleCalendar), pageRule},
 
-		{"POST /events/{slug}/claims", h.act(h.claim)},
-		{"DELETE /events/{slug}/claims/{idx}", h.act(h.release)},
-		{"DELETE /events/{slug}/claims", h.act(h.releaseAll)},
-		{"POST /events/{slug}/releases", h.act(h.releaseForm)},
-		{"GET /events/{slug}/hold", h.by(h.hold)},
-		{"POST /events/{slug}/hold/extension", h.act(h.extend)},
+		{"POST /events/{slug}/claims", h.act(h.claim), claimsRule},
+		{"DELETE /events/{slug}/claims/{idx}", h.act(h.release), pageRule},
+		{"DELETE /events/{slug}/claims", h.act(h.releaseAll), claimsRule},
+		{"POST /events/{slug}/releases", h.act(h.releaseForm), secretRule},
+		{"GET /events/{slug}/hold", h.by(h.hold), pageRule},
+		{"POST /events/{slug}/hold/extension", h.act(h.extend), secretRule},
 
-		{"GET /events/{slug}/waitlist", h.by(h.waitList)},
-		{"POST /events/{slug}/waitlist", h.once(h.by(h.joinWaitList))},
-		{"GET /waitlist/{code}", h.waiter(h.waitPlace)},
-		{"POST /waitlist/{code}", h.once(h.waiter(h.changePlace))},
-		{"POST /waitlist/{code}/confirm", h.once(h.waiter(h.confirmPlace))},
-		{"POST /waitlist/{code}/card", h.waiter(h.saveCard)},
-		{"POST /waitlist/{code}/take", h.waiter(h.takeOffer)},
-		{"POST /waitlist/{code}/decline", h.once(h.waiter(h.declineOffer))},
-		{"POST /waitlist/{code}/leave", h.once(h.waiter(h.leavePlace))},
+		{"GET /events/{slug}/challenge", h.by(h.challenge), secretRule},
+		{"POST /events/{slug}/challenge", h.by(h.solve), secretRule},
 
-		{"GET /events/{slug}/checkout", h.by(h.checkout)},
-		{"POST /events/{slug}/orders", h.act(h.place)},
-		{"GET /orders/{code}", h.order},
-		{"GET /orders/{code}/calendar.ics", h.calendar},
-		{"GET /orders/{code}/tickets.pdf", h.paper},
-		{"GET /door/worker.js", h.doorWorker},
-		{"GET /door/{secret}", h.door},
-		{"GET /door/{secret}/tickets", h.expected},
-		{"POST /door/{secret}/scans", h.scan},
-		{"POST /orders/{code}/mails", h.resend},
-		{"POST /orders/{code}/cancellations", h.cancel},
+		{"GET /events/{slug}/waitlist", h.by(h.waitList), pageRule},
+		{"POST /events/{slug}/waitlist", h.once(h.by(h.joinWaitList)), pageRule},
+		{"GET /waitlist/{code}", h.waiter(h.waitPlace), pageRule},
+		{"POST /waitlist/{code}", h.waiterOnce(h.changePlace), pageRule},
+		{"POST /waitlist/{code}/confirm", h.waiterOnce(h.confirmPlace), pageRule},
+		{"POST /waitlist/{code}/card", h.waiter(h.saveCard), pageRule},
+		{"POST /waitlist/{code}/take", h.acting(h.onEntry(h.takeOffer)), pageRule},
+		{"POST /waitlist/{code}/decline", h.waiterOnce(h.declineOffer), pageRule},
+		{"POST /waitlist/{code}/leave", h.waiterOnce(h.leavePlace), pageRule},
 
-		{"GET /payments/{code}", h.payment},
-		{"POST /payments/{code}/stop", h.once(h.stopPayment)},
-		{"GET /demo-card/{reference}", h.demoCard},
-		{"POST /demo-card/{reference}", h.once(h.answerDemoCard)},
-		{"POST /webhooks/stripe", h.stripeWebhook},
-		{"GET /credit", h.visit(h.statement)},
-		{"POST /credit/vouchers", h.once(h.visit(h.redeem))},
-		{"POST /credit/links", h.visit(h.askLink)},
-		{"GET /credit/links/{token}", h.link},
-		{"POST /credit/session", h.visit(h.signIn)},
-		{"DELETE /credit/session", h.visit(h.signOut)},
-		{"POST /credit/session/end", h.visit(h.signOut)},
+		{"GET /events/{slug}/checkout", h.by(h.checkout), pageRule},
+		{"POST /events/{slug}/orders", h.act(h.place), pageRule},
+		{"GET /orders/{code}", h.order, pageRule},
+		{"GET /orders/{code}/calendar.ics", h.calendar, pageRule},
+		{"GET /orders/{code}/tickets.pdf", h.paper, pageRule},
+		{"GET /door/worker.js", h.doorWorker, pageRule},
+		{"GET /door/{secret}", h.door, secretRule},
+		{"GET /door/{secret}/tickets", h.expected, secretRule},
+		{"POST /door/{secret}/scans", h.scan, secretRule},
+		{"POST /orders/{code}/mails", h.resend, pageRule},
+		{"POST /orders/{code}/cancellations", h.cancel, pageRule},
+		{"POST /orders/{code}/attendances", h.attend, secretRule},
+		{"GET /orders/{code}/attendances/{ticket}", h.attendance, secretRule},
 
-		{"GET /rooms/{slug}", h.in(h.room)},
-		{"GET /rooms/{slug}/status", h.in(h.roomStatus)},
-		{"GET /rooms/{slug}/live", h.in(h.roomLive)},
-		{"GET /rooms/{slug}/draw", h.in(h.roomDraw)},
-		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord)},
-		{"GET /rooms/{slug}/invitations/{invitation}", h.in(h.roomInvitation)},
-		{"GET /rooms/{slug}/work", h.in(h.roomWork)},
-		{"POST /rooms/{slug}/places", h.in(h.join)},
-		{"POST /rooms/{slug}/presence", h.in(h.present)},
-		{"POST /rooms/{slug}/admissions", h.in(h.admit)},
-		{"POST /rooms/{slug}/departure", h.in(h.depart)},
+		{"GET /payments/{code}", h.payment, pageRule},
+		{"POST /payments/{code}/stop", h.once(h.stopPayment), pageRule},
+		{"POST /payments/{code}/mails", h.once(h.confirmAgain), pageRule},
+		{"GET /confirmations/{token}", h.confirmation, secretRule},
+		{"POST /confirmations/{token}", h.confirmOrder, secretRule},
+		{"GET /demo-card/{reference}", h.demoCard, pageRule},
+		{"POST /demo-card/{reference}", h.once(h.answerDemoCard), pageRule},
+		{"POST /webhooks/stripe", h.stripeWebhook, pageRule},
+		{"GET /credit", h.visit(h.statement), pageRule},
+		{"POST /credit/vouchers", h.once(h.visit(h.redeem)), pageRule},
+		{"POST /credit/links", h.visit(h.askLink), pageRule},
+		{"GET /credit/links/{token}", h.link, pageRule},
+		{"POST /credit/session", h.visit(h.signIn), pageRule},
+		{"DELETE /credit/session", h.visit(h.signOut), pageRule},
+		{"POST /credit/session/end", h.visit(h.signOut), pageRule},
 
-		{"GET /desk", h.member(desk.Enter, h.deskEvents)},
-		{"GET /desk/events/new", h.member(desk.Manage, h.deskNewEvent)},
-		{"POST /desk/events", h.member(desk.Manage, h.deskCreateEvent)},
-		{"GET /desk/events/{slug}", h.desk(desk.Look, h.deskEvent)},
-		{"GET /desk/events/{slug}/settings", h.desk(desk.Manage, h.deskSettings)},
-		{"POST /desk/events/{slug}/settings", h.desk(desk.Manage, h.deskSaveSettings)},
-		{"POST /desk/events/{slug}/status", h.desk(desk.Manage, h.deskSetStatus)},
-		{"POST /desk/events/{slug}/copies", h.desk(desk.Manage, h.deskCopyEvent)},
-		{"GET /desk/events/{slug}/preview", h.desk(desk.Look, h.deskPreview)},
-		{"GET /desk/events/{slug}/seats", h.desk(desk.Sell, h.deskSeats)},
-		{"GET /desk/events/{slug}/seats/{idx}", h.desk(desk.Look, h.deskSeat)},
-		{"POST /desk/events/{slug}/blocks", h.desk(desk.Manage, h.keeping("blocked seats", "blocked", h.deskBlock))},
-		{"POST /desk/events/{slug}/unblocks", h.desk(desk.Manage, h.keeping("unblocked seats", "unblocked", h.deskUnblock))},
-		{"POST /desk/events/{slug}/sales", h.desk(desk.Sell, h.deskSell)},
-		{"GET /desk/events/{slug}/orders", h.desk(desk.Look, h.deskOrders)},
-		{"POST /desk/events/{slug}/cancellations", h.once(h.desk(desk.Manage, h.deskCancelMany))},
-		{"GET /desk/events/{slug}/orders/{code}", h.desk(desk.Look, h.deskOrder)},
-		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk(desk.Manage, h.onDeskOrder(h.deskCancel))},
-		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk(desk.Manage, h.onDeskOrder(h.deskRefund))},
-		{"POST /desk/events/{slug}/orders/{code}/moves", h.desk(desk.Manage, h.onDeskOrder(h.deskMove))},
-		{"POST /desk/events/{slug}/orders/{code}/mails", h.desk(desk.Manage, h.onDeskOrder(h.deskResend))},
-		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk(desk.Sell, h.onDeskOrder(h.deskPaid))},
-		{"POST /desk/events/{slug}/orders/{code}/payouts", h.desk(desk.Manage, h.onDeskOrder(h.deskPaidOut))},
-		{"GET /desk/events/{slug}/exports/{file}", h.desk(desk.Manage, h.deskExport)},
-		{"GET /desk/events/{slug}/doors", h.desk(desk.Sell, h.deskDoors)},
-		{"POST /desk/events/{slug}/doors", h.desk(desk.Sell, h.deskOpenDoor)},
-		{"POST /desk/events/{slug}/doors/closing", h.desk(desk.Manage, h.deskCloseDoors)},
-		{"GET /desk/events/{slug}/messages", h.desk(desk.Manage, h.deskMessages)},
-		{"POST /desk/events/{slug}/messages", h.desk(desk.Manage, h.deskTell)},
-		{"GET /desk/events/{slug}/shares", h.desk(desk.Manage, h.deskShares)},
-		{"POST /desk/events/{slug}/shares", h.desk(desk.Manage, h.deskShare)},
-		{"POST /desk/events/{slug}/shares/{id}/revocation", h.desk(desk.Manage, h.deskUnshare)},
-		{"GET /boards/{token}", h.onBoard(h.board)},
-		{"GET /boards/{token}/live", h.onBoard(h.boardFeed)},
-		{"GET /desk/events/{slug}/live", h.desk(desk.Look, h.deskFeed)},
-		{"GET /desk/events/{slug}/replay.bin", h.desk(desk.Look, h.deskReplay)},
-		{"POST /desk/events/{slug}/seen", h.once(h.desk(desk.Sell, h.deskSeen))},
-		{"POST /desk/events/{slug}/room", h.desk(desk.Manage, h.deskRoom)},
-		{"GET /desk/events/{slug}/waitlist", h.desk(desk.Look, h.deskWaitList)},
-		{"POST /desk/events/{slug}/waitlist", h.desk(desk.Manage, h.deskSteerWaitList)},
+		{"GET /rooms/{slug}", h.in(h.room), pageRule},
+		{"GET /rooms/{slug}/status", h.in(h.roomStatus), statusRule},
+		{"GET /rooms/{slug}/live", h.in(h.roomLive), streamRule},
+		{"GET /rooms/{slug}/draw", h.in(h.roomDraw), pageRule},
+		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord), minuteRule},
+		{"GET /rooms/{slug}/invitations/{invitation}", h.in(h.roomInvitation), pageRule},
+		{"GET /rooms/{slug}/work", h.in(h.roomWork), pageRule},
+		{"POST /rooms/{slug}/places", h.in(h.join), secretRule},
+		{"POST /rooms/{slug}/presence", h.in(h.present), secretRule},
+		{"POST /rooms/{slug}/admissions", h.in(h.admit), secretRule},
+		{"POST /rooms/{slug}/departure", h.in(h.depart), secretRule},
 
-		{"GET /desk/team", h.member(desk.Look, h.deskTeam)},
-		{"POST /desk/team", h.member(desk.Own, h.renameTeam)},
-		{"POST /desk/teams", h.once(h.member(desk.Own, h.newTeam))},
-		{"POST /desk/team/invitations", h.member(desk.Own, h.invite)},
-		{"POST /desk/team/invitations/{id}/withdrawal", h.member(desk.Own, h.withdrawInvitation)},
-		{"POST /desk/team/members/{id}", h.member(desk.Own, h.setRole)},
-		{"POST /desk/team/members/{id}/removal", h.member(desk.Own, h.removeMember)},
-		{"GET /desk/keys", h.member(desk.Own, h.apiKeys)},
-		{"POST /desk/keys", h.member(desk.Own, h.newAPIKey)},
-		{"POST /desk/keys/{id}/revocation", h.member(desk.Own, h.revokeAPIKey)},
-		{"GET /desk/hooks", h.member(desk.Own, h.hookList)},
-		{"POST /desk/hooks", h.member(desk.Own, h.newHook)},
-		{"GET /desk/hooks/{id}", h.member(desk.Own, h.onHook(h.showHook))},
-		{"POST /desk/hooks/{id}", h.member(desk.Own, h.onHook(h.changeHook))},
-		{"POST /desk/hooks/{id}/secrets", h.member(desk.Own, h.onHook(h.newHookSecret))},
-		{"POST /desk/hooks/{id}/tests", h.member(desk.Own, h.onHook(h.tryHook))},
-		{"POST /desk/hooks/{id}/switch", h.member(desk.Own, h.onHook(h.switchHook))},
-		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.member(desk.Own, h.onHook(h.repeatNotice))},
-		{"POST /desk/hooks/{id}/removal", h.member(desk.Own, h.onHook(h.removeHook))},
-		{"GET /desk/log", h.member(desk.Manage, h.deskLog)},
+		{"GET /desk", h.member(desk.Enter, h.deskEvents), secretRule},
+		{"GET /desk/events/new", h.member(desk.Manage, h.deskNewEvent), secretRule},
+		{"POST /desk/events", h.member(desk.Manage, h.deskCreateEvent), plansRule},
+		{"GET /desk/events/{slug}", h.desk(desk.Look, h.deskEvent), secretRule},
+		{"GET /desk/events/{slug}/settings", h.desk(desk.Manage, h.deskSettings), secretRule},
+		{"POST /desk/events/{slug}/settings", h.desk(desk.Manage, h.deskSaveSettings), secretRule},
+		{"POST /desk/events/{slug}/status", h.desk(desk.Manage, h.deskSetStatus), secretRule},
+		{"POST /desk/events/{slug}/copies", h.desk(desk.Manage, h.deskCopyEvent), secretRule},
+		{"GET /desk/events/{slug}/preview", h.desk(desk.Look, h.deskPreview), secretRule},
+		{"GET /desk/events/{slug}/seats", h.desk(desk.Sell, h.deskSeats), secretRule},
+		{"GET /desk/events/{slug}/seats/{idx}", h.desk(desk.Look, h.deskSeat), secretRule},
+		{"POST /desk/events/{slug}/blocks", h.desk(desk.Manage, h.keeping("blocked seats", "blocked", h.deskBlock)), secretRule},
+		{"POST /desk/events/{slug}/unblocks", h.desk(desk.Manage, h.keeping("unblocked seats", "unblocked", h.deskUnblock)), secretRule},
+		{"POST /desk/events/{slug}/sales", h.desk(desk.Sell, h.deskSell), secretRule},
+		{"GET /desk/events/{slug}/orders", h.desk(desk.Look, h.deskOrders), secretRule},
+		{"POST /desk/events/{slug}/cancellations", h.deskOnce(desk.Manage, h.deskCancelMany), secretRule},
+		{"GET /desk/events/{slug}/orders/{code}", h.desk(desk.Look, h.deskOrder), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk(desk.Manage, h.onDeskOrder(h.deskCancel)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk(desk.Manage, h.onDeskOrder(h.deskRefund)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/moves", h.desk(desk.Manage, h.onDeskOrder(h.deskMove)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/mails", h.desk(desk.Manage, h.onDeskOrder(h.deskResend)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk(desk.Sell, h.onDeskOrder(h.deskPaid)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/payouts", h.proved(desk.Manage, h.ofEvent(h.onDeskOrder(h.deskPaidOut))), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/due", h.desk(desk.Manage, h.onDeskOrder(h.deskExtendDue)), secretRule},
+		{"GET /desk/events/{slug}/exports/{file}", h.desk(desk.Manage, h.deskExport), secretRule},
+		{"GET /desk/events/{slug}/doors", h.desk(desk.Sell, h.deskDoors), secretRule},
+		{"POST /desk/events/{slug}/doors", h.desk(desk.Sell, h.deskOpenDoor), secretRule},
+		{"POST /desk/events/{slug}/doors/closing", h.desk(desk.Manage, h.deskCloseDoors), secretRule},
+		{"GET /desk/events/{slug}/messages", h.desk(desk.Manage, h.deskMessages), secretRule},
+		{"POST /desk/events/{slug}/messages", h.desk(desk.Manage, h.deskTell), secretRule},
+		{"GET /desk/events/{slug}/shares", h.desk(desk.Manage, h.deskShares), secretRule},
+		{"POST /desk/events/{slug}/shares", h.desk(desk.Manage, h.deskShare), secretRule},
+		{"POST /desk/events/{slug}/shares/{id}/revocation", h.desk(desk.Manage, h.deskUnshare), secretRule},
+		{"GET /boards/{token}", h.onBoard(h.board), secretRule},
+		{"GET /boards/{token}/live", h.onBoard(h.boardFeed), streamRule},
+		{"GET /desk/events/{slug}/live", h.desk(desk.Look, h.deskFeed), streamRule},
+		{"GET /desk/events/{slug}/replay.bin", h.desk(desk.Look, h.deskReplay), secretRule},
+		{"POST /desk/events/{slug}/seen", h.deskOnce(desk.Sell, h.deskSeen), secretRule},
+		{"GET /desk/events/{slug}/limits", h.desk(desk.Look, h.deskLimits), secretRule},
+		{"POST /desk/events/{slug}/limits", h.desk(desk.Manage, h.deskSetLimits), secretRule},
+		{"POST /desk/events/{slug}/room", h.desk(desk.Manage, h.deskRoom), secretRule},
+		{"GET /desk/events/{slug}/waitlist", h.desk(desk.Look, h.deskWaitList), secretRule},
+		{"POST /desk/events/{slug}/waitlist", h.desk(desk.Manage, h.deskSteerWaitList), secretRule},
 
-		{"GET /desk/account", h.member(desk.Self, h.deskAccount)},
-		{"POST /desk/account", h.once(h.member(desk.Self, h.renameAccount))},
-		{"POST /desk/account/password", h.once(h.member(desk.Self, h.changePassword))},
-		{"POST /desk/account/passkeys/options", h.member(desk.Self, h.newPasskeyOptions)},
-		{"POST /desk/account/passkeys", h.member(desk.Self, h.addPasskey)},
-		{"POST /desk/account/passkeys/{id}", h.once(h.member(desk.Self, h.renamePasskey))},
-		{"POST /desk/account/passkeys/{id}/removal", h.once(h.member(desk.Self, h.removePasskey))},
-		{"POST /desk/session/team", h.member(desk.Self, h.deskSwitch)},
-		{"POST /desk/session/everywhere", h.member(desk.Self, h.deskSignOutEverywhere)},
+		{"GET /desk/team", h.member(desk.Look, h.deskTeam), secretRule},
+		{"POST /desk/team", h.member(desk.Own, h.renameTeam), secretRule},
+		{"POST /desk/teams", h.once(h.member(desk.Own, h.newTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has
+		{"POST /desk/team/invitations", h.proved(desk.Own, h.invite), secretRule},
+		{"POST /desk/team/invitations/{id}/withdrawal", h.member(desk.Own, h.withdrawInvitation), secretRule},
+		{"POST /desk/team/members/{id}", h.proved(desk.Own, h.setRole), secretRule},
+		{"POST /desk/team/members/{id}/removal", h.proved(desk.Own, h.removeMember), secretRule},
+		{"POST /desk/team/second-factor", h.proved(desk.Own, h.demandSecond), secretRule},
+		{"GET /desk/keys", h.member(desk.Own, h.apiKeys), secretRule},
+		{"POST /desk/keys", h.proved(desk.Own, h.newAPIKey), secretRule},
+		{"POST /desk/keys/{id}/revocation", h.member(desk.Own, h.revokeAPIKey), secretRule},
+		{"GET /desk/hooks", h.member(desk.Own, h.hookList), secretRule},
+		{"POST /desk/hooks", h.proved(desk.Own, h.newHook), secretRule},
+		{"GET /desk/hooks/{id}", h.member(desk.Own, h.onHook(h.showHook)), secretRule},
+		{"POST /desk/hooks/{id}", h.proved(desk.Own, h.onHook(h.changeHook)), secretRule},
+		{"POST /desk/hooks/{id}/secrets", h.proved(desk.Own, h.onHook(h.newHookSecret)), secretRule},
+		{"POST /desk/hooks/{id}/tests", h.member(desk.Own, h.onHook(h.tryHook)), secretRule},
+		{"POST /desk/hooks/{id}/switch", h.member(desk.Own, h.onHook(h.switchHook)), secretRule},
+		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.member(desk.Own, h.onHook(h.repeatNotice)), secretRule},
+		{"POST /desk/hooks/{id}/removal", h.member(desk.Own, h.onHook(h.removeHook)), secretRule},
+		{"GET /desk/log", h.member(desk.Manage, h.deskLog), secretRule},
 
-		{"GET /desk/events/{slug}/plan", h.desk(desk.Manage, h.eventPlan)},
-		{"POST /desk/events/{slug}/plan", h.desk(desk.Manage, h.replacePlan)},
-		{"POST /desk/events/{slug}/plan/copies", h.desk(desk.Manage, h.copyPlan)},
-		{"GET /desk/plans", h.member(desk.Look, h.plans)},
-		{"POST /desk/plans", h.member(desk.Manage, h.newPlan)},
-		{"GET /desk/plans/{plan}", h.member(desk.Look, h.plan)},
-		{"GET /desk/plans/{plan}/editor", h.member(desk.Manage, h.editor)},
-		{"GET /desk/plans/{plan}/versions/{file}", h.member(desk.Look, h.planVersion)},
-		{"POST /desk/plans/{plan}/versions", h.member(desk.Manage, h.savePlan)},
-		{"POST /desk/imports", h.once(h.member(desk.Manage, h.newImport))},
-		{"GET /desk/imports/{id}", h.member(desk.Manage, h.showImport)},
-		{"POST /desk/imports/{id}", h.member(desk.Manage, h.takeImport)},
-		{"GET /desk/session", h.visit(h.deskDoor)},
-		{"POST /desk/session", h.visit(h.deskSignIn)},
-		{"DELETE /desk/session", h.visit(h.deskSignOut)},
-		{"POST /desk/session/end", h.visit(h.deskSignOut)},
-		{"POST /desk/session/options", h.visit(h.passkeyOptions)},
-		{"POST /desk/session/passkey", h.visit(h.passkeySignIn)},
-		{"GET /desk/setup/{token}", h.setup},
-		{"POST /desk/setup/{token}", h.once(h.visit(h.setUp))},
-		{"GET /desk/invitations/{token}", h.visit(h.invitation)},
-		{"POST /desk/invitations/{token}", h.once(h.visit(h.joinTeam))},
-		{"GET /desk/password", h.forgotPassword},
-		{"POST /desk/password", h.once(h.askPassword)},
-		{"GET /desk/password/{token}", h.passwordLink},
-		{"POST /desk/password/{token}", h.once(h.visit(h.resetPassword))},
+		{"GET /desk/account", h.member(desk.Self, h.deskAccount), secretRule},
+		{"POST /desk/account", h.memberOnce(desk.Self, h.renameAccount), secretRule},
+		{"POST /desk/account/password", h.once(h.member(desk.Self, h.changePassword)), secretRule}, // as /desk/teams
+		{"POST /desk/account/passkeys/options", h.proved(desk.Self, h.newPasskeyOptions), secretRule},
+		{"POST /desk/account/passkeys", h.proved(desk.Self, h.addPasskey), secretRule},
+		{"POST /desk/account/passkeys/{id}", h.memberOnce(desk.Self, h.renamePasskey), secretRule},
+		{"POST /desk/account/passkeys/{id}/removal", h.provedOnce(desk.Self, h.removePasskey), secretRule},
+		{"POST /desk/account/sessions/{id}/end", h.provedOnce(desk.Self, h.endSession), secretRule},
+		{"GET /desk/account/second-factor", h.proved(desk.Self, h.secondFactor), secretRule},
+		{"POST /desk/account/codes", h.proved(desk.Self, h.confirmApp), secretRule},
+		{"POST /desk/account/codes/removal", h.provedOnce(desk.Self, h.removeApp), secretRule},
+		{"POST /desk/account/recovery", h.proved(desk.Self, h.newRecoveryCodes), secretRule},
+		{"GET /desk/session/proof", h.member(desk.Self, h.proofPage), secretRule},
+		{"POST /desk/session/proof", h.member(desk.Self, h.confirm), secretRule},
+		{"POST /desk/session/proof/passkey", h.member(desk.Self, h.provePasskey), secretRule},
+		{"POST /desk/session/team", h.member(desk.Self, h.deskSwitch), secretRule},
+		{"POST /desk/session/everywhere", h.proved(desk.Self, h.deskSignOutEverywhere), secretRule},
 
-		{"GET /openapi.yaml", h.openapi},
-		{"GET /healthz", h.healthz},
-		{"GET /readyz", h.readyz},
+		{"GET /desk/events/{slug}/plan", h.desk(desk.Manage, h.eventPlan), secretRule},
+		{"POST /desk/events/{slug}/plan", h.desk(desk.Manage, h.replacePlan), secretRule},
+		{"POST /desk/events/{slug}/plan/copies", h.desk(desk.Manage, h.copyPlan), secretRule},
+		{"GET /desk/plans", h.member(desk.Look, h.plans), secretRule},
+		{"POST /desk/plans", h.member(desk.Manage, h.newPlan), secretRule},
+		{"GET /desk/plans/{plan}", h.member(desk.Look, h.plan), secretRule},
+		{"GET /desk/plans/{plan}/editor", h.member(desk.Manage, h.editor), secretRule},
+		{"GET /desk/plans/{plan}/versions/{file}", h.member(desk.Look, h.planVersion), secretRule},
+		{"POST /desk/plans/{plan}/versions", h.member(desk.Manage, h.savePlan), plansRule},
+		{"POST /desk/imports", h.memberOnce(desk.Manage, h.newImport), plansRule},
+		{"GET /desk/imports/{id}", h.member(desk.Manage, h.showImport), secretRule},
+		{"POST /desk/imports/{id}", h.member(desk.Manage, h.takeImport), secretRule},
+		{"GET /desk/session", h.visit(h.deskDoor), secretRule},
+		{"POST /desk/session", h.visit(h.deskSignIn), secretRule},
+		{"DELETE /desk/session", h.visit(h.deskSignOut), secretRule},
+		{"POST /desk/session/end", h.visit(h.deskSignOut), secretRule},
+		{"GET /desk/session/second", h.visit(h.secondStep), secretRule},
+		{"POST /desk/session/second", h.visit(h.showSecond), secretRule},
+		{"POST /desk/session/options", h.visit(h.passkeyOptions), secretRule},
+		{"POST /desk/session/passkey", h.visit(h.passkeySignIn), secretRule},
+		{"GET /desk/setup/{token}", h.setup, secretRule},
+		{"POST /desk/setup/{token}", h.once(h.visit(h.setUp)), secretRule},
+		{"GET /desk/invitations/{token}", h.visit(h.invitation), secretRule},
+		{"POST /desk/invitations/{token}", h.once(h.visit(h.joinTeam)), secretRule},
+		{"GET /desk/password", h.forgotPassword, secretRule},
+		{"POST /desk/password", h.once(h.askPassword), secretRule},
+		{"GET /desk/password/{token}", h.passwordLink, secretRule},
+		{"POST /desk/password/{token}", h.once(h.visit(h.resetPassword)), secretRule},
+
+		{"GET /openapi.yaml", h.openapi, pageRule},
+		{"GET /.well-known/security.txt", h.securityText, minuteRule},
+		{"GET /healthz", h.healthz, secretRule},
+		{"GET /readyz", h.readyz, secretRule},
 	}
 }
 
@@ -190,11 +248,11 @@ func (h *Handlers) table() []route {
 func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
 	for _, r := range list {
-		mux.HandleFunc(r.pattern, h.observed(r.pattern, h.answer(r.handler)))
+		mux.Handle(r.pattern, h.ruled(r.rule, h.observed(r.pattern, h.answer(r.handler))))
 		table.HandleFunc(r.pattern, http.NotFound)
 	}
-	mux.Handle("GET /static/", static.Handler())
-	mux.HandleFunc("/", h.observed("none", h.unrouted(table)))
+	mux.Handle("GET /static/", h.ruled(keptRule, static.Handler()))
+	mux.Handle("/", h.ruled(pageRule, h.observed("none", h.unrouted(table))))
 	return mux
 }
 

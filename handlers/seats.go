@@ -12,7 +12,6 @@ import (
 func (h *Handlers) seats(w http.ResponseWriter, _ *http.Request, s *seats.Sale) error {
 	snapshot := s.Snapshot()
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Cache-Control", "public, max-age=1")
 	buffer := make([]byte, 0, 64<<10)
 	for idx, state := range snapshot.States {
 		buffer = appendSeat(buffer, s.Plan, idx, state)

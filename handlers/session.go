@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-const sessionLength = 24 * time.Hour
+const sessionLength = seats.SessionLength
 
 // newSessions sets sessions up. Over plain HTTP a browser keeps no secure cookie, so it gets another name and no promise.
 func newSessions(store *seats.Sessions, secure bool) *scs.SessionManager {
@@ -37,23 +37,53 @@ func (h *Handlers) by(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if err != nil {
 			return err
 		}
+		if err := h.renew(w, r, s); err != nil {
+			return err
+		}
 		return next(w, r, s)
 	})
+}
+
+// renew keeps the session of a visitor with seats from ending, and its cookie. The store writes it once in half of its
+// length.
+func (h *Handlers) renew(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	holder, known := h.holder(r)
+	if !known || time.Until(h.sessions.Deadline(r.Context())) > sessionLength/2 {
+		return nil
+	}
+	token := h.sessions.Token(r.Context())
+	if err := h.store.Renew(r.Context(), token, s.Event.ID, holder); err != nil {
+		return err
+	}
+	h.sessions.WriteSessionCookie(r.Context(), w, token, time.Now().Add(sessionLength))
+	return nil
 }
 
 // act makes a handler of one that changes seats in somebody's name.
 func (h *Handlers) act(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
 	return h.with(func(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+		return h.acting(func(w http.ResponseWriter, r *http.Request) error {
+			if err := h.renew(w, r, s); err != nil {
+				return err
+			}
+			return next(w, r, s)
+		})(w, r)
+	})
+}
+
+// acting loads the session so that what next does to seats is bound to it, and clears the cookie of one that ended.
+func (h *Handlers) acting(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		r, err := h.load(h.store.Act(r.Context()), r)
 		if err != nil {
 			return err
 		}
-		err = next(w, r, s)
+		err = next(w, r)
 		if errors.Is(err, seats.ErrSessionEnded) {
 			h.sessions.WriteSessionCookie(r.Context(), w, "", time.Time{})
 		}
 		return err
-	})
+	}
 }
 
 // visited loads the session a request's cookie names. Who only looks has none.
@@ -101,28 +131,31 @@ func (h *Handlers) holder(r *http.Request) (seats.ID, bool) {
 	return id, err == nil
 }
 
-// newcomer gives somebody without a session a holder, and a session if their claim may win. It is written together with
-// the claim; welcome tells the browser then. Who signed in before has a session, which gets their holder.
-func (h *Handlers) newcomer(w http.ResponseWriter, r *http.Request, s *seats.Sale) (holder seats.ID, welcome func(http.ResponseWriter), err error) {
-	holder, known := h.visitor(r)
-	switch {
-	case known: // they waited, and are inside as this holder
-	case h.gate.Of(s.Event.ID) != nil: // their slot outlives a claim that is refused
-		holder = h.greet(w)
-	default:
-		holder = seats.NewID()
+// newHolder returns the holder of a visitor whose session has none.
+func (h *Handlers) newHolder(w http.ResponseWriter, r *http.Request, s *seats.Sale) seats.ID {
+	if holder, known := h.visitor(r); known { // they waited or did work as this holder
+		return holder
 	}
+	if h.gate.Of(s.Event.ID) != nil { // their slot outlives a claim that is refused
+		return h.greet(w)
+	}
+	return seats.NewID()
+}
+
+// newSession gives a visitor's session their holder. If they have none, one is written together with a claim that wins;
+// welcome tells the browser then, and returns its token.
+func (h *Handlers) newSession(r *http.Request, holder seats.ID) (welcome func(http.ResponseWriter) string, err error) {
 	if len(h.sessions.Keys(r.Context())) > 0 {
 		h.sessions.Put(r.Context(), holderKey, holder.String())
 		_, _, err := h.sessions.Commit(r.Context())
-		return holder, func(http.ResponseWriter) {}, err
+		return func(http.ResponseWriter) string { return "" }, err
 	}
 	token, end := "", time.Now().Add(sessionLength).UTC()
 	h.store.Newcomer(r.Context(), func() (string, []byte, time.Time) {
 		token = newToken()
 		return token, newRecord(end, holder), end
 	})
-	return holder, func(w http.ResponseWriter) { h.welcome(w, token, end) }, nil
+	return func(w http.ResponseWriter) string { h.welcome(w, token, end); return token }, nil
 }
 
 // newToken is a token nobody can guess that begins with the time: see seats.Sessions.

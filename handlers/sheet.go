@@ -2,11 +2,11 @@ package handlers
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -43,12 +43,26 @@ func (a amount) number() float64 {
 	return n
 }
 
-// csvSheet writes comma-separated values (RFC 4180).
-type csvSheet struct{ out *csv.Writer }
+// CSV writes comma-separated values (RFC 4180). Every text stands in quotes and is Harmless, also to a spreadsheet that takes
+// another separator than the comma.
+type CSV struct{ out *bufio.Writer }
 
-func newCSV(w io.Writer) *csvSheet { return &csvSheet{csv.NewWriter(w)} }
+// NewCSV returns a CSV that writes to w.
+func NewCSV(w io.Writer) *CSV { return &CSV{bufio.NewWriter(w)} }
 
-func (s *csvSheet) row(cells ...any) error {
+// Line writes a row of texts.
+func (s *CSV) Line(texts ...string) error {
+	cells := make([]any, len(texts))
+	for i, text := range texts {
+		cells[i] = text
+	}
+	return s.row(cells...)
+}
+
+// Flush writes what is left.
+func (s *CSV) Flush() error { return s.out.Flush() }
+
+func (s *CSV) row(cells ...any) error {
 	texts := make([]string, len(cells))
 	for i, cell := range cells {
 		switch v := cell.(type) {
@@ -60,22 +74,24 @@ func (s *csvSheet) row(cells ...any) error {
 		case int:
 			texts[i] = strconv.Itoa(v)
 		case string:
-			texts[i] = Harmless(v)
+			texts[i] = `"` + strings.ReplaceAll(Harmless(v), `"`, `""`) + `"`
 		default:
 			return fmt.Errorf("a cell of a list is a %T", cell)
 		}
 	}
-	return s.out.Write(texts)
+	_, err := s.out.WriteString(strings.Join(texts, ",") + "\n")
+	return err
 }
 
-func (s *csvSheet) end() error {
-	s.out.Flush()
-	return s.out.Error()
-}
+func (s *CSV) end() error { return s.Flush() }
 
-// Harmless keeps a spreadsheet from taking a text for a formula: what begins like one gets an apostrophe, which
-// spreadsheets do not show.
+// inside is what a spreadsheet that separates cells by it would take for a cell with a formula.
+var inside = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@%＝＋－＠])`)
+
+// Harmless keeps a spreadsheet from taking a text, or a part of it behind another separator, for a formula: what begins like
+// one gets an apostrophe, which spreadsheets do not show at the beginning of a cell.
 func Harmless(text string) string {
+	text = inside.ReplaceAllString(text, "$1'$2")
 	bare := strings.TrimLeftFunc(text, unicode.IsSpace)
 	if text != bare && strings.ContainsAny(text[:1], "\t\r\n") {
 		return "'" + text

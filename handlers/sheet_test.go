@@ -18,14 +18,14 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // hoards is a sheet that keeps all rows until its end.
 type hoards struct {
-	*csvSheet
+	*CSV
 	all bytes.Buffer
 	to  io.Writer
 }
 
 func newHoards(to io.Writer) *hoards {
 	h := &hoards{to: to}
-	h.csvSheet = newCSV(&h.all)
+	h.CSV = NewCSV(&h.all)
 	return h
 }
 
@@ -57,7 +57,7 @@ func TestAListIsHandedOnWhileItIsMadeHoweverLongItIs(t *testing.T) {
 	t.Parallel()
 	const few = 16 << 10
 	for name, made := range map[string]func(io.Writer) sheet{
-		"csv":  func(w io.Writer) sheet { return newCSV(w) },
+		"csv":  func(w io.Writer) sheet { return NewCSV(w) },
 		"json": func(w io.Writer) sheet { return newJSON(w, "rows", 0) },
 	} {
 		var out counted

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
@@ -66,7 +68,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms := gate.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 8)
+	done := make(chan error, 9)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
@@ -75,6 +77,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Desks = NewDesks(config.Desk, office, rooms, log)
+	config.Limits = limit.NewEvents(db, log)
+	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
 	config.Hooks = hook.New(db, config.Desk, true, log)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
@@ -92,7 +96,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))
@@ -332,5 +336,35 @@ func (s *site) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := s.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestBest_InJSONWithoutCategoryOffersOthersWhenAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := person(t)
+	best := func(key string) holdBody {
+		t.Helper()
+		a, body := send(t, ann, "POST", s.url+"/events/evening/claims", `{"best": 2}`, "Idempotency-Key", key)
+		if a.StatusCode != http.StatusCreated {
+			t.Fatalf("%d %s", a.StatusCode, body)
+		}
+		return holdOf(t, body)
+	}
+	first := best("one")
+	second := best("two")
+	if len(first.Idx) != 2 || len(second.Idx) != 2 || first.ID != second.ID {
+		t.Errorf("asked twice for two seats it holds %v in %s, then %v in %s", first.Seats, first.ID, second.Seats, second.ID)
+	}
+	for _, idx := range second.Idx {
+		if slices.Contains(first.Idx, idx) {
+			t.Errorf("asking again offers seat %d of %v once more", idx, first.Idx)
+		}
+	}
+	if again := best("two"); !slices.Equal(again.Idx, second.Idx) {
+		t.Errorf("the repeat with its key got %v, want %v", again.Seats, second.Seats)
+	}
+	if n := s.count(t, `seat_state WHERE state = 1 /* held */`); n != 2 {
+		t.Errorf("%d seats are held, want 2", n)
 	}
 }

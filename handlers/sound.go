@@ -1,9 +1,6 @@
 package handlers
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,9 +22,6 @@ func (h *Handlers) sound(next http.Handler) http.Handler {
 			h.fail(w, r, errNoText)
 			return
 		}
-		if r.Body != http.NoBody {
-			r.Body = wholeBody{r.Body}
-		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -45,19 +39,6 @@ func isQuery(raw string) bool {
 		}
 	}
 	return true
-}
-
-// wholeBody says of a body that breaks off, or that is no body, that this is so. Nothing of ours failed then.
-type wholeBody struct{ io.ReadCloser }
-
-// Read is part of io.Reader.
-func (b wholeBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	var large *http.MaxBytesError
-	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &large) {
-		return n, err
-	}
-	return n, fmt.Errorf("%w (%w)", errCut, err)
 }
 
 // unfit is what is said of what the database would not take because of what it is.

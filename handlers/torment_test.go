@@ -274,14 +274,14 @@ func TestTheTormentFindsAPanicAFailureAndALeak(t *testing.T) {
 	var mu sync.Mutex
 	var kept [][]byte
 	x := tormented(t,
-		route{"GET /planted/panics", func(http.ResponseWriter, *http.Request) error { panic("planted") }},
-		route{"POST /planted/fails", func(http.ResponseWriter, *http.Request) error { return io.ErrUnexpectedEOF }},
+		route{"GET /planted/panics", func(http.ResponseWriter, *http.Request) error { panic("planted") }, pageRule},
+		route{"POST /planted/fails", func(http.ResponseWriter, *http.Request) error { return io.ErrUnexpectedEOF }, pageRule},
 		route{"GET /planted/keeps", func(w http.ResponseWriter, _ *http.Request) error {
 			mu.Lock()
 			defer mu.Unlock()
 			kept = append(kept, make([]byte, 24<<20))
 			return writeJSON(w, http.StatusOK, len(kept))
-		}})
+		}, pageRule})
 	x.maker.only("/planted/")
 	if grown := x.run(60, 1); grown < mostGrown {
 		t.Errorf("a route that keeps 24 MB a time was not noticed: %d bytes", grown)

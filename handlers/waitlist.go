@@ -45,7 +45,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
 		p.Shut = s.Event.Shut()
 	}
-	p.Page = views.Page{Title: "Wait list · " + s.Event.Name, Nonce: nonce(w), Style: "waitlist.css"}
+	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: nonce(w), Style: "waitlist.css"}
 	return writePage(w, r, status, views.WaitJoin(p))
 }
 
@@ -73,7 +73,7 @@ type askedAnswer struct {
 // POST /events/{slug}/waitlist
 func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	wish, typed, key, err := h.decodeEntry(r, s)
-	if err == nil && hurried(w, r, &h.flood) {
+	if err == nil && h.hurried(w, r, countsJoins, h.joins) {
 		err = errWaitHurried
 	}
 	var joined waitlist.Joined

@@ -13,7 +13,12 @@ import (
 
 // waiter makes a handler of one that wants the place in a wait list that the address names.
 func (h *Handlers) waiter(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) handler {
-	return h.visit(func(w http.ResponseWriter, r *http.Request) error {
+	return h.visit(h.onEntry(next))
+}
+
+// onEntry reads the waitlist entry that the address names.
+func (h *Handlers) onEntry(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		n, err := h.waits.Find(r.Context(), r.PathValue("code"))
 		if err != nil {
 			return err
@@ -22,8 +27,14 @@ func (h *Handlers) waiter(next func(http.ResponseWriter, *http.Request, waitlist
 		if err != nil {
 			return err
 		}
-		fresh(w, r)
 		return next(w, r, n, s)
+	}
+}
+
+// waiterOnce is waiter for a form that is done once, see once. Its body is read after the code is known.
+func (h *Handlers) waiterOnce(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) handler {
+	return h.waiter(func(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, n, s) })(w, r)
 	})
 }
 
@@ -100,7 +111,6 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}
-	fresh(w, r)
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeEntry(s, &p))
 	}
@@ -190,6 +200,12 @@ func (h *Handlers) takeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 	}
 	if err != nil {
 		return h.answerPlace(w, r, n, s, err)
+	}
+	if h.sessions.GetString(r.Context(), verifiedKey) != n.Email { // the link came to this address
+		h.sessions.Put(r.Context(), verifiedKey, n.Email)
+		if err := h.keep(w, r); err != nil {
+			return err
+		}
 	}
 	if !wantsJSON(r) {
 		h.tellMine(r, s, hold)

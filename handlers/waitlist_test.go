@@ -116,7 +116,7 @@ func TestWhoWaitsIsOfferedASeatThatCameBackAndOrdersIt(t *testing.T) {
 	s := newSite(t)
 	first := s.soldOut(t)
 	_, page := send(t, person(t), "GET", s.url+"/events/evening", "", "Accept", asPage)
-	if !strings.Contains(page, "Join the wait list") || strings.Contains(page, `data-gone hidden`) {
+	if !strings.Contains(page, "Join the waiting list") || strings.Contains(page, `data-gone hidden`) {
 		t.Error("the page of an event that is sold out does not lead to its wait list")
 	}
 	ann, bob := person(t), person(t)
@@ -143,6 +143,9 @@ func TestWhoWaitsIsOfferedASeatThatCameBackAndOrdersIt(t *testing.T) {
 	hold := holdOf(t, body)
 	if a, body := s.post(t, ann, fill(hold, "Ann", "ann@example.org")); a.StatusCode != http.StatusSeeOther {
 		t.Fatal(a.StatusCode, body)
+	}
+	if s.count(t, "payment") != 0 {
+		t.Error("who took an offer of the waiting list is asked to confirm the address again")
 	}
 	s.stands(t, ann, annAt, "served")
 	if got := s.entry(t, bob, bobAt); got.State != "waiting" || got.Place != 1 || got.Accepted != 1 {
@@ -180,7 +183,7 @@ func TestAnOfferIsTakenInAnotherBrowserDeclinedAndLeft(t *testing.T) {
 	if a, body := send(t, ann, "POST", s.url+annAt+"/take", ""); a.StatusCode != http.StatusConflict || !strings.Contains(body, "not open any more") {
 		t.Errorf("taking what was declined: %d %s", a.StatusCode, body)
 	}
-	if letter := s.waitMail(t, "ann@example.org", "left"); !strings.Contains(letter.Subject, "You left the wait list") {
+	if letter := s.waitMail(t, "ann@example.org", "left"); !strings.Contains(letter.Subject, "You left the waiting list") {
 		t.Errorf("the mail says %q", letter.Subject)
 	}
 	if a, body := send(t, bob, "POST", s.url+bobAt+"/leave", ""); a.StatusCode != http.StatusOK {
@@ -297,4 +300,36 @@ func TestFromAWaitingRoomOneJoinsTheWaitListWithOneTapInTheOrderOfItsNumbers(t *
 			t.Errorf("number %d of the list is %+v", i+1, got)
 		}
 	}
+}
+
+func TestOffer_TakenSeatsEndWithTheSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first := s.soldOut(t)
+	ann, old := person(t), person(t)
+	at := s.waits(t, ann, "ann@example.org", nil)
+	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
+	s.stands(t, ann, at, "offered")
+	for name, who := range map[string]*http.Client{"a browser without a session": ann, "one whose session outlived its earlier hold": old} {
+		if who == old { // as after a renewal of the session only
+			a, body := send(t, old, "POST", s.url+at+"/take", "")
+			if a.StatusCode != http.StatusCreated {
+				t.Fatal(name, a.StatusCode, body)
+			}
+			send(t, ann, "POST", s.url+at+"/take", "")
+			s.exec(t, `UPDATE hold SET session_ends = clock_timestamp() + interval '1 minute', expires_at = clock_timestamp() - interval '1 minute' WHERE id::text = $1`, holdOf(t, body).ID)
+		}
+		a, body := send(t, who, "POST", s.url+at+"/take", "")
+		if a.StatusCode != http.StatusCreated {
+			t.Fatal(name, a.StatusCode, body)
+		}
+		hold := holdOf(t, body)
+		if hold.ExpiresAt.Sub(hold.Now) < 5*time.Minute {
+			t.Errorf("%s: the hold ends at %s, and it is %s", name, hold.ExpiresAt, hold.Now)
+		}
+		if n := s.count(t, `hold WHERE session_ends > clock_timestamp() + interval '23 hours' AND id::text = '`+hold.ID+`'`); n != 1 {
+			t.Errorf("%s: the hold is not bound to the session", name)
+		}
+	}
+	s.wantBooks(t)
 }

@@ -14,7 +14,7 @@ type Webhook func(ctx context.Context, body []byte, signature string) (orders.Ne
 
 var (
 	errForged  = &problem{400, "invalid", "This is not signed by the provider, or is too old.", nothingChanged, "Check the secret of the webhook."}
-	errWebhook = &problem{404, "unknown", "No webhook is set up here.", nothingChanged, "Start usher with --stripe-webhook-secret."}
+	errWebhook = &problem{404, "unknown", "No webhook is set up here.", nothingChanged, "Start usher with USHER_STRIPE_WEBHOOK_SECRET."}
 )
 
 // POST /webhooks/stripe

@@ -21,7 +21,7 @@ func TestTheCookieOfANewcomerIsTheOneTheSessionManagerWrites(t *testing.T) {
 		ours, theirs := httptest.NewRecorder(), httptest.NewRecorder()
 		h.welcome(ours, "a-token_1", end)
 		h.sessions.WriteSessionCookie(ctx, theirs, "a-token_1", end)
-		if got, want := ours.Header().Get("Set-Cookie"), theirs.Header().Get("Set-Cookie"); got != want || !strings.Contains(got, "HttpOnly") {
+		if got, want := ours.Header().Get("Set-Cookie"), theirs.Header().Get("Set-Cookie"); got != want || !strings.Contains(got, "HttpOnly") || !strings.Contains(got, "SameSite=Lax") {
 			t.Errorf("%s: %q is not %q", url, got, want)
 		}
 	}

@@ -18,7 +18,6 @@ var (
 
 // GET /rooms/{slug}/work
 func (h *Handlers) roomWork(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
-	w.Header().Set("Cache-Control", "no-store")
 	if s := room.State(); !s.AsksWork() {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -43,7 +42,7 @@ func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *gate.Room
 	if err != nil {
 		return nil, err
 	}
-	if proof.Patient() && hurried(w, r, &h.patient) {
+	if proof.Patient() && h.hurried(w, r, countsPatience, (h.joins+patientOf-1)/patientOf) {
 		return nil, errHurried
 	}
 	return proof, nil

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"filippo.io/age"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -19,9 +23,17 @@ import (
 
 // backup writes everything of the database into one file, as of one moment, also while serve runs.
 func backup(ctx context.Context, c *call) error {
-	cfg, file, err := c.fileSettings()
+	var recipient string
+	flags := c.flags()
+	cfg, file, err := c.fileSettings(flags, setting{"recipient", "USHER_BACKUP_RECIPIENT", "encrypt it for this `key` of age, such as age1…, several with commas between; empty: not encrypted", text(&recipient, "")})
 	if err != nil {
 		return err
+	}
+	var to []age.Recipient
+	if recipient != "" {
+		if to, err = age.ParseRecipients(strings.NewReader(strings.ReplaceAll(recipient, ",", "\n"))); err != nil {
+			return c.misuse(fmt.Errorf("--recipient: %w", err))
+		}
 	}
 	if _, err := os.Stat(file); err == nil {
 		return usageError{file + " is there already; a backup does not replace another"}
@@ -32,12 +44,9 @@ func backup(ctx context.Context, c *call) error {
 	}
 	began := time.Now()
 	unfinished := file + ".unfinished"
-	err = c.postgres(ctx, db, "pg_dump", "--format=custom", "--no-owner", "--file="+unfinished)
+	err = c.dump(ctx, db, unfinished, to)
 	if err = errors.Join(err, db.close()); err != nil {
 		return errors.Join(err, os.RemoveAll(unfinished))
-	}
-	if err := keepSafe(unfinished); err != nil {
-		return err
 	}
 	if err := os.Rename(unfinished, file); err != nil {
 		return err
@@ -46,41 +55,109 @@ func backup(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s has everything as of %s: %s bytes, written in %s.\nIt holds names and addresses of people. Try it now and then: usher restore %s --data SOME_EMPTY_FOLDER\n",
+	words := "It holds names and addresses of people, and is not encrypted: --recipient does that. Try it now and then: usher restore %s --data SOME_EMPTY_FOLDER\n"
+	if to != nil {
+		words = "It is encrypted. Try it now and then: usher restore %s --identity FILE --data SOME_EMPTY_FOLDER\n"
+	}
+	if id := db.box.ID(); id != "" {
+		words += "The secrets in it are sealed with key " + id + ": keep that key, too, and apart from it.\n"
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s has everything as of %s: %s bytes, written in %s.\n"+words,
 		file, began.UTC().Format(time.RFC3339), thousands(int(found.Size())), time.Since(began).Round(time.Millisecond), file)
 	return err
 }
 
-// keepSafe has a file on the disk, for nobody but its owner.
-func keepSafe(name string) error {
-	if err := os.Chmod(name, 0o600); err != nil {
+// dump has pg_dump write into a file that from its first byte nobody but its owner may read, encrypted if there is anybody to
+// encrypt it for.
+func (c *call) dump(ctx context.Context, db *database, name string, to []age.Recipient) (err error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
 		return err
 	}
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator names it
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	defer func() { err = errors.Join(err, f.Sync(), f.Close()) }()
+	if to == nil {
+		return c.postgres(ctx, db, nil, f, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn)
+	}
+	sealed, err := age.Encrypt(f, to...)
+	if err != nil {
+		return err
+	}
+	if err := c.postgres(ctx, db, nil, sealed, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn); err != nil {
+		return err
+	}
+	return sealed.Close()
 }
 
 // restore reads a backup into an empty database and then holds every promise against it: exit status 0 if they hold.
 func restore(ctx context.Context, c *call) error {
-	cfg, file, err := c.fileSettings()
+	var identity string
+	flags := c.flags()
+	cfg, file, err := c.fileSettings(flags, setting{"identity", "USHER_BACKUP_IDENTITY_FILE", "`file` with the key of age that opens an encrypted backup, as age-keygen writes it", text(&identity, "")})
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("the backup cannot be read: %w", err)
+	dump, err := openBackup(file, identity)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = dump.file.Close() }() // it was only read
 	db, err := reachEmpty(ctx, cfg, c)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.restoreInto(ctx, cfg, db, file), db.close())
+	return errors.Join(c.restoreInto(ctx, cfg, db, dump), db.close())
 }
 
-func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, file string) error {
-	if err := c.postgres(ctx, db, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname", db.dsn, file); err != nil {
+// openedBackup is a backup that can be read.
+type openedBackup struct {
+	name  string
+	file  *os.File
+	plain io.Reader // what pg_dump wrote
+}
+
+// openBackup opens a backup, with the keys of age in a file if it is encrypted.
+func openBackup(name, identity string) (b openedBackup, err error) {
+	if b.file, err = os.Open(name); err != nil { //nolint:gosec // G304: the operator names it
+		return b, fmt.Errorf("the backup cannot be read: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = b.file.Close() // it was only read
+		}
+	}()
+	b.name, b.plain = name, b.file
+	start := make([]byte, len(ageStart))
+	if _, err := b.file.ReadAt(start, 0); err != nil && !errors.Is(err, io.EOF) {
+		return b, err
+	}
+	if string(start) != ageStart {
+		return b, nil
+	}
+	if identity == "" {
+		return b, usageError{name + " is encrypted: name the file with its key with --identity"}
+	}
+	keys, err := os.Open(identity) //nolint:gosec // G304: the operator names it
+	if err != nil {
+		return b, err
+	}
+	defer func() { _ = keys.Close() }() // it was only read
+	known, err := age.ParseIdentities(keys)
+	if err != nil {
+		return b, usageError{"--identity: " + identity + " has no key of age in it"}
+	}
+	if b.plain, err = age.Decrypt(b.file, known...); err != nil {
+		return b, fmt.Errorf("%s cannot be opened with %s: %w", name, identity, err)
+	}
+	return b, nil
+}
+
+const ageStart = "age-encryption.org/"
+
+func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, dump openedBackup) (err error) {
+	if err := c.postgres(ctx, db, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname", db.dsn); err != nil {
 		return err
 	}
 	if err := prepare(ctx, db.dsn); err != nil { // an older backup is brought up to date
@@ -102,15 +179,24 @@ func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, file 
 	if n := report.Broken(); n > 0 {
 		return brokenBooks{n, len(report.Promises)}
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s is in %s, and every promise holds there.\n", file, cfg.database())
-	return err
+	if _, err := fmt.Fprintf(c.stdout, "%s is in %s, and every promise holds there.\n", dump.name, cfg.database()); err != nil {
+		return err
+	}
+	if db.box, err = cfg.secretBox(); err != nil {
+		return err
+	}
+	db.pool = pool
+	defer func() { db.pool = nil }() // it is closed here
+	if _, _, err := db.reseal(ctx); err != nil {
+		return fmt.Errorf("serve will not start there yet: %w", cfg.keyAdvice(err))
+	}
+	return nil
 }
 
-// fileSettings reads the settings of a command that is called with a file.
-func (c *call) fileSettings() (*Config, string, error) {
+// fileSettings reads the settings of a command that is called with a file, and one of its own.
+func (c *call) fileSettings(flags *flag.FlagSet, own setting) (*Config, string, error) {
 	var cfg Config
-	flags := c.flags()
-	if err := bind(flags, cfg.databaseSettings(), c.getenv); err != nil {
+	if err := bind(flags, append(cfg.databaseSettings(), own), c.getenv); err != nil {
 		return nil, "", err
 	}
 	if err := c.parse(flags, 1); err != nil {
@@ -125,11 +211,17 @@ const deskRoleSQL = `
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'usher_desk') THEN CREATE ROLE usher_desk NOLOGIN; END IF;
     IF NOT pg_has_role(current_user, 'usher_desk', 'MEMBER') THEN EXECUTE format('GRANT usher_desk TO %I', current_user); END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'usher_serve') THEN
+        BEGIN CREATE ROLE usher_serve NOLOGIN; EXCEPTION WHEN insufficient_privilege THEN NULL; END; -- not every backup speaks of it
+    END IF;
 END $$`
 
-// reachEmpty reaches a database that has nothing in it, and makes the role that a backup speaks of: roles are of a server
+// reachEmpty reaches a database that has nothing in it, and makes the roles that a backup speaks of: roles are of a server
 // and not of a database.
 func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err error) {
+	if err := cfg.checkDatabase(); err != nil {
+		return nil, err
+	}
 	db := &database{dsn: cfg.DatabaseURL}
 	if cfg.DirectURL != "" {
 		db.dsn = cfg.DirectURL
@@ -162,17 +254,14 @@ func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err err
 }
 
 // postgres runs a program of PostgreSQL on a database, that of the server's own version where the server is ours.
-func (c *call) postgres(ctx context.Context, db *database, program string, args ...string) error {
+func (c *call) postgres(ctx context.Context, db *database, in io.Reader, out io.Writer, program string, args ...string) error {
 	path, err := migrations.Program(program, db.private)
 	if err != nil {
 		return err
 	}
-	if program == "pg_dump" {
-		args = append(args, "--dbname", db.dsn)
-	}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // G204: a program of PostgreSQL
 	var words strings.Builder
-	cmd.Stdout, cmd.Stderr = &words, &words
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &words
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, strings.TrimSpace(words.String()))
 	}

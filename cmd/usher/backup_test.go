@@ -61,7 +61,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 		exec(`CREATE DATABASE ` + name)
 		return strings.Replace(db.Config().ConnString(), "dbname=usher", "dbname="+name, 1)
 	}
-	if out, err = try(t, "restore", file, "--database-url", empty("copied")); err != nil || strings.Count(out, "  ok (") < 35 || !strings.Contains(out, "every promise holds there") {
+	if out, err = tryWith(t, map[string]string{"DATABASE_URL": empty("copied")}, "restore", file); err != nil || strings.Count(out, "  ok (") < 35 || !strings.Contains(out, "every promise holds there") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// What was not in order does not come back unnoticed.
@@ -70,7 +70,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 	if out, err := try(t, "backup", wrong, "--data", folder); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if code, out := status(t, "restore", wrong, "--database-url", empty("wrong")); code != 1 || !strings.Contains(out, "BROKEN: event evening") {
+	if code, out := statusWith(t, map[string]string{"DATABASE_URL": empty("wrong")}, "restore", wrong); code != 1 || !strings.Contains(out, "BROKEN: event evening") {
 		t.Errorf("of a copy whose books are wrong it says %d:\n%s", code, out)
 	}
 }

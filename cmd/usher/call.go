@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // call is one use of a command: what it was given and where it answers.
@@ -15,6 +17,7 @@ type call struct {
 	getenv func(string) string
 	stdout io.Writer
 	stderr io.Writer
+	box    *seal.Box // opens secrets of the database; set by withDatabase
 }
 
 // flags is an empty flag set that shows the command's own usage.
@@ -27,6 +30,9 @@ func (c *call) flags() *flag.FlagSet {
 
 // parse reads the arguments: flags may stand before, between and after exactly names words, which c.args then holds.
 func (c *call) parse(fs *flag.FlagSet, names int) error {
+	if err := refuseSecrets(fs, c.args); err != nil {
+		return c.misuse(err)
+	}
 	var words []string
 	for rest := c.args; ; {
 		switch err := fs.Parse(rest); {
@@ -72,7 +78,11 @@ func (c *call) help(fs *flag.FlagSet) {
 			first = false
 		}
 		what, about := flag.UnquoteUsage(f)
-		fmt.Fprintf(c.stdout, "  %-28s %s%s\n", strings.TrimSpace("--"+f.Name+" "+what), about, defaultOf(f))
+		name := strings.TrimSpace("--" + f.Name + " " + what)
+		if v, is := f.Value.(*secretValue); is {
+			name, about = v.env, strings.TrimSuffix(about, " ["+v.env+"]")+" [no flag; "+v.env+"_FILE may name a file]"
+		}
+		fmt.Fprintf(c.stdout, "  %-28s %s%s\n", name, about, defaultOf(f))
 	})
 }
 

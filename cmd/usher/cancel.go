@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -16,13 +17,14 @@ import (
 func orderCancel(ctx context.Context, c *call) error {
 	var cfg Config
 	var labels []string
-	var used bool
+	var r orders.Revoking
 	fs := c.flags()
 	fs.Func("seat", "cancel only the ticket of this `seat`, such as Stalls/C/12; once for each", func(text string) error {
 		labels = append(labels, text)
 		return nil
 	})
-	fs.BoolVar(&used, "used", false, "also tickets that somebody went in with")
+	fs.BoolVar(&r.Used, "used", false, "also tickets that somebody went in with")
+	fs.BoolVar(&r.Override, "override", false, "although the event's policy lets attendees cancel no more, and without its fee")
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
@@ -34,11 +36,14 @@ func orderCancel(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		err = o.Revoke(ctx, s, order, used, tickets...)
+		r.Also = desk.ByOperator(s.Event.Team, "cancelled tickets", "events/"+s.Event.Slug+"/orders/"+order.Code, map[string]any{"seats": labels, "used": r.Used, "override": r.Override})
+		err = o.RevokeBy(ctx, s, order, r, tickets...)
 		var refusal *seats.Refusal
 		switch {
 		case errors.As(err, &refusal) && refusal.Code == orders.CodeAdmitted:
 			return fmt.Errorf("somebody went in with %s; nothing was cancelled. Name the other seats with --seat, or say --used to cancel these as well", wordsOf(s, refusal.Seats))
+		case errors.As(err, &refusal) && refusal.Code == orders.CodePolicy:
+			return fmt.Errorf("the policy of the event lets nobody cancel now; nothing was cancelled. Say --override to cancel all the same")
 		case errors.As(err, &refusal) && refusal.Code == orders.CodeCancelled:
 			return fmt.Errorf("the tickets of order %s were cancelled before; nothing was changed", order.Code)
 		case errors.As(err, &refusal):
@@ -112,7 +117,7 @@ func orderRefunded(ctx context.Context, c *call) error {
 // onOrder does something with the order that was named, beside a running serve or alone.
 func onOrder(ctx context.Context, c *call, cfg *Config, do func(*orders.Orders, *seats.Sale, orders.Order) error) error {
 	return withDatabase(ctx, c, cfg, func(db *pgxpool.Pool) error {
-		o := orders.New(db)
+		o := c.orders(db)
 		order, err := o.Find(ctx, c.args[0])
 		if errors.Is(err, orders.ErrNoOrder) {
 			return noOrder(c.args[0])

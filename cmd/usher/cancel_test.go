@@ -57,3 +57,43 @@ func TestAnOrderIsCancelledRefundedAndPaidOutFromTheShell(t *testing.T) {
 	}
 	said(0, "Each captured cent", "verify")
 }
+
+func TestOrderCancel_StandsInTheLogWithItsOverride(t *testing.T) {
+	t.Parallel()
+	folder, db := privateHouse(t)
+	s, err := seats.NewOffice(db, newLog(t.Output(), "text")).Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := seats.NewID()
+	hold, err := s.Claim(t.Context(), who, "", seats.Wish{Best: 2, Category: "A"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := seatstest.Order(t.Context(), db, s, who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(t.Context(), `UPDATE event SET cancel_until = NULL`); err != nil {
+		t.Fatal(err)
+	}
+	deeds := func() (n int, who, subject, override string) {
+		if err := db.QueryRow(t.Context(), `SELECT count(*), coalesce(max(who), ''), coalesce(max(subject), ''), coalesce(max(detail->>'override'), '')
+			FROM deed WHERE what = 'cancelled tickets'`).Scan(&n, &who, &subject, &override); err != nil {
+			t.Fatal(err)
+		}
+		return n, who, subject, override
+	}
+	if _, err := try(t, "order", "cancel", code, "--data", folder); err == nil || !strings.Contains(err.Error(), "--override") {
+		t.Errorf("against the policy: %v", err)
+	}
+	if n, _, _, _ := deeds(); n != 0 {
+		t.Errorf("what was refused has %d lines in the log", n)
+	}
+	if _, err := try(t, "order", "cancel", code, "--override", "--seat", s.Plan.Label(hold.Seats[0]), "--data", folder); err != nil {
+		t.Fatal(err)
+	}
+	if n, who, subject, override := deeds(); n != 1 || who != "the operator" || subject != "events/evening/orders/"+code || override != "true" {
+		t.Errorf("the log has %d lines: %q did it to %q, override %q", n, who, subject, override)
+	}
+}

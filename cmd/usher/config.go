@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -18,22 +19,28 @@ import (
 
 // Config is every setting of the program. What an organizer may change stands in the event's own row instead.
 type Config struct {
-	Addr        string        // where to listen
-	URL         string        // how browsers reach it, when that is not Addr
-	Data        string        // folder of the private Postgres
-	DatabaseURL string        // a PostgreSQL of the operator's own; secret
-	DirectURL   string        // the same past a pooler, for what needs a session of its own; empty: there is none between; secret
-	Demo        bool          // add demo events to an empty box office
-	Log         string        // "text" or "json"
-	Sockets     int           // the most sockets of one address
-	Joins       int           // the most people of one network that join a waiting room within a minute
-	Looks       int           // how often in a second all pages of a waiting room together ask how it is
-	Header      string        // in which a trusted proxy says whose request it is
-	HooksInside bool          // webhooks may go to this machine and the networks around it, and by http
-	Metrics     string        // where to listen for Prometheus; empty: nowhere
-	Requests    bool          // log every answer
-	Drain       time.Duration // how long to go on after being told to end, as not ready
+	Addr          string        // where to listen
+	URL           string        // how browsers reach it, when that is not Addr
+	Data          string        // folder of the private Postgres
+	DatabaseURL   string        // a PostgreSQL of the operator's own; secret
+	DirectURL     string        // the same past a pooler, for what needs a session of its own; empty: there is none between; secret
+	DatabasePlain bool          // a PostgreSQL on another machine may be reached without TLS
+	SecretKey     string        // seals secrets in the database; secret
+	SecretFile    string        // where it came from, if from a file
+	Demo          bool          // add demo events to an empty box office
+	Log           string        // "text" or "json"
+	Sockets       int           // the most sockets of one address
+	Claims        int           // the most claims of one visitor within a minute
+	Joins         int           // the most people of one network that join a waiting room within a minute
+	Looks         int           // how often in a second all pages of a waiting room together ask how it is
+	Header        string        // in which a trusted proxy says whose request it is
+	Proxies       string        // networks of those proxies; empty: this machine and private ones
+	HooksInside   bool          // webhooks may go to this machine and the networks around it, and by http
+	Metrics       string        // where to listen for Prometheus; empty: nowhere
+	Requests      bool          // log every answer
+	Drain         time.Duration // how long to go on after being told to end, as not ready
 
+	Contact       string // whom to tell of a hole in the site
 	StripeKey     string // of an account at Stripe; secret
 	StripeWebhook string // secret of its webhook
 	StripeURL     string // where Stripe is; empty: the real one
@@ -41,9 +48,11 @@ type Config struct {
 	MailFrom      string // in whose name mail goes out
 
 	transport mail.Transport // made of the last two by check
+	proxies   []netip.Prefix // made of Proxies by check; nil: the usual ones
 }
 
-// setting is one line of the help: a flag and the environment variable of the same name.
+// setting is one line of the help: a flag and the environment variable of the same name. One with a secret in it (secret) has
+// no flag.
 type setting struct {
 	flag, env, about string
 	bind             func(fs *flag.FlagSet, name, about string)
@@ -51,8 +60,10 @@ type setting struct {
 
 func (cfg *Config) databaseSettings() []setting {
 	return []setting{
-		{"database-url", "DATABASE_URL", "`address` of a PostgreSQL, such as postgres://usher:secret@db/usher; empty: a private one in the data folder", text(&cfg.DatabaseURL, "")},
-		{"database-direct-url", "DATABASE_DIRECT_URL", "`address` of the same PostgreSQL past a pooler such as PgBouncer, for LISTEN and migrations; empty: there is no pooler", text(&cfg.DirectURL, "")},
+		{"database-url", "DATABASE_URL", "`address` of a PostgreSQL, such as postgres://usher:secret@db/usher; empty: a private one in the data folder", secret(&cfg.DatabaseURL)},
+		{"database-direct-url", "DATABASE_DIRECT_URL", "`address` of the same PostgreSQL past a pooler such as PgBouncer, for LISTEN and migrations; empty: there is no pooler", secret(&cfg.DirectURL)},
+		{"database-plaintext", "USHER_DATABASE_PLAINTEXT", "reach a PostgreSQL on another machine without TLS: for a network that nobody else can listen to", truth(&cfg.DatabasePlain, false)},
+		{"secret-key", "USHER_SECRET_KEY", "`key` that seals the secrets in the database, as \"usher secrets key\" prints one; while it changes, the new and the old one with a comma between; empty: DATA/secret.key of a private Postgres, else secrets are not sealed", secretOrFile(&cfg.SecretKey, &cfg.SecretFile)},
 		{"data", "USHER_DATA", "`folder` of the private Postgres", text(&cfg.Data, "./data")},
 	}
 }
@@ -64,17 +75,20 @@ func (cfg *Config) serveSettings() []setting {
 		{"demo", "USHER_DEMO", "add demo events when there are no events", truth(&cfg.Demo, true)},
 		{"log", "USHER_LOG", "`form` of the log: text or json", text(&cfg.Log, "text")},
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
+		{"claims-per-visitor", "USHER_CLAIMS_PER_VISITOR", "most `claims` that one visitor sends within a minute, to this node; 0: no limit", number(&cfg.Claims, handlers.ClaimsPerVisitor)},
 		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
 		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front", number(&cfg.Looks, gate.LooksPerSecond)},
-		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy. Whoever reaches usher past the proxy can write it", text(&cfg.Header, "")},
+		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy", text(&cfg.Header, "")},
+		{"proxies", "USHER_PROXIES", "`networks` of proxies whose address header is believed, such as 192.0.2.0/28,2001:db8::/64; empty: this machine and private networks", text(&cfg.Proxies, "")},
 		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},
 		{"metrics", "USHER_METRICS", "`address` where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere", text(&cfg.Metrics, "")},
 		{"log-requests", "USHER_LOG_REQUESTS", "log every answer: its route, status, time and request id", truth(&cfg.Requests, false)},
 		{"drain", "USHER_DRAIN", "how `long` to go on after being told to end, with /readyz saying no, so that a proxy in front sends requests elsewhere", duration(&cfg.Drain, 0)},
-		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; empty: mail is kept in DATA/mail", text(&cfg.SMTP, "")},
+		{"smtp", "USHER_SMTP", "`address` of the server that takes mail, such as smtp://user:secret@mail.example.org:587, or smtps://; TLS is required unless it is this machine or the address ends in ?tls=optional; empty: mail is kept in DATA/mail", secret(&cfg.SMTP)},
 		{"mail-from", "USHER_MAIL_FROM", "`sender` of mail, such as \"Box office <tickets@example.org>\"", text(&cfg.MailFrom, "")},
-		{"stripe-key", "USHER_STRIPE_KEY", "secret `key` of an account at Stripe, to be paid by card; empty: no cards", text(&cfg.StripeKey, "")},
-		{"stripe-webhook-secret", "USHER_STRIPE_WEBHOOK_SECRET", "`secret` of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes", text(&cfg.StripeWebhook, "")},
+		{"stripe-key", "USHER_STRIPE_KEY", "secret `key` of an account at Stripe, to be paid by card; empty: no cards", secret(&cfg.StripeKey)},
+		{"stripe-webhook-secret", "USHER_STRIPE_WEBHOOK_SECRET", "`secret` of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes", secret(&cfg.StripeWebhook)},
+		{"security-contact", "USHER_SECURITY_CONTACT", "`address` for people who found a hole, such as mailto:security@example.org or an https page; shown at /.well-known/security.txt; empty: not shown", text(&cfg.Contact, "")},
 		{"stripe-url", "USHER_STRIPE_URL", "`address` of a stand-in for Stripe, for tests; empty: Stripe", text(&cfg.StripeURL, "")},
 	}, cfg.databaseSettings()...)
 }
@@ -99,6 +113,12 @@ func number(p *int, fallback int) func(*flag.FlagSet, string, string) {
 func bind(fs *flag.FlagSet, settings []setting, getenv func(string) string) error {
 	for _, s := range settings {
 		s.bind(fs, s.flag, fmt.Sprintf("%s [%s]", s.about, s.env))
+		if v, is := fs.Lookup(s.flag).Value.(*secretValue); is {
+			if err := v.read(s.env, getenv); err != nil {
+				return err
+			}
+			continue
+		}
 		if value := getenv(s.env); value != "" {
 			if err := fs.Set(s.flag, value); err != nil {
 				return usageError{fmt.Sprintf("the environment variable %s is %q: %v", s.env, value, err)}
@@ -120,22 +140,31 @@ func (cfg *Config) check() error {
 		return usageError{fmt.Sprintf("--log is %q; it may be text or json", cfg.Log)}
 	}
 	if cfg.StripeWebhook != "" && cfg.StripeKey == "" {
-		return usageError{"--stripe-webhook-secret is of no use without --stripe-key"}
+		return usageError{"USHER_STRIPE_WEBHOOK_SECRET is of no use without USHER_STRIPE_KEY"}
 	}
 	if cfg.Sockets < 1 {
 		return usageError{fmt.Sprintf("--sockets-per-address is %d; one is the least", cfg.Sockets)}
+	}
+	if u, err := url.Parse(cfg.Contact); cfg.Contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" || strings.ContainsAny(cfg.Contact, "\r\n ")) {
+		return usageError{fmt.Sprintf("--security-contact %q is not an address such as mailto:security@example.org", cfg.Contact)}
 	}
 	if cfg.Drain < 0 || cfg.Drain > time.Minute {
 		return usageError{fmt.Sprintf("--drain is %s; it may be 0s to 1m", cfg.Drain)}
 	}
 	if cfg.DirectURL != "" && cfg.DatabaseURL == "" {
-		return usageError{"--database-direct-url is of no use without --database-url"}
+		return usageError{"DATABASE_DIRECT_URL is of no use without DATABASE_URL"}
 	}
 	if cfg.Looks < 1 {
 		return usageError{fmt.Sprintf("--looks-per-second is %d; it is 1 or more", cfg.Looks)}
 	}
+	if cfg.Claims < 0 {
+		return usageError{fmt.Sprintf("--claims-per-visitor is %d; 0 is no limit", cfg.Claims)}
+	}
 	if cfg.Joins < 0 {
 		return usageError{fmt.Sprintf("--joins-per-network is %d; 0 is no limit", cfg.Joins)}
+	}
+	if err := cfg.checkProxies(); err != nil {
+		return err
 	}
 	if err := cfg.checkMail(); err != nil {
 		return err
@@ -148,6 +177,21 @@ func (cfg *Config) check() error {
 		return usageError{fmt.Sprintf("--url %q is not an address such as https://tickets.example.org", cfg.URL)}
 	}
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	return nil
+}
+
+// checkProxies reads the networks of proxies.
+func (cfg *Config) checkProxies() error {
+	for _, text := range strings.FieldsFunc(cfg.Proxies, func(c rune) bool { return c == ',' || c == ' ' }) {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return usageError{fmt.Sprintf("--proxies: %q is not a network such as 192.0.2.0/28", text)}
+		}
+		cfg.proxies = append(cfg.proxies, network.Masked())
+	}
+	if cfg.Proxies != "" && cfg.Header == "" {
+		return usageError{"--proxies is of no use without --address-header"}
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // database is the PostgreSQL in use, at this version of the schema.
@@ -19,11 +20,18 @@ type database struct {
 	pool    *pgxpool.Pool
 	dsn     string              // past a pooler, if there is one
 	private *migrations.Private // nil when the operator gave one
+	box     *seal.Box           // opens and seals secrets; nil without a key
 }
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
 func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *database, err error) {
+	if err := cfg.checkDatabase(); err != nil {
+		return nil, err
+	}
 	db := &database{dsn: cmp.Or(cfg.DirectURL, cfg.DatabaseURL)}
+	if db.box, err = cfg.secretBox(); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, db.close())
@@ -109,21 +117,44 @@ func withDatabase(ctx context.Context, c *call, cfg *Config, do func(*pgxpool.Po
 	if err != nil {
 		return err
 	}
+	c.box = db.box
 	return errors.Join(do(db.pool), db.close())
 }
 
-// migrate brings the database up to this version and says so.
+// migrate brings the database up to this version and says so. With --grant-to it also lets another role serve.
 func migrate(ctx context.Context, c *call) error {
 	var cfg Config
+	var role string
 	fs := c.flags()
+	fs.StringVar(&role, "grant-to", "", "`role` of this PostgreSQL that may then run serve, with the rights that serve needs and no others")
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
 	}
 	if err := c.parse(fs, 0); err != nil {
 		return err
 	}
-	return withDatabase(ctx, c, &cfg, func(*pgxpool.Pool) error {
-		_, err := fmt.Fprintf(c.stdout, "The database is up to date: %s.\n", cfg.database())
-		return err
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		if _, err := fmt.Fprintf(c.stdout, "The database is up to date: %s.\n", cfg.database()); err != nil || role == "" {
+			return err
+		}
+		return grantTo(ctx, c, db, role)
 	})
+}
+
+func grantTo(ctx context.Context, c *call, db *pgxpool.Pool, role string) error {
+	conn, err := db.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	switch err := migrations.Grant(ctx, conn.Conn(), role); {
+	case errors.Is(err, migrations.ErrNoRole):
+		return fmt.Errorf("there is no role %[1]s; nothing was granted. Create it first: CREATE ROLE %[1]s LOGIN PASSWORD '…'", role)
+	case errors.Is(err, migrations.ErrOwner):
+		return fmt.Errorf("%s owns the tables, is a superuser, or is a member of their owner; nothing was granted. Choose another role", role)
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s may run \"usher serve\". It owns no table, and cannot change the log of what organizers did.\n", role)
+	return err
 }

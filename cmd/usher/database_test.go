@@ -1,9 +1,10 @@
 package main
 
 import (
-	"net"
+	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
@@ -15,17 +16,28 @@ func astray(dsn, name, value string) string {
 	return regexp.MustCompile(name+`=\S+`).ReplaceAllString(dsn, name+"="+value) + " password=topsecret"
 }
 
-func TestServeEndsAtItsStartWhereItsDatabaseCanNeverBeReachedAndSaysWhy(t *testing.T) {
-	t.Parallel()
-	here := seatstest.DSN(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// deserted returns an address where nobody listens, and nobody can as long as the test runs: it is bound.
+func deserted(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	deserted := l.Addr().String()
-	if err := l.Close(); err != nil {
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(err)
 	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
+}
+
+func TestServeEndsAtItsStartWhereItsDatabaseCanNeverBeReachedAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	here := seatstest.DSN(t)
+	deserted := deserted(t)
 	for name, c := range map[string]struct{ url, direct, says string }{
 		"no address":           {"postgres://usher:topsecret@[/usher", "", "not an address of a PostgreSQL"},
 		"an unknown host":      {"postgres://usher:topsecret@no-such-host.invalid/usher", "", "cannot be reached"},
@@ -36,7 +48,7 @@ func TestServeEndsAtItsStartWhereItsDatabaseCanNeverBeReachedAndSaysWhy(t *testi
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := tryWith(t, map[string]string{"DATABASE_URL": c.url, "DATABASE_DIRECT_URL": c.direct}, "serve", "--addr", "127.0.0.1:0", "--demo=false", "--data", t.TempDir())
+			_, err := tryWith(t, map[string]string{"DATABASE_URL": c.url, "DATABASE_DIRECT_URL": c.direct, "USHER_DATABASE_PLAINTEXT": "true"}, "serve", "--addr", "127.0.0.1:0", "--demo=false", "--data", t.TempDir())
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "topsecret") {
 				t.Errorf("it says %v, want %q and no password", err, c.says)
 			}

@@ -22,11 +22,15 @@ type demoEvent struct {
 
 // demoEvents are one of each kind of house. The first one is what serve points at.
 func demoEvents() []demoEvent {
+	unconfirmed := seats.DefaultPolicy
+	unconfirmed.Confirm = seats.ConfirmNever // who tries it out has no mail to read
 	return []demoEvent{
 		{"theatre", 17, seats.NewEvent{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"}},
 		{"club", 24, seats.NewEvent{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"}},
 		{"conference", 31, seats.NewEvent{
-			Slug: "small-web-day", Name: "Small Web Day", Venue: "Online", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true,
+			Slug: "small-web-day", Name: "Small Web Day", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true, Policy: &unconfirmed,
+			Online:       seats.Online{On: true, Link: "https://example.org/small-web-day", Early: 15 * time.Minute},
+			Confirmation: "Have a cup of tea ready. We begin with a short round of introductions.",
 		}},
 		{"stadium", 45, seats.NewEvent{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
 	}

@@ -22,13 +22,13 @@ type eventCall struct {
 	seats.NewEvent
 	plan, starts, opens string
 	draft               bool
-	prices, fees        map[string]string // amounts as they were written
+	prices, fees, keeps map[string]string // amounts as they were written
 }
 
 // eventCreate puts one event on sale. It works beside a running serve, whose private Postgres it then uses.
 func eventCreate(ctx context.Context, c *call) error {
 	var cfg Config
-	e := eventCall{prices: map[string]string{}, fees: map[string]string{}}
+	e := eventCall{prices: map[string]string{}, fees: map[string]string{}, keeps: map[string]string{}}
 	fs := c.flags()
 	e.flags(fs)
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
@@ -79,9 +79,14 @@ func (e *eventCall) flags(fs *flag.FlagSet) {
 		e.Questions = append(e.Questions, q)
 		return err
 	})
+	fs.BoolVar(&e.Online.On, "online", false, "people join by a link instead of coming to a place")
+	fs.StringVar(&e.Online.Link, "join-link", "", "`address` where people with a ticket join an online event, beginning with https://")
+	fs.DurationVar(&e.Online.Early, "join-early", 0, "how `long` before the start joining opens; 0: as soon as a ticket is confirmed")
+	fs.StringVar(&e.Confirmation, "confirmation", "", "plain `text` that the confirmation says besides")
 	fs.BoolVar(&e.draft, "draft", false, "keep it to yourself for now; \"usher event status\" puts it on sale")
 	fs.StringVar(&e.opens, "opens", "", "`time` from which on it is on sale, as for --starts; empty: at once")
-	fs.BoolVar(&e.PaidAhead, "paid-ahead", false, "let nobody pay at the door")
+	fs.BoolVar(&e.PaidAhead, "paid-ahead", true, "let nobody pay at the door; --paid-ahead=false lets them")
+	e.policyFlags(fs)
 	fs.BoolVar(&e.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
 	fs.BoolVar(&e.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
 	fs.DurationVar(&e.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
@@ -90,9 +95,47 @@ func (e *eventCall) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&e.Fees.Kept, "keep-fees", false, "let fees stay here when a ticket is cancelled")
 }
 
+// policyFlags are what the house decides about cancelling and paying later.
+func (e *eventCall) policyFlags(fs *flag.FlagSet) {
+	policy := seats.DefaultPolicy
+	e.Policy = &policy
+	span := func(to *time.Duration) func(string) error {
+		return func(text string) (err error) {
+			*to, err = seats.ReadSpan(text)
+			return err
+		}
+	}
+	fs.Func("pay-later", "how `long` an order that is paid at the door or by invoice may stay unpaid before it is cancelled (default 3 days)", span(&policy.PayLater))
+	fs.Func("pay-before", "how `long` before the start such an order is due at the latest (default 1 hour)", span(&policy.PayBefore))
+	fs.Func("confirm-email", "`when` free orders confirm the email first: automatic (if --limit is 2 or less), always or never", policy.ReadConfirm)
+	fs.Func("cancel-until", "how `long` before the start attendees cancel, such as \"12 hours\", 0 or never (default 7 days)", policy.ReadCancelUntil)
+	fs.Func("cancel-fee", "what you keep of each ticket that an attendee cancels, as `amount`=5.00 or percent=10; once for each", func(text string) error { return addPrice(e.keeps, text) })
+}
+
+// setCancelFee reads what is kept of a cancelled ticket.
+func setCancelFee(p *seats.Policy, said map[string]string, currency string) (err error) {
+	for kind, text := range said {
+		switch kind {
+		case "amount":
+			p.CancelFee, err = seats.ReadAmount(text, currency)
+		case "percent":
+			p.CancelPercent, err = seats.ReadPercent(text)
+		default:
+			err = errors.New("it is an amount or a percentage")
+		}
+		if err != nil {
+			return fmt.Errorf("--cancel-fee %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
 // complete refuses what makes no sense before a database is touched, and fills in what follows from the rest.
 func (e *eventCall) complete() error {
 	if err := setFees(&e.Fees, e.fees, e.Currency); err != nil {
+		return err
+	}
+	if err := setCancelFee(e.Policy, e.keeps, e.Currency); err != nil {
 		return err
 	}
 	if err := checkNewEvent(&e.NewEvent, e.plan, e.starts); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io"
@@ -33,8 +32,8 @@ var evidenceColumns = []string{
 }
 
 func evidenceCSV(ctx context.Context, w io.Writer, rooms gate.Control, slug string, holders bool) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(evidenceColumns); err != nil {
+	out := handlers.NewCSV(w)
+	if err := out.Line(evidenceColumns...); err != nil {
 		return err
 	}
 	err := rooms.Evidence(ctx, slug, holders, func(e gate.Evidence) error {
@@ -54,13 +53,9 @@ func evidenceCSV(ctx context.Context, w io.Writer, rooms gate.Control, slug stri
 			e.Kind, e.At.UTC().Format(time.RFC3339Nano), count(int64(e.Epoch)), count(e.First), count(e.Number), holder, count(int64(e.Entered)),
 			left, e.Outcome, count(int64(e.Seats)), e.Who, e.What, e.Detail,
 		}
-		for i := range row {
-			row[i] = handlers.Harmless(row[i])
-		}
-		return out.Write(row)
+		return out.Line(row...)
 	})
-	out.Flush()
-	return errors.Join(err, out.Error())
+	return errors.Join(err, out.Flush())
 }
 
 // count is a number, or nothing where there is none.

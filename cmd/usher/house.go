@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -32,19 +33,24 @@ type house struct {
 	organizers *desk.Desk
 	desks      *handlers.Desks
 	hooks      *hook.Hooks
+	limits     *limit.Events
 }
 
 // build makes each part of those that it needs.
 func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *house {
 	h := &house{db: db, log: log, office: seats.NewOffice(db.pool, log), bell: realtime.NewBell(db.dsn, log), hub: realtime.NewHub()}
-	h.hub.SocketsPerAddress, h.hub.Log = cfg.Sockets, log
+	h.hub.SocketsPerAddress, h.hub.Log, h.hub.Tell = cfg.Sockets, log, h.bell.Tell
 	h.feed = realtime.NewFeed(db.dsn, h.office, h.hub, log)
 	h.rooms = gate.New(db.pool, db.dsn, log)
+	h.rooms.SealWith(db.box)
 	h.rooms.Looks = cfg.Looks
 	h.waits = waitlist.New(db.pool, h.office, log)
 	h.till = openTill(cfg, db, h.office, l, log)
 	h.organizers = desk.New(db.pool, h.sold.WroteMail)
+	h.organizers.Log, h.organizers.Seal = log, db.box
 	h.hooks = hook.New(db.pool, h.organizers, cfg.HooksInside, log)
+	h.hooks.SealWith(db.box)
+	h.limits = limit.NewEvents(db.pool, log)
 	h.desks = handlers.NewDesks(h.organizers, h.office, h.rooms, log)
 	return h
 }
@@ -62,6 +68,7 @@ func (h *house) introduce() {
 		h.hub.RoomChanged(r.ID)
 		h.desks.RoomChanged(r)
 	}
+	h.desks.Limits, h.limits.Changed = h.limits, h.desks.EventChanged
 	h.sold.Happened = h.hooks.Wake
 	h.waits.Wrote = h.sold.WroteMail
 	h.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
@@ -75,8 +82,8 @@ func (h *house) introduce() {
 func (h *house) pages(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Office: h.office, Gate: h.rooms, Waits: h.waits, Hub: h.hub, Sessions: seats.NewSessions(h.db.pool), Orders: h.sold, Credit: h.purse,
-		Desk: h.organizers, Desks: h.desks, Hooks: h.hooks, DemoCard: h.card, Stripe: h.webhook,
-		Log: h.log, PublicURL: cfg.URL, Joins: cfg.Joins, AddressHeader: cfg.Header,
+		Desk: h.organizers, Desks: h.desks, Hooks: h.hooks, Limits: h.limits, DemoCard: h.card, Stripe: h.webhook,
+		Log: h.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})
 }
@@ -84,7 +91,7 @@ func (h *house) pages(cfg *Config, observe func(route string) func(status int, t
 // outbox writes and sends the mail that is due.
 func (h *house) outbox(cfg *Config, l net.Listener) *mail.Outbox {
 	letters := handlers.Letters{
-		Office: h.office, Orders: h.sold, Credit: h.purse, Waits: h.waits, Desk: h.organizers, Gate: h.rooms, URL: address(cfg, l),
+		Office: h.office, Orders: h.sold, Credit: h.purse, Waits: h.waits, Desk: h.organizers, Gate: h.rooms, URL: address(cfg, l), Now: h.hub.Now,
 	}
 	return &mail.Outbox{DB: h.db.pool, Log: h.log, Wake: h.sold.MailWritten(), By: cfg.transport, Write: letters.Write}
 }

@@ -12,7 +12,7 @@ import (
 // checkMail says how mail leaves: through the server that was named, or into a folder, so that nothing is lost on a laptop.
 func (cfg *Config) checkMail() error {
 	if cfg.SMTP != "" && cfg.MailFrom == "" {
-		return usageError{"--smtp needs --mail-from: the address that attendees see, such as tickets@example.org"}
+		return usageError{"USHER_SMTP needs --mail-from: the address that attendees see, such as tickets@example.org"}
 	}
 	from, err := mail.ParseAddress(cmp.Or(cfg.MailFrom, "tickets@localhost"))
 	if err != nil {
@@ -24,7 +24,7 @@ func (cfg *Config) checkMail() error {
 		return nil
 	}
 	if cfg.transport, err = post.NewSMTP(cfg.SMTP, sender, nil); err != nil {
-		return usageError{fmt.Sprintf("--smtp: %v", err)} // the address itself has a password in it
+		return usageError{fmt.Sprintf("USHER_SMTP: %v", err)} // the address itself has a password in it
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestServeHelpShowsEverySettingWithItsDefaultAndItsVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"--addr", "USHER_ADDR", ":8080", "--data", "USHER_DATA", "./data", "--database-url", "DATABASE_URL", "--url", "USHER_URL"} {
+	for _, want := range []string{"--addr", "USHER_ADDR", ":8080", "--data", "USHER_DATA", "./data", "DATABASE_URL", "DATABASE_URL_FILE", "--url", "USHER_URL"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -78,5 +78,5 @@ func withOrders(ctx context.Context, c *call, args int, do func(*orders.Orders) 
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error { return do(orders.New(db)) })
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error { return do(c.orders(db)) })
 }

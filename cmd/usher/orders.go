@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +35,9 @@ func eventOrders(ctx context.Context, c *call) error {
 			return err
 		}
 		if asCSV {
-			return writeCSV(ctx, c.stdout, orders.New(db), s)
+			return writeCSV(ctx, c.stdout, c.orders(db), s)
 		}
-		return orders.New(db).Lines(ctx, s.Event.Slug, func(l orders.Line) error {
+		return c.orders(db).Lines(ctx, s.Event.Slug, func(l orders.Line) error {
 			_, err := fmt.Fprintf(c.stdout, "%s  %-9s  %-30s  %s\n", l.Order, standing(l), s.Plan.Words(l.Idx), l.Name)
 			return err
 		})
@@ -75,12 +74,12 @@ var columns = []string{
 }
 
 func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale) error {
-	out := csv.NewWriter(w)
+	out := handlers.NewCSV(w)
 	head := slices.Clone(columns)
 	for _, q := range s.Event.Questions {
-		head = append(head, handlers.Harmless(q.Label))
+		head = append(head, q.Label)
 	}
-	if err := out.Write(head); err != nil {
+	if err := out.Line(head...); err != nil {
 		return err
 	}
 	err := o.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
@@ -100,13 +99,9 @@ func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale)
 		for i := range s.Event.Questions {
 			row = append(row, l.Answers[strconv.Itoa(i+1)])
 		}
-		for i := range row {
-			row[i] = handlers.Harmless(row[i])
-		}
-		return out.Write(row)
+		return out.Line(row...)
 	})
-	out.Flush()
-	return errors.Join(err, out.Error())
+	return errors.Join(err, out.Flush())
 }
 
 // eventDoor prints a link for those who let people in, or revokes all there are.
@@ -125,13 +120,13 @@ func eventDoor(ctx context.Context, c *call) error {
 	slug := c.args[0]
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
 		if revoke {
-			n, err := orders.New(db).CloseDoors(ctx, slug)
+			n, err := c.orders(db).CloseDoors(ctx, slug)
 			if err == nil {
 				_, err = fmt.Fprintf(c.stdout, "%d links were revoked.\n", n)
 			}
 			return err
 		}
-		secret, err := orders.New(db).OpenDoor(ctx, slug)
+		secret, err := c.orders(db).OpenDoor(ctx, slug)
 		if errors.Is(err, seats.ErrNoEvent) {
 			return noEvent(slug)
 		}

@@ -14,8 +14,16 @@ import (
 	"github.com/usherbox/usher/seats/desk"
 )
 
-// welcomeOwner prints the link by which the first organizer comes to be, as long as there is none.
+// welcomeOwner says, as long as there is no organizer, how the first one comes to be: with the link on a terminal, and with the
+// command that prints it where what is printed is kept, such as a journal.
 func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home string) error {
+	if !isTerminal(w) {
+		if has, err := desk.New(db, func() {}).HasOwner(ctx); err != nil || has {
+			return err
+		}
+		_, err := fmt.Fprint(w, "  No organizer yet. \"usher organizer link\" prints the link that creates the owner account.\n\n")
+		return err
+	}
 	token, err := desk.New(db, func() {}).SetupLink(ctx)
 	if errors.Is(err, desk.ErrHasOwner) {
 		return nil
@@ -23,7 +31,7 @@ func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home strin
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "  Nobody is at the desk yet. Whoever opens this link first becomes its owner:\n  %s/desk/setup/%s\n\n", home, token)
+	_, err = fmt.Fprintf(w, "  No organizer yet. Open this link to create the owner account:\n  %s/desk/setup/%s\n\n", home, token)
 	return err
 }
 
@@ -41,7 +49,7 @@ func organizerLink(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "%s/desk/setup/%s\n\nWhoever opens this link first becomes the owner of the desk. It works once, for a week, and is not shown again.\n", cfg.URL, token)
+		_, err = fmt.Fprintf(c.stdout, "%s/desk/setup/%s\n\nWhoever opens this link first becomes the owner of the desk. It works once, for a day, and is not shown again.\n", cfg.URL, token)
 		return err
 	})
 }
@@ -87,7 +95,7 @@ func organizerPassword(ctx context.Context, c *call) error {
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		email, _ := desk.Address(c.args[0]) // what is none is nobody's
+		email, _ := desk.Address(c.args[0]) // a word that is no address finds no organizer
 		token, name, err := desk.New(db, func() {}).PasswordLink(ctx, email)
 		if errors.Is(err, desk.ErrNoLink) {
 			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
@@ -95,7 +103,40 @@ func organizerPassword(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "%s/desk/password/%s\n\nBy this link %s chooses another password. It works once, for half an hour, and is not shown again.\n", cfg.URL, token, name)
+		_, err = fmt.Fprintf(c.stdout, "%s/desk/password/%s\n\nBy this link %s chooses another password. It works once, for ten minutes, and is not shown again.\n", cfg.URL, token, name)
+		return err
+	})
+}
+
+// organizerSignOut ends every session of an organizer.
+func organizerSignOut(ctx context.Context, c *call) error {
+	return onOrganizer(ctx, c, (*desk.Desk).SignOut, "Every session of %s has ended.\n")
+}
+
+// organizerUnlock removes every second factor of an organizer.
+func organizerUnlock(ctx context.Context, c *call) error {
+	return onOrganizer(ctx, c, (*desk.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n")
+}
+
+func onOrganizer(ctx context.Context, c *call, do func(*desk.Desk, context.Context, string) error, done string) error {
+	var cfg Config
+	fs := c.flags()
+	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
+		return err
+	}
+	if err := c.parse(fs, 1); err != nil {
+		return err
+	}
+	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+		email, _ := desk.Address(c.args[0]) // a word that is no address finds no organizer
+		err := do(desk.New(db, func() {}), ctx, email)
+		if errors.Is(err, desk.ErrNotYours) {
+			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.stdout, done, email)
 		return err
 	})
 }

@@ -185,7 +185,7 @@ func (c *call) withRooms(ctx context.Context, fs *flag.FlagSet, names int, check
 		}
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		err := do(gate.Control{DB: db, Who: shellUser()})
+		err := do(gate.Control{DB: db, Who: shellUser(), Box: c.box})
 		if errors.Is(err, gate.ErrNoRoom) {
 			return fmt.Errorf("there is no waiting room %q; nothing was changed. \"usher room list\" shows those there are", c.args[0])
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
+	"github.com/usherbox/usher/seats"
 )
 
 // rushCall is what was asked of the crowd.
@@ -22,6 +24,7 @@ type rushCall struct {
 	hold          time.Duration
 	course        string
 	json, gentle  bool
+	greedy        int // people
 }
 
 // rushIn sends a crowd to a box office and says what it was told.
@@ -32,6 +35,9 @@ func rushIn(ctx context.Context, c *call) (err error) {
 	}
 	if r.gentle {
 		return rush.Gentle(ctx, r.crowd.URL, c.stdout)
+	}
+	if r.greedy > 0 {
+		return r.sendGreedy(ctx, c)
 	}
 	if isTerminal(c.stderr) {
 		r.crowd.Progress = c.stderr
@@ -101,13 +107,14 @@ func (r *rushCall) parse(c *call) error {
 	fs.Func("give-up", "`share` that gives its seats back, as 10% or 0.1", share(&p.GiveUp))
 	fs.Func("lapse", "`share` that lets its time run out; in a stadium 10% if left out", share(&p.Lapse))
 	fs.Func("repeat", "`share` that sends a granted claim again", share(&p.Repeat))
-	fs.BoolVar(&p.Buy, "buy", false, "order what is held: open the checkout, fill it in, confirm")
+	fs.BoolVar(&p.Buy, "buy", false, "order what is held: open the checkout, fill it in, confirm; the tickets have to be free, and their event to confirm no email: the crowd reads none")
 	fs.StringVar(&p.Room, "room", "", "the waiting room's `word` in addresses, at --url")
 	fs.IntVar(&p.Slots, "slots", 0, "`people` inside at once: of a room of our own 5000 if left out, at --url what it has")
 	fs.Float64Var(&p.Faster, "faster", 20, "`times` as fast as people are those in front of a waiting room")
 	fs.Func("absent", "`share` of them that does not come when called, 35% if left out", share(&p.Absent))
 	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
 	fs.DurationVar(&p.Again, "again", 0, "for how `long` somebody asks again, with the same key, who gets no answer: as a page does while nodes are restarted")
+	fs.BoolVar(&p.OneAddress, "behind-one-address", false, "everybody comes from one address, as phones behind a carrier's router do; at --url they always do")
 	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
 	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
 	fs.IntVar(&p.Dead, "dead", 0, "`sockets` of them that ask for the map and read nothing any more; who reads is to notice nothing of it")
@@ -116,6 +123,7 @@ func (r *rushCall) parse(c *call) error {
 	fs.IntVar(&p.Speed, "speed", 1, "`times` as many people in a replay: 1, 10, 100")
 	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that makes two crowds alike")
 	fs.BoolVar(&r.json, "json", false, "report in JSON")
+	fs.IntVar(&r.greedy, "greedy", 0, "instead: so many `people`, each of whom tries for ten tickets of an event with a limit of 2, with new cookies and other spellings of their email")
 	fs.BoolVar(&r.gentle, "gentle", false, "an endless quiet crowd at every event of --url instead")
 	if err := c.parse(fs, 0); err != nil {
 		return err
@@ -183,6 +191,10 @@ func (r *rushCall) fits() error {
 	switch {
 	case r.gentle && p.Own:
 		return errors.New("--gentle needs the --url of a box office that is open")
+	case r.greedy < 0 || r.greedy > mostGreedy:
+		return fmt.Errorf("--greedy is 1 to %d people", mostGreedy)
+	case r.greedy > 0 && !p.Own:
+		return errors.New("--greedy has an event of its own, and no --url")
 	case r.gentle, p.Own:
 		return nil
 	case p.Event == "":
@@ -235,4 +247,40 @@ func isTerminal(w io.Writer) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+const (
+	greedyLimit       = 2
+	greedyTries       = 5  // orders of as many tickets as the limit: ten tickets
+	greedyConnections = 64 // at once
+	mostGreedy        = (seats.MaxSeats - 2*greedyLimit*greedyConnections) / greedyLimit
+)
+
+// sendGreedy sends people who want more than the limit to an event of their own.
+func (r *rushCall) sendGreedy(ctx context.Context, c *call) (err error) {
+	r.places, r.crowd.Buy = r.greedy*greedyLimit+2*greedyLimit*greedyConnections, true
+	server, err := r.openHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, server.Stop)
+	g := rush.Greed{
+		URL: server.URL, Event: r.crowd.Event, People: r.greedy, Limit: greedyLimit, Tries: greedyTries, Connections: greedyConnections, Seed: r.crowd.Seed,
+	}
+	report, err := g.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if report.Failed() {
+		fmt.Fprintf(c.stderr, "usher: the last that the server said:\n%s\n", server.Log())
+	}
+	if r.json {
+		err = json.NewEncoder(c.stdout).Encode(report)
+	} else {
+		err = report.Text(c.stdout)
+	}
+	if err == nil && report.Failed() {
+		err = fmt.Errorf("the limit per person did not hold: %d people above it, %d below, %d untrue answers, %d errors", report.Above, report.Below, report.Untrue, report.Errors)
+	}
+	return err
 }

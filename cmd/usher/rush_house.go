@@ -32,9 +32,18 @@ func (r *rushCall) openHouse(ctx context.Context) (_ *rush.Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	event := []string{"--plan", from, "--name", "Rush", "--hold", r.hold.String(), "--extensions", "1000"}
-	if r.crowd.Buy && r.plan == "" {
-		event = append(event, "--price", "A=0")
+	event := []string{"--plan", from, "--name", "Rush", "--hold", r.hold.String(), "--extensions", "1000", "--paid-ahead=false"}
+	if r.greedy > 0 {
+		event = append(event, "--limit", strconv.Itoa(greedyLimit), "--confirm-email", "never") // they read no mail
+	}
+	if r.crowd.Buy { // for nothing: what is paid later waits for its email to be confirmed, and the crowd reads no mail
+		categories := []seats.Category{{Key: "A"}}
+		if p, named := plan.Named(r.plan); named {
+			categories = p.Categories
+		}
+		for _, c := range categories {
+			event = append(event, "--price", c.Key+"=0")
+		}
 	}
 	if err := server.CreateEvent(ctx, event...); err != nil {
 		return nil, errors.Join(err, server.Stop())

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
@@ -28,6 +29,7 @@ func serve(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	defer closing(&err, listener.Close)
+	warnOfPlainHTTP(cfg, listener.Addr(), log)
 	numbers, err := listenMetrics(ctx, cfg.Metrics)
 	if err != nil {
 		return err
@@ -40,6 +42,9 @@ func serve(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	defer closing(&err, db.close)
+	if err := db.sealSecrets(ctx, cfg, log); err != nil {
+		return err
+	}
 	if cfg.Demo {
 		if err := addDemo(ctx, db.pool); err != nil {
 			return err
@@ -72,9 +77,11 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	crew.start(ctx, "feed", h.feed.Run)
 	crew.start(ctx, "hub", h.hub.Run)
 	crew.start(ctx, "waiting rooms", h.rooms.Run)
+	crew.start(ctx, "limits", h.limits.Run)
 	crew.start(ctx, "wait lists", h.waits.Run)
 	crew.start(ctx, "payments", h.sold.Reckon)
 	crew.start(ctx, "errands", h.sold.RunErrands)
+	crew.start(ctx, "unpaid orders", h.sold.RunDue)
 	crew.start(ctx, "demo card", h.card.Run)
 	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, h.office), counts, log))
 	crew.start(ctx, "mail", h.outbox(cfg, listener).Run)
@@ -89,6 +96,13 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	return crew
 }
 
+// warnOfPlainHTTP says so if others can reach this node and nothing says that they do by https.
+func warnOfPlainHTTP(cfg *Config, at net.Addr, log *slog.Logger) {
+	if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !strings.HasPrefix(cfg.URL, "https://") {
+		log.Warn("other machines reach this node by plain http: put a proxy with TLS in front, set USHER_URL to its https address, and listen on 127.0.0.1", "address", at.String())
+	}
+}
+
 func serveConfig(c *call) (*Config, error) {
 	var cfg Config
 	fs := c.flags()
@@ -101,15 +115,15 @@ func serveConfig(c *call) (*Config, error) {
 	return &cfg, cfg.check()
 }
 
-// welcome says what there is to see and where.
+// welcome prints the address, which programs that start this one on port 0 read, and then what there is to see.
 func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.Listener) error {
+	home := address(cfg, l)
+	fmt.Fprintf(w, "\n  The house is open:  %s\n\n", home)
 	list, err := seats.Events(ctx, db.pool)
 	if err != nil {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(e seats.Listing) bool { return e.Status == seats.Draft })
-	home := address(cfg, l)
-	fmt.Fprintf(w, "\n  The house is open:  %s\n\n", home)
 	const most = 5
 	for _, e := range list[:min(most, len(list))] {
 		fmt.Fprintf(w, "  %-24s %7s of %7s free   %s/events/%s\n", e.Name, thousands(e.Free), thousands(e.Seats), home, e.Slug)

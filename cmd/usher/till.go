@@ -23,6 +23,7 @@ type till struct {
 // openTill opens the till of a database.
 func openTill(cfg *Config, db *database, office *seats.Office, l net.Listener, log *slog.Logger) till {
 	t := till{sold: orders.New(db.pool), purse: credit.New(db.pool)}
+	t.sold.SealWith(db.box)
 	t.sold.Open(office, address(cfg, l), log)
 	t.card = demo.New(db.pool, t.sold.Hear)
 	t.sold.Accept(orders.Demo, t.card)

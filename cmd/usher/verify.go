@@ -53,7 +53,7 @@ func lookAtBooks(ctx context.Context, c *call) error {
 		return err
 	}
 	if _, err := os.Stat(cfg.Data); cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no folder %s, so there are no books in it: name the folder with --data, or the database with --database-url", cfg.Data)
+		return fmt.Errorf("there is no folder %s, so there are no books in it: name the folder with --data, or set DATABASE_URL", cfg.Data)
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
 		began := time.Now()

@@ -39,7 +39,7 @@ func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 			t.Error(err)
 		}
 	})
-	if _, err := try(t, "event", "create", "--data", folder, "--plan", "theatre", "--name", "Evening"); err != nil {
+	if _, err := try(t, "event", "create", "--data", folder, "--plan", "theatre", "--name", "Evening", "--paid-ahead=false"); err != nil {
 		t.Fatal(err)
 	}
 	if db, err = seats.Connect(t.Context(), p.DSN); err != nil {
@@ -52,14 +52,19 @@ func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 // status runs a command and returns its exit status and what it printed.
 func status(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	out, err := try(t, args...)
+	return statusWith(t, nil, args...)
+}
+
+func statusWith(t *testing.T, env map[string]string, args ...string) (int, string) {
+	t.Helper()
+	out, err := tryWith(t, env, args...)
 	return exitCode(err, io.Discard), out
 }
 
 func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 	t.Parallel()
 	folder, db := privateHouse(t)
-	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 36 {
+	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 39 {
 		t.Errorf("of books that are right it says %d:\n%s", code, out)
 	}
 	exec := func(sql string) {
@@ -68,7 +73,7 @@ func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 		}
 	}
 	exec(`UPDATE counter SET free[1] = free[1] - 1`)
-	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 25 {
+	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 28 {
 		t.Errorf("of books that are wrong it says %d:\n%s", code, out)
 	}
 	code, out := status(t, "verify", "--data", folder, "--json")
@@ -77,7 +82,7 @@ func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 		t.Errorf("in JSON it says %d, %v:\n%s", code, err, out)
 	}
 	wantLookedAfter(t, db)
-	for _, args := range []string{"--event morning", "--nonsense", "--data " + filepath.Join(folder, "none"), "--database-url postgres://127.0.0.1:1/none"} {
+	for _, args := range []string{"--event morning", "--nonsense", "--data " + filepath.Join(folder, "none")} {
 		if code, out := status(t, append([]string{"verify"}, strings.Fields(args)...)...); code != 2 || strings.Contains(out, "ok (") {
 			t.Errorf("where it cannot look (%s) it says %d:\n%s", args, code, out)
 		}

@@ -58,7 +58,15 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 		return err
 	}
 	r.leaves(who)
-	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body})
+	order := request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body}
+	status, _, err := l.ask(ctx, order)
+	if err == nil && status == http.StatusPreconditionRequired { // the box office checks browsers
+		if err := r.browse(ctx, l, who); err != nil {
+			return err
+		}
+		order.cookie = p.cookie
+		status, _, err = l.ask(ctx, order)
+	}
 	if err != nil {
 		r.books.sold(g)
 		return err

@@ -49,6 +49,7 @@ type Crowd struct {
 	Open   func(context.Context) error // closes the lobby once most are in it; nil: it closes by itself
 
 	Again       time.Duration // for how long somebody who gets no answer, or "unavailable", asks again, with the same key
+	OneAddress  bool          // everybody comes from one address; else, at a box office of their own, from many networks
 	Connections int           // shared by all people
 	Watchers    int           // sockets that only watch
 	Dead        int           // of them, those that stop reading before the crowd comes

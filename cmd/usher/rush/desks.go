@@ -12,9 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/usherbox/usher/seats"
 )
 
 // desks are live desks that organizers have open while the crowd comes.
@@ -28,17 +25,16 @@ type desks struct {
 
 var setupLink = regexp.MustCompile(`http://\S+/desk/setup/\S+`)
 
-// SetupLink is where the first organizer of the server signs up, once the server has said it.
+// SetupLink returns the link by which the first organizer of the server signs up.
 func (s *Server) SetupLink(ctx context.Context) (string, error) {
-	for range 100 {
-		if link := setupLink.FindString(s.Log()); link != "" {
-			return link, nil
-		}
-		if err := seats.Sleep(ctx, 100*time.Millisecond); err != nil {
-			return "", err
-		}
+	out, err := s.ask(ctx, "organizer", "link", "--url", s.URL)
+	if err != nil {
+		return "", err
 	}
-	return "", errors.New("rush: the server did not say where its first organizer signs up")
+	if link := setupLink.FindString(out); link != "" {
+		return link, nil
+	}
+	return "", fmt.Errorf("rush: no set-up link in %q", out)
 }
 
 // organize signs the first organizer up and returns a browser of theirs.

@@ -34,6 +34,9 @@ type line struct {
 	sent   bool          // the last try got as far as that
 	doubts int           // how many tries of the last request may have been heard, and their answers lost
 
+	from   int32 // person that requests come from
+	spread bool  // people come from many networks, and the box office believes a header about it
+
 	body []byte // of the last answer, until the next one
 	etag string // of the last answer
 }
@@ -137,6 +140,9 @@ func (l *line) write(r request) {
 		b = append(b, "text/html\r\n"...)
 	} else {
 		b = append(b, "application/json\r\n"...)
+	}
+	if l.spread {
+		b = append(appendAddress(append(append(b, addressHeader...), ": "...), l.from), "\r\n"...)
 	}
 	if r.cookie != "" {
 		b = append(append(append(b, "Cookie: "...), r.cookie...), "\r\n"...)

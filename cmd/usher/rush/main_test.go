@@ -48,6 +48,17 @@ func runAll(m *testing.M) (code int, err error) {
 // hall puts a hall of n seats, or an area of n places, on sale for one test and returns its word in addresses.
 func hall(t *testing.T, n int, area bool, hold time.Duration) (slug string) {
 	t.Helper()
+	return hallWith(t, n, area, "--hold", hold.String(), "--price", "A=0")
+}
+
+// hallFor is an area of n places with other flags.
+func hallFor(t *testing.T, n int, flags ...string) (slug string) {
+	t.Helper()
+	return hallWith(t, n, true, flags...)
+}
+
+func hallWith(t *testing.T, n int, area bool, flags ...string) (slug string) {
+	t.Helper()
 	p, err := Hall(n, area)
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +74,8 @@ func hall(t *testing.T, n int, area bool, hold time.Duration) (slug string) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	slug = strings.ToLower(t.Name())
-	if err := server.CreateEvent(t.Context(), "--plan", file, "--name", t.Name(), "--slug", slug, "--hold", hold.String()); err != nil {
+	slug = strings.ReplaceAll(strings.ToLower(t.Name()), "_", "-")
+	if err := server.CreateEvent(t.Context(), append([]string{"--plan", file, "--name", t.Name(), "--slug", slug}, flags...)...); err != nil {
 		t.Fatal(err)
 	}
 	return slug

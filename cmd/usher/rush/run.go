@@ -27,6 +27,7 @@ type run struct {
 	latencies *latencies // of every request, from the moment somebody wanted to send it
 	requests  atomic.Int64
 	claims    atomic.Int64 // that were answered
+	worked    atomic.Int64 // browsers that were checked
 	orders    atomic.Int64 // that were confirmed
 	lastOrder atomic.Int64 // when, since the first person
 	ends      [failed + 1]atomic.Int64
@@ -142,6 +143,7 @@ func (r *run) serve(ctx context.Context) {
 			continue
 		}
 		joins := r.people[t.who].step == stepJoin
+		l.from, l.spread = t.who, r.crowd.Own && !r.crowd.OneAddress
 		err := r.act(ctx, l, t.who)
 		if joins && err == nil {
 			r.room.joins.add(time.Duration(r.now() - t.at))

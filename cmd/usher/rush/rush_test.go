@@ -116,3 +116,14 @@ func TestTheReportHasItsFields(t *testing.T) {
 		t.Errorf("%v is too much", fields)
 	}
 }
+
+func TestBehindOneAddress_EverybodyGetsASeatWhileThereAreSome(t *testing.T) {
+	t.Parallel()
+	report := send(t, true, &Crowd{Event: hall(t, 36, true, time.Minute), Scenario: Replay, Course: []int{20, 20}, Speed: 1, OneAddress: true})
+	if report.taken != 36 || report.Got != 36 || report.SoldOut != 4 {
+		t.Errorf("%d of 36 places are taken; %d got one and %d were told that it is sold out, of 40", report.taken, report.Got, report.SoldOut)
+	}
+	if report.Worked == 0 || report.Worked > 10 {
+		t.Errorf("%d of 40 browsers were checked; 30 places need no check, and nobody is checked when it is sold out", report.Worked)
+	}
+}

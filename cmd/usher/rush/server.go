@@ -53,8 +53,8 @@ func StartServer(ctx context.Context, program string, watchers int) (*Server, er
 var opened = regexp.MustCompile(`http://[0-9.]+:\d+`)
 
 func (s *Server) start(ctx context.Context, watchers int) error {
-	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--data", s.data(), "--demo=false", //nolint:gosec // G204: it is this program
-		"--sockets-per-address", fmt.Sprint(watchers+100))
+	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.data(), "--demo=false", //nolint:gosec // G204: it is this program
+		"--sockets-per-address", fmt.Sprint(watchers+100), "--joins-per-network", "0")
 	s.cmd.Env = withoutSettings(os.Environ())
 	s.cmd.Stderr = s.log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the crowd, which then ends its server
@@ -114,12 +114,19 @@ func (s *Server) CloseLobby(ctx context.Context, room string) error {
 
 // do runs another command of the program on the server's database.
 func (s *Server) do(ctx context.Context, args ...string) error {
+	_, err := s.ask(ctx, args...)
+	return err
+}
+
+// ask is do, and returns what the command printed.
+func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.data())...) //nolint:gosec // G204: it is this program
 	cmd.Env = withoutSettings(os.Environ())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("rush: usher %s %s: %w\n%s", args[0], args[1], err, bytes.TrimSpace(out))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("rush: usher %s %s: %w\n%s", args[0], args[1], err, bytes.TrimSpace(out))
 	}
-	return nil
+	return string(out), nil
 }
 
 // Log is the last that the server said.

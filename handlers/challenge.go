@@ -1,0 +1,185 @@
+package handlers
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// statusChallenge is the answer to a claim of a visitor who has to do some work first: 428 Precondition Required.
+const statusChallenge = http.StatusPreconditionRequired
+
+var (
+	errChallenge = &problem{statusChallenge, "challenge", "Many requests come from your network, so we check that yours comes from a browser.", seatsStay, "Do the work that the event's address /challenge gives you, then send the request again."}
+	errTooFast   = &problem{http.StatusTooManyRequests, "too_many", "You have sent too many requests in a short time.", seatsStay, "Wait for the seconds in Retry-After, then try again."}
+	errUnpaid    = &problem{http.StatusTooManyRequests, "too_many", "This email address has too many unpaid orders for this event.", seatsStay, "Pay or cancel one of them, or choose a way to pay now."}
+)
+
+const seatsStay = "Seats that you hold stay yours until the time you were shown."
+
+// ClaimsPerVisitor is how many claims one visitor may send within a minute, unless a node is told otherwise.
+const ClaimsPerVisitor = 120
+
+// admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not; otherwise undo,
+// which gives back what a claim that was refused took from the limits.
+func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (undo func(), err error) {
+	e, now := h.limits.Of(s), time.Now()
+	if known { // of one who is new there is only this claim
+		key := limit.With(countsClaims, limit.IDKey(holder)^uint64(s.Event.ID))
+		if wait := h.limits.Take(key, 1, h.claims, now); wait > 0 {
+			retryAfter(w, wait)
+			return nil, errTooFast
+		}
+	}
+	network := networkOf(r)
+	n = max(1, min(n, s.Event.SeatsPerHolder))
+	if !e.Asks(network, n, now) {
+		return func() { e.Return(network, n) }, nil
+	}
+	if s.Remaining() == 0 { // the claim is refused anyway
+		return func() {}, nil
+	}
+	return func() {}, h.needsPass(r, s, holder)
+}
+
+// needsPass returns errChallenge unless the visitor has a pass for the event.
+func (h *Handlers) needsPass(r *http.Request, s *seats.Sale, holder seats.ID) error {
+	cookie, err := r.Cookie(h.kept(passName(s)))
+	if err != nil {
+		return errChallenge
+	}
+	if ok, err := h.gate.Passes(r.Context(), s.Event.ID, holder, cookie.Value); err != nil || ok {
+		return err
+	}
+	return errChallenge
+}
+
+func passName(s *seats.Sale) string { return "pass-" + strconv.FormatInt(s.Event.ID, 10) }
+
+// challenged answers a request that needs a pass first: programs are told so, browsers are led to the page that does the
+// work and comes back to from.
+func (h *Handlers) challenged(w http.ResponseWriter, r *http.Request, s *seats.Sale, from string) error {
+	to := views.Sale{Event: s.Event}.ChallengePath()
+	if !wantsJSON(r) {
+		http.Redirect(w, r, to+"?from="+url.QueryEscape(from), http.StatusSeeOther)
+		return nil
+	}
+	return writeJSON(w, statusChallenge, errorAnswer{errorBody{
+		Code: errChallenge.code, Message: errChallenge.what + " " + errChallenge.holds + " " + errChallenge.next, Seats: []string{}, Nearest: []string{}, To: to,
+	}})
+}
+
+// GET /events/{slug}/challenge
+func (h *Handlers) challenge(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	w.Header().Set("Cache-Control", "no-store")
+	holder, known := h.visitor(r)
+	if !known {
+		holder = h.greet(w)
+	}
+	work, err := h.gate.ChallengeOf(r.Context(), s.Event.ID, holder)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, work)
+	}
+	return h.showChallenge(w, r, s, http.StatusOK, views.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&gate.Proof{Challenge: work}).String()})
+}
+
+func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.ChallengePage) error {
+	p.Page = views.Page{Title: "Checking your browser · " + s.Event.Name, Nonce: nonce(w), Script: "challenge.js", Style: "list.css"}
+	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan}
+	return writePage(w, r, status, views.Challenge(p))
+}
+
+// onwardTo is a page of the event to go on to: never another site.
+func onwardTo(s *seats.Sale, from string) string {
+	at := views.Sale{Event: s.Event}
+	if from == at.CheckoutPath() {
+		return from
+	}
+	return comeFromPath(from, s)
+}
+
+// POST /events/{slug}/challenge gives a visitor a pass for their work.
+func (h *Handlers) solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	w.Header().Set("Cache-Control", "no-store")
+	text, err := proofOf(r)
+	if err != nil {
+		return err
+	}
+	p := views.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: text}
+	err = h.givePass(w, r, s, text)
+	if known := roomError(err); known != nil && !wantsJSON(r) {
+		if known != errPatience { // this work is worth nothing any more
+			http.Redirect(w, r, views.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
+			return nil
+		}
+		p.Failed = "The minute is not over yet. Please wait a little longer, then press Continue."
+		return h.showChallenge(w, r, s, known.status, p)
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, p.From, http.StatusSeeOther)
+	return nil
+}
+
+func (h *Handlers) givePass(w http.ResponseWriter, r *http.Request, s *seats.Sale, text string) error {
+	holder, known := h.visitor(r)
+	proof, err := gate.ReadProof(text)
+	if !known || err != nil {
+		return gate.ErrWork
+	}
+	pass, _, err := h.gate.Pass(r.Context(), s.Event.ID, holder, proof)
+	if err != nil {
+		return err
+	}
+	if proof.Patient() && h.hurried(w, r, countsPatience, (h.joins+patientOf-1)/patientOf) {
+		return errTooFast
+	}
+	h.keepCookie(w, passName(s), pass)
+	return nil
+}
+
+// proofOf reads the proof from a form or from JSON.
+func proofOf(r *http.Request) (string, error) {
+	if isForm(r) {
+		err := parseForm(r)
+		return r.PostFormValue("proof"), err
+	}
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return "", errMedia
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "", err
+	}
+	var asked struct {
+		Proof string `json:"proof"`
+	}
+	return asked.Proof, decodeJSON(body, &asked)
+}
+
+// limitOrder fills in what the limits on unpaid orders are of a form that is paid later.
+func (h *Handlers) limitOrder(r *http.Request, s *seats.Sale, holder seats.ID, form *orders.Form) {
+	f := h.limits.Of(s).Figures()
+	form.Network = networkOf(r).String()
+	form.Unpaid = orders.UnpaidLimits{PerEmail: f.UnpaidPerEmail, PerNetwork: f.UnpaidPerNetwork}
+	if f.Challenge == limit.Off || h.needsPass(r, s, holder) == nil {
+		form.Unpaid.PerNetwork = 0
+	}
+}

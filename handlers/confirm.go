@@ -1,0 +1,89 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+var errNoConfirmation = &problem{404, "link", "This link confirms no order.", nothingChanged, "Open the newest mail that we sent you, or order again."}
+
+// GET /confirmations/{token}
+//
+// Looking confirms nothing: programs that read mail look at every address in it. The button does.
+func (h *Handlers) confirmation(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.orders.ToConfirm(r.Context(), r.PathValue("token"))
+	if errors.Is(err, orders.ErrNoLink) {
+		return errNoConfirmation
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
+	}
+	if p.Done() || p.Over() || p.Confirmed {
+		http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+		return nil
+	}
+	s, err := h.office.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	return writePage(w, r, http.StatusOK, views.Confirmation(views.PaymentPage{
+		Page: views.Page{Title: "Confirm your order · " + s.Event.Name, Nonce: nonce(w), Style: "order.css"}, Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
+	}, r.PathValue("token")))
+}
+
+// POST /confirmations/{token}
+//
+// The link alone is enough: the mail may be read in another browser. A repeat leads to the same order.
+func (h *Handlers) confirmOrder(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.orders.Confirm(r.Context(), r.PathValue("token"))
+	if errors.Is(err, orders.ErrNoLink) {
+		return errNoConfirmation
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
+	}
+	http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+	return nil
+}
+
+// POST /payments/{code}/mails
+func (h *Handlers) confirmAgain(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.orders.Payment(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	said := "sent"
+	if err := h.orders.ConfirmAgain(r.Context(), p); errors.Is(err, orders.ErrMailed) {
+		said = "enough"
+	} else if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		return writeJSON(w, http.StatusAccepted, paymentAnswer{describePayment(p)})
+	}
+	http.Redirect(w, r, views.PaymentPath(p.Code)+"?mail="+said, http.StatusSeeOther)
+	return nil
+}
+
+// confirmEnds is until when the seats of an order that waits for its email are kept; zero for payments of money.
+func (h *Handlers) confirmEnds(r *http.Request, s *seats.Sale, p orders.Payment) (ends time.Time, err error) {
+	if !p.Confirms() || p.Over() {
+		return ends, nil
+	}
+	hold, err := s.Hold(r.Context(), p.Holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return ends, err
+	}
+	return hold.ExpiresAt, nil
+}

@@ -1,0 +1,441 @@
+package handlers
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // as apps do
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/desk"
+)
+
+// app is an authenticator app, written once more: RFC 6238 as apps have it.
+func app(t *testing.T, secret string, steps int64) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(secret, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha1.New, key)
+	_ = binary.Write(mac, binary.BigEndian, time.Now().Unix()/30+steps)
+	sum := mac.Sum(nil)
+	at := sum[19] & 15
+	return fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[at:])&0x7fffffff)%1000000)
+}
+
+var shownSecret = regexp.MustCompile(`data-secret>([A-Z2-7 ]+)<`)
+
+// enrols turns on codes for a person at the desk, and returns the secret of their app and their recovery codes.
+func (s *site) enrols(t *testing.T, who *http.Client) (secret string, recovery []string) {
+	t.Helper()
+	a, page := s.page(t, who, "/desk/account/second-factor")
+	found := shownSecret.FindStringSubmatch(page)
+	if a.StatusCode != 200 || found == nil {
+		t.Fatal(a.StatusCode, page)
+	}
+	a, body := send(t, who, "POST", s.url+"/desk/account/codes", `{"code":"`+app(t, found[1], -1)+`"}`)
+	var said struct {
+		Codes []string `json:"recovery_codes"`
+	}
+	if a.StatusCode != 201 || json.Unmarshal([]byte(body), &said) != nil || len(said.Codes) != 10 {
+		t.Fatal(a.StatusCode, body)
+	}
+	return found[1], said.Codes
+}
+
+// from is a person in another network.
+func (s *site) from(t *testing.T, address string) *http.Client {
+	t.Helper()
+	who := person(t)
+	who.Transport = behind(address)
+	return who
+}
+
+type behind string
+
+func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Forwarded-For", string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func newProxiedSite(t *testing.T) *site {
+	t.Helper()
+	return newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.AddressHeader, c.Proxies = "X-Forwarded-For", Proxies })
+}
+
+func TestSignIn_StrangerCannotLockAnOrganizerOut(t *testing.T) {
+	t.Parallel()
+	s := newProxiedSite(t)
+	known := s.owner(t)
+	if a, _ := s.submit(t, known, "/desk/session/end", nil); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode)
+	}
+	wrong := `{"email":"ann@example.org","password":"wrong wrong wrong"}`
+	answers := make(chan int, 11)
+	for range 11 {
+		go func() {
+			r, _ := http.NewRequestWithContext(t.Context(), "POST", s.url+"/desk/session", strings.NewReader(wrong))
+			r.Header.Set("Content-Type", "application/json")
+			a, err := s.from(t, "203.0.113.7").Do(r)
+			if err != nil {
+				answers <- 0
+				return
+			}
+			defer a.Body.Close()
+			if a.StatusCode == http.StatusTooManyRequests && a.Header.Get("Retry-After") == "" {
+				t.Error("a try that was refused does not say for how long")
+			}
+			answers <- a.StatusCode
+		}()
+	}
+	counts := map[int]int{}
+	for range 11 {
+		counts[<-answers]++
+	}
+	if counts[403] < 3 || counts[403]+counts[429]+counts[503] != 11 {
+		t.Errorf("the stranger is answered %v", counts)
+	}
+	right := `{"email":"ann@example.org","password":"` + deskPassword + `"}`
+	began := time.Now()
+	if a, body := send(t, known, "POST", s.url+"/desk/session", right); a.StatusCode != http.StatusNoContent {
+		t.Errorf("the device that signed in before: %d %s", a.StatusCode, body)
+	}
+	if took := time.Since(began); took > 6*time.Second { // who is slowed down waits 8 s by now
+		t.Errorf("the device that signed in before waits %s", took)
+	}
+	if a, body := send(t, s.from(t, "198.51.100.7"), "POST", s.url+"/desk/session", right); a.StatusCode != http.StatusNoContent {
+		t.Errorf("a new device of another network: %d %s", a.StatusCode, body)
+	}
+	s.exec(t, `UPDATE attempt SET tries = 900 WHERE who = sha256('network 203.0.113.0/24')`)
+	if a, _ := send(t, s.from(t, "203.0.113.9"), "POST", s.url+"/desk/session", `{"email":"bob@example.org","password":"wrong wrong wrong"}`); a.StatusCode != 429 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("a network that tried too often: %d", a.StatusCode)
+	}
+}
+
+// A botnet has another address for each try, so no network is slowed or refused: the address that it tries is.
+func TestSignIn_BotnetIsSlowedAndTheOrganizerStillSignsIn(t *testing.T) {
+	t.Parallel()
+	s := newProxiedSite(t)
+	known := s.owner(t)
+	if a, _ := s.submit(t, known, "/desk/session/end", nil); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode)
+	}
+	const wrong = `{"email":"ann@example.org","password":"wrong wrong wrong"}`
+	for n := range 20 {
+		if a, _ := send(t, s.from(t, fmt.Sprintf("203.0.%d.7", n)), "POST", s.url+"/desk/session", wrong); a.StatusCode != http.StatusForbidden {
+			t.Fatalf("try %d: %d", n, a.StatusCode)
+		}
+	}
+	s.exec(t, `UPDATE attempt SET tries = 5000 WHERE who = sha256('email ann@example.org')`)
+	began := time.Now()
+	if a, _ := send(t, s.from(t, "203.0.99.7"), "POST", s.url+"/desk/session", wrong); a.StatusCode != http.StatusForbidden {
+		t.Errorf("a try of another address: %d", a.StatusCode)
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("try 5001 takes %s", took)
+	}
+	right := `{"email":"ann@example.org","password":"` + deskPassword + `"}`
+	began = time.Now()
+	if a, body := send(t, known, "POST", s.url+"/desk/session", right); a.StatusCode != http.StatusNoContent || time.Since(began) >= 2*time.Second {
+		t.Errorf("the organizer's own device after %s: %d %s", time.Since(began), a.StatusCode, body)
+	}
+	if a, body := send(t, s.from(t, "198.51.100.7"), "POST", s.url+"/desk/session", right); a.StatusCode != http.StatusNoContent {
+		t.Errorf("a new device of theirs: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestPassword_TeamsNameIsRefusedWhereItIsChosen(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.exec(t, `UPDATE team SET name = 'Seagull Players' WHERE id = (SELECT min(id) FROM team)`)
+	change := func(password string) (*http.Response, string) {
+		return send(t, ann, "POST", s.url+"/desk/account/password", fmt.Sprintf(`{"before":%q,"password":%q}`, deskPassword, password))
+	}
+	for _, password := range []string{"seagullplayers2026", "usher-boxoffice-1", "Ticket Festival 2026"} {
+		if a, body := change(password); a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%q: %d %s", password, a.StatusCode, body)
+		}
+	}
+	if a, body := change("five quiet green lamps"); a.StatusCode != http.StatusNoContent {
+		t.Errorf("a password: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestSignIn_PrivateNetworksAreLimitedToo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.owner(t)
+	s.exec(t, `INSERT INTO attempt (who, tries) VALUES (sha256('network 127.0.0.0/24'), 600)`)
+	if a, _ := send(t, person(t), "POST", s.url+"/desk/session", `{"email":"bob@example.org","password":"wrong wrong wrong"}`); a.StatusCode != 429 {
+		t.Errorf("the 601st failure from this machine: %d", a.StatusCode)
+	}
+}
+
+func TestSecondFactor_CodeIsAskedAfterThePasswordAndTheResetLink(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	secret, recovery := s.enrols(t, ann)
+	who := person(t)
+	a, body := send(t, who, "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"`+deskPassword+`"}`)
+	if a.StatusCode != http.StatusAccepted || !strings.Contains(body, "/desk/session/second") {
+		t.Fatalf("the password alone: %d %s", a.StatusCode, body)
+	}
+	if a, _ := send(t, who, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("the desk after the password alone: %d", a.StatusCode)
+	}
+	for code, want := range map[string]int{"000000": 403, app(t, secret, -1): 403} { // wrong, and used when it was turned on
+		if a, body := send(t, who, "POST", s.url+"/desk/session/second", `{"code":"`+code+`"}`); a.StatusCode != want {
+			t.Errorf("%s: %d %s", code, a.StatusCode, body)
+		}
+	}
+	if a, page := s.submit(t, who, "/desk/session/second", url.Values{"code": {"123"}}); a.StatusCode != 403 || !strings.Contains(page, "This code does not work") {
+		t.Errorf("a short code on the page: %d", a.StatusCode)
+	}
+	if a, body := send(t, who, "POST", s.url+"/desk/session/second", `{"code":"`+app(t, secret, 0)+`"}`); a.StatusCode != http.StatusNoContent {
+		t.Fatalf("the right code: %d %s", a.StatusCode, body)
+	}
+	if a, _ := send(t, who, "GET", s.url+"/desk/team", ""); a.StatusCode != 200 {
+		t.Errorf("the desk after both: %d", a.StatusCode)
+	}
+
+	token, _, err := s.organizers.PasswordLink(t.Context(), "ann@example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reset := person(t)
+	if a, body := s.submit(t, reset, "/desk/password/"+token, url.Values{"password": {"four other plain words"}}); a.StatusCode != 303 || !strings.HasPrefix(a.Header.Get("Location"), "/desk/session/second") {
+		t.Fatalf("the reset link: %d to %s %s", a.StatusCode, a.Header.Get("Location"), body)
+	}
+	if a, _ := send(t, reset, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("the desk after the reset link alone: %d", a.StatusCode)
+	}
+	if a, body := send(t, reset, "POST", s.url+"/desk/session/second", `{"code":"`+strings.ToLower(recovery[3])+`"}`); a.StatusCode != http.StatusNoContent {
+		t.Errorf("a recovery code: %d %s", a.StatusCode, body)
+	}
+	again := person(t)
+	send(t, again, "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"four other plain words"}`)
+	if a, _ := send(t, again, "POST", s.url+"/desk/session/second", `{"code":"`+recovery[3]+`"}`); a.StatusCode != 403 {
+		t.Errorf("a recovery code once more: %d", a.StatusCode)
+	}
+	if a, body := send(t, reset, "POST", s.url+"/desk/account/recovery", `{}`); a.StatusCode != 201 || strings.Contains(body, recovery[4]) {
+		t.Errorf("new recovery codes: %d", a.StatusCode)
+	}
+	if a, _ := send(t, reset, "POST", s.url+"/desk/account/codes/removal", `{}`); a.StatusCode != http.StatusNoContent {
+		t.Errorf("turning codes off: %d", a.StatusCode)
+	}
+	if a, _ := send(t, person(t), "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"four other plain words"}`); a.StatusCode != http.StatusNoContent {
+		t.Errorf("afterwards the password alone: %d", a.StatusCode)
+	}
+}
+
+func TestSecondFactor_TeamThatDemandsItLeadsMembersToEnrolment(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	bob := s.memberOf(t, "bob", desk.Door, s.sale.Event.Team)
+	if a, body := send(t, ann, "POST", s.url+"/desk/team/second-factor", `{"key":"k","on":true}`); a.StatusCode != http.StatusNoContent {
+		t.Fatal(a.StatusCode, body)
+	}
+	for _, who := range []*http.Client{ann, bob} {
+		if a, _ := s.page(t, who, "/desk"); a.StatusCode != 303 || a.Header.Get("Location") != "/desk/account/second-factor" {
+			t.Errorf("without a second factor: %d to %s", a.StatusCode, a.Header.Get("Location"))
+		}
+		if a, body := send(t, who, "GET", s.url+"/desk", ""); a.StatusCode != 403 || !strings.Contains(body, `"second_factor"`) {
+			t.Errorf("as a program: %d %s", a.StatusCode, body)
+		}
+	}
+	s.enrols(t, bob)
+	if a, _ := s.page(t, bob, "/desk"); a.StatusCode != 200 {
+		t.Errorf("with one: %d", a.StatusCode)
+	}
+	var mails int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND (email = 'ann@example.org' AND about LIKE '%demands a second factor%' OR email = 'bob@example.org' AND about LIKE '%code of an app%')`).Scan(&mails); err != nil || mails != 2 {
+		t.Errorf("%d mails tell of it, %v", mails, err)
+	}
+}
+
+func TestProof_IsAskedBeforeWhatChangesAccountsKeysAndTeams(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.memberOf(t, "bob", desk.Door, s.sale.Event.Team)
+	s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
+	for path, body := range map[string]string{
+		"/desk/account/passkeys/options": `{}`, "/desk/account/passkeys/eA/removal": `{}`, "/desk/account/codes": `{"code":"1"}`, "/desk/account/codes/removal": `{}`, "/desk/account/recovery": `{}`,
+		"/desk/keys": `{"key":"k","name":"Till","scopes":["look"]}`, "/desk/hooks": `{"key":"k","url":"https://example.org/","kinds":["order.confirmed"]}`,
+		"/desk/team/invitations": `{"key":"k","email":"eve@example.org","role":"door"}`, "/desk/team/members/2": `{"key":"k","role":"owner"}`, "/desk/team/members/2/removal": `{"key":"k"}`,
+		"/desk/team/second-factor": `{"key":"k","on":true}`, "/desk/session/everywhere": `{}`,
+	} {
+		if a, body := send(t, ann, "POST", s.url+path, body); a.StatusCode != 403 || !strings.Contains(body, `"proof"`) {
+			t.Errorf("%s without proof: %d %s", path, a.StatusCode, body)
+		}
+	}
+	a, _ := s.submit(t, ann, "/desk/team/members/2/removal", url.Values{"key": {"k"}})
+	if at := a.Header.Get("Location"); a.StatusCode != 303 || !strings.HasPrefix(at, "/desk/session/proof?again=yes&to=") {
+		t.Errorf("a form without proof: %d to %s", a.StatusCode, at)
+	}
+	if a, page := s.submit(t, ann, "/desk/session/proof", url.Values{"password": {"not the password"}}); a.StatusCode != 403 || !strings.Contains(page, "This is not your password.") {
+		t.Errorf("a wrong password: %d", a.StatusCode)
+	}
+	if a, body := send(t, ann, "POST", s.url+"/desk/session/proof", `{"password":"`+deskPassword+`"}`); a.StatusCode != http.StatusNoContent {
+		t.Errorf("the right password: %d %s", a.StatusCode, body)
+	}
+	if a, _ := s.submit(t, ann, "/desk/team/members/2/removal", url.Values{"key": {"k"}}); a.StatusCode != 303 || a.Header.Get("Location") != "/desk/team?done=removed" {
+		t.Errorf("with proof: %d to %s", a.StatusCode, a.Header.Get("Location"))
+	}
+	var told int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND (about LIKE 'Ann removed bob%' AND email = 'ann@example.org' OR about LIKE 'You are no longer%' AND email = 'bob@example.org')`).Scan(&told); err != nil || told != 2 {
+		t.Errorf("%d mails tell of it, %v", told, err)
+	}
+}
+
+func TestSessions_AreListedAndSignedOutOneByOne(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	here := s.owner(t)
+	there := s.atDesk(t, "ann")
+	_, page := s.page(t, here, "/desk/account")
+	end := regexp.MustCompile(`/desk/account/sessions/\d+/end`).FindAllString(page, -1)
+	if len(end) != 1 || !strings.Contains(page, "(this device)") || !strings.Contains(page, "127.0.0.0/24") || !strings.Contains(page, "Signed in</b>") {
+		t.Fatalf("the page offers %v", end)
+	}
+	if a, _ := send(t, here, "POST", s.url+"/desk/account/sessions/99999/end", `{}`); a.StatusCode != 404 {
+		t.Errorf("a session of nobody: %d", a.StatusCode)
+	}
+	if a, body := send(t, here, "POST", s.url+end[0], `{}`); a.StatusCode != http.StatusNoContent {
+		t.Fatal(a.StatusCode, body)
+	}
+	if a, _ := send(t, there, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("there: %d", a.StatusCode)
+	}
+	if a, _ := send(t, here, "GET", s.url+"/desk", ""); a.StatusCode != 200 {
+		t.Errorf("here: %d", a.StatusCode)
+	}
+	seen := func() (at time.Time) {
+		if err := s.db.QueryRow(t.Context(), `SELECT max(seen_at) FROM desk_session`).Scan(&at); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	before := seen()
+	send(t, here, "GET", s.url+"/desk", "")
+	if !seen().Equal(before) {
+		t.Error("a request within five minutes writes")
+	}
+	s.exec(t, `UPDATE desk_session SET seen_at = seen_at - interval '11 hours'`)
+	if a, _ := send(t, here, "GET", s.url+"/desk", ""); a.StatusCode != 200 || seen().Before(before) {
+		t.Errorf("after 11 hours: %d", a.StatusCode)
+	}
+	s.exec(t, `UPDATE desk_session SET seen_at = seen_at - interval '13 hours'`)
+	if a, _ := send(t, here, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("after 13 hours without a request: %d", a.StatusCode)
+	}
+	old := s.atDesk(t, "ann")
+	s.exec(t, `UPDATE desk_session SET started_at = started_at - interval '8 days'`)
+	if a, _ := send(t, old, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("after 8 days: %d", a.StatusCode)
+	}
+}
+
+func TestSecurityLog_ShowsOwnersWhatHappenedAndGathersFailures(t *testing.T) {
+	t.Parallel()
+	s := newProxiedSite(t)
+	ann := s.owner(t)
+	bob := s.memberOf(t, "bob", desk.Viewer, s.sale.Event.Team)
+	for range 3 { // within a second, while they are gathered
+		send(t, s.from(t, "203.0.113.7"), "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"wrong wrong wrong"}`)
+	}
+	send(t, bob, "GET", s.url+"/desk/log", "")
+	send(t, bob, "GET", s.url+"/desk/events/nothing", "")
+	want := map[string]int{desk.SignedIn: 2, desk.SignInFailed: 3, desk.RefusedByRole: 1, desk.RefusedByTeam: 1}
+	deadline := time.After(90 * time.Second)
+	for {
+		a, body := send(t, ann, "GET", s.url+"/desk/log?about=security", "")
+		var said struct {
+			Events []struct {
+				Kind, Email, Network string
+				Times                int
+			}
+		}
+		if a.StatusCode != 200 || json.Unmarshal([]byte(body), &said) != nil {
+			t.Fatal(a.StatusCode, body)
+		}
+		got := map[string]int{}
+		for _, e := range said.Events {
+			got[e.Kind] += e.Times
+		}
+		if fmt.Sprint(got) == fmt.Sprint(want) {
+			if strings.Contains(body, "wrong wrong") {
+				t.Error("the log has a password in it")
+			}
+			break
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("the log has %v, want %v: %s", got, want, body)
+		case <-time.After(50 * time.Millisecond): // they are written within seconds, repeats at the end of the minute
+		}
+	}
+	var rows int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM security_event WHERE kind = 'sign_in_failed'`).Scan(&rows); err != nil || rows > 2 { // two minutes at most
+		t.Errorf("three failures are %d rows, %v", rows, err)
+	}
+	if a, page := s.page(t, ann, "/desk/log?about=security"); a.StatusCode != 200 || !strings.Contains(page, "203.0.113.0/24") {
+		t.Errorf("the page: %d", a.StatusCode)
+	}
+	manager := s.memberOf(t, "eve", desk.Manager, s.sale.Event.Team)
+	if a, _ := send(t, manager, "GET", s.url+"/desk/log?about=security", ""); a.StatusCode != 403 {
+		t.Errorf("a manager at the security log: %d", a.StatusCode)
+	}
+}
+
+func TestAPIKey_ExpiresAndItsOwnersAreToldBefore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	if a, body := send(t, ann, "POST", s.url+"/desk/keys", `{"key":"a","name":"Till","scopes":["look"],"days":366}`); a.StatusCode != 422 {
+		t.Errorf("a key for longer than a year: %d %s", a.StatusCode, body)
+	}
+	a, body := send(t, ann, "POST", s.url+"/desk/keys", `{"key":"b","name":"Till","scopes":["look"],"days":30}`)
+	key := regexp.MustCompile(`usher_[0-9a-z]{26}`).FindString(body)
+	if a.StatusCode != 201 || key == "" {
+		t.Fatal(a.StatusCode, body)
+	}
+	program := person(t)
+	program.Transport = withKey(key)
+	if a, _ := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 200 {
+		t.Errorf("the key: %d", a.StatusCode)
+	}
+	s.exec(t, `UPDATE api_key SET expires_at = clock_timestamp() + interval '6 days'`)
+	for range 2 {
+		if err := s.organizers.WarnOfKeys(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var warned int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE about LIKE 'The key “Till”%expires on%' AND email = 'ann@example.org'`).Scan(&warned); err != nil || warned != 1 {
+		t.Errorf("%d mails warn, %v", warned, err)
+	}
+	if s.deskMail(t, "ann@example.org", desk.MailSecurity) != "/desk/account" {
+		t.Error("the mail does not lead to the account")
+	}
+	s.exec(t, `UPDATE api_key SET created_at = clock_timestamp() - interval '2 days', expires_at = clock_timestamp() - interval '1 second'`)
+	if a, _ := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
+		t.Errorf("the key that expired: %d", a.StatusCode)
+	}
+	if _, page := s.page(t, ann, "/desk/keys"); !strings.Contains(page, "expired <time") {
+		t.Error("the page does not say that it expired")
+	}
+}
