@@ -19,15 +19,15 @@ type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, no
 func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
 	s := sales{
-		theatre: house.event(t, "theatre"),
+		theatre: house.event(t, "theatre", "--limit", "20"),
 		short:   house.named(t, "short", "theatre", "--hold", "8s"),
-		places:  house.named(t, "places", "conference", "--limit", "4", "--ask-birth"),
+		places:  house.named(t, "places", "conference", "--limit", "20", "--ask-birth"),
 		stadium: house.named(t, "stadium", "stadium"),
-		demo:    house.named(t, "demo", "theatre", "--demo-card"),
-		asking:  house.named(t, "asking", "conference", append([]string{"--limit", "4"}, asking...)...),
+		demo:    house.named(t, "demo", "theatre", "--demo-card", "--limit", "20"),
+		asking:  house.named(t, "asking", "conference", append([]string{"--limit", "20"}, asking...)...),
 	}
 	s.full = house.named(t, "full", tinyPlan(t))
-	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
+	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--limit", "20", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
 	s.none = ownOffice(t).url
 	s.later = house.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
 	s.paused, s.closed = house.named(t, "paused", "conference"), house.named(t, "closed", "conference")
@@ -60,10 +60,11 @@ func sellsOut(t *testing.T, slug string, labels ...string) {
 	t.Helper()
 	buyer := someProgram(t, house)
 	h := buyer.claim(slug, labels...)
-	status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Bob", "email": "bob@example.org", "method": "door"})
+	status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Bob", "email": emailOf(h.ID), "method": "door"})
 	if status >= 300 {
 		t.Fatalf("an order: status %d, %+v", status, a.Error)
 	}
+	buyer.confirms(emailOf(h.ID))
 }
 
 // tinyPlan is the file of a plan of two seats.

@@ -86,7 +86,7 @@ func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {
 	program := ann.sameSession()
 	_, before := program.ask("GET", "/events/"+slug+"/hold", nil)
 
-	ann.press(ann.tray().GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "More time"}))
+	ann.press(ann.tray().GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Extend time"}))
 	ann.hears("You have more time")
 	_, after := program.ask("GET", "/events/"+slug+"/hold", nil)
 	if !after.Hold.ExpiresAt.After(before.Hold.ExpiresAt) || after.Hold.ExtensionsLeft != before.Hold.ExtensionsLeft-1 {

@@ -35,20 +35,14 @@ func TestCtrlCEndsEverythingCleanlyWithinFiveSeconds(t *testing.T) {
 	})
 }
 
-// within fails if something takes longer than it may three times out of three: a busy machine is slow now and then, a
-// slow program each time.
+// within logs how long something takes. In `make figures` it fails if that is longer than it may.
 func within(t *testing.T, most time.Duration, takes func() time.Duration) {
 	t.Helper()
-	var seen []time.Duration
-	for range 3 {
-		took := takes().Round(time.Millisecond)
-		if took <= most {
-			t.Logf("it took %v", took)
-			return
-		}
-		seen = append(seen, took)
+	took := takes().Round(time.Millisecond)
+	t.Logf("it took %v, budget %v", took, most)
+	if timed && took > most {
+		t.Errorf("it took %v, want %v at most", took, most)
 	}
-	t.Errorf("it took %v, want %v at most", seen, most)
 }
 
 func TestASecondStartIsReadyWithinThreeSeconds(t *testing.T) {
@@ -65,7 +59,7 @@ func TestASecondStartIsReadyWithinThreeSeconds(t *testing.T) {
 
 func TestUsherKilledInTheMiddleLosesNoHold(t *testing.T) {
 	t.Parallel()
-	o := ownOffice(t)
+	o := lastingOffice(t)
 	slug := o.event(t, "theatre")
 	ann := someProgram(t, o)
 	before := ann.claim(slug, "Stalls/C/12", "Stalls/C/13")

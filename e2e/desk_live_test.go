@@ -28,14 +28,31 @@ func (p *person) sold(n int) {
 // buys takes seats and orders them, as a program.
 func (p *program) buys(slug string, labels ...string) {
 	p.t.Helper()
-	h := p.claim(slug, labels...)
+	p.ordersHeld(slug, p.claim(slug, labels...))
+}
+
+// ordersHeld orders what it holds, to pay at the door.
+func (p *program) ordersHeld(slug string, h hold) {
+	p.t.Helper()
 	status, a := p.ask("POST", "/events/"+slug+"/orders", map[string]any{
-		"hold": h.ID, "seats": h.Seats, "name": "Ann Ørsted", "email": "ann@example.org", "method": "door",
+		"hold": h.ID, "seats": h.Seats, "name": "Ann Ørsted", "email": emailOf(h.ID), "method": "door",
 	})
-	if status != http.StatusCreated {
-		p.t.Fatalf("order %q: status %d, %+v", labels, status, a.Error)
+	if status != http.StatusAccepted {
+		p.t.Fatalf("order %q: status %d, %+v", h.Seats, status, a.Error)
+	}
+	p.confirms(emailOf(h.ID))
+}
+
+// confirms sends the link of the mail about an order.
+func (p *program) confirms(email string) {
+	p.t.Helper()
+	if status, a := p.ask("POST", p.office.mailed(p.t, email, confirmLink), nil); status != http.StatusOK {
+		p.t.Fatalf("the order of %s is confirmed: status %d, %+v", email, status, a.Error)
 	}
 }
+
+// emailOf is the address of somebody who buys once: a person may buy so many tickets, and is known by the address.
+func emailOf(hold string) string { return "ann-" + hold + "@example.org" }
 
 // noteSold notes when the desk shows so many sold seats, by the clock of this machine, which the browser shares.
 const noteSold = `n => { window.soldAt = new Promise(done => {
@@ -43,7 +60,7 @@ const noteSold = `n => { window.soldAt = new Promise(done => {
 	look()
 }) }`
 
-func TestASaleIsOnTheDeskWithoutReloadWithinASecond(t *testing.T) {
+func TestASaleIsOnTheDeskWithoutReload(t *testing.T) {
 	t.Parallel()
 	o := house
 	slug := o.event(t, "theatre")
@@ -51,26 +68,26 @@ func TestASaleIsOnTheDeskWithoutReloadWithinASecond(t *testing.T) {
 	olga.entersDesk(o.owner(t))
 	olga.opensDesk(slug)
 	olga.sold(0)
-	best := time.Hour
 	for i := range 6 {
 		_, err := olga.page.Evaluate(noteSold, 2*(i+1))
 		check(t, err)
 		time.Sleep(time.Duration(i) * 150 * time.Millisecond) // at any moment between two pictures
 		buyer := someProgram(t, o)
 		h := buyer.claim(slug, fmt.Sprintf("Stalls/C/%d", 2*i+1), fmt.Sprintf("Stalls/C/%d", 2*i+2))
-		began := time.Now()
-		status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Ann", "email": "ann@example.org", "method": "door"})
-		if status != http.StatusCreated {
+		status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Ann", "email": emailOf(h.ID), "method": "door"})
+		if status != http.StatusAccepted {
 			t.Fatalf("%d %+v", status, a.Error)
 		}
-		at, err := olga.page.Evaluate(`soldAt`)
-		check(t, err)
-		took := time.UnixMilli(int64(asFloat(at))).Sub(began)
-		t.Logf("a sale was on the desk %v after its order was sent", took)
-		best = min(best, took)
-	}
-	if best > time.Second {
-		t.Errorf("no sale was on the desk within a second; the best took %v", best)
+		link := o.mailed(t, emailOf(h.ID), confirmLink)
+		began := time.Now()
+		if status, a := buyer.ask("POST", link, nil); status != http.StatusOK {
+			t.Fatalf("%d %+v", status, a.Error)
+		}
+		within(t, time.Second, func() time.Duration {
+			at, err := olga.page.Evaluate(`soldAt`)
+			check(t, err)
+			return time.UnixMilli(int64(asFloat(at))).Sub(began)
+		})
 	}
 	check(t, expect.Locator(olga.page.Locator("#live-orders li")).ToHaveCount(6))
 }
@@ -140,7 +157,7 @@ func TestTheLiveDeskIsAccessibleAndWorksWithoutAScript(t *testing.T) {
 		check(t, p.page.GetByLabel("Time of sale").Check())
 		p.sees(p.page.GetByText("sold first"))
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Show names"}))
-		p.sees(p.page.GetByText("Ann Ørsted, ann@example.org").First())
+		p.sees(p.page.GetByText("Ann Ørsted, ann-").First())
 		p.look("desk-names", string(axe))
 		p.press(p.button("Pause updates"))
 		p.sees(p.page.Locator(`body[data-feed-state="paused"]`))

@@ -20,7 +20,7 @@ var eachAtDesk = []struct {
 	{"desk-setup", func(p *person) { p.visit(p.office.printedLink(p.t)) }},
 	{"desk-setup-wrong", func(p *person) {
 		p.expect("422")
-		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 		p.becomes("Ann Ørsted", "too short")
 		p.sees(p.page.GetByText("A password has 12 characters at least."))
 	}},
@@ -31,7 +31,7 @@ var eachAtDesk = []struct {
 	{"desk-event", func(p *person) { p.visit("/desk/events/a-night-out") }},
 	{"desk-event-menu", func(p *person) { p.press(p.page.Locator(".here summary")) }}, // covers none of the navigation
 	{"desk-waitlist", func(p *person) {
-		p.office.usher(p.t, "event", "create", "--plan", tinyPlan(p.t), "--name", "Box")
+		p.office.usher(p.t, "event", "create", "--plan", tinyPlan(p.t), "--name", "Box", "--paid-ahead=false")
 		program := someProgram(p.t, p.office)
 		program.claim("box", "Box/1/1", "Box/1/2")
 		for _, email := range []string{"bob.with.a.long.address@mail.example.org", "eve@example.org"} {
@@ -47,7 +47,7 @@ var eachAtDesk = []struct {
 	{"desk-live-waitlist", func(p *person) { p.visit("/desk/events/box"); p.sees(p.page.Locator("#live-waitlist")) }},
 	{"desk-team", func(p *person) { p.visit("/desk/team") }},
 	{"desk-team-wrong", func(p *person) {
-		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 		p.press(p.button("Send an invitation"))
 		p.sees(p.page.GetByText("They are a member of this team already."))
 	}},
@@ -71,10 +71,10 @@ var eachAtDesk = []struct {
 	}},
 	{"desk-account-wrong", func(p *person) {
 		p.expect("403")
-		check(p.t, p.page.GetByLabel("Password until now").Fill("something else"))
+		check(p.t, p.page.GetByLabel("Current password").Fill("something else"))
 		check(p.t, p.page.GetByLabel("New password").Fill("four other plain words"))
-		p.press(p.button("Change the password"))
-		p.sees(p.page.GetByText("This is not your password until now."))
+		p.press(p.button("Change password"))
+		p.sees(p.page.GetByText("This is not your current password."))
 	}},
 	{"desk-keys", func(p *person) { p.visit("/desk/keys") }},
 	{"desk-keys-wrong", func(p *person) {
@@ -131,7 +131,7 @@ var eachAtDesk = []struct {
 	}},
 	{"desk-forgotten", func(p *person) { p.visit("/desk/password") }},
 	{"desk-asked", func(p *person) {
-		check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
+		check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 		p.press(p.button("Send me a link"))
 		p.sees(p.page.GetByText("Look into your mail"))
 	}},
@@ -157,7 +157,7 @@ func TestEveryPageOfTheDeskIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testin
 			t.Parallel()
 			o := ownOffice(t)
 			o.url = strings.Replace(o.url, "127.0.0.1", "localhost", 1) // browsers keep passkeys for names only
-			o.usher(t, "event", "create", "--plan", "theatre", "--name", "A night out", "--venue", "Lindengasse Playhouse, Vienna")
+			o.usher(t, "event", "create", "--plan", "theatre", "--name", "A night out", "--paid-ahead=false", "--venue", "Lindengasse Playhouse, Vienna")
 			p := someone(t, o, fmt.Sprint(i), d)
 			for _, page := range eachAtDesk {
 				page.open(p)

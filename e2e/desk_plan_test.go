@@ -18,8 +18,8 @@ func (p *person) setsUpDesk() {
 	link := setupLink.FindString(p.office.usher(p.t, "organizer", "link"))
 	p.visit(link)
 	check(p.t, p.page.GetByLabel("Name").Fill("Ann"))
-	check(p.t, p.page.GetByLabel("E-mail").Fill("ann@example.org"))
-	check(p.t, p.page.GetByLabel("Password").Fill("three plain words"))
+	check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
+	check(p.t, p.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Password"}).Fill("three plain words"))
 	p.press(p.button("Set up the desk"))
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 }
@@ -246,9 +246,9 @@ func TestThePagesOfPlansAreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.
 	}
 }
 
-func TestThePlanOf8897SeatsIsMovedSmoothlyInTheEditor(t *testing.T) {
+func TestAChartOf8800SeatsIsMovedInTheEditor(t *testing.T) {
 	t.Parallel()
-	path := sharedPlan(t, "seatsio-racetrack-8897.json")
+	path := standsChart(t)
 	ann := someone(t, ownOffice(t), "ann", desktop)
 	ann.setsUpDesk()
 	ann.visit("/desk/plans")
@@ -257,7 +257,7 @@ func TestThePlanOf8897SeatsIsMovedSmoothlyInTheEditor(t *testing.T) {
 	ann.press(ann.button("Take it as a plan"))
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Edit this plan"}))
 	ann.seesEditor()
-	ann.seesSeats("8,897 seats")
+	ann.seesSeats("8,800 seats")
 	check(t, ann.page.Locator(".board canvas").Focus())
 	took, err := ann.page.Evaluate(`async () => {
 		const canvas = document.querySelector('.board canvas'), times = []
@@ -275,9 +275,9 @@ func TestThePlanOf8897SeatsIsMovedSmoothlyInTheEditor(t *testing.T) {
 	check(t, err)
 	var times []int
 	check(t, json.Unmarshal([]byte(took.(string)), &times))
-	t.Logf("to move all 8,897 seats by a key took %d ms at least, %d ms in the middle", times[0], times[5])
-	if times[0] > 2000 { // what the machine can if it has nothing else to do
-		t.Errorf("to move all seats by a key takes %v ms", times)
+	t.Logf("to move all 8,800 seats by a key took %d ms at least, %d ms in the middle", times[0], times[5])
+	if timed && times[5] > 200 {
+		t.Errorf("to move all seats by a key takes %v ms, want 200 at most in the middle", times)
 	}
 	ann.press(ann.button("Save"))
 	ann.sees(ann.page.Locator("#status").GetByText("Saved as version 2."))

@@ -1,6 +1,11 @@
 package e2e
 
 import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // as authenticator apps do
+	"encoding/base32"
+	bytesof "encoding/binary"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -8,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -41,14 +47,14 @@ func (o *office) owner(t *testing.T) (email string) {
 	return email
 }
 
-// printedLink is the set-up link that serve prints when it starts.
+// printedLink is the set-up link that the shell prints; serve says only how to have it where what it says is kept.
 func (o *office) printedLink(t *testing.T) (link string) {
 	t.Helper()
-	eventually(t, patience, "a set-up link of serve", func() bool {
-		link = setupLink.FindString(o.log.String())
-		return link != ""
-	})
-	return link
+	eventually(t, patience, "serve to say that there is no organizer", func() bool { return strings.Contains(o.log.String(), "usher organizer link") })
+	if setupLink.MatchString(o.log.String()) {
+		t.Fatal("the set-up link is in the log of serve")
+	}
+	return setupLink.FindString(o.usher(t, "organizer", "link"))
 }
 
 // organizer makes somebody a member of the first team with a role, and returns their address.
@@ -96,8 +102,8 @@ func (p *person) entersDesk(email string) {
 
 func (p *person) givesPassword(email, password string) {
 	p.t.Helper()
-	check(p.t, p.page.GetByLabel("E-mail").Fill(email))
-	check(p.t, p.page.GetByLabel("Password").Fill(password))
+	check(p.t, p.page.GetByLabel("Email").Fill(email))
+	check(p.t, p.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Password"}).Fill(password))
 	p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Sign in", Exact: playwright.Bool(true)}))
 }
 
@@ -172,10 +178,10 @@ func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testi
 func (p *person) setsUp(link string) {
 	p.t.Helper()
 	p.visit(link)
-	check(p.t, p.page.GetByLabel("E-mail").Fill("Ann@example.org"))
+	check(p.t, p.page.GetByLabel("Email").Fill("Ann@example.org"))
 	p.becomes("Ann", "too short")
 	p.sees(p.page.GetByText("A password has 12 characters at least."))
-	check(p.t, expect.Locator(p.page.GetByLabel("E-mail")).ToHaveValue("Ann@example.org"))
+	check(p.t, expect.Locator(p.page.GetByLabel("Email")).ToHaveValue("Ann@example.org"))
 	p.becomes("Ann", deskPassword)
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 }
@@ -184,13 +190,13 @@ func (p *person) setsUp(link string) {
 func (p *person) becomes(name, password string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByLabel("Name").Fill(name))
-	check(p.t, p.page.GetByLabel("Password").Fill(password))
+	check(p.t, p.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Password"}).Fill(password))
 	p.press(p.page.Locator("form .primary"))
 }
 
 func (p *person) invites(email, role string) {
 	p.t.Helper()
-	check(p.t, p.page.GetByLabel("E-mail").Fill(email))
+	check(p.t, p.page.GetByLabel("Email").Fill(email))
 	form := p.page.Locator(`form:has(input[name="email"])`)
 	_, err := form.GetByLabel("Role").SelectOption(playwright.SelectOptionValues{Values: &[]string{role}})
 	check(p.t, err)
@@ -205,11 +211,11 @@ func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testin
 	elsewhere.entersDesk(email)
 	ann.visit("/desk/session")
 	ann.press(ann.page.GetByText("Forgot your password?"))
-	check(t, ann.page.GetByLabel("E-mail").Fill(email))
+	check(t, ann.page.GetByLabel("Email").Fill(email))
 	ann.press(ann.button("Send me a link"))
 	ann.sees(ann.page.GetByText("Look into your mail"))
 	ann.visit(house.mailed(t, email, passwordLink))
-	check(t, ann.page.GetByLabel("New password").Fill("four other plain words"))
+	check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "New password"}).Fill("four other plain words"))
 	ann.press(ann.button("Use this password"))
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 	elsewhere.visit("/desk/team")
@@ -261,7 +267,7 @@ func TestAPasskeySignsInWithoutAnAddress(t *testing.T) {
 	ann.leavesDesk()
 	ann.expect("status of 403")
 	ann.press(ann.button("Sign in with a passkey"))
-	ann.sees(ann.page.GetByText("This passkey opens nothing here."))
+	ann.sees(ann.page.GetByText("This passkey is not known here."))
 	left, err := session.Send("WebAuthn.getCredentials", map[string]any{"authenticatorId": id})
 	check(t, err)
 	if n := len(left.(map[string]any)["credentials"].([]any)); n != 1 {
@@ -274,6 +280,65 @@ func TestWithoutHttpsThePageSaysWhyThereAreNoPasskeys(t *testing.T) {
 	ann := someone(t, house, "ann", phone)
 	ann.entersDesk(house.organizer(t, "Ann", "door"))
 	ann.visit("/desk/account")
-	ann.sees(ann.page.GetByText("Browsers keep passkeys only for addresses with https"))
+	ann.sees(ann.page.GetByText("Passkeys work only at https addresses"))
 	check(t, expect.Locator(ann.button("Add a passkey")).ToHaveCount(0))
+}
+
+// codeOf is the code that an authenticator app with a secret shows some steps from now.
+func codeOf(t *testing.T, secret string, steps int64) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(secret, " ", ""))
+	check(t, err)
+	mac := hmac.New(sha1.New, key)
+	_ = bytesof.Write(mac, bytesof.BigEndian, time.Now().Unix()/30+steps)
+	sum := mac.Sum(nil)
+	at := sum[19] & 15
+	return fmt.Sprintf("%06d", (bytesof.BigEndian.Uint32(sum[at:])&0x7fffffff)%1000000)
+}
+
+func TestSecondFactor_AppIsEnrolledAndItsCodeSignsIn(t *testing.T) {
+	t.Parallel()
+	email := house.organizer(t, "Ann", "manager")
+	ann := someone(t, house, "ann", phone)
+	ann.entersDesk(email)
+	ann.visit("/desk/account")
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Set up second factor"}))
+	secret, err := ann.page.Locator("[data-secret]").TextContent()
+	check(t, err)
+	check(t, ann.page.GetByLabel("Code from the app").Fill(codeOf(t, secret, -1)))
+	ann.press(ann.button("Turn on"))
+	ann.sees(ann.page.GetByText("Save your recovery codes"))
+	check(t, expect.Locator(ann.page.Locator(".codes li")).ToHaveCount(10))
+	recovery, err := ann.page.Locator(".codes code").First().TextContent()
+	check(t, err)
+	ann.leavesDesk()
+	ann.givesPassword(email, deskPassword)
+	ann.expect("status of 403")
+	check(t, ann.page.GetByLabel("Code from your authenticator app").Fill("000000"))
+	ann.press(ann.button("Sign in"))
+	ann.sees(ann.page.GetByText("This code does not work"))
+	check(t, ann.page.GetByLabel("Code from your authenticator app").Fill(codeOf(t, secret, 0)))
+	ann.press(ann.button("Sign in"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.leavesDesk()
+	ann.givesPassword(email, deskPassword)
+	check(t, ann.page.GetByLabel("Code from your authenticator app").Fill(recovery))
+	ann.press(ann.button("Sign in"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+}
+
+func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
+	t.Parallel()
+	email := house.organizer(t, "Ann", "viewer")
+	here, there := someone(t, house, "here", desktop), someone(t, house, "there", phone)
+	here.entersDesk(email)
+	there.entersDesk(email)
+	here.visit("/desk/account")
+	here.sees(here.page.GetByText("(this device)"))
+	here.press(here.page.Locator(".sessions").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Chrome on Linux"}))
+	here.sees(here.page.GetByText("You’re signed out on that device."))
+	there.visit("/desk")
+	there.sees(there.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
+	here.visit("/desk")
+	here.sees(here.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 }

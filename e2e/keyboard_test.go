@@ -38,7 +38,7 @@ func TestASeatIsBoughtWithTheKeyboardAlone(t *testing.T) {
 
 	ann.tabTo(ann.button("Continue"))
 	check(t, keys.Press("Enter"))
-	for _, field := range []struct{ label, text string }{{"Name", "Ann Ørsted"}, {"E-mail", "ann@example.org"}} {
+	for _, field := range []struct{ label, text string }{{"Name", "Ann Ørsted"}, {"Email", "ann@example.org"}} {
 		ann.tabTo(ann.page.GetByLabel(field.label))
 		check(t, keys.Type(field.text))
 	}

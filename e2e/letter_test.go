@@ -56,7 +56,7 @@ func TestEveryLetterIsAccessibleInLightAndDark(t *testing.T) {
 	ann.buysPlaces(office.named(t, "places", "conference", "--limit", "4"), 2)
 	ann.press(ann.page.GetByText("Cancel tickets"))
 	check(t, ann.page.GetByRole("checkbox").First().Check())
-	ann.press(ann.button("Cancel the tickets marked"))
+	ann.press(ann.button("Cancel selected tickets"))
 	ann.hasTickets(1)
 	ann.visit("/credit")
 	ann.asksForLink("ann@example.org")

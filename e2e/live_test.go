@@ -7,7 +7,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-func TestTwoPeopleSeeEachOthersSeatsWithinASecond(t *testing.T) {
+func TestTwoPeopleSeeEachOthersSeats(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre")
 	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
@@ -22,19 +22,12 @@ func TestTwoPeopleSeeEachOthersSeatsWithinASecond(t *testing.T) {
 	ann.giveBack("Stalls/C/12")
 	bob.seesFree("Stalls/C/12")
 
-	least := patience // of several: a busy machine is late with some
-	for range 5 {
+	within(t, time.Second, func() time.Duration {
 		ann.take("Stalls/C/12")
 		began := time.Now()
 		bob.seesTaken("Stalls/C/12")
-		least = min(least, time.Since(began))
-		ann.giveBack("Stalls/C/12")
-		bob.seesFree("Stalls/C/12")
-	}
-	t.Logf("bob saw ann's seat %v after her page said it is hers", least)
-	if least > time.Second {
-		t.Errorf("bob saw ann's seats %v later at the least", least)
-	}
+		return time.Since(began)
+	})
 }
 
 func TestALapsedHoldComesBackInBothBrowsers(t *testing.T) {

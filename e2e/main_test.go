@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,8 @@ var (
 	house   *office
 	browser playwright.Browser
 )
+
+var figures = flag.String("figures", "", "`sizes` of houses, with commas between, whose figures of the map in a browser are printed")
 
 func TestMain(m *testing.M) {
 	code, err := runAll(m)
@@ -39,6 +42,7 @@ func runAll(m *testing.M) (int, error) {
 		return 1, err
 	}
 	house = newOffice(filepath.Join(dir, "house"))
+	house.flags = []string{"--address-header", addressHeader}
 	if err := house.open(); err != nil {
 		return 1, err
 	}

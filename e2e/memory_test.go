@@ -1,3 +1,5 @@
+//go:build figures
+
 package e2e
 
 import (

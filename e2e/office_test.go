@@ -21,7 +21,8 @@ import (
 type office struct {
 	data  string
 	flags []string // of usher serve, more than the usual ones
-	url   string   // http://127.0.0.1:port, the same after a restart
+	url   string   // http://127.0.0.1:port, another one after each start
+	front *wire    // whose address stays the same, where there is one
 	cmd   *exec.Cmd
 	exits chan error
 	log   *record
@@ -47,16 +48,29 @@ func ownOffice(t *testing.T, flags ...string) *office {
 	return o
 }
 
+// lastingOffice opens a box office that its pages find again at the same address when it was started anew.
+func lastingOffice(t *testing.T, flags ...string) *office {
+	t.Helper()
+	o := ownOffice(t, flags...)
+	o.front = between(t, o)
+	o.url = o.front.office.url
+	return o
+}
+
 var opened = regexp.MustCompile(`http://[a-z0-9.]+:\d+`)
 
 // open starts usher and waits until it says where it is.
 func (o *office) open() error {
-	addr := "127.0.0.1:0"
-	if o.url != "" {
-		addr = strings.TrimPrefix(o.url, "http://")
+	flags, env := []string{"serve", "--addr", "127.0.0.1:0", "--data", o.data, "--demo=false"}, withoutSettings(os.Environ())
+	for _, f := range o.flags {
+		if strings.HasPrefix(f, "USHER_") { // a secret, which has no flag
+			env = append(env, f)
+		} else {
+			flags = append(flags, f)
+		}
 	}
-	o.cmd = exec.Command(binary, append([]string{"serve", "--addr", addr, "--data", o.data, "--demo=false"}, o.flags...)...)
-	o.cmd.Env = withoutSettings(os.Environ())
+	o.cmd = exec.Command(binary, flags...)
+	o.cmd.Env = env
 	o.cmd.Stderr = o.log
 	out, err := o.cmd.StdoutPipe()
 	if err != nil {
@@ -83,7 +97,12 @@ func (o *office) open() error {
 
 func (o *office) await(ready <-chan string) error {
 	select {
-	case o.url = <-ready:
+	case url := <-ready:
+		if o.front != nil {
+			o.front.leadTo(url)
+		} else {
+			o.url = url
+		}
 		return nil
 	case err := <-o.exits:
 		o.exits <- err
@@ -147,7 +166,7 @@ func (o *office) named(t *testing.T, name, plan string, flags ...string) (slug s
 	if name != "" {
 		slug = name + "-" + slug
 	}
-	o.usher(t, append([]string{"event", "create", "--plan", plan, "--name", "A night out", "--slug", slug}, flags...)...)
+	o.usher(t, append([]string{"event", "create", "--plan", plan, "--name", "A night out", "--slug", slug, "--paid-ahead=false"}, flags...)...)
 	return slug
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/playwright-community/playwright-go"
@@ -178,7 +179,7 @@ func (p *person) asksForBest(n int, category string) {
 	check(p.t, form.GetByLabel("How many").Fill(fmt.Sprint(n)))
 	_, err := form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
 	check(p.t, err)
-	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold the best"}))
+	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
 }
 
 // asksForPlaces asks for places in an area.
@@ -187,4 +188,21 @@ func (p *person) asksForPlaces(area string, n int) {
 	form := p.page.Locator(fmt.Sprintf(`form:has(input[name="area"][value="%s"])`, area)).First()
 	check(p.t, form.GetByLabel("Places").Fill(fmt.Sprint(n)))
 	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold places"}))
+}
+
+func (p *person) evaluates(script string) float64 {
+	p.t.Helper()
+	n, err := p.page.Evaluate(script)
+	check(p.t, err)
+	return asFloat(n)
+}
+
+func asFloat(n any) float64 {
+	switch n := n.(type) {
+	case float64:
+		return n
+	case int:
+		return float64(n)
+	}
+	return math.NaN()
 }

@@ -15,7 +15,7 @@ func (p *person) picksToPay(slug string, n int) {
 	p.asksForBest(n, "A")
 	p.holdsSeats(n)
 	p.visit("/events/" + slug + "/checkout")
-	p.orders("Ann Ørsted", "ann@example.org", "")
+	p.orders("Ann Ørsted", ownAddress(p.t), "")
 	p.sees(p.page.GetByText("No money moves here."))
 }
 
@@ -61,15 +61,15 @@ func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
 	ann.holdsSeats(2)
 	ann.visit("/events/" + slug + "/checkout")
 	check(t, ann.page.GetByLabel("Name").Fill("Ann"))
-	check(t, ann.page.GetByLabel("E-mail").Fill("ann@example.org"))
+	check(t, ann.page.GetByLabel("Email").Fill("ann@example.org"))
 	check(t, ann.page.Locator("form .primary").Dblclick())
 	ann.sees(ann.page.GetByText("No money moves here."))
 	card := ann.page.URL()
 	ann.visit("/events/" + slug + "/checkout")
-	ann.sees(ann.page.GetByText("You began to pay for these seats."))
+	ann.sees(ann.page.GetByText("You have an unfinished payment."))
 	check(t, expect.Locator(ann.page.GetByLabel("Name")).ToHaveValue("Ann"))
-	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on with that payment"}))
-	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Go on to pay"}))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue payment"}))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue to payment"}))
 	ann.sees(ann.page.GetByText("No money moves here."))
 	if ann.page.URL() != card {
 		t.Errorf("there are two charges, %s and %s", card, ann.page.URL())
@@ -99,7 +99,7 @@ func TestWhoPaysTooLateGetsTheSeatsUnlessSomebodyTookThem(t *testing.T) {
 			ann.visit("/events/" + slug + "/checkout")
 			ann.orders("Ann", "ann@example.org", "")
 			ann.card("Pay too late")
-			ann.sees(ann.page.GetByText("Waiting for the payment"))
+			ann.sees(ann.page.GetByText("Your payment isn’t confirmed yet"))
 			if !taken {
 				ann.hasTickets(1)
 				return

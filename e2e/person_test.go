@@ -142,8 +142,12 @@ func (p *person) expect(patterns ...string) {
 
 // listen notes errors and warnings of the console; a violation of the Content-Security-Policy is one of them.
 func (p *person) listen(m playwright.ConsoleMessage) {
+	at := m.Location().URL
+	if strings.HasSuffix(at, "/hold") && strings.Contains(m.Text(), "status of 404") {
+		return // a page asked what it holds, and the answer is: nothing
+	}
 	if m.Type() == "error" || m.Type() == "warning" {
-		p.complain(m.Type() + ": " + m.Text())
+		p.complain(m.Type() + ": " + m.Text() + " (" + at + ")")
 	}
 }
 

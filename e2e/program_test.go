@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -14,9 +15,11 @@ import (
 
 // program is an attendee without a browser: it speaks JSON on the addresses of the pages and keeps its cookie.
 type program struct {
-	t      *testing.T
-	url    string
-	client http.Client
+	t       *testing.T
+	office  *office
+	url     string
+	client  http.Client
+	address string
 }
 
 // hold is what a program is told of its seats.
@@ -39,11 +42,14 @@ type answer struct {
 	}
 }
 
+// addressHeader is where the shared office believes that people come from: each program comes from a network of its own.
+const addressHeader = "X-Forwarded-For"
+
 func someProgram(t *testing.T, o *office) *program {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	check(t, err)
-	return &program{t: t, url: o.url, client: http.Client{Jar: jar, Timeout: patience}}
+	return &program{t: t, office: o, url: o.url, client: http.Client{Jar: jar, Timeout: patience}, address: fmt.Sprintf("2001:db8:%x:%x00::1", rand.N(1<<16), rand.N(1<<8))}
 }
 
 func (p *program) ask(method, path string, body any) (int, answer) {
@@ -66,6 +72,7 @@ func (p *program) tryAsk(method, path string, body any) (int, answer, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set(addressHeader, p.address)
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return 0, a, err

@@ -35,7 +35,7 @@ func TestAnOrganizersQuestionsAreAnsweredAndAMistakeKeepsWhatWasTyped(t *testing
 			ann.sees(ann.page.GetByText("Answer this question."))
 			check(t, expect.Locator(ann.page.GetByLabel("Company")).ToHaveAttribute("aria-invalid", "true"))
 			check(t, expect.Locator(ann.page.GetByLabel("Name")).ToHaveValue("Ann Ørsted"))
-			check(t, expect.Locator(ann.page.GetByLabel("E-mail")).ToHaveValue("ann@example.org"))
+			check(t, expect.Locator(ann.page.GetByLabel("Email")).ToHaveValue("ann@example.org"))
 			check(t, expect.Locator(ann.page.GetByLabel("Menu")).ToHaveValue("vegetarian"))
 			check(t, expect.Locator(ann.page.GetByLabel("News by mail")).ToBeChecked())
 			check(t, ann.page.GetByLabel("Company").Fill("=Ørsted & Daughters"))

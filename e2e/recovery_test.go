@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestOpenPagesRecoverFromAUsherThatWasKilled(t *testing.T) {
 // recovers ends usher under two open pages, opens it again, and sees that both go on as if nothing had been.
 func recovers(t *testing.T, end func(*office)) {
 	t.Helper()
-	o := ownOffice(t)
+	o := lastingOffice(t)
 	slug := o.event(t, "theatre")
 	ann, bob := someone(t, o, "ann", desktop), someone(t, o, "bob", phone)
 	for _, p := range []*person{ann, bob} {
@@ -70,9 +71,12 @@ func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 		{"silent, the connection open", func() { wire.hush(); ann.passes(beat); ann.passes(outOfPatience) }, wire.mend},
 		{"off, as in a plane", func() { check(t, ann.context.SetOffline(true)) }, func() { check(t, ann.context.SetOffline(false)) }},
 		{"asleep for nine hours", func() {
+			ann.fallsAsleep(first, second)
+			wire.rests(t) // a page that sleeps while it waits for an answer gives its socket up when it wakes
 			wire.hush()
 			ann.passes(9 * time.Hour)
 			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Looking what changed")) // before it can know that nobody answers
+			check(t, ann.context.Clock().Resume())
 			ann.passes(outOfPatience)
 		}, wire.mend},
 	} {
@@ -104,6 +108,24 @@ const (
 func (p *person) passes(d time.Duration) {
 	p.t.Helper()
 	check(p.t, p.context.Clock().FastForward(int(d.Milliseconds())))
+}
+
+// fallsAsleep stops the clock of all tabs, once they have asked whatever they were about to ask.
+func (p *person) fallsAsleep(tabs ...playwright.Page) {
+	p.t.Helper()
+	var now int64
+	for _, tab := range tabs {
+		at, err := tab.Evaluate("`${Date.now()}`")
+		check(p.t, err)
+		ms, err := strconv.ParseInt(at.(string), 10, 64)
+		check(p.t, err)
+		now = max(now, ms)
+	}
+	check(p.t, p.context.Clock().PauseAt(now+time.Minute.Milliseconds())) // by then this is done
+	check(p.t, p.context.Clock().RunFor(2000))
+	for _, tab := range tabs {
+		check(p.t, expect.Locator(tab.Locator(`body[data-live="live"]`)).ToBeVisible())
+	}
 }
 
 // isLiveSoon is isLiveAgain for a page whose clock is the test's: it need not wait until the page tries again.

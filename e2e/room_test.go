@@ -111,7 +111,7 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 
 func TestARestartWhileWaitingKeepsEveryNumber(t *testing.T) {
 	t.Parallel()
-	o := ownOffice(t)
+	o := lastingOffice(t)
 	slug := lobbyOf(t, o, "1")
 	people := []*person{someone(t, o, "ann", desktop), someone(t, o, "bob", phone), someone(t, o, "cleo", desktop)}
 	for _, p := range people {

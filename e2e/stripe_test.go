@@ -18,7 +18,7 @@ func stripeOffice(t *testing.T) (*office, *stripetest.Fake) {
 	t.Helper()
 	bank := stripetest.New(t)
 	bank.JudgedBy(t, stripetest.Mock(t, "../tools/go.mod"))
-	return ownOffice(t, "--stripe-key", "sk_test_1", "--stripe-webhook-secret", stripetest.Secret, "--stripe-url", bank.URL), bank
+	return ownOffice(t, "USHER_STRIPE_KEY=sk_test_1", "USHER_STRIPE_WEBHOOK_SECRET="+stripetest.Secret, "--stripe-url", bank.URL), bank
 }
 
 // goesToPay takes a seat, orders it by card and stands on the bank's page.
@@ -104,7 +104,7 @@ func TestACardIsPaidAtStripeHoweverItsNewsCome(t *testing.T) {
 		ann.card("Pay with a bad card")
 		ann.sees(ann.page.GetByText("Your card was declined."))
 		ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Back to the shop"}))
-		ann.press(ann.button("Stop this payment"))
+		ann.press(ann.button("Cancel payment"))
 		ann.seesTyped("Ann Ørsted", "ann@example.org")
 		ann.press(ann.page.Locator("form .primary"))
 		ann.atTheBank()

@@ -32,11 +32,11 @@ func (p *program) extends(slug string) (lapse func()) {
 	return func() { close(over); <-done }
 }
 
-// waits enters somebody into the wait list of an event by the form, and confirms by the link in the mail.
+// waits enters somebody into the waiting list of an event by the form, and confirms by the link in the mail.
 func (p *person) waits(email string) {
 	p.t.Helper()
-	check(p.t, p.page.GetByLabel("E-mail, where offers go").Fill(email))
-	p.press(p.button("Join the wait list"))
+	check(p.t, p.page.GetByLabel("Email (we’ll send offers here)").Fill(email))
+	p.press(p.button("Join the waiting list"))
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
 	p.visit(p.office.mailed(p.t, email, placeLink))
 	p.press(p.button("Confirm my place"))
@@ -71,8 +71,8 @@ func TestS1TwoHundredPlacesAreGoneAndOneThatComesBackGoesDownTheListUntilSomebod
 	}
 	lapses := holder.extends(slug)
 
-	ann.sees(ann.page.GetByText("0 free, 1 held")) // live
-	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the wait list"}))
+	ann.sees(ann.page.GetByText("1 held", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)})) // live
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the waiting list"}))
 	ann.waits("s1-ann@example.org")
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 1st"}))
 	_, err := ann.page.Evaluate(`window.same = true`)

@@ -5,26 +5,29 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // wire is the network between a browser and a box office. It can be cut, and it can go silent: connections stay, and
 // nothing comes through.
 type wire struct {
 	office *office // as it is reached through the wire
-	to     string
 
 	mu     sync.Mutex
+	to     string
 	talks  sync.Cond
 	isCut  bool
 	silent bool
 	conns  map[net.Conn]bool
+	last   time.Time // when something was carried
 }
 
 func between(t *testing.T, o *office) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	w := &wire{office: &office{url: "http://" + listener.Addr().String()}, to: strings.TrimPrefix(o.url, "http://"), conns: map[net.Conn]bool{}}
+	w := &wire{office: &office{url: "http://" + listener.Addr().String()}, conns: map[net.Conn]bool{}}
+	w.leadTo(o.url)
 	w.talks.L = &w.mu
 	t.Cleanup(func() {
 		_ = listener.Close()
@@ -42,8 +45,18 @@ func between(t *testing.T, o *office) *wire {
 	return w
 }
 
+// leadTo tells where the box office is.
+func (w *wire) leadTo(url string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.to = strings.TrimPrefix(url, "http://")
+}
+
 func (w *wire) carry(near net.Conn) {
-	far, err := net.Dial("tcp", w.to)
+	w.mu.Lock()
+	to := w.to
+	w.mu.Unlock()
+	far, err := net.Dial("tcp", to)
 	if err != nil || !w.add(near, far) {
 		_ = near.Close()
 		return
@@ -62,6 +75,7 @@ func (w *wire) copy(to, from net.Conn) {
 		for w.silent && !w.isCut {
 			w.talks.Wait()
 		}
+		w.last = time.Now()
 		w.mu.Unlock()
 		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
 			return
@@ -101,4 +115,14 @@ func (w *wire) hush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silent = true
+}
+
+// rests waits until nothing is under way.
+func (w *wire) rests(t *testing.T) {
+	t.Helper()
+	eventually(t, patience, "nothing is carried any more", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return time.Since(w.last) > 2*time.Second
+	})
 }

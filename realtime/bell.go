@@ -14,6 +14,9 @@ import (
 const (
 	bellRest  = 20 * time.Millisecond // between two rings
 	bellBytes = 7900                  // NOTIFY takes payloads below 8,000 bytes
+	mostNotes = 1 << 16               // that wait to be told; more are dropped
+
+	mineChannel = "usher_mine"
 )
 
 // Bell wakes the other nodes after a commit. It may lose, double or delay a ring; the change log is the truth. It rings
@@ -24,6 +27,7 @@ type Bell struct {
 
 	mu    sync.Mutex
 	rings map[int64]int64 // event → newest version not rung yet
+	notes []string        // about visitors' pages, in order, not told yet
 	wake  chan struct{}
 }
 
@@ -36,6 +40,19 @@ func NewBell(dsn string, log *slog.Logger) *Bell {
 func (b *Bell) Ring(event, version int64) {
 	b.mu.Lock()
 	b.rings[event] = max(b.rings[event], version)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default: // awake already
+	}
+}
+
+// Tell takes a note to the other nodes (Hub.Tell). It never waits, and drops notes of which there are too many.
+func (b *Bell) Tell(note string) {
+	b.mu.Lock()
+	if len(b.notes) < mostNotes && len(note) < bellBytes {
+		b.notes = append(b.notes, note)
+	}
 	b.mu.Unlock()
 	select {
 	case b.wake <- struct{}{}:
@@ -63,6 +80,8 @@ func (b *Bell) Run(ctx context.Context) error {
 
 const notifySQL = `SELECT pg_notify('usher', $1)`
 
+const tellSQL = `SELECT pg_notify('usher_mine', $1)`
+
 func (b *Bell) ringWhileConnected(ctx context.Context) error {
 	conn, err := dial(ctx, b.dsn, `SET synchronous_commit = off`)
 	if err != nil {
@@ -77,6 +96,11 @@ func (b *Bell) ringWhileConnected(ctx context.Context) error {
 		}
 		for payload := b.payload(); payload != ""; payload = b.payload() {
 			if err := within(ctx, func(ctx context.Context) error { _, err := conn.Exec(ctx, notifySQL, payload); return err }); err != nil {
+				return err
+			}
+		}
+		for notes := b.told(); notes != ""; notes = b.told() {
+			if err := within(ctx, func(ctx context.Context) error { _, err := conn.Exec(ctx, tellSQL, notes); return err }); err != nil {
 				return err
 			}
 		}
@@ -102,4 +126,20 @@ func (b *Bell) payload() string {
 		delete(b.rings, event)
 	}
 	return text.String()
+}
+
+// told takes as many notes as fit into one notification.
+func (b *Bell) told() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, length := 0, 0
+	for n < len(b.notes) && length+1+len(b.notes[n]) <= bellBytes {
+		length += 1 + len(b.notes[n])
+		n++
+	}
+	text := strings.Join(b.notes[:n], ",")
+	if b.notes = b.notes[n:]; len(b.notes) == 0 {
+		b.notes = nil
+	}
+	return text
 }

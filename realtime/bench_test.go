@@ -99,7 +99,7 @@ func benchmarkFrame(b *testing.B, sockets int) {
 	var allocated uint64
 	for b.Loop() {
 		last := house.edition.Load()
-		house.edition.Store(&edition{epoch: last.epoch, version: last.version + 1, from: last.version, common: link{frame, last.epoch, last.version + 1}})
+		house.edition.Store(&edition{epoch: last.epoch, version: last.version + 1, from: last.version, common: link{frame: frame, epoch: last.epoch, to: last.version + 1}})
 		runtime.ReadMemStats(&before)
 		began, used := time.Now(), processorTime()
 		each(all, (*watcher).tell)

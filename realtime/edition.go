@@ -25,8 +25,21 @@ type edition struct {
 // link is a frame that takes a page to a version.
 type link struct {
 	frame []byte
+	text  func() []byte // the same as JSON, made once for all pages that read it
 	epoch uint32
 	to    int64
+}
+
+func newLink(message []byte, epoch uint32, to int64) link {
+	return link{enframe(opBinary, message), sync.OnceValue(func() []byte { return enframe(opText, readable(message)) }), epoch, to}
+}
+
+// as is the frame as a page reads it.
+func (l link) as(json bool) []byte {
+	if json {
+		return l.text()
+	}
+	return l.frame
 }
 
 const (
@@ -55,7 +68,7 @@ func newEdition(sale *seats.Sale, most int64, audited bool) *edition {
 // link returns what takes a page from a version at least to the edition's.
 func (e *edition) link(from int64) link {
 	if e.notice != nil {
-		return link{e.notice, e.epoch, e.version}
+		return link{e.notice, func() []byte { return e.notice }, e.epoch, e.version}
 	}
 	if from == e.from && from != none {
 		return e.common
@@ -76,9 +89,9 @@ func (e *edition) link(from int64) link {
 func (e *edition) make(from int64) link {
 	if from != none {
 		if d, ok := e.sale.Since(from); ok && len(d.Changes) <= max(fewChanges, len(e.sale.Plan.Seats)/4) {
-			return link{enframe(opBinary, delta(d.Epoch, d)), d.Epoch, d.To}
+			return newLink(delta(d.Epoch, d), d.Epoch, d.To)
 		}
 	}
 	s := e.sale.Bitmap()
-	return link{enframe(opBinary, snap(s.Epoch, s)), s.Epoch, s.Version}
+	return newLink(snap(s.Epoch, s), s.Epoch, s.Version)
 }

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -18,9 +19,12 @@ type Hub struct {
 	Sockets int
 	// RoomSockets is the most of them that pages of waiting rooms may have, so that there is always one for a map.
 	RoomSockets int
+	// Tell takes notes to the other nodes; it must return at once. nil: there are none. Set it before the first socket.
+	Tell func(note string)
 	// Log hears of pages whose map was not ours.
 	Log *slog.Logger
 
+	name     string        // of this node in notes
 	audits   time.Duration // between a change and the audit that follows it
 	clock    clock
 	pace     pace
@@ -42,7 +46,7 @@ const mostDiverged = 100
 func NewHub() *Hub {
 	return &Hub{
 		SocketsPerAddress: SocketsPerAddress, Sockets: socketLimit(), RoomSockets: min(RoomSockets, socketLimit()/2), Log: slog.New(slog.DiscardHandler),
-		audits: auditEvery, pace: pace{least: leastTick},
+		name: rand.Text()[:8], audits: auditEvery, pace: pace{least: leastTick},
 		houses: map[int64]*house{}, rooms: map[int64]*house{}, census: census{addresses: map[string]int{}, sessions: map[uint64]*watcher{}},
 		empty: make(chan struct{}),
 	}
@@ -67,35 +71,28 @@ func (h *Hub) Watchers(s *seats.Sale) int {
 	return 0
 }
 
-// Mine tells the pages that somebody has open of an event, and that are on this node, what they hold now. The session is
-// their token, or nothing.
-func (h *Hub) Mine(s *seats.Sale, session string, hold seats.Hold) {
-	h.mu.Lock()
-	var pages []*watcher
-	for w := h.census.sessions[sessionOf(session)]; w != nil; w = w.sibling {
-		if w.house.sale != nil && w.house.sale.Event.ID == s.Event.ID {
-			pages = append(pages, w)
-		}
-	}
-	h.mu.Unlock()
-	if len(pages) == 0 {
+// Mine tells the pages that a visitor has open of an event, on this node and, if elsewhere, on every other one, what they
+// hold now. The session is their token, or nothing.
+func (h *Hub) Mine(s *seats.Sale, session string, hold seats.Hold, elsewhere bool) {
+	of := sessionOf(session)
+	if of == 0 {
 		return
 	}
-	epoch, _ := s.At()
-	frame := enframe(opBinary, mine(epoch, hold))
-	for _, w := range pages {
-		w.mu.Lock()
-		w.mine, w.owed = frame, w.owed|owesMine
-		w.advance()
-		w.mu.Unlock()
+	h.show(s.Event.ID, of, func(epoch uint32) []byte { return mine(epoch, hold) })
+	if elsewhere && h.Tell != nil {
+		h.Tell(h.holds(s.Event.ID, of, mine(0, hold)))
 	}
 }
 
-// Renamed is told that a session has another token: the pages it has open stay its own.
+// Renamed is told that a session has another token: the pages it has open, on whatever node, stay its own.
 func (h *Hub) Renamed(was, is string) {
+	old, now := sessionOf(was), sessionOf(is)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.census.rename(sessionOf(was), sessionOf(is))
+	h.census.rename(old, now)
+	h.mu.Unlock()
+	if h.Tell != nil && old != 0 && now != 0 {
+		h.Tell(h.renamed(old, now))
+	}
 }
 
 // Now is the database's time, give or take half a round trip.

@@ -15,10 +15,11 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// No node asks for changes here: what arrives was rung.
 func TestAClaimOnOneNodeReachesAPageOnAnother(t *testing.T) {
 	t.Parallel()
 	db := event(t, 10)
-	a, b := startNode(t, db, false), startNode(t, db, false)
+	a, b := startNodePolling(t, db, false, time.Hour), startNodePolling(t, db, false, time.Hour)
 	p := open(t, b, "")
 	p.until(t, 0)
 	for p.states == nil {
@@ -29,15 +30,9 @@ func TestAClaimOnOneNodeReachesAPageOnAnother(t *testing.T) {
 	if p.states[0] != 1 || p.states[1] != 1 || p.states[2] != 0 {
 		t.Errorf("the page shows %v, want the first two held", p.states)
 	}
-	least := time.Hour // of several: a busy machine is late with some; who only looks each second is late with all
 	for version := int64(2); version < 7; version++ {
-		began := time.Now()
 		take(t, a, seats.NewID(), 1)
 		p.until(t, version)
-		least = min(least, time.Since(began))
-	}
-	if least > time.Second/2 {
-		t.Errorf("it took %v at the least, want less than half a second", least)
 	}
 }
 

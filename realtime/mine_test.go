@@ -1,8 +1,10 @@
 package realtime
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,20 +32,20 @@ func TestWhatSomebodyHoldsIsToldToTheirPagesAndToNobodyElse(t *testing.T) {
 	n := startNode(t, event(t, 3), false)
 	first, second, bob, nobody := opensAs(t, n, "ann"), opensAs(t, n, "ann"), opensAs(t, n, "bob"), opensAs(t, n, "")
 	end := time.UnixMilli(1_900_000_000_123)
-	n.hub.Mine(n.sale, "ann", seats.Hold{Seats: []int{0, 2}, ExpiresAt: end, ExtensionsLeft: 3})
+	n.hub.Mine(n.sale, "ann", seats.Hold{Seats: []int{0, 2}, ExpiresAt: end, ExtensionsLeft: 3}, true)
 	for _, p := range []*page{first, second} {
 		m := p.awaits(t, "mine")
 		if int64(*m.Deadline) != end.UnixMilli() || *m.Extensions != 3 || !slices.Equal(m.Idx, []int{0, 2}) {
 			t.Errorf("the page is told %+v", m)
 		}
 	}
-	n.hub.Mine(n.sale, "ann", seats.Hold{})
+	n.hub.Mine(n.sale, "ann", seats.Hold{}, true)
 	for _, p := range []*page{first, second} {
 		if m := p.awaits(t, "mine"); *m.Deadline != 0 || len(m.Idx) != 0 {
 			t.Errorf("the page is told %+v, want nothing", m)
 		}
 	}
-	n.hub.Mine(n.sale, "", seats.Hold{Seats: []int{1}, ExpiresAt: end})
+	n.hub.Mine(n.sale, "", seats.Hold{Seats: []int{1}, ExpiresAt: end}, true)
 	take(t, n, seats.NewID(), 1)
 	for _, p := range []*page{bob, nobody} {
 		p.until(t, n.sale.Version())
@@ -93,4 +95,56 @@ func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestMine_ReachesTheVisitorsPagesOnEveryNode(t *testing.T) {
+	t.Parallel()
+	db := event(t, 3)
+	here, there := startNode(t, db, false), startNode(t, db, false)
+	ann, bob := opensAs(t, there, "ann"), opensAs(t, there, "bob")
+	end := time.UnixMilli(1_900_000_000_123)
+	here.hub.Mine(here.sale, "ann", seats.Hold{Seats: []int{0, 2}, ExpiresAt: end, ExtensionsLeft: 3}, true)
+	if m := ann.awaits(t, "mine"); int64(*m.Deadline) != end.UnixMilli() || *m.Extensions != 3 || !slices.Equal(m.Idx, []int{0, 2}) {
+		t.Errorf("a page on another node is told %+v", m)
+	}
+	here.hub.Renamed("ann", "ann signed in")
+	here.hub.Mine(here.sale, "ann signed in", seats.Hold{}, true)
+	if m := ann.awaits(t, "mine"); *m.Deadline != 0 || len(m.Idx) != 0 {
+		t.Errorf("after signing in the page is told %+v, want nothing", m)
+	}
+	take(t, here, seats.NewID(), 1)
+	bob.until(t, here.sale.Version())
+	if bob.frames["mine"] > 0 {
+		t.Error("somebody is told what another person holds")
+	}
+}
+
+func TestTell_SendsEveryNoteInOrderAndDropsWhatFitsNowhere(t *testing.T) {
+	t.Parallel()
+	b := NewBell("", quiet())
+	var want []string
+	for i := range 500 {
+		note := fmt.Sprintf("%040d", i)
+		want = append(want, note)
+		b.Tell(note)
+	}
+	b.Tell(strings.Repeat("x", bellBytes))
+	var got []string
+	for notes := b.told(); notes != ""; notes = b.told() {
+		if len(notes) > bellBytes {
+			t.Errorf("a notification of %d bytes", len(notes))
+		}
+		got = append(got, strings.Split(notes, ",")...)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d notes of %d came in order", len(got), len(want))
+	}
+}
+
+func FuzzHear(f *testing.F) {
+	h := NewHub()
+	f.Add(h.holds(1, 2, mine(0, seats.Hold{Seats: []int{1}, ExpiresAt: time.UnixMilli(1)})))
+	f.Add("a:0:x:y,::::,a:1:1:%")
+	other := NewHub()
+	f.Fuzz(func(_ *testing.T, notes string) { other.hear(notes) })
 }

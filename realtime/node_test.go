@@ -38,15 +38,24 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 
 func startNode(t testing.TB, db *pgxpool.Pool, silent bool) *node {
 	t.Helper()
+	return startNodePolling(t, db, silent, pollEvery)
+}
+
+// startNodePolling starts a node that asks for changes it did not hear of only so often.
+func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Duration) *node {
+	t.Helper()
 	dsn := db.Config().ConnString()
 	n := &node{office: seats.NewOffice(db, quiet())}
 	n.hub = NewHub()
 	bell := NewBell(dsn, quiet())
 	n.office.Changed = n.hub.Changed
+	n.hub.Tell = bell.Tell
 	if !silent {
 		n.office.Committed = bell.Ring
 	}
 	feed := NewFeed(dsn, n.office, n.hub, quiet())
+	feed.every = every
+	made := feed.heard.Load()
 	ctx, cancel := context.WithCancel(context.Background())
 	runs := []func(context.Context) error{n.office.Run, n.hub.Run, feed.Run, bell.Run}
 	done := make(chan error, len(runs))
@@ -66,6 +75,11 @@ func startNode(t testing.TB, db *pgxpool.Pool, silent bool) *node {
 		t.Fatal(err)
 	}
 	n.url = "ws" + strings.TrimPrefix(server.URL, "http")
+	for feed.heard.Load() == made { // it listens before it polls first; what others say before that is lost
+		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return n
 }
 

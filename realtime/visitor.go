@@ -1,7 +1,8 @@
 package realtime
 
 import (
-	"hash/maphash"
+	"crypto/sha256"
+	"encoding/binary"
 	"net"
 	"net/http"
 	"syscall"
@@ -25,8 +26,6 @@ type visitor struct {
 	waits   bool   // it is a page of a waiting room
 }
 
-var seed = maphash.MakeSeed()
-
 func visitorOf(r *http.Request, session string) (v visitor) {
 	var err error
 	if v.address, _, err = net.SplitHostPort(r.RemoteAddr); err != nil {
@@ -40,7 +39,8 @@ func sessionOf(token string) uint64 {
 	if token == "" {
 		return 0
 	}
-	return maphash.String(seed, token) | 1 // 0 is nobody's
+	sum := sha256.Sum256([]byte(token))        // the same on every node
+	return binary.BigEndian.Uint64(sum[:]) | 1 // 0 is nobody's
 }
 
 // socketLimit is how many sockets this process may have: three of four descriptors. The rest is for requests, the

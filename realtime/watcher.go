@@ -135,7 +135,7 @@ func (w *watcher) next() []byte {
 			return nil
 		}
 		w.sent = l.to
-		return w.dressed(l.frame)
+		return l.as(w.json)
 	}
 	if e.audit != nil && w.sent == e.version && w.audited != e {
 		w.audited = e

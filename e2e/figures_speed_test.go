@@ -1,0 +1,88 @@
+//go:build figures
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// The budgets of a page on a phone with a slow connection: they are the same however busy the machine is.
+const (
+	budgetLCP = 1000.0 // ms to the largest thing painted
+	budgetINP = 100.0  // ms from a tap to the next frame, the slowest of the visit
+)
+
+func (s seen) good() bool { return s.LCP <= budgetLCP && s.INP <= budgetINP && s.CLS <= budgetCLS }
+
+func (s seen) String() string {
+	return fmt.Sprintf("LCP %.0f ms (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f) by %v",
+		s.LCP, budgetLCP, s.INP, s.Slowest, budgetINP, s.CLS, budgetCLS, s.Jumps)
+}
+
+// middle is the visit in the middle by each measure.
+func middle(visits []seen) (m seen) {
+	of := func(what func(seen) float64) seen {
+		slices.SortFunc(visits, func(a, b seen) int { return int(1000 * (what(a) - what(b))) })
+		return visits[len(visits)/2]
+	}
+	m = of(func(s seen) float64 { return s.INP })
+	m.LCP = of(func(s seen) float64 { return s.LCP }).LCP
+	m.CLS = of(func(s seen) float64 { return s.CLS }).CLS
+	return m
+}
+
+func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nolint:paralleltest // it measures
+	for _, c := range []struct {
+		plan, seat string
+		section    int
+	}{{"theatre", "Boxes left/1/2", 1}, {"stadium", "101/1/2", 0}} {
+		t.Run(c.plan, func(t *testing.T) {
+			slug := house.event(t, c.plan)
+			var overviews, rows []seen
+			for range tries {
+				v := visitByPhone(t)
+				v.slow()
+				v.openEvent(slug)
+				v.seesMap()
+				overviews = append(overviews, v.reports())
+				v.press(v.person.page.Locator(".sections a").Nth(c.section))
+				v.isLive()
+				v.seesMap()
+				v.takesBySight(c.seat)
+				v.taps(`#tray form[data-release] button`, fmt.Sprintf(`#tray:not(:has([data-seat="%s"]))`, c.seat))
+				rows = append(rows, v.reports())
+				t.Logf("the overview: %v\nthe rows: %v", overviews[len(overviews)-1], rows[len(rows)-1])
+				check(t, v.context.Close())
+			}
+			if o, r := middle(overviews), middle(rows); !o.good() || !r.good() {
+				t.Errorf("the middle of %d visits is beyond the budgets\nthe overview: %v\nthe rows: %v", tries, o, r)
+			}
+		})
+	}
+}
+
+func TestPhone_ADelayIsNoticed(t *testing.T) { //nolint:paralleltest // it measures
+	slug := house.event(t, "theatre")
+	v := visitByPhone(t)
+	v.slow()
+	v.openRows(slug, 1)
+	_, err := v.person.page.Evaluate(`addEventListener('click', () => { const end = performance.now() + 300; while (performance.now() < end); })`)
+	check(t, err)
+	v.takesBySight("Boxes left/1/2")
+	if s := v.reports(); s.good() {
+		t.Errorf("a page that thinks before it answers is not noticed: %v", s)
+	}
+}
+
+// slow gives the browser a phone's processor and a slow connection, with an empty cache.
+func (v *phoneVisit) slow() {
+	v.t.Helper()
+	v.send("Network.enable", nil)
+	v.send("Network.emulateNetworkConditions", slow4G)
+	v.send("Emulation.setCPUThrottlingRate", map[string]any{"rate": 4})
+}
+
+// slow4G is the network of Lighthouse's phones.
+var slow4G = map[string]any{"offline": false, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
