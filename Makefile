@@ -1,7 +1,7 @@
 # What CI runs is `make check`; what a newcomer runs is `make run`.
 SHELL := bash
 .DEFAULT_GOAL := help
-TOOL := go tool -modfile=tools/go.mod
+TOOL = $$(go -C tools tool -n $(1))
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
 PEOPLE ?= 4
@@ -10,12 +10,12 @@ GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | gr
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
 # twentieth of what it does on a disk.
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
-unit race e2e: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
+unit race e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
 
-.PHONY: help run demo build generate qr altcha fmt lint drift unit race e2e bench screenshots fuzz torment slow torture test check postgres faketime redis browser
+.PHONY: help run demo build generate qr altcha fmt lint drift unit race e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,13 +41,16 @@ altcha: ## build static/js/altcha.js of the packages in static/vendor/package.js
 	@{ printf '/*! altcha 3.2.2, (c) Daniel Regeci, BAU Software s.r.o., MIT: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild node_modules/altcha/dist/workers/pbkdf2.js --minify --log-level=error; } > static/js/altcha.js
 
 fmt: ## format everything
-	@$(TOOL) gofumpt -w $(GO_FILES)
+	@$(call TOOL,gofumpt) -w $(GO_FILES)
 	@go tool templ fmt views
 
-lint: ## formatting, vet, staticcheck (settings and reasons: staticcheck.conf)
-	@unformatted=$$($(TOOL) gofumpt -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
+lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and reasons: staticcheck.conf)
+	@unformatted=$$($(call TOOL,gofumpt) -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	@go vet ./...
-	@$(TOOL) staticcheck ./...
+	@go vet -tags figures,sizes ./e2e ./seats/desk ./cmd/usher/rush
+	@$(call TOOL,staticcheck) ./...
+	@for patch in tools/mutants/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
+	@cd tools && go vet ./... && $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if a template and its Go differ
 	@git diff --exit-code -- views || { echo "run make generate and commit the result"; exit 1; }
@@ -59,18 +62,26 @@ PLAIN = /cmd/usher/|/handlers|/migrations|/static|/views|/seats/plan|/seats/mail
 unit: postgres ## all tests but those in a browser, in random order, with the race detector where goroutines meet
 	@go test -vet=off -race -shuffle=on $$(go list ./... | grep -Ev '/e2e|$(PLAIN)')
 	@go test -vet=off -shuffle=on $$(go list ./... | grep -E '$(PLAIN)')
+	@cd tools && go test -vet=off -shuffle=on ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
 race: postgres ## every test but those in a browser with the race detector
 	@go test -race -timeout 30m $$(go list ./... | grep -v /e2e)
 
-e2e: postgres browser ## the built binary in a real browser; what fails is tried once more, and named
-	@$(TOOL) gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=10 --packages ./e2e -- -vet=off -count=1 -timeout 15m -parallel $(PEOPLE)
+e2e: postgres browser ## the built binary in a real browser
+	@go test -vet=off -count=1 -timeout 20m -parallel $(PEOPLE) ./e2e
+
+figures: postgres browser ## times against fixed budgets; the machine should have nothing else to do
+	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestASecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestAChartOf8800SeatsIsMoved'
+	@go test -tags figures -vet=off -count=1 ./seats/desk -run TestADeskOf
+
+sizes: postgres ## the crowds of the systems Usher was asked to be, whole: 200,000 for 200 places, 2,000,000 for a stadium (most of an hour)
+	@go test -tags sizes -vet=off -count=1 -timeout 2h -v -parallel 1 ./cmd/usher/rush -run '^TestS[0-9]_' | grep -E '^(---|ok|FAIL|    )'
 
 bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
-	@go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./cmd/usher/bench | grep -E '\||###|^(---|ok|FAIL)'
+	@cd tools && go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench | grep -E '\||###|^(---|ok|FAIL)'
 	@go test -run '^$$' -bench . -benchtime 20x ./realtime | grep -E '^(Benchmark|---|ok|FAIL| )'
-	@go test -v -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
+	@go test -tags figures -v -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
 
 screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures
 	@mkdir -p $(PICTURES)
@@ -89,8 +100,14 @@ torment: postgres ## a million bad requests, to every address and socket; none m
 slow: ## a thousand slow connections beside somebody who looks at pages of a box office that runs (URL=http://localhost:8080/events/seagull)
 	@contrib/slow.sh $(or $(URL),http://localhost:8080/events/seagull)
 
-torture: postgres faketime build ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
-	@bin/usher torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --source . --html torture.html --record docs/torture-record.md
+mutants: postgres ## plant each mutant of tools/mutants in a copy, and each open door of tools/attack; demand that its test or attack tells
+	@tools/mutants/run.sh && tools/attack/planted.sh
+
+torture: postgres faketime ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
+	@cd tools && go build -o ../bin/torture ./torture && cd .. && bin/torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --mutants --html torture.html --record docs/torture-record.md
+
+attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
+	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'
 
 test: unit e2e ## every test, end to end included
 
