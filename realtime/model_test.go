@@ -134,6 +134,18 @@ func TestAMapThatWasReadAnewIsNeverSentByItsOldEpoch(t *testing.T) {
 	}
 }
 
+// A page came back while the hub rested: HELLO was of the new epoch and the delta after it of the old one.
+func TestAPageThatReturnsBeforeTheNewMapIsGreetedByTheOldEpoch(t *testing.T) {
+	t.Parallel()
+	life := []deed{
+		said("keep", 1), {What: "claim", N: 1}, rested(), said("read", 9), {What: "claim", Page: 1, N: 1},
+		said("restore", 1), said("return", 1), said("read", 9),
+	}
+	if wrong := liveOn(t, modelDB(t), 1, life, lie{}); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
 // liveOn plays a life in a bubble and says what was wrong in it.
 func liveOn(t *testing.T, dsn string, run int, life []deed, l lie) (wrong string) {
 	t.Helper()

@@ -150,11 +150,12 @@ func (w *watcher) pay() []byte {
 		w.owed = saidGoodbye // the only thing that is owed there
 		return goodbye
 	}
-	epoch, version := w.house.sale.At()
+	epoch, _ := w.house.sale.At()
 	switch what := w.owed & -w.owed; what {
 	case owesHello:
 		w.owed &^= what
-		return w.dressed(enframe(opBinary, hello(epoch, version, w.hub.clock.Now(), mostTick)))
+		e := w.house.edition.Load() // what follows is of its epoch, even if the map was read anew since
+		return w.dressed(enframe(opBinary, hello(e.epoch, e.version, w.hub.clock.Now(), mostTick)))
 	case owesPong:
 		w.owed &^= what
 		return w.dressed(enframe(opBinary, pong(epoch, w.pings, w.hub.clock.Now())))
