@@ -60,10 +60,14 @@ UPDATE offer o SET ordering_at = clock_timestamp()
    AND n.id = o.entry_id AND n.method IS NOT NULL AND (o.ordering_at IS NULL OR o.ordering_at < clock_timestamp() - interval '1 minute')
 RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate`
 
-// What could not be ordered is offered as to everybody else: they are told, and asked.
+// What could not be ordered is offered as to everybody else: they are told, and asked. The offer is locked before its
+// entry, as settleSQL locks them.
 const notOrderedSQL = `
-WITH n AS (
-    UPDATE entry SET method = NULL, name = NULL, most = NULL, mandate = NULL WHERE id = $2 AND method IS NOT NULL RETURNING id
+WITH locked AS MATERIALIZED (
+    SELECT id FROM offer WHERE entry_id = $2 AND state = 'open' FOR NO KEY UPDATE
+), n AS (
+    UPDATE entry SET method = NULL, name = NULL, most = NULL, mandate = NULL
+     WHERE id = $2 AND method IS NOT NULL AND (SELECT count(*) FROM locked) >= 0 RETURNING id
 ), told AS (
     UPDATE offer SET unordered = $4 FROM n WHERE offer.entry_id = n.id AND offer.state = 'open'
 ), noted AS (

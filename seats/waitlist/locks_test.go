@@ -2,7 +2,11 @@ package waitlist_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // A batch with offers locks the entries in the order of their ids.
@@ -38,5 +42,53 @@ func TestEntries_AreLockedInTheOrderOfTheirIDs(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// What became of an offer is settled offer first, entry second; an order that failed keeps to that.
+func TestAFailedOrder_LocksTheOfferBeforeItsEntry(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(1, 0), week/2, 1, false)
+	n := h.nodes[0]
+	has := n.fill(t)
+	n.agrees(t, "ann@example.org", "door", 10_000)
+	asked, fail := make(chan struct{}), make(chan struct{})
+	n.list.Order = func(context.Context, *seats.Sale, waitlist.Purchase) error {
+		close(asked)
+		<-fail
+		return errors.New("the provider of payments does not answer")
+	}
+	if _, err := n.sale.Release(t.Context(), has[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	round := make(chan error, 1)
+	go func() {
+		_, err := n.list.Round(context.Background(), h.slug)
+		round <- err
+	}()
+	<-asked
+	settling, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = settling.Rollback(context.Background()) }() // it is over, if all went well
+	if _, err := settling.Exec(t.Context(), `SELECT FROM offer WHERE state = 'open' FOR NO KEY UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	close(fail)
+	h.eventually(t, "the failed order waits for the offer", func() bool {
+		return h.count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	})
+	if _, err := settling.Exec(t.Context(), `SELECT FROM entry FOR NO KEY UPDATE NOWAIT`); err != nil {
+		t.Errorf("the failed order waits for the offer and has the entry: %v", err)
+	}
+	if err := settling.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-round; err != nil {
+		t.Error(err)
+	}
+	if n := h.count(t, `SELECT count(*) FROM wait_step WHERE what = 'not ordered'`); n != 1 {
+		t.Errorf("%d failed orders are written down, want 1", n)
 	}
 }
