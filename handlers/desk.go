@@ -13,8 +13,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 )
 
@@ -274,7 +274,7 @@ type deskAsked struct {
 	Team     int64           `json:"team"`
 	Scopes   []desk.Scope    `json:"scopes"`
 	URL      string          `json:"url"`
-	Kinds    []hook.Kind     `json:"kinds"`
+	Kinds    []webhooks.Kind `json:"kinds"`
 	On       bool            `json:"on"`
 	Days     int             `json:"days"`
 	Code     string          `json:"code"`   // of an app, or a recovery code
@@ -294,9 +294,9 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	for _, scope := range f["scope"] {
 		scopes = append(scopes, desk.Scope(scope))
 	}
-	var kinds []hook.Kind
+	var kinds []webhooks.Kind
 	for _, kind := range f["kind"] {
-		kinds = append(kinds, hook.Kind(kind))
+		kinds = append(kinds, webhooks.Kind(kind))
 	}
 	days, _ := strconv.Atoi(f.Get("days")) // 0 is no time
 	return deskAsked{

@@ -8,29 +8,29 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 )
 
 // What programs read of hooks and notices.
 type (
 	hookBody struct {
-		ID           int64       `json:"id"`
-		URL          string      `json:"url"`
-		Kinds        []hook.Kind `json:"kinds"`
-		CreatedAt    time.Time   `json:"created_at"`
-		On           bool        `json:"on"`
-		OffWhy       string      `json:"off_why,omitempty"`
-		FailingSince *time.Time  `json:"failing_since,omitempty"`
-		Waiting      int         `json:"waiting"`
+		ID           int64           `json:"id"`
+		URL          string          `json:"url"`
+		Kinds        []webhooks.Kind `json:"kinds"`
+		CreatedAt    time.Time       `json:"created_at"`
+		On           bool            `json:"on"`
+		OffWhy       string          `json:"off_why,omitempty"`
+		FailingSince *time.Time      `json:"failing_since,omitempty"`
+		Waiting      int             `json:"waiting"`
 	}
 	noticeBody struct {
-		ID      string          `json:"id"`
-		Type    hook.Kind       `json:"type"`
-		At      time.Time       `json:"timestamp"`
-		Data    json.RawMessage `json:"data"`
-		State   string          `json:"state"`
-		Answers []hook.Answer   `json:"answers"`
+		ID      string            `json:"id"`
+		Type    webhooks.Kind     `json:"type"`
+		At      time.Time         `json:"timestamp"`
+		Data    json.RawMessage   `json:"data"`
+		State   string            `json:"state"`
+		Answers []webhooks.Answer `json:"answers"`
 	}
 	hooksAnswer struct {
 		Hooks []hookBody `json:"hooks"`
@@ -46,7 +46,7 @@ type (
 	}
 )
 
-func describeHook(h hook.Hook) hookBody {
+func describeHook(h webhooks.Hook) hookBody {
 	return hookBody{h.ID, h.URL, h.Kinds, h.CreatedAt.UTC(), h.OffAt == nil, h.OffWhy, h.FailingSince, h.Waiting}
 }
 
@@ -146,7 +146,7 @@ func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m desk.Mem
 	err = h.hooks.Change(r.Context(), m, id, asked.URL, asked.Kinds, asked.Key)
 	var mistakes desk.Mistakes
 	if errors.As(err, &mistakes) && !wantsJSON(r) {
-		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, views.HookPage{Typed: hook.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
+		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, views.HookPage{Typed: webhooks.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
 	}
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (h *Handlers) removeHook(w http.ResponseWriter, r *http.Request, m desk.Mem
 
 // POST /desk/hooks/{id}/notices/{notice}/repeats
 func (h *Handlers) repeatNotice(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
-	notice, err := seats.ParseID(hook.Unnamed(r.PathValue("notice")))
+	notice, err := seats.ParseID(webhooks.Unnamed(r.PathValue("notice")))
 	if err != nil {
 		return desk.ErrNotYours
 	}

@@ -21,13 +21,13 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/static"
 )
 
@@ -42,7 +42,7 @@ type Config struct {
 	Credit    *credit.Ledger
 	Desk      *desk.Desk
 	Desks     *Desks
-	Hooks     *hook.Hooks
+	Hooks     *webhooks.Hooks
 	Limits    *limit.Events // nil: the usual ones
 	DemoCard  *demo.Card
 	Stripe    Webhook // nil if there is none
@@ -71,7 +71,7 @@ type Handlers struct {
 	credit     *credit.Ledger
 	organizers *desk.Desk
 	desks      *Desks
-	hooks      *hook.Hooks
+	hooks      *webhooks.Hooks
 	card       *demo.Card
 	stripe     Webhook
 	contact    string

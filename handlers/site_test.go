@@ -21,7 +21,6 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -29,6 +28,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
@@ -79,7 +79,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	config.Desks = NewDesks(config.Desk, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
-	config.Hooks = hook.New(db, config.Desk, true, log)
+	config.Hooks = webhooks.New(db, config.Desk, true, log)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {

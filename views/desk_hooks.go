@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 // HooksPath is the address of a team's webhooks.
@@ -21,30 +21,30 @@ func HookPath(id int64) string { return HooksPath + "/" + decimal(id) }
 // HooksPage is the webhooks of a team.
 type HooksPage struct {
 	Desk
-	List []hook.Hook
+	List []webhooks.Hook
 
 	URL      string // as it was typed into a form that could not be taken
-	Kinds    []hook.Kind
+	Kinds    []webhooks.Kind
 	Mistakes desk.Mistakes
 }
 
 // typed is what stands in the form.
-func (p HooksPage) typed() hook.Hook {
+func (p HooksPage) typed() webhooks.Hook {
 	if p.Mistakes == nil {
-		return hook.Hook{Kinds: hook.Kinds()}
+		return webhooks.Hook{Kinds: webhooks.Kinds()}
 	}
-	return hook.Hook{URL: p.URL, Kinds: p.Kinds}
+	return webhooks.Hook{URL: p.URL, Kinds: p.Kinds}
 }
 
 // HookPage is one webhook and what was told to it.
 type HookPage struct {
 	Desk
-	Hook    hook.Hook
-	Notices []hook.Notice
+	Hook    webhooks.Hook
+	Notices []webhooks.Notice
 	More    bool
 
-	Secret   string    // that was just made; no other page has it
-	Typed    hook.Hook // what stands in the form
+	Secret   string        // that was just made; no other page has it
+	Typed    webhooks.Hook // what stands in the form
 	Mistakes desk.Mistakes
 }
 
@@ -55,28 +55,28 @@ func (p HookPage) Older() string {
 }
 
 // kindWords says what a hook is told of.
-func kindWords(k hook.Kind) string {
+func kindWords(k webhooks.Kind) string {
 	switch k {
-	case hook.Confirmed:
+	case webhooks.Confirmed:
 		return "an order is placed"
-	case hook.Paid:
+	case webhooks.Paid:
 		return "money came for an order"
-	case hook.Cancelled:
+	case webhooks.Cancelled:
 		return "tickets of an order are cancelled"
-	case hook.Refunded:
+	case webhooks.Refunded:
 		return "money went back"
-	case hook.Moved:
+	case webhooks.Moved:
 		return "a ticket moves to another seat"
-	case hook.Scanned:
+	case webhooks.Scanned:
 		return "somebody comes in"
 	}
 	return "a test"
 }
 
-func toldOf(h hook.Hook, k hook.Kind) bool { return slices.Contains(h.Kinds, k) }
+func toldOf(h webhooks.Hook, k webhooks.Kind) bool { return slices.Contains(h.Kinds, k) }
 
 // hookState says how a hook is.
-func hookState(h hook.Hook) string {
+func hookState(h webhooks.Hook) string {
 	switch {
 	case h.OffAt != nil && h.OffWhy == "":
 		return "Off since " + moment(*h.OffAt) + "."
@@ -89,7 +89,7 @@ func hookState(h hook.Hook) string {
 }
 
 // waitingWords says what was not taken yet.
-func waitingWords(h hook.Hook) string {
+func waitingWords(h webhooks.Hook) string {
 	switch {
 	case h.Waiting == 0:
 		return ""
@@ -100,7 +100,7 @@ func waitingWords(h hook.Hook) string {
 }
 
 // answerWords says what became of one try.
-func answerWords(a hook.Answer) string {
+func answerWords(a webhooks.Answer) string {
 	took := fmt.Sprintf("Answered %d, after %d ms", a.Status, a.Took)
 	switch {
 	case a.Status == 0:
@@ -112,7 +112,7 @@ func answerWords(a hook.Answer) string {
 }
 
 // told is what a notice says, as people read it.
-func told(n hook.Notice) string {
+func told(n webhooks.Notice) string {
 	var data map[string]any
 	if json.Unmarshal(n.Data, &data) != nil {
 		return string(n.Data)

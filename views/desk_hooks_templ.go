@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 // Hooks is the webhooks of a team.
@@ -183,7 +183,7 @@ func Hooks(p HooksPage) templ.Component {
 }
 
 // hookFields are what is said of a webhook.
-func hookFields(typed hook.Hook, wrong desk.Mistakes) templ.Component {
+func hookFields(typed webhooks.Hook, wrong desk.Mistakes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -204,7 +204,7 @@ func hookFields(typed hook.Hook, wrong desk.Mistakes) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = deskField("Address", "url", "url", typed.URL, "off", wrong.About(hook.FieldURL)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = deskField("Address", "url", "url", typed.URL, "off", wrong.About(webhooks.FieldURL)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -212,7 +212,7 @@ func hookFields(typed hook.Hook, wrong desk.Mistakes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, k := range hook.Kinds() {
+		for _, k := range webhooks.Kinds() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<label class=\"mark\"><input type=\"checkbox\" name=\"kind\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -271,7 +271,7 @@ func hookFields(typed hook.Hook, wrong desk.Mistakes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if words := wrong.About(hook.FieldKinds); words != "" {
+		if words := wrong.About(webhooks.FieldKinds); words != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p class=\"wrong\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -658,7 +658,7 @@ func hookButton(p HookPage, path, name, words, on string) templ.Component {
 	})
 }
 
-func noticeLine(p HookPage, n hook.Notice) templ.Component {
+func noticeLine(p HookPage, n webhooks.Notice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/gate"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 // house is the parts of a node. None of them runs yet.
@@ -32,7 +32,7 @@ type house struct {
 	waits      *waitlist.List
 	organizers *desk.Desk
 	desks      *handlers.Desks
-	hooks      *hook.Hooks
+	hooks      *webhooks.Hooks
 	limits     *limit.Events
 }
 
@@ -48,7 +48,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *house {
 	h.till = openTill(cfg, db, h.office, l, log)
 	h.organizers = desk.New(db.pool, h.sold.WroteMail)
 	h.organizers.Log, h.organizers.Seal = log, db.box
-	h.hooks = hook.New(db.pool, h.organizers, cfg.HooksInside, log)
+	h.hooks = webhooks.New(db.pool, h.organizers, cfg.HooksInside, log)
 	h.hooks.SealWith(db.box)
 	h.limits = limit.NewEvents(db.pool, log)
 	h.desks = handlers.NewDesks(h.organizers, h.office, h.rooms, log)

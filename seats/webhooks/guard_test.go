@@ -1,4 +1,4 @@
-package hook_test
+package webhooks_test
 
 import (
 	"log/slog"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/hook"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 func TestOnlyAddressesOfThePublicInternetAreCalled(t *testing.T) {
@@ -15,12 +15,12 @@ func TestOnlyAddressesOfThePublicInternetAreCalled(t *testing.T) {
 	for _, text := range strings.Fields(`0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.170 192.0.2.1
 		192.168.1.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 64:ff9b::7f00:1
 		64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1:: 3fff::1 5f00::1 fc00::1 fd12:3456::1 fe80::1 fec0::1 ff02::1`) {
-		if hook.Public(netip.MustParseAddr(text)) {
+		if webhooks.Public(netip.MustParseAddr(text)) {
 			t.Errorf("%s counts as public", text)
 		}
 	}
 	for _, text := range strings.Fields(`1.1.1.1 8.8.8.8 93.184.216.34 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 192.169.0.1 223.255.255.1 2606:4700:4700::1111 2a00:1450::1 2400:cb00::1`) {
-		if !hook.Public(netip.MustParseAddr(text)) {
+		if !webhooks.Public(netip.MustParseAddr(text)) {
 			t.Errorf("%s counts as not public", text)
 		}
 	}
@@ -30,12 +30,12 @@ func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing
 	t.Parallel()
 	h := open(t)
 	l := listen(t, nil)
-	h.hooks = hook.New(h.db, h.desk, false, slog.New(slog.DiscardHandler))
+	h.hooks = webhooks.New(h.db, h.desk, false, slog.New(slog.DiscardHandler))
 	for _, address := range []string{
 		l.url, "https://127.0.0.1/x", "https://[::1]:8080/", "https://169.254.169.254/latest", "https://10.1.2.3/", "ftp://example.org/x", "https://", "https://ann:secret@example.org/",
 		"https://example.org/#x", "//example.org/", "https://example.org/" + strings.Repeat("x", 500), "javascript:alert(1)",
 	} {
-		if _, _, err := h.hooks.Make(t.Context(), h.ann, address, hook.Kinds(), seats.NewID().String()); err == nil {
+		if _, _, err := h.hooks.Make(t.Context(), h.ann, address, webhooks.Kinds(), seats.NewID().String()); err == nil {
 			t.Errorf("%q was taken for an address", address)
 		}
 	}
@@ -45,7 +45,7 @@ func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing
 	run(t, h.hooks.Run)
 	h.sold(t, "a", 0)
 	h.hooks.Wake()
-	var answers []hook.Answer
+	var answers []webhooks.Answer
 	until(t, "the call was refused", func() bool {
 		list, _, err := h.hooks.Notices(t.Context(), h.ann, id, timeZero)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package hook tells programs of others what happens to a team's orders and tickets: signed webhooks.
+// Package webhooks tells programs of others what happens to a team's orders and tickets: signed webhooks.
 //
 // A hook is an address that an owner of a team made. A notice is one thing that happened, for one hook. It is written by
 // the database itself, in the transaction of what it tells of (triggers in migrations), so that nothing is told that did
@@ -25,4 +25,4 @@
 // The address is the choice of somebody who may not reach what this machine reaches. So what a name leads to is looked at
 // when the connection is made, each time (guard.go): only addresses of the public internet, only https, no redirects, no
 // proxy, unless the operator allows their own networks.
-package hook
+package webhooks

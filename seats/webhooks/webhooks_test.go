@@ -1,4 +1,4 @@
-package hook_test
+package webhooks_test
 
 import (
 	"encoding/base64"
@@ -16,8 +16,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 var timeZero time.Time
@@ -53,7 +53,7 @@ func TestASignatureIsThatOfTheStandard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := hook.Sign([][]byte{secret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	got := webhooks.Sign([][]byte{secret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("the signature is %s, want that of the standard, %s", got, want)
 	}
@@ -127,7 +127,7 @@ func TestWhatHappensIsToldAndSigned(t *testing.T) {
 func TestWhatDoesNotHappenIsNotToldAndNobodyElseIs(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	mine, _ := h.hook(t, "http://example.org/mine", hook.Confirmed)
+	mine, _ := h.hook(t, "http://example.org/mine", webhooks.Confirmed)
 	var other int64
 	h.scan(t, &other, `INSERT INTO team (name) VALUES ('Others') RETURNING id`)
 	h.exec(t, `INSERT INTO hook (team_id, url, kinds) VALUES ($1, 'http://example.org/theirs', '{order.confirmed}')`, other)
@@ -167,7 +167,7 @@ func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}
 	})
-	id, _ := h.hook(t, l.url, hook.Confirmed)
+	id, _ := h.hook(t, l.url, webhooks.Confirmed)
 	run(t, h.hooks.Run)
 	h.sold(t, "a", 0)
 	for n := 1; n <= 3; n++ {
@@ -214,7 +214,7 @@ func TestManyNodesSendEachNoticeOnceAndASlowHookHoldsNobodyUp(t *testing.T) {
 	id, _ := h.hook(t, quick.url)
 	h.exec(t, `INSERT INTO notice (hook_id, kind, data) SELECT h.id, 'test', jsonb_build_object('n', n) FROM hook h, generate_series(1, 150) n`)
 	for range 3 {
-		run(t, hook.New(h.db, h.desk, true, h.quiet()).Run)
+		run(t, webhooks.New(h.db, h.desk, true, h.quiet()).Run)
 	}
 	until(t, "all 150 were taken", func() bool {
 		var n int
@@ -236,11 +236,11 @@ func TestAHookThatFailsForDaysIsSwitchedOffAndOneThatIsGoneAtOnce(t *testing.T) 
 	l := listen(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		w.WriteHeader([]int{http.StatusInternalServerError, http.StatusGone}[n])
 	})
-	id, _ := h.hook(t, l.url, hook.Confirmed)
+	id, _ := h.hook(t, l.url, webhooks.Confirmed)
 	h.exec(t, `INSERT INTO notice (hook_id, kind, data, at) VALUES ($1, 'test', '{}', clock_timestamp() - interval '4 days')`, id)
 	h.exec(t, `UPDATE hook SET failures = 9, failing_since = clock_timestamp() - interval '6 days'`)
 	run(t, h.hooks.Run)
-	state := func() hook.Hook {
+	state := func() webhooks.Hook {
 		one, err := h.hooks.Find(t.Context(), h.ann, id)
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +312,7 @@ func TestAHookIsItsTeamsOnly(t *testing.T) {
 	_, rotated := h.hooks.Rotate(t.Context(), bob, id, "a")
 	_, found := h.hooks.Find(t.Context(), bob, id)
 	for what, err := range map[string]error{
-		"find": found, "rotate": rotated, "change": h.hooks.Change(t.Context(), bob, id, "http://example.org/bob", hook.Kinds(), "b"), "remove": h.hooks.Remove(t.Context(), bob, id, "c"),
+		"find": found, "rotate": rotated, "change": h.hooks.Change(t.Context(), bob, id, "http://example.org/bob", webhooks.Kinds(), "b"), "remove": h.hooks.Remove(t.Context(), bob, id, "c"),
 		"switch": h.hooks.Switch(t.Context(), bob, id, false, "d"), "try": h.hooks.Try(t.Context(), bob, id, "e"), "again": h.hooks.Again(t.Context(), bob, id, seats.NewID(), "f"),
 	} {
 		if !errors.Is(err, desk.ErrNotYours) {
@@ -325,7 +325,7 @@ func TestATryWaitsLongerEachTime(t *testing.T) {
 	t.Parallel()
 	var all time.Duration
 	for n := 1; n < 20; n++ {
-		wait := hook.Later(n)
+		wait := webhooks.Later(n)
 		if wait < 4*time.Second || wait > 10*time.Hour {
 			t.Errorf("after %d tries it waits %s", n, wait)
 		}
@@ -334,7 +334,7 @@ func TestATryWaitsLongerEachTime(t *testing.T) {
 	if all < 72*time.Hour {
 		t.Errorf("19 tries are over after %s", all)
 	}
-	if hook.Idle(1) != 0 || hook.Idle(3) < time.Second || hook.Idle(30) != time.Hour {
-		t.Errorf("a hook is left alone for %s, %s, %s", hook.Idle(1), hook.Idle(3), hook.Idle(30))
+	if webhooks.Idle(1) != 0 || webhooks.Idle(3) < time.Second || webhooks.Idle(30) != time.Hour {
+		t.Errorf("a hook is left alone for %s, %s, %s", webhooks.Idle(1), webhooks.Idle(3), webhooks.Idle(30))
 	}
 }

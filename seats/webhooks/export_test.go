@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 // For tests.
 var (

@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"bytes"
@@ -87,7 +87,7 @@ UPDATE hook SET failures = failures + 1, failing_since = coalesce(failing_since,
 func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
 	line, err := json.Marshal([]Answer{a})
 	if err != nil {
-		return fmt.Errorf("hook: note an answer: %w", err)
+		return fmt.Errorf("webhooks: note an answer: %w", err)
 	}
 	var q pgx.Batch
 	if a.Why == "" {
@@ -102,7 +102,7 @@ func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
 		q.Queue(failedSQL, d.Hook, rests, offAfter.Seconds(), gone)
 	}
 	if err := h.db.SendBatch(ctx, &q).Close(); err != nil {
-		return fmt.Errorf("hook: note an answer: %w", err)
+		return fmt.Errorf("webhooks: note an answer: %w", err)
 	}
 	return nil
 }

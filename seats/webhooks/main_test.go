@@ -1,4 +1,4 @@
-package hook_test
+package webhooks_test
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/hook"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/webhooks"
 )
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
@@ -28,7 +28,7 @@ type house struct {
 	sale   *seats.Sale
 	orders *orders.Orders
 	desk   *desk.Desk
-	hooks  *hook.Hooks
+	hooks  *webhooks.Hooks
 	ann    desk.Member
 }
 
@@ -54,7 +54,7 @@ func open(t *testing.T) *house {
 	h.ann = desk.Member{Team: h.sale.Event.Team, Name: "Ann", Role: desk.Owner}
 	h.scan(t, &h.ann.Organizer, `INSERT INTO organizer (email, name) VALUES ('ann@example.org', 'Ann') RETURNING id`)
 	h.exec(t, `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, 'owner')`, h.ann.Team, h.ann.Organizer)
-	h.hooks = hook.New(h.db, h.desk, true, slog.New(slog.DiscardHandler))
+	h.hooks = webhooks.New(h.db, h.desk, true, slog.New(slog.DiscardHandler))
 	return h
 }
 
@@ -82,10 +82,10 @@ func (h *house) scan(t *testing.T, to any, sql string, args ...any) {
 }
 
 // hook makes one that is told of everything, or of some.
-func (h *house) hook(t *testing.T, url string, kinds ...hook.Kind) (id int64, secret string) {
+func (h *house) hook(t *testing.T, url string, kinds ...webhooks.Kind) (id int64, secret string) {
 	t.Helper()
 	if len(kinds) == 0 {
-		kinds = hook.Kinds()
+		kinds = webhooks.Kinds()
 	}
 	id, secret, err := h.hooks.Make(t.Context(), h.ann, url, kinds, seats.NewID().String())
 	if err != nil {

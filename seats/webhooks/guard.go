@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func (e errInside) Error() string {
 func onlyPublic(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("hook: %q is no address: %w", address, err)
+		return fmt.Errorf("webhooks: %q is no address: %w", address, err)
 	}
 	if !public(at.Addr()) {
 		return errInside{at.Addr().Unmap()}

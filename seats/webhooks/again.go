@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"math/rand/v2"

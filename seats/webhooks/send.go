@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"context"
@@ -116,11 +116,11 @@ func (p *post) take(ctx context.Context) (int, error) {
 	}
 	rows, err := p.hooks.db.Query(ctx, takeNoticesSQL, atOnce-p.calls, atOneHook, full, taken.Seconds())
 	if err != nil {
-		return 0, fmt.Errorf("hook: take: %w", err)
+		return 0, fmt.Errorf("webhooks: take: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
 	if err != nil {
-		return 0, fmt.Errorf("hook: take: %w", err)
+		return 0, fmt.Errorf("webhooks: take: %w", err)
 	}
 	for _, d := range list {
 		p.calls++

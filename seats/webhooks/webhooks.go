@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"context"
@@ -107,7 +107,7 @@ func (h *Hooks) List(ctx context.Context, m desk.Member) (list []Hook, err error
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("hook: list: %w", err)
+		return nil, fmt.Errorf("webhooks: list: %w", err)
 	}
 	return list, nil
 }
@@ -126,7 +126,7 @@ func (h *Hooks) Find(ctx context.Context, m desk.Member, id int64) (one Hook, er
 		return one, desk.ErrNotYours
 	}
 	if err != nil {
-		return one, fmt.Errorf("hook: find: %w", err)
+		return one, fmt.Errorf("webhooks: find: %w", err)
 	}
 	return one, nil
 }
@@ -185,11 +185,11 @@ func (h *Hooks) Make(ctx context.Context, m desk.Member, address string, kinds [
 			return desk.Mistakes{{Field: FieldURL, Message: fmt.Sprintf("A team has %d webhooks at most. Remove one first.", mostHooks)}}
 		}
 		if err != nil {
-			return fmt.Errorf("hook: make: %w", err)
+			return fmt.Errorf("webhooks: make: %w", err)
 		}
 		fresh := newSecret()
 		if _, err := tx.Exec(ctx, newSecretSQL, id, h.box.Seal(fresh, Secrets.Context(id))); err != nil {
-			return fmt.Errorf("hook: make a secret: %w", err)
+			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
 		return desk.Note(ctx, tx, m, "made a webhook", subject(id), map[string]any{"url": address, "kinds": kinds})
@@ -205,7 +205,7 @@ func (h *Hooks) change(ctx context.Context, m desk.Member, id int64, form, what 
 	return h.desk.Change(ctx, m, form, []any{what, id, detail}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{m.Team, id}, args...)...)
 		if err != nil {
-			return fmt.Errorf("hook: %s: %w", what, err)
+			return fmt.Errorf("webhooks: %s: %w", what, err)
 		}
 		if tag.RowsAffected() == 0 {
 			return desk.ErrNotYours
@@ -259,14 +259,14 @@ func (h *Hooks) Rotate(ctx context.Context, m desk.Member, id int64, form string
 	err = h.desk.Change(ctx, m, form, []any{"secret", id}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, formerSecretSQL, m.Team, id)
 		if err != nil {
-			return fmt.Errorf("hook: end a secret: %w", err)
+			return fmt.Errorf("webhooks: end a secret: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
 			return desk.ErrNotYours
 		}
 		fresh := newSecret()
 		if _, err := tx.Exec(ctx, newSecretSQL, id, h.box.Seal(fresh, Secrets.Context(id))); err != nil {
-			return fmt.Errorf("hook: make a secret: %w", err)
+			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
 		return desk.Note(ctx, tx, m, "changed the secret of a webhook", subject(id), nil)

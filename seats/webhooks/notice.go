@@ -1,4 +1,4 @@
-package hook
+package webhooks
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func (h *Hooks) Notices(ctx context.Context, m desk.Member, id int64, before tim
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("hook: list notices: %w", err)
+		return nil, false, fmt.Errorf("webhooks: list notices: %w", err)
 	}
 	if more = len(list) > mostNotices; more {
 		list = list[:mostNotices]
