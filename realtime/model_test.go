@@ -138,7 +138,10 @@ func TestAMapThatWasReadAnewIsNeverSentByItsOldEpoch(t *testing.T) {
 func TestAPageThatReturnsBeforeTheNewMapIsGreetedByTheOldEpoch(t *testing.T) {
 	t.Parallel()
 	life := []deed{
-		said("keep", 1), {What: "claim", N: 1}, rested(), said("read", 9), {What: "claim", Page: 1, N: 1},
+		said("keep", 1),
+		{What: "claim", N: 1},
+		rested(), said("read", 9),
+		{What: "claim", Page: 1, N: 1},
 		said("restore", 1), said("return", 1), said("read", 9),
 	}
 	if wrong := liveOn(t, modelDB(t), 1, life, lie{}); wrong != "" {
