@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // one sends a notice and writes down what became of it. No transaction is open while it calls.
@@ -49,8 +52,8 @@ func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for name, value := range header(d.Secrets, Notice{ID: d.ID}.Name(), d.Now, body) {
-		r.Header.Set(name, value)
+	if err := setHeader(r.Header, d.Secrets, Notice{ID: d.ID}.Name(), d.Now, body); err != nil {
+		return 0, err
 	}
 	answer, err := h.client.Do(r)
 	if err != nil {
@@ -64,6 +67,33 @@ func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
 		return answer.StatusCode, nil //nolint:nilerror // the status is the answer, whatever became of the rest
 	}
 	return answer.StatusCode, nil
+}
+
+// message is the body of a request, the same for every try.
+type message struct {
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"` // of what happened
+	Data      json.RawMessage `json:"data"`
+}
+
+// setHeader sets the headers of a request. It is signed with each valid secret, the newest first.
+func setHeader(header http.Header, secrets [][]byte, id string, at time.Time, body []byte) error {
+	signatures := make([]string, len(secrets))
+	for i, secret := range secrets {
+		key, err := standardwebhooks.NewWebhookRaw(secret)
+		if err != nil {
+			return err
+		}
+		if signatures[i], err = key.Sign(id, at, body); err != nil {
+			return err
+		}
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", "Usher")
+	header.Set(standardwebhooks.HeaderWebhookID, id)
+	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
+	header.Set(standardwebhooks.HeaderWebhookSignature, strings.Join(signatures, " "))
+	return nil
 }
 
 const takenSQL = `UPDATE notice SET sent_at = clock_timestamp(), answers = answers || $2::jsonb WHERE id = $1`
@@ -106,3 +136,36 @@ func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
 	}
 	return nil
 }
+
+const (
+	giveUp   = 3 * 24 * time.Hour // after which a notice is not tried again
+	offAfter = 5 * 24 * time.Hour // without a good answer, after which a hook is switched off
+)
+
+// waits are how long a notice waits after each try; the last one again and again.
+var waits = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour,
+}
+
+// later is how long a notice waits after so many tries, a fifth more or less, so that those of one failure do not come
+// back all at once.
+func later(tries int) time.Duration {
+	wait := waits[min(max(tries, 1), len(waits))-1]
+	return wait + time.Duration((rand.Float64()*0.4-0.2)*float64(wait))
+}
+
+// idleFor is how long a hook is left alone after so many failures in a row. The first two may be chance.
+func idleFor(failures int) time.Duration {
+	if failures < 3 {
+		return 0
+	}
+	return min(time.Hour, 5*time.Second<<min(failures-3, 12))
+}
+
+// rests are idleFor by the number of failures.
+var rests = func() (list []float64) {
+	for n := 1; len(list) == 0 || list[len(list)-1] < time.Hour.Seconds(); n++ {
+		list = append(list, idleFor(n).Seconds())
+	}
+	return list
+}()

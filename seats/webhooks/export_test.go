@@ -2,11 +2,8 @@ package webhooks
 
 // For tests.
 var (
-	Sign   = sign
-	Public = public
-	Later  = later
-	Idle   = idleFor
+	SetHeader = setHeader
+	Public    = public
+	Later     = later
+	Idle      = idleFor
 )
-
-// Header is the headers of a message that is sent.
-var Header = header

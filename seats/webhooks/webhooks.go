@@ -2,6 +2,8 @@ package webhooks
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -168,6 +170,18 @@ func (h *Hooks) wrongURL(address string) string {
 
 const newHookSQL = `
 INSERT INTO hook (team_id, url, kinds) SELECT $1, $2, $3 WHERE (SELECT count(*) FROM hook WHERE team_id = $1 AND removed_at IS NULL) < $4 RETURNING id`
+
+const secretStart = "whsec_" // as Standard Webhooks writes a secret
+
+// newSecret makes the secret that signs a hook's notices.
+func newSecret() []byte {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails: crypto/rand ends the program instead
+	return secret
+}
+
+// shown is a secret as its owner copies it.
+func shown(secret []byte) string { return secretStart + base64.StdEncoding.EncodeToString(secret) }
 
 const newSecretSQL = `INSERT INTO hook_secret (hook_id, secret) VALUES ($1, $2)`
 

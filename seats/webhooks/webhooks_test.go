@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,15 +48,34 @@ func wrongSignature(t *testing.T, c call, secret string) error {
 	return w.Verify([]byte(c.body), c.header)
 }
 
-func TestASignatureIsThatOfTheStandard(t *testing.T) {
+func TestHeader_SignsWithEachSecretAsTheStandardSays(t *testing.T) {
 	t.Parallel()
-	secret, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	standard, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := webhooks.Sign([][]byte{secret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
-	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
-		t.Errorf("the signature is %s, want that of the standard, %s", got, want)
+	for _, c := range []struct {
+		secrets        [][]byte
+		id, body, want string
+	}{
+		{[][]byte{standard}, "msg_p5jXN8AQM9LWM0D4loKWxJek", `{"test": 2432232314}`, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
+		{
+			[][]byte{[]byte("the newest secret"), []byte("the one before")},
+			"msg_1", `{"type":"test","data":{"ü":1}}`,
+			"v1,AHURUZABkNq8GhVU8lXYiZHIyDNnMj5NBKI6ycke9Z0= v1,hr82+wxxocN1fOmUJZyGpsLcq41u/yM2uHahBJ1ED6I=",
+		},
+	} {
+		got := http.Header{}
+		if err := webhooks.SetHeader(got, c.secrets, c.id, time.Unix(1614265330, 999), []byte(c.body)); err != nil {
+			t.Fatal(err)
+		}
+		want := http.Header{
+			"Content-Type": {"application/json"}, "User-Agent": {"Usher"},
+			"Webhook-Id": {c.id}, "Webhook-Timestamp": {"1614265330"}, "Webhook-Signature": {c.want},
+		}
+		if !maps.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("the headers are %v, want %v", got, want)
+		}
 	}
 }
 
