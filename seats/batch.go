@@ -3,12 +3,442 @@ package seats
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// batchCommands is the most commands one batch carries.
+const batchCommands = 512
+
+// besideSwift is the fewest commands that are sent beside a swift batch. Most of a small batch is what any batch costs,
+// as much as some sixty claims: it is cheaper to let it grow until the other has ended, and that is soon.
+const besideSwift = 64
+
+// command is one try to change seats. It is decided as a whole, under the lock, by decide.
+type command struct {
+	holder ID    // in whose name
+	seats  []int // to lock, besides those the holder has
+	decide func(*batch) (Hold, error)
+
+	claim   bool    // it claims seats: see sql.go
+	sells   bool    // it sells what its holder has: see slot.go
+	from    ID      // another holder whose seats it moves; none for most
+	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
+	entries []int64 // of the wait list, that are offered something
+	keys    []ID    // purchase keys it counts tickets for; see sell.go
+	choice  *choice // for claims that leave the choice of seats to us; see best.go
+	key     string  // idempotency key, empty if none
+	wish    string  // hash of what was asked for, kept beside the key
+
+	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
+	visit  *visit           // the session it comes from; nil if none
+	late   bool             // they are the best there are, expired ones included; see claim.go
+	missed int              // how often the seats chosen for it were gone; see best.go
+	tries  int              // batches that failed with it
+	lost   bool             // the first of them with its connection, so that the server may still be at it
+	answer chan answer      // has room for the one answer
+}
+
+type answer struct {
+	hold Hold
+	err  error
+}
+
+// lane is where the commands of an event wait while batches are being written.
+//
+// Two batches are under way at most: while one is written, the next one takes its locks and is decided. It starts
+// only after the other has all its locks, so first come stays first served, and is written only after the other has
+// ended, so versions come in the same order. Two swift batches (see sql.go) have no seat and no holder in common:
+// both are written at once, and the counter row puts them in an order.
+//
+// Whoever finds the lane at rest sends a swift batch in their own goroutine: another one would wake another processor for
+// it (seen: a quarter of the time that a lone claim took here). Whoever comes meanwhile starts the goroutine of the lane.
+type lane struct {
+	waiting []*command
+	running bool
+	crowd   bool          // the last batch was of several commands
+	leads   *turn         // under way in the goroutine of who asked for it, and nobody else has come; nil for none
+	want    int           // ring arrived when so many wait; 0 for never
+	arrived chan struct{} // has room for one
+}
+
+// do puts a command into the event's lane and waits for its answer. If ctx ends first the command may still be done.
+func (s *Sale) do(ctx context.Context, c *command) (Hold, error) {
+	a := s.doAll(ctx, []*command{c})[0]
+	return a.hold, a.err
+}
+
+// doAll puts commands into the lane at one moment, in their order, and waits for their answers.
+func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
+	if s.put(ctx, commands) {
+		s.lead()
+	}
+	answers := make([]answer, len(commands))
+	for i, c := range commands {
+		select {
+		case answers[i] = <-c.answer:
+		case <-ctx.Done():
+			answers[i].err = fmt.Errorf("seats: event %d: wait for an answer: %w", s.Event.ID, ctx.Err())
+		}
+	}
+	return answers
+}
+
+// put puts commands into the lane. It tells whether whoever brought them is to lead.
+func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
+	for _, c := range commands {
+		c.answer, c.visit = make(chan answer, 1), visitOf(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.lane
+	l.waiting = append(l.waiting, commands...)
+	if lead = !l.running; lead {
+		l.running = true
+		s.office.lanes.Add(1)
+	}
+	s.follow()
+	if l.want > 0 && len(l.waiting) >= l.want {
+		l.want = 0
+		l.arrived <- struct{}{}
+	}
+	return lead
+}
+
+// follow has the lane run behind the turn that leads, once somebody waits. The lane is locked.
+func (s *Sale) follow() {
+	if l := &s.lane; l.leads != nil && len(l.waiting) > 0 {
+		go s.run(l.leads)
+		l.leads = nil
+	}
+}
+
+// lead sends the first batch of a lane that rested, if it is swift. Anything else goes the way of a crowd.
+func (s *Sale) lead() {
+	s.mu.Lock()
+	crowd := s.lane.crowd
+	s.mu.Unlock()
+	if crowd {
+		runtime.Gosched() // who is about to come comes along; who is alone would only be moved to another processor
+	}
+	commands, _ := s.take(nil)
+	t := s.now.Load().swift(commands, nil)
+	if t == nil {
+		s.comeAgain(commands)
+		go s.run(nil)
+		return
+	}
+	defer s.led(t)
+	s.mu.Lock()
+	s.lane.leads = t
+	s.follow()
+	s.mu.Unlock()
+	s.end(t)
+}
+
+// led has the lane rest after a turn, unless somebody came meanwhile.
+func (s *Sale) led(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.follow(); s.lane.leads == t {
+		s.lane.leads, s.lane.running = nil, false
+		s.office.lanes.Done()
+	}
+}
+
+// run carries batch after batch while commands wait. While one is under way the next one gathers: the busier the event,
+// the larger its batches.
+func (s *Sale) run(before *turn) {
+	defer s.office.lanes.Done()
+	for {
+		runtime.Gosched() // who is about to come comes along
+		commands, rest := s.take(before)
+		switch {
+		case rest:
+			return
+		case len(commands) == 0:
+			before = nil // it has ended
+			continue
+		}
+		before = s.now.Load().start(commands, before) // whose plan has all seats that commands name
+	}
+}
+
+// start sends commands on their way as one turn, beside the one that is under way. It returns when that has ended.
+func (s *Sale) start(commands []*command, before *turn) *turn {
+	t := s.swift(commands, before)
+	beside := t != nil && before != nil && before.swift
+	if before != nil && before.swift && !beside {
+		<-before.ended // it may have its locks yet to take
+	}
+	if t == nil {
+		t = s.begin(commands, before)
+	}
+	switch {
+	case beside:
+		t.beside = before
+	case before != nil:
+		<-before.ended
+		t.unsure = before.err != nil
+	}
+	go s.end(t)
+	if beside {
+		<-before.ended
+	}
+	return t
+}
+
+// take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are
+// half as many as in the batch under way, or as many if that is a swift one (seen: 6 % more claims of 256 people); or
+// none, when that has ended before. It tells whether the lane may rest.
+func (s *Sale) take(before *turn) (commands []*command, rest bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.lane
+	if want := before.enough(); len(l.waiting) < want {
+		l.want = want
+		s.mu.Unlock()
+		select {
+		case <-before.ended:
+		case <-l.arrived:
+		}
+		s.mu.Lock()
+		l.want = 0
+		select {
+		case <-l.arrived: // both happened
+		default:
+		}
+	}
+	n := min(len(l.waiting), batchCommands)
+	if n == 0 {
+		l.running = before != nil
+		return nil, !l.running
+	}
+	l.crowd = n > 1
+	commands = l.waiting[:n:n]
+	l.waiting = l.waiting[n:]
+	return commands, false
+}
+
+// enough is how many commands are worth a batch of their own while this one is under way; 0 if there is none.
+func (t *turn) enough() int {
+	switch {
+	case t == nil:
+		return 0
+	case t.swift:
+		return max(besideSwift, len(t.batch.commands))
+	default:
+		return max(1, len(t.batch.commands)/2)
+	}
+}
+
+// comeAgain puts commands at the head of the lane. The lane is running: their batch has not ended yet.
+func (s *Sale) comeAgain(commands []*command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lane.waiting = append(commands, s.lane.waiting...)
+}
+
+const (
+	batchTime  = 10 * time.Second // the most time either half of a turn may take
+	batchTries = 5                // how often a command travels in batches that fail before it is refused
+)
+
+// turn is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.
+type turn struct {
+	batch   *batch
+	swift   bool          // it takes no locks beforehand: see sql.go
+	beside  *turn         // the swift turn that was under way when this one was sent; it ends first
+	unsure  bool          // the batch before failed: what was refused because of it may be had after all
+	conn    *pgxpool.Conn // nil if it could not begin
+	err     error         // why
+	version atomic.Int64  // what it was committed as; 0 until then, and if it changed nothing
+	ended   chan struct{} // closed when it was written and answered, or undone
+}
+
+// begin locks what the commands need and decides them. Nothing was decided when it fails, so it tries again by itself.
+func (s *Sale) begin(commands []*command, before *turn) *turn {
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
+	defer cancel()
+	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands)) {
+		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
+	}
+	t := &turn{ended: make(chan struct{})}
+	t.err = s.lock(ctx, t, commands, before)
+	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
+		t.err = s.lock(ctx, t, commands, before)
+	}
+	if t.err == nil {
+		t.batch.decide()
+	}
+	return t
+}
+
+// lock takes a connection and, on it, the locks of a batch.
+//
+// The statement names cached on a connection survive a ROLLBACK, so a connection is given back in any case.
+func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *turn) (err error) {
+	t.batch = newBatch(s, commands, before)
+	if t.conn, err = s.office.db.Acquire(ctx); err != nil {
+		return err
+	}
+	if err = t.batch.lock(ctx, t.conn.Conn()); err != nil {
+		s.office.count(err)
+		err = errors.Join(err, rollback(t.conn.Conn()))
+		t.conn.Release()
+		t.conn = nil
+	}
+	return err
+}
+
+// end writes a batch and answers its commands. If it failed and may well succeed another time, they come again.
+func (s *Sale) end(t *turn) {
+	defer close(t.ended)
+	defer func() { t.batch.before = nil }() // nobody holds on to the batch before
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
+	defer cancel()
+	if t.err == nil {
+		t.err = s.write(ctx, t)
+		s.office.count(t.err)
+	}
+	t.release()
+	if t.beside != nil {
+		<-t.beside.ended
+		t.beside = nil
+	}
+	if t.err != nil {
+		s.failed(t)
+		return
+	}
+	t.batch.rememberVisits()
+	t.version.Store(t.batch.change.Version)
+	s.committed(ctx, t.batch)
+	s.answer(ctx, t)
+}
+
+// answer tells each command what became of it; those that are to choose other seats come again.
+func (s *Sale) answer(ctx context.Context, t *turn) {
+	var again []*command
+	for i, c := range t.batch.commands {
+		a := t.batch.answers[i]
+		var refusal *Refusal
+		if errors.Is(a.err, errChooseAgain) || t.unsure && c.choice != nil && errors.As(a.err, &refusal) {
+			again = append(again, c)
+			continue
+		}
+		c.answer <- a
+	}
+	if t.batch.behind {
+		if err := s.CatchUp(ctx); err != nil {
+			s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+		}
+	}
+	s.comeAgain(again)
+}
+
+func (s *Sale) write(ctx context.Context, t *turn) error {
+	if t.swift {
+		return s.send(ctx, t)
+	}
+	err := t.batch.save(ctx, t.conn.Conn())
+	if err == nil {
+		return nil
+	}
+	if !connectionLost(err) {
+		return errors.Join(err, rollback(t.conn.Conn()))
+	}
+	t.release() // it ended; the question needs another one
+	committed, unknown := t.batch.findCommit(s.office.db)
+	if committed {
+		return nil
+	}
+	return errors.Join(err, unknown)
+}
+
+// release gives the turn's connection back. What comes after a batch is written reads on connections of the pool: turns of
+// many events that each kept one and waited for one more would wait for each other.
+func (t *turn) release() {
+	if t.conn != nil {
+		t.conn.Release()
+		t.conn = nil
+	}
+}
+
+// failed sends the commands of a batch that was undone through the lane again, or refuses them.
+func (s *Sale) failed(t *turn) {
+	var again []*command
+	err := fmt.Errorf("seats: event %d: batch of %d: %w", s.Event.ID, len(t.batch.commands), t.err)
+	for _, c := range t.batch.commands {
+		if c.tries++; retryable(t.err) && c.tries < batchTries {
+			again = append(again, c)
+			continue
+		}
+		c.answer <- answer{err: err}
+	}
+	if len(again) == 0 {
+		s.office.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
+	}
+	s.comeAgain(again)
+}
+
+// committed takes the map on and tells the world.
+func (s *Sale) committed(ctx context.Context, b *batch) {
+	if b.newEnd != nil {
+		s.office.wakeLapse(*b.newEnd)
+	}
+	if b.change.Version == 0 {
+		return
+	}
+	if s.seats.apply(b.change) {
+		s.office.changed(s)
+	} else if err := s.CatchUp(ctx); err != nil {
+		s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+	}
+	s.office.Committed(s.Event.ID, b.change.Version)
+}
+
+// retryable tells whether another try of the same batch may well succeed: a deadlock (there should be none), or two
+// nodes that made the same holder's first hold at once, or claims that need locks after all, or an event whose
+// waiting room this node did not know, or whose wait list, or whose status changed meanwhile.
+func retryable(err error) bool {
+	return deadlock(err) || isConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
+}
+
+func deadlock(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "40P01"
+}
+
+func (o *Office) count(err error) {
+	if deadlock(err) {
+		o.deadlocks.Add(1)
+		o.log.Error("two batches waited for each other; one is tried again", "error", err)
+	}
+}
+
+// retryPause is between tries on connections that are dead already; how often a database that is away is asked is for
+// the door.
+const retryPause = 10 * time.Millisecond
+
+// rollback ends a transaction whose error is already known; a connection that is gone has ended it itself.
+func rollback(conn *pgx.Conn) error {
+	if conn.IsClosed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err := conn.Exec(ctx, "ROLLBACK")
+	return err
+}
 
 // batch is one transaction: lock the rows, decide every command in the order it came, write what changed.
 // The decisions are plain Go over rows that cannot change meanwhile; the guard in changeSQL checks each of them again.
@@ -16,7 +446,7 @@ type batch struct {
 	sale     *Sale
 	before   *turn // the one being written while this one is decided; nil if none
 	room     int64 // the waiting room of the event, as far as this node knew when the batch began; 0 for none
-	listed   bool  // somebody waits for seats that come back, as far as it knew; see kept.go
+	listed   bool  // somebody waits for seats that come back, as far as it knew; see waitlist.go
 	commands []*command
 	answers  []answer // one per command
 
@@ -31,10 +461,10 @@ type batch struct {
 	holds     map[ID]*heldBy
 	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see visit.go
 	renewed   map[string]time.Time // sessions that last longer from now on
-	purchases map[ID]int           // tickets by purchase key, as read and decided since; see purchase.go
+	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
 	bought    map[ID]int           // what this batch adds to them
 	asks      bool                 // a claim found too little on the map
-	late      late                 // for those; see left.go
+	late      late                 // for those; see claim.go
 	behind    bool                 // the map lacks versions of other nodes
 
 	// What is to be written.
@@ -67,11 +497,6 @@ type row struct {
 	expiresAt *time.Time // nil where it is null or infinity
 }
 
-// open tells whether anybody may claim the seat: it is the guard, in Go.
-func (r row) open(now time.Time) bool {
-	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
-}
-
 func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	n := len(commands)
 	b := &batch{
@@ -99,57 +524,6 @@ func (b *batch) sharesHolder(commands []*command) bool {
 	return false
 }
 
-const beginSQL = `BEGIN`
-
-// What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A
-// row's place (ctid) cannot change while it is locked; the write finds it by that.
-const lockHoldsSQL = `
-SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), e.wait_list,
-       CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, clock_timestamp(), h.*
-  FROM event e
-  LEFT JOIN LATERAL (
-       SELECT h.*
-         FROM unnest($2::uuid[]) AS by(holder),
-              LATERAL (SELECT ctid, holder, id, seats, expires_at, extensions, lapsed, answers, bought, best, session_ends
-                         FROM hold WHERE event_id = $1 AND hold.holder = by.holder
-                          FOR NO KEY UPDATE) h) h ON true
- WHERE e.id = $1`
-
-// Then seats, those that are asked for and those the holders have, by idx. The counter row is locked last, by the
-// write. Every writer takes its locks in this order, so no two can wait for each other. The clock is read after each
-// lock: what is over by the last one is over.
-const lockSeatsSQL = `
-SELECT s.*, clock_timestamp()
-  FROM (SELECT unnest($2::integer[])
-        UNION
-        SELECT unnest(h.seats)
-          FROM unnest($3::uuid[]) AS by(holder),
-               LATERAL (SELECT seats FROM hold WHERE event_id = $1 AND hold.holder = by.holder OFFSET 0) h
-        ORDER BY 1) AS n(idx),
-       LATERAL (SELECT ctid, idx, state, holder, CASE WHEN isfinite(expires_at) THEN expires_at END
-                  FROM seat_state WHERE event_id = $1 AND idx = n.idx
-                   FOR NO KEY UPDATE) s`
-
-// lock begins the transaction and takes every row the commands may need, in one round trip.
-func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
-	event := b.sale.Event.ID
-	holders, seats := b.wanted()
-	var q pgx.Batch
-	q.Queue(beginSQL)
-	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
-	b.queueSlots(&q, holders)
-	b.queueEntries(&q)
-	b.queueLostSessions(&q)
-	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
-	b.queuePurchases(&q)
-	b.queueVisits(&q)
-	b.queueLeft(&q)
-	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
-		return err
-	}
-	return errors.Join(b.knowRoom(), b.knowList())
-}
-
 // wanted gathers what to lock, each once.
 func (b *batch) wanted() (holders []ID, seats []int32) {
 	seats = []int32{}
@@ -174,6 +548,51 @@ func (b *batch) wanted() (holders []ID, seats []int32) {
 	holders = slices.Compact(holders)
 	slices.Sort(seats)
 	return holders, slices.Compact(seats)
+}
+
+// lock begins the transaction and takes every row the commands may need, in one round trip.
+func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
+	event := b.sale.Event.ID
+	holders, seats := b.wanted()
+	var q pgx.Batch
+	q.Queue(beginSQL)
+	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
+	b.queueSlots(&q, holders)
+	b.queueEntries(&q)
+	b.queueLostSessions(&q)
+	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
+	b.queuePurchases(&q)
+	b.queueVisits(&q)
+	b.queueLeft(&q)
+	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
+		return err
+	}
+	return errors.Join(b.knowRoom(), b.knowList())
+}
+
+func (b *batch) readHolds(rows pgx.Rows) error {
+	var length, payment float64
+	var at pgtype.TID
+	var holder, id ID
+	var seats, best []int32
+	var end, session *time.Time
+	var extensions, bought *int
+	var lapsed *bool
+	var text *string
+	_, err := pgx.ForEachRow(rows, []any{
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text, &bought, &best, &session,
+	}, func() error {
+		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
+		if end != nil { // else it is the event alone
+			b.holds[holder] = &heldBy{
+				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, lapsed: *lapsed,
+				answers: answers{text: text}, bought: *bought, best: best, session: session, stored: true,
+			}
+		}
+		seats, text, best, session = nil, nil, nil, nil
+		return nil
+	})
+	return err
 }
 
 func (b *batch) readSeats(rows pgx.Rows) error {
@@ -203,5 +622,83 @@ func (b *batch) decide() {
 func (b *batch) ends(h *heldBy) {
 	if b.newEnd == nil || h.expiresAt.Before(*b.newEnd) {
 		b.newEnd = &h.expiresAt
+	}
+}
+
+// open tells whether anybody may claim the seat: it is the guard, in Go.
+func (r row) open(now time.Time) bool {
+	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
+}
+
+// mayTake is the guard in Go for those who claim. While somebody waits, a seat whose time is up goes to the list
+// with the announcement of that, and only who had it may take it again before; what lapsed before anybody waited is
+// everybody's.
+func (b *batch) mayTake(r row, holder ID) bool {
+	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Lapsed || r.holder == holder || r.holder == waitList)
+}
+
+// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard
+// asks whether the first of them might: it is the one that met the row. A seat that would be free is kept while
+// somebody waits.
+func (b *batch) set(idx int, by ID, to row) {
+	if _, dirty := b.dirty[idx]; !dirty {
+		b.was[idx], b.dirty[idx] = b.rows[idx], by
+	}
+	if b.listed && to.holder == (ID{}) && b.rows[idx].holder != waitList {
+		to = b.keepBack(idx)
+	}
+	to.at = b.rows[idx].at
+	b.rows[idx] = to
+}
+
+// Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come,
+// the larger it is, and who comes alone waits for nobody. So a crowd costs the database as many statements as it
+// can do, and not as many as there are people.
+type Batches[T any] struct {
+	Most int                        // people in one statement
+	Send func(context.Context, []T) // answers everybody it is given, or has them come again
+	Ends func(running int)          // told when the batches begin to run (1) and end (-1)
+
+	mu      sync.Mutex
+	waiting []T  // guarded by mu
+	running bool // guarded by mu
+}
+
+// Come has people travel with the next statement.
+func (l *Batches[T]) Come(people ...T) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, people...)
+	if !l.running && len(people) > 0 {
+		l.running = true
+		l.Ends(1)
+		go l.run()
+	}
+}
+
+// Waiting is how many wait for the next statement.
+func (l *Batches[T]) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}
+
+// run sends one statement after the other while people wait. None may take longer than batchTime.
+func (l *Batches[T]) run() {
+	defer l.Ends(-1)
+	for {
+		runtime.Gosched() // who is about to come comes along
+		l.mu.Lock()
+		n := min(len(l.waiting), l.Most)
+		people := l.waiting[:n:n]
+		l.waiting = l.waiting[n:]
+		l.running = n > 0
+		l.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+		l.Send(ctx, people)
+		cancel()
 	}
 }

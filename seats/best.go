@@ -25,7 +25,7 @@ func (c *choice) ofBest() bool { return c != nil && c.section < 0 }
 // choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others
 // of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. It
 // picks available seats only: where it shows too few, the database is asked, and then seats of expired holds are picked
-// or the claim is refused: see left.go.
+// or the claim is refused: see claim.go.
 func (b *batch) choose() {
 	if !slices.ContainsFunc(b.commands, func(c *command) bool { return c.choice != nil }) {
 		return
@@ -196,4 +196,177 @@ func (s *Sale) nearestOf(c *choice, free func(int) bool, open func(int32) int) (
 	}
 	slices.Sort(found)
 	return found
+}
+
+// lone refuses a claim that would leave single free seats which nobody can sell to a pair, where the event forbids
+// it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
+// courtesy to the organizer, not a promise. It never stands in the way of the last seats.
+func (s *Sale) lone(c *command) *Refusal {
+	if !s.Event.NoLoneSeats || c.choice != nil {
+		return nil
+	}
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	free := func(idx int) bool { return m.states[idx].Shown() == Free }
+	left := s.leftAlone(c.seats, free)
+	if len(left) == 0 {
+		return nil
+	}
+	category := s.Plan.Seats[c.seats[0]].Category
+	available := func(idx int) bool { return m.states[idx] == Free }
+	instead := s.together(&choice{scope{-1, category}, len(c.seats)}, available, func(i int32) int { return int(m.open[i]) })
+	if instead == nil || len(s.leftAlone(instead, free)) > 0 {
+		return nil
+	}
+	return &Refusal{
+		Code: CodeLone, Seats: c.seats, Nearest: instead,
+		Message: s.named(left) + " would be left alone, and nobody comes to sit alone. Take " + s.named(instead) +
+			" instead, or what is beside it too. What you hold is unchanged.",
+	}
+}
+
+// leftAlone lists the free seats that would have no free seat beside them any more if these were taken.
+func (s *Sale) leftAlone(taken []int, free func(int) bool) (left []int) {
+	t := s.stretches
+	for _, idx := range taken {
+		for _, side := range []int{idx - 1, idx + 1} {
+			if side < 0 || side >= len(t.of) || t.of[side] != t.of[idx] || !free(side) || contains(taken, side) || contains(left, side) {
+				continue
+			}
+			at := t.all[t.of[side]]
+			beyond := 2*side - idx
+			if beyond < at.first || beyond >= at.first+at.count || !free(beyond) || contains(taken, beyond) {
+				left = append(left, side)
+			}
+		}
+	}
+	return left
+}
+
+// nearestReach is how far along the section to look for seats in place of others.
+const nearestReach = 300
+
+// Nearest finds, for each of some seats, the closest free one of the same category in its section, as far as there
+// are any.
+func (s *Sale) Nearest(seats []int) []int { return s.nearest(seats) }
+
+// nearest finds, for each seat, the closest available one of the same category in its section; one of an expired hold only
+// if there is no other.
+func (s *Sale) nearest(seats []int) (near []int) {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	for _, lost := range seats {
+		at := &s.Plan.Seats[lost]
+		section := s.Plan.Sections[at.Section]
+		found, least, state := -1, math.Inf(1), Lapsed
+		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
+			other := &s.Plan.Seats[idx]
+			is := s.seats.states[idx]
+			if is.Shown() != Free || is == Lapsed && state == Free || other.Category != at.Category || contains(seats, idx) || contains(near, idx) {
+				continue
+			}
+			x, y := other.X-at.X, other.Y-at.Y
+			if d := x*x + y*y; d < least || is != state {
+				found, least, state = idx, d, is
+			}
+		}
+		if found >= 0 {
+			near = append(near, found)
+		}
+	}
+	return near
+}
+
+// stretch is seats side by side: a row between two aisles, all of one category. In an area, where no place is beside
+// another, it is some places.
+type stretch struct {
+	first, count int
+	nearest      float64 // of its seats to where people look
+}
+
+// areaStretch is how many places of an area make a stretch.
+const areaStretch = 64
+
+// stretches are a plan's seats as parties look for them. They never change.
+type stretches struct {
+	all        []stretch
+	of         []int32   // stretch of each seat
+	away       []float64 // of each seat from where people look
+	inCategory [][]int32 // stretches of a category, the nearest first
+	inSection  [][]int32 // stretches of a section, in the order of idx
+	everywhere []int32   // all stretches, the nearest first
+	seats      []int     // how many, of each category
+	inRows     []int     // of each category: 1 if it has seats in rows
+	only       []int     // the category of all seats of a section; -1 if they have several
+}
+
+func newStretches(p *Plan) *stretches {
+	t := &stretches{
+		of: make([]int32, len(p.Seats)), away: make([]float64, len(p.Seats)),
+		inCategory: make([][]int32, len(p.Categories)), inSection: make([][]int32, len(p.Sections)), seats: make([]int, len(p.Categories)), inRows: make([]int, len(p.Categories)), only: make([]int, len(p.Sections)),
+	}
+	for i, section := range p.Sections {
+		t.only[i] = p.Seats[section.First].Category
+	}
+	focus := p.focus()
+	for idx := range p.Seats {
+		t.away[idx] = math.Hypot(p.Seats[idx].X-focus.X, p.Seats[idx].Y-focus.Y)
+		if last := len(t.all) - 1; last >= 0 && p.beside(idx-1, idx, t.all[last].count) {
+			t.all[last].count++
+			t.all[last].nearest = min(t.all[last].nearest, t.away[idx])
+		} else {
+			t.all = append(t.all, stretch{idx, 1, t.away[idx]})
+		}
+		t.of[idx] = int32(len(t.all) - 1)
+		seat := &p.Seats[idx]
+		t.seats[seat.Category]++
+		if !p.Sections[seat.Section].Area {
+			t.inRows[seat.Category] = 1
+		}
+		if t.only[seat.Section] != seat.Category {
+			t.only[seat.Section] = -1
+		}
+	}
+	for i, s := range t.all {
+		t.everywhere = append(t.everywhere, int32(i))
+		seat := &p.Seats[s.first]
+		t.inCategory[seat.Category] = append(t.inCategory[seat.Category], int32(i))
+		t.inSection[seat.Section] = append(t.inSection[seat.Section], int32(i))
+	}
+	for _, list := range append(slices.Clone(t.inCategory), t.everywhere) {
+		slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(t.all[a].nearest, t.all[b].nearest) })
+	}
+	return t
+}
+
+// beside tells whether a seat belongs to the stretch of the one before it, which has so many seats by now.
+func (p *Plan) beside(before, idx, count int) bool {
+	a, b := &p.Seats[before], &p.Seats[idx]
+	if a.Section != b.Section || a.Category != b.Category {
+		return false
+	}
+	if p.Sections[a.Section].Area {
+		return count < areaStretch
+	}
+	return a.Row == b.Row && a.Flags&AisleAfter == 0
+}
+
+// in lists the stretches of a scope, the best first.
+func (t *stretches) in(at scope) []int32 {
+	if at.section >= 0 {
+		return t.inSection[at.section]
+	}
+	if at.category >= 0 {
+		return t.inCategory[at.category]
+	}
+	return t.everywhere
+}
+
+// focus is where people look: as the plan says, else the stage, else the middle of the upper edge.
+func (p *Plan) focus() Point {
+	if p.Focus != nil {
+		return *p.Focus
+	}
+	return Point{p.Width / 2, 0}
 }

@@ -5,8 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Wish is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
@@ -50,6 +54,174 @@ func (s *Sale) early(ctx context.Context, c *command) error {
 		}
 	}
 	return s.look(ctx, c)
+}
+
+// gone refuses from memory what this node saw sold: a claim that names a sold seat, or that wants places where
+// everything is sold. People who ask for what is plainly gone cost no round trip. Seats that are only held are
+// never refused here.
+//
+// It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
+func (s *Sale) gone(c *command) *Refusal {
+	if !c.visit.isNew() {
+		return nil
+	}
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if c.choice != nil {
+		free, known := s.countIn(c.choice.scope, m.counts.Free)
+		held, _ := s.countIn(c.choice.scope, m.counts.Held)
+		if sold, _ := s.countIn(c.choice.scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
+			return &Refusal{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
+		}
+		return nil
+	}
+	var sold []int
+	for _, idx := range c.seats {
+		if m.states[idx] == Sold {
+			sold = append(sold, idx)
+		}
+	}
+	if len(sold) == 0 {
+		return nil
+	}
+	return s.taken(sold)
+}
+
+// Beside the lane, claims of newcomers that this node's map would refuse, or all of them while it thinks that the
+// event is not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who
+// may win after all goes on to the lane.
+
+// mostLooks is the most claims that are looked up at once.
+const mostLooks = 4096
+
+// lookTries is how often a look is tried while the database restarts.
+const lookTries = 20
+
+// look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
+// whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
+func (s *Sale) look(ctx context.Context, c *command) error {
+	if !c.visit.isNew() || s.onSale.Load() && !s.doubtful(c) {
+		return nil
+	}
+	c.answer = make(chan answer, 1)
+	s.looks.Come(c)
+	select {
+	case a := <-c.answer:
+		return a.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// doubtful tells whether the map would refuse a claim.
+func (s *Sale) doubtful(c *command) bool {
+	m := &s.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if c.choice != nil {
+		free, known := s.countIn(c.choice.scope, m.counts.Free)
+		return known && free < c.choice.n
+	}
+	for _, idx := range c.seats {
+		if m.states[idx].Shown() != Free {
+			return true
+		}
+	}
+	return false
+}
+
+// lookUp answers claims that are looked up together.
+func (s *Sale) lookUp(ctx context.Context, commands []*command) {
+	seen, err := s.see(ctx, commands)
+	for _, c := range commands {
+		a := answer{err: err}
+		if err == nil {
+			a.err = seen.refuse(s, c)
+		}
+		c.answer <- a
+	}
+}
+
+// seen is what the database says of some seats, at one moment.
+type seen struct {
+	terms terms // its status alone
+
+	free []int // seats by category, as counted
+	due  bool  // some hold's time is up and that was not announced: the counts may be too low
+	open map[int]bool
+}
+
+const lookSQL = `
+SELECT CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
+       c.free,
+       EXISTS (SELECT FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp()),
+       ARRAY(SELECT s.idx
+               FROM unnest($2::integer[]) AS n(idx),
+                    LATERAL (SELECT idx FROM seat_state
+                              WHERE event_id = $1 AND idx = n.idx AND (holder IS NULL OR expires_at <= clock_timestamp()) OFFSET 0) s)
+  FROM counter c JOIN event e ON e.id = c.event_id
+ WHERE c.event_id = $1`
+
+func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
+	asked := map[int]bool{}
+	list := []int32{}
+	for _, c := range commands {
+		for _, idx := range c.seats {
+			if !asked[idx] {
+				asked[idx] = true
+				list = append(list, int32(idx))
+			}
+		}
+	}
+	var got seen
+	var open []int
+	read := func() error {
+		return s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).
+			Scan(&got.terms.status, &got.terms.opensAt, &got.terms.reason, &got.free, &got.due, &open)
+	}
+	err := read()
+	for tries := 1; connectionLost(err) && tries < lookTries && Sleep(ctx, retryPause) == nil; tries++ {
+		err = read()
+	}
+	got.open = make(map[int]bool, len(open))
+	for _, idx := range open {
+		got.open[idx] = true
+	}
+	if err != nil {
+		return got, fmt.Errorf("seats: event %d: look at %d seats: %w", s.Event.ID, len(list), err)
+	}
+	return got, nil
+}
+
+// refuse returns why a claim cannot win; nil if it may.
+func (seen seen) refuse(s *Sale, c *command) error {
+	if seen.terms.status != OnSale {
+		return refuseShut(s.Event.under(&seen.terms))
+	}
+	s.onSale.Store(true)
+	if !s.doubtful(c) {
+		return nil
+	}
+	if c.choice != nil {
+		if seen.due || seen.free == nil {
+			return nil
+		}
+		if left, known := s.countIn(c.choice.scope, seen.free); known && left < c.choice.n {
+			return soldOut(left, c.choice.n, 0)
+		}
+		return nil
+	}
+	var gone []int
+	for _, idx := range c.seats {
+		if !seen.open[idx] {
+			gone = append(gone, idx)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return s.taken(gone)
 }
 
 // hash tells wishes apart: two of them have the same one only if they ask for the same.
@@ -117,28 +289,6 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 	return nil
 }
 
-// has returns how many tickets of the event count against the visitor's limit: seats they hold, and seats they bought.
-func (b *batch) has(holder ID) int {
-	h, live := b.live(holder)
-	switch {
-	case h == nil:
-		return 0
-	case live:
-		return h.bought + len(b.still(h))
-	default:
-		return h.bought
-	}
-}
-
-// overLimit refuses a claim of somebody who already has so many tickets that the limit does not allow it.
-func overLimit(limit, has int) *Refusal {
-	message := "You can book up to " + tickets(limit) + "."
-	if has > 0 {
-		message += fmt.Sprintf(" You already have %d.", has)
-	}
-	return &Refusal{Code: CodeLimit, Message: message}
-}
-
 // claim decides one claim under the lock.
 func (b *batch) claim(c *command) (Hold, error) {
 	h, live := b.live(c.holder)
@@ -182,8 +332,17 @@ func (b *batch) claim(c *command) (Hold, error) {
 	return b.grant(c, h, live, fresh, old)
 }
 
-func (s *Sale) taken(seats []int) *Refusal {
-	return &Refusal{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
+// has returns how many tickets of the event count against the visitor's limit: seats they hold, and seats they bought.
+func (b *batch) has(holder ID) int {
+	h, live := b.live(holder)
+	switch {
+	case h == nil:
+		return 0
+	case live:
+		return h.bought + len(b.still(h))
+	default:
+		return h.bought
+	}
 }
 
 // replaced lists the held seats that a claim for the best seats replaces: those that the last such claim chose.
@@ -254,4 +413,296 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 		h.ExtensionsLeft = max(0, b.terms.extensions-now.extensions)
 	}
 	return h, nil
+}
+
+// granted is the answer to a claim that won, to an extension or a release. It is kept in its holder's row until
+// that is purged, so that a repeat of the claim gets the same answer.
+type granted struct {
+	Key       string    `json:"key"`
+	Wish      string    `json:"wish"` // what was asked for: of a claim its hash
+	Hold      ID        `json:"hold"`
+	Seats     []int32   `json:"seats"` // all seats of the hold, as the answer named them
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// answers are the latest answers to a holder's claims, the last one last. They are read only when somebody asks.
+type answers struct {
+	text *string // as stored; nil if none
+	list []granted
+}
+
+// seatsOf are seats as an answer keeps them.
+func seatsOf(idxs []int) []int32 {
+	seats := make([]int32, len(idxs))
+	for i, idx := range idxs {
+		seats[i] = int32(idx)
+	}
+	return seats
+}
+
+// answersKept is how many answers a row keeps. A repeat comes within seconds.
+const answersKept = 32
+
+// to finds the answer that a key got; nil if it got none.
+func (a *answers) to(key string) (*granted, error) {
+	if err := a.read(); err != nil {
+		return nil, err
+	}
+	for i := range a.list {
+		if a.list[i].Key == key {
+			return &a.list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// keep adds an answer.
+func (a *answers) keep(g granted) error {
+	if err := a.read(); err != nil {
+		return err
+	}
+	a.list = append(a.list, g)
+	a.list = slices.Clone(a.list[max(0, len(a.list)-answersKept):])
+	text, err := json.Marshal(a.list)
+	if err != nil {
+		return fmt.Errorf("seats: keep an answer: %w", err)
+	}
+	written := string(text)
+	a.text = &written
+	return nil
+}
+
+func (a *answers) read() error {
+	if a.list != nil || a.text == nil {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(*a.text), &a.list); err != nil {
+		return fmt.Errorf("seats: read the answers of a holder: %w", err)
+	}
+	return nil
+}
+
+// overLimit refuses a claim of somebody who already has so many tickets that the limit does not allow it.
+func overLimit(limit, has int) *Refusal {
+	message := "You can book up to " + tickets(limit) + "."
+	if has > 0 {
+		message += fmt.Sprintf(" You already have %d.", has)
+	}
+	return &Refusal{Code: CodeLimit, Message: message}
+}
+
+func (s *Sale) taken(seats []int) *Refusal {
+	return &Refusal{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
+}
+
+// A choice made by us takes available seats first. Seats of expired holds may be claimed by everybody, but their last
+// holder may still come back for them: they are chosen only when nothing else fits, the longest expired first.
+
+// The map at the version of the counts shows every available seat and every expired one, but not since when a seat is
+// expired, and not the holds whose end was not announced yet. Those of all events are few, those of this one ever were
+// many: OFFSET keeps the planner from reading the event's. Seats that somebody else took since still stand in such a hold.
+const leftSQL = `
+SELECT c.version, s.idx, s.expires_at
+  FROM counter c
+       LEFT JOIN LATERAL (
+           SELECT s.idx, s.expires_at
+             FROM (SELECT event_id, holder, seats FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp() OFFSET 0) overdue,
+                  LATERAL (SELECT idx, holder, expires_at FROM seat_state WHERE event_id = $1 AND idx = ANY(overdue.seats) OFFSET 0) s
+            WHERE overdue.event_id = $1 AND s.holder = overdue.holder
+            UNION ALL
+           SELECT idx, expires_at FROM seat_state WHERE event_id = $1 AND idx = ANY($2::integer[]) AND state = 2 /* lapsed */) s ON true
+ WHERE c.event_id = $1`
+
+// late is what the database says beside the map, for claims of a batch that found too few available seats.
+type late struct {
+	version int64             // of the event
+	lapsed  []int32           // seats that are expired on the map
+	ends    map[int]time.Time // when expired seats expired
+	expired []int             // the same seats, the longest expired first
+	meant   map[int]bool      // seats that one claim tries in the next batch
+	short   map[scope]int     // the least number that was not to be had, and
+	left    map[scope]int     // what was
+	soon    map[scope]int     // the least number that was to be had only of seats meant for other claims
+}
+
+// ask makes the batch read what the map may lack. The map's lock is held.
+func (b *batch) ask(m *seatMap) {
+	if b.asks {
+		return
+	}
+	b.asks = true
+	b.late = late{lapsed: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, soon: map[scope]int{}}
+	for idx, state := range m.states {
+		if state == Lapsed {
+			b.late.lapsed = append(b.late.lapsed, int32(idx))
+		}
+	}
+}
+
+// queueLeft reads it with the locks.
+func (b *batch) queueLeft(q *pgx.Batch) {
+	if !b.asks {
+		return
+	}
+	l := &b.late
+	q.Queue(leftSQL, b.sale.Event.ID, l.lapsed).Query(func(rows pgx.Rows) error {
+		var idx *int
+		var end *time.Time
+		_, err := pgx.ForEachRow(rows, []any{&l.version, &idx, &end}, func() error {
+			if idx != nil && end != nil {
+				l.ends[*idx] = *end
+				l.expired = append(l.expired, *idx)
+			}
+			return nil
+		})
+		slices.SortFunc(l.expired, func(a, b int) int {
+			if by := l.ends[a].Compare(l.ends[b]); by != 0 {
+				return by
+			}
+			return a - b
+		})
+		return err
+	})
+}
+
+// chooseLate is for a claim for which choose found too few available seats. Either there are enough after all, and these
+// are tried in the next batch, by this claim alone; or the refusal is the truth of this moment, provided that the batch
+// before is committed.
+func (b *batch) chooseLate(c *command) (Hold, error) {
+	old := b.replaced(c)
+	if has := b.has(c.holder) - len(old); has+c.choice.n > b.terms.limit {
+		return Hold{}, overLimit(b.terms.limit, has)
+	}
+	l, at, n := &b.late, c.choice.scope, c.choice.n
+	if least, tried := l.short[at]; tried && n >= least {
+		return Hold{}, soldOut(l.left[at], n, len(old))
+	}
+	if least, tried := l.soon[at]; tried && n >= least {
+		return Hold{}, errChooseAgain
+	}
+	m := &b.sale.seats
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.version < l.version {
+		b.behind = true
+		return Hold{}, errChooseAgain
+	}
+	c.missed++
+	if c.seats = b.bestLate(c.choice, func(idx int) bool { return !l.meant[idx] }); len(c.seats) == n {
+		c.late = true
+		for _, idx := range c.seats {
+			l.meant[idx] = true
+		}
+		return Hold{}, errChooseAgain
+	}
+	c.seats = nil
+	left := b.bestLate(c.choice, func(int) bool { return true })
+	if len(left) == n {
+		l.soon[at] = n
+		return Hold{}, errChooseAgain
+	}
+	l.short[at], l.left[at] = n, len(left)
+	return Hold{}, soldOut(len(left), n, len(old))
+}
+
+// bestLate picks seats at this point of the batch, of those for which may holds: available seats, and expired ones as far
+// as those are too few, the longest expired first. If all of them are too few, it returns what there is. The map's lock is
+// held, and the map is at the version of the counts.
+func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
+	m, t, coming := &b.sale.seats, b.sale.stretches, b.coming()
+	available := func(idx int) bool {
+		if _, ours := b.dirty[idx]; ours {
+			return b.rows[idx].holder == (ID{}) && may(idx)
+		}
+		return m.states[idx] == Free && !coming(idx) && may(idx)
+	}
+	more := map[int32]int{} // beyond what the map shows
+	for idx := range b.dirty {
+		more[m.of[idx]]++
+	}
+	open := func(i int32) int { return int(m.open[i]) + more[i] }
+	for _, i := range t.in(c.scope) {
+		if len(seats) >= c.n {
+			break
+		}
+		if open(i) == 0 {
+			continue
+		}
+		for idx := t.all[i].first; idx < t.all[i].first+t.all[i].count && len(seats) < c.n; idx++ {
+			if available(idx) {
+				seats = append(seats, idx)
+			}
+		}
+	}
+	if len(seats) >= c.n {
+		return b.sale.best(c, available, open)
+	}
+	for _, idx := range b.late.expired {
+		if len(seats) == c.n {
+			break
+		}
+		if b.sale.inScope(idx, c.scope) && !available(idx) && b.expired(idx, m.states[idx], coming) && may(idx) {
+			seats = append(seats, idx)
+		}
+	}
+	for idx, state := range m.states { // expired ones whose end was announced after the batch asked
+		if len(seats) == c.n {
+			break
+		}
+		if _, known := b.late.ends[idx]; state == Lapsed && !known && b.sale.inScope(idx, c.scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
+			seats = append(seats, idx)
+		}
+	}
+	slices.Sort(seats)
+	return seats
+}
+
+// expired reports whether anybody may take a seat whose hold had expired when the locks were taken.
+func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
+	if _, ours := b.dirty[idx]; ours {
+		return b.mayTake(b.rows[idx], ID{})
+	}
+	switch shown {
+	case Lapsed:
+		return !coming(idx)
+	case Held, Paying: // its end was not announced
+		return !b.listed
+	default:
+		return false
+	}
+}
+
+// inScope reports whether a seat is one of those that a choice may be made of.
+func (s *Sale) inScope(idx int, at scope) bool {
+	if idx >= len(s.Plan.Seats) {
+		return false // the plan has grown, and the claim comes again
+	}
+	seat := &s.Plan.Seats[idx]
+	return (at.section < 0 || seat.Section == at.section) && (at.category < 0 || seat.Category == at.category)
+}
+
+// soldOut refuses a claim for n seats where so many are left. held is how many seats it was to replace.
+func soldOut(left, n, held int) *Refusal {
+	switch {
+	case held > 0:
+		return &Refusal{Code: CodeSoldOut, Message: "There are no other seats like these. The seats you have are still held."}
+	case left == 0:
+		return &Refusal{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
+	}
+	return &Refusal{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", places(left), n)}
+}
+
+// countIn sums the counts of a scope. It is not known for an area that shares its category with other seats.
+func (s *Sale) countIn(at scope, counts []int) (n int, known bool) {
+	switch {
+	case at.section < 0 && at.category < 0:
+		return sum(counts), true
+	case at.section < 0:
+		return counts[at.category], true
+	}
+	category := s.stretches.only[at.section]
+	if category < 0 || s.stretches.seats[category] != s.Plan.Sections[at.section].Count {
+		return 0, false
+	}
+	return counts[category], true
 }

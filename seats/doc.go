@@ -39,20 +39,26 @@
 // P13 is a constraint of the hold row; the batch that writes a hold renews its session first, and so does the page while
 // the visitor holds seats (Sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Holds of no session,
 // such as offers of the waitlist, have the end that was promised. A session that ends is
-// over first, then its seats are released, then its row is deleted (session_end.go); seats in payment stay until that ends.
+// over first, then its seats are released, then its row is deleted (sessions.go); seats in payment stay until that ends.
 //
 // Package verify holds them against the database.
 //
-// # How a command travels
+// # The way of a claim
 //
-// Commands on one event wait in its lane (lane.go) while a batch is written; the next batch takes them all. A batch
-// is one transaction of two round trips: lock holds, the slots of an event with a waiting room (slot.go), then
-// seats by idx (batch.go); decide each command in the order it came, in plain Go over rows that cannot change
-// meanwhile; write through the guard, counter row last (save.go). All writers take their locks in that order, so no
-// two wait for each other; rows of one kind by their key: holds and slots by holder, seats by idx.
+//	claim.go     Claim turns labels, an area or "the best two" into seats, and refuses what was seen sold
+//	claim.go     claims that the map would refuse are looked up together, without locks, before they may queue
+//	batch.go     commands on one event queue while a batch is written; the next batch takes them all
+//	best.go      seats are chosen for claims that name none
+//	sql.go       a batch locks holds, slots and seats; a batch of newcomers is one statement without locks beforehand
+//	batch.go     each command is decided in the order it came, in plain Go over rows that cannot change meanwhile
+//	sql.go       the guarded UPDATE writes the seats, counter row last
+//	resolve.go   a lost answer to COMMIT is looked up
+//	map.go       the map of this node moves on; Office.Changed and Office.Committed tell the world
 //
-// Where everybody in a batch is new and asks for seats that look free, nothing need be known first: one statement
-// grants it all or nothing of it (swift.go; swiftone.go for one seat), and what it undid comes again with locks.
-// Claims that the map would refuse are looked up together beside the lane, without locks (look.go), and only what was
-// seen sold is refused from memory (gone.go).
+// hold.go extends, releases and ends holds, sell.go sells them, block.go keeps seats back, waitlist.go offers them to those
+// who wait; all of that are commands of a batch. event.go, edit.go, plan.go and replan.go are the event itself, and
+// inventory.go the events of one node.
+//
+// All writers take their locks in one order, so no two wait for each other: holds and slots by holder, seats by idx, the
+// counter row.
 package seats

@@ -3,6 +3,7 @@ package seats
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -14,6 +15,117 @@ import (
 
 	"github.com/jackc/pgx/v5"
 )
+
+// NewEvent is what an organizer says of an event; zero values stand for the defaults named here.
+type NewEvent struct {
+	Slug           string // made from Name
+	Name           string
+	Venue          string
+	StartsAt       time.Time
+	TimeZone       string        // UTC
+	Language       string        // en
+	Currency       string        // EUR
+	HoldLength     time.Duration // 8 minutes
+	SeatsPerHolder int           // 6
+	Extensions     int           // 10
+	Strict         bool
+	NoLoneSeats    bool
+	AsksBirth      bool
+	Questions      []Question
+	PaidAhead      bool          // nobody may pay at the door
+	Invoices       bool          // who has something to pay may get an invoice
+	Demo           bool          // paid with the demo card
+	PaymentLength  time.Duration // 15 minutes
+	Team           int64         // the first team
+	Status         Status        // OnSale; Draft is the other one it may begin with
+	OpensAt        time.Time     // on sale from then on; at once
+	Fees           Fees          // none
+	Policy         *Policy       // DefaultPolicy; of an event that is there: as it is
+	Online         Online        // people come to a place
+	Confirmation   string        // none
+}
+
+func (e NewEvent) withDefaults() NewEvent {
+	e.Slug = or(e.Slug, Slug(e.Name, "event"))
+	e.TimeZone = or(e.TimeZone, "UTC")
+	e.Language = or(e.Language, Language)
+	e.Currency = or(e.Currency, "EUR")
+	e.HoldLength = or(e.HoldLength, 8*time.Minute)
+	e.SeatsPerHolder = or(e.SeatsPerHolder, 6)
+	e.Extensions = or(e.Extensions, 10)
+	e.PaymentLength = or(e.PaymentLength, 15*time.Minute)
+	e.Status = or(e.Status, OnSale)
+	return e
+}
+
+func or[T comparable](value, otherwise T) T {
+	if value == *new(T) {
+		return otherwise
+	}
+	return value
+}
+
+const createEventSQL = `
+INSERT INTO event (plan_id, slug, name, venue, starts_at, time_zone, currency, hold_length, seats_per_holder, extensions, seats, strict, no_lone_seats, asks_birth, pay_at_door,
+                   invoices, demo, payment_length, team_id, status, opens_at, fee_ticket, fee_order, fee_percent, fee_kept, language)
+VALUES ($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8), $9, $10, $11, $12, $13, $14, $15, $16, $17, make_interval(secs => $18), coalesce(nullif($19::bigint, 0), first_team()), $20, $21, $22, $23, $24, $25, $26)
+RETURNING id`
+
+// CreateEvent makes an event with the seats of a plan that passed plan.Check. It is there whole or not at all.
+// ErrSlugTaken if another event has its slug.
+func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error) {
+	n = n.withDefaults()
+	n.Policy = cmp.Or(n.Policy, &DefaultPolicy)
+	if err := n.check(); err != nil {
+		return Event{}, err
+	}
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		planID, err := savePlan(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		var id int64
+		err = tx.QueryRow(ctx, createEventSQL, planID, n.Slug, n.Name, n.Venue, n.StartsAt, n.TimeZone, n.Currency,
+			n.HoldLength.Seconds(), n.SeatsPerHolder, n.Extensions, len(p.Seats), n.Strict, n.NoLoneSeats, n.AsksBirth, !n.PaidAhead,
+			n.Invoices, n.Demo, n.PaymentLength.Seconds(), n.Team, n.Status, momentOf(n.OpensAt),
+			n.Fees.Ticket, n.Fees.Order, n.Fees.Percent, n.Fees.Kept, n.Language).Scan(&id)
+		if err != nil {
+			return err
+		}
+		if err := n.Policy.save(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := n.saveOnline(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := saveQuestions(ctx, tx, id, n.Questions); err != nil {
+			return err
+		}
+		if err := saveSeats(ctx, tx, id, p); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, saveTermsSQL, id, 0)
+		return err
+	})
+	if isConstraint(err, "event_slug_key") {
+		return Event{}, ErrSlugTaken
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("seats: create event %q: %w", n.Slug, err)
+	}
+	return EventBySlug(ctx, db, n.Slug)
+}
+
+// CreateEvent makes an event together with something else, or neither.
+func (o *Office) CreateEvent(ctx context.Context, n NewEvent, p *Plan, also Also) (e Event, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if e, err = CreateEvent(ctx, tx, n, p); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	return e, err
+}
 
 const editEventSQL = `
 UPDATE event
@@ -222,4 +334,182 @@ func reprice(ctx context.Context, tx pgx.Tx, e Event, p *Plan, prices []int64) (
 	}
 	id, err := savePlan(ctx, tx, p)
 	return &id, err
+}
+
+// NewStatus is what an organizer makes of an event.
+type NewStatus struct {
+	Status  Status
+	OpensAt time.Time // for Scheduled: from when on it is on sale
+	Reason  string    // for Paused, Closed and Cancelled: what attendees read
+}
+
+const mostReason = 500 // characters
+
+// leads tells which statuses an organizer may make of one. What may be said again is also in it: another time, another
+// reason.
+var leads = map[Status][]Status{
+	Draft:     {Draft, Scheduled, OnSale},
+	Scheduled: {Draft, Scheduled, OnSale, Cancelled},
+	OnSale:    {OnSale, Paused, Closed, Cancelled},
+	Paused:    {OnSale, Scheduled, Paused, Closed, Cancelled},
+	Closed:    {OnSale, Scheduled, Closed, Cancelled},
+	Cancelled: {Cancelled},
+}
+
+// Next lists the other statuses that an organizer may make of the event, the usual one first.
+func (e Event) Next() []Status {
+	return slices.DeleteFunc(slices.Clone(leads[e.Status]), func(s Status) bool { return s == e.Status })
+}
+
+// SetStatus takes an event to another status, on all nodes at once: the counter row, which every claim and every
+// sale locks last, knows of it when this returns. What was decided before by an earlier status is undone and
+// decided anew. Claims that were granted before stay. The same status once more changes nothing.
+//
+// Errors: ErrNoEvent; a *Refusal if the event cannot become that; *Nonsense for a reason or time that makes no
+// sense; the database's.
+func (o *Office) SetStatus(ctx context.Context, slug string, to NewStatus, also Also) (Event, error) {
+	to.Reason = strings.TrimSpace(to.Reason)
+	if to.Status == OnSale || to.Status == Scheduled || to.Status == Draft {
+		to.Reason = ""
+	}
+	if to.Status != Scheduled {
+		to.OpensAt = time.Time{}
+	}
+	if err := to.check(); err != nil {
+		return Event{}, err
+	}
+	return o.change(ctx, slug, also, func(tx pgx.Tx, e Event) (bool, error) {
+		if err := e.mayBecome(ctx, tx, to); err != nil {
+			return false, err
+		}
+		if e.Status == to.Status && e.Reason == to.Reason && e.OpensAt.Equal(to.OpensAt) {
+			return false, nil
+		}
+		stored := to.Status
+		if stored == Scheduled {
+			stored = OnSale
+		}
+		_, err := tx.Exec(ctx, setStatusSQL, e.ID, stored, momentOf(to.OpensAt), to.Reason)
+		return true, err
+	})
+}
+
+const setStatusSQL = `UPDATE event SET status = $2, opens_at = $3, reason = $4 WHERE id = $1`
+
+func (n NewStatus) check() error {
+	switch {
+	case leads[n.Status] == nil:
+		return &Nonsense{Message: fmt.Sprintf("An event is never %q. Nothing was changed.", n.Status)}
+	case n.Status == Scheduled && n.OpensAt.IsZero():
+		return &Nonsense{Message: "Say from when on the event is on sale. Nothing was changed."}
+	case n.Status == Paused && n.Reason == "":
+		return &Nonsense{Message: "Say why the sale is paused: everybody who looks at the event reads it. Nothing was changed."}
+	case !oneLine(n.Reason, mostReason):
+		return &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", mostReason)}
+	}
+	return nil
+}
+
+const hasOrdersSQL = `SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`
+
+// mayBecome refuses what an event cannot become.
+func (e Event) mayBecome(ctx context.Context, tx pgx.Tx, to NewStatus) error {
+	if !slices.Contains(leads[e.Status], to.Status) {
+		return &Refusal{Code: CodeChanged, Message: fmt.Sprintf("This event is %s, and from there it cannot become %s. Nothing was changed.", statusWords[e.Status], statusWords[to.Status])}
+	}
+	if to.Status != Draft || e.Status == Draft {
+		return nil
+	}
+	var ordered bool
+	if err := tx.QueryRow(ctx, hasOrdersSQL, e.ID).Scan(&ordered); err != nil {
+		return err
+	}
+	if ordered {
+		return &Refusal{Code: CodeChanged, Message: "Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead."}
+	}
+	return nil
+}
+
+var statusWords = map[Status]string{Draft: "a draft", Scheduled: "scheduled", OnSale: "on sale", Paused: "paused", Closed: "closed", Cancelled: "cancelled"}
+
+const lockEventSQL = `SELECT FROM event WHERE slug = $1 FOR NO KEY UPDATE`
+
+const (
+	claimsFrom = `CASE WHEN e.status = 'on sale' THEN coalesce(e.opens_at, '-infinity') ELSE 'infinity' END`
+	sells      = `e.status NOT IN ('draft', 'cancelled')`
+)
+
+// A version without seats: every node reads the event anew when it meets one. The counter row comes last, as in any
+// batch.
+const noteChangeSQL = `
+WITH bump AS (
+    UPDATE counter c SET version = version + 1, claims_from = ` + claimsFrom + `, sells = ` + sells + `
+      FROM event e WHERE c.event_id = $1 AND e.id = c.event_id
+    RETURNING c.version, c.free, c.held, c.sold, c.blocked
+)
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
+SELECT $1, version, '{}', '{}', '{}', free, held, sold, blocked, $2, 0 FROM bump
+RETURNING version`
+
+const saveTermsSQL = `
+INSERT INTO terms (event_id, version, status, opens_at, reason, hold_length, payment_length, seats_per_holder, extensions, strict)
+SELECT id, $2, status, opens_at, reason, hold_length, payment_length, seats_per_holder, extensions, strict FROM event WHERE id = $1`
+
+// change does something to an event's row and makes it a version. do tells whether it changed anything.
+func (o *Office) change(ctx context.Context, slug string, also Also, do func(pgx.Tx, Event) (bool, error)) (after Event, err error) {
+	var version int64
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockEventSQL, slug); err != nil {
+			return err
+		}
+		before, err := EventBySlug(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		changed, err := do(tx, before)
+		if err != nil || !changed {
+			after = before
+			return err
+		}
+		if err := also.Run(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, noteChangeSQL, before.ID, NewID()).Scan(&version); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, saveTermsSQL, before.ID, version); err != nil {
+			return err
+		}
+		after, err = EventBySlug(ctx, tx, slug)
+		return err
+	})
+	var refusal *Refusal
+	var nonsense *Nonsense
+	switch {
+	case errors.Is(err, ErrNoEvent) || errors.As(err, &refusal) || errors.As(err, &nonsense):
+		return after, err
+	case err != nil:
+		return after, fmt.Errorf("seats: change event %q: %w", slug, err)
+	case version > 0:
+		o.changedEvent(ctx, after, version)
+	}
+	return after, nil
+}
+
+// changedEvent lets this node and the others know.
+func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
+	if s := o.sale(e.Slug); s != nil {
+		if err := s.CatchUp(ctx); err != nil {
+			o.log.Warn("the event is read anew with the next poll", "event", e.ID, "error", err)
+		}
+	}
+	o.Committed(e.ID, version)
+}
+
+// momentOf is a time as the database keeps it; the zero time is none.
+func momentOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

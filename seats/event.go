@@ -152,3 +152,167 @@ func isConstraint(err error, name string) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.ConstraintName == name
 }
+
+// Status is how far an event is. Its row and the database's clock decide, whatever a node remembers.
+//
+//	draft ◄──► scheduled ──time──► on sale ◄──► paused
+//	  │            │                  ▲ │         │
+//	  └────────────┴──── at once ─────┘ ▼         ▼
+//	                                  closed ◄────┘      all but drafts ──► cancelled
+type Status string
+
+// The statuses of an event.
+const (
+	Draft     Status = "draft"     // only its team sees it
+	Scheduled Status = "scheduled" // everybody sees it, and from when on its seats may be claimed; on sale, with a time to come
+	OnSale    Status = "on sale"
+	Paused    Status = "paused"    // no claims, for a reason that attendees read; who holds seats may order them
+	Closed    Status = "closed"    // no claims any more; who holds seats may order them
+	Cancelled Status = "cancelled" // it will not be: nothing is sold, and its orders are given back
+)
+
+// Shut says why nobody can claim seats of the event, for attendees; empty while they can.
+func (e Event) Shut() string {
+	switch e.Status {
+	case OnSale:
+		return ""
+	case Draft:
+		return "This event is not on sale yet."
+	case Scheduled:
+		return "On sale from " + e.Local(e.OpensAt).Format("Monday 2 January 2006, 15:04 MST") + "."
+	case Paused:
+		return "The sale is paused" + e.because()
+	case Closed:
+		return "The sale is over" + e.because()
+	case Cancelled:
+		return "This event was cancelled" + e.because()
+	}
+	return fmt.Sprintf("This event is %s.", e.Status)
+}
+
+// because ends a sentence with the reason, as far as there is one in the language of the sentence.
+func (e Event) because() string {
+	if e.Reason == "" || e.Language != Language && e.Language != "" {
+		return "."
+	}
+	return ": " + strings.TrimRight(e.Reason, ".") + "."
+}
+
+// Local is a moment on the clock of the event's place.
+func (e Event) Local(t time.Time) time.Time {
+	zone, err := time.LoadLocation(e.TimeZone)
+	if err != nil { // a zone this system does not know: better a right time elsewhere than a wrong one there
+		zone = time.UTC
+	}
+	return t.In(zone)
+}
+
+// under is the event with the status that a batch read.
+func (e Event) under(t *terms) Event {
+	e.Status, e.Reason = t.status, t.reason
+	if t.opensAt != nil {
+		e.OpensAt = *t.opensAt
+	}
+	return e
+}
+
+// shut refuses a claim while the event is not on sale; nil while it is.
+func (b *batch) shut() error {
+	if b.terms.status == OnSale {
+		return nil
+	}
+	return refuseShut(b.sale.Event.under(&b.terms))
+}
+
+// calledOff refuses whatever leads to an order of an event that will not be.
+func (b *batch) calledOff() error {
+	if b.terms.status != Cancelled {
+		return nil
+	}
+	return refuseShut(b.sale.Event.under(&b.terms))
+}
+
+func refuseShut(e Event) error {
+	text := map[Status]string{
+		Draft: "Nothing was changed.", Scheduled: "Nothing was changed. Come back then.",
+		Paused:    "Nothing was changed. What you hold keeps its time, and you may go on to the checkout.",
+		Closed:    "Nothing was changed. What you hold is yours until the time shown: go on to the checkout.",
+		Cancelled: "Nothing was charged. Orders of it are given back.",
+	}[e.Status]
+	return &Refusal{Code: CodeShut, Message: e.Shut() + " " + text}
+}
+
+// Question is what an organizer asks everybody who orders.
+type Question struct {
+	Kind     string   `json:"kind"`
+	Label    string   `json:"label"`
+	Required bool     `json:"required"` // of a checkbox: it has to be marked
+	Choices  []string `json:"choices"`  // of a choice
+}
+
+// Kinds of questions.
+const (
+	AskText     = "text"
+	AskChoice   = "choice"
+	AskCheckbox = "checkbox"
+)
+
+const (
+	mostQuestions = 20
+	mostLabel     = 200 // characters
+)
+
+// ReadQuestion reads a question as organizers write it: a kind, with ! if it must be answered, and what is asked;
+// for a choice, a colon and what there is to choose: "text! Company", "choice Menu: fish | vegetarian", "checkbox
+// News by mail".
+func ReadQuestion(text string) (Question, error) {
+	kind, label, _ := strings.Cut(strings.TrimSpace(text), " ")
+	q := Question{Label: strings.TrimSpace(label), Choices: []string{}}
+	q.Kind, q.Required = strings.CutSuffix(kind, "!")
+	if q.Kind == AskChoice {
+		label, choices, _ := strings.Cut(q.Label, ":")
+		q.Label = strings.TrimSpace(label)
+		for _, c := range strings.Split(choices, "|") {
+			if c = strings.TrimSpace(c); c != "" {
+				q.Choices = append(q.Choices, c)
+			}
+		}
+	}
+	switch {
+	case q.Kind != AskText && q.Kind != AskChoice && q.Kind != AskCheckbox:
+		return q, &Nonsense{Message: fmt.Sprintf("%q begins with none of text, choice and checkbox.", text)}
+	case q.Label == "" || len([]rune(q.Label)) > mostLabel || strings.ContainsFunc(text, unicode.IsControl):
+		return q, &Nonsense{Message: fmt.Sprintf("%q asks nothing, or more than %d characters.", text, mostLabel)}
+	case q.Kind == AskChoice && len(q.Choices) < 2:
+		return q, &Nonsense{Message: fmt.Sprintf("%q leaves no choice: write \"choice Menu: fish | vegetarian\".", text)}
+	}
+	return q, nil
+}
+
+// String writes a question as ReadQuestion reads it.
+func (q Question) String() string {
+	kind := q.Kind
+	if q.Required {
+		kind += "!"
+	}
+	text := kind + " " + q.Label
+	if len(q.Choices) > 0 {
+		text += ": " + strings.Join(q.Choices, " | ")
+	}
+	return text
+}
+
+const saveQuestionSQL = `
+INSERT INTO question (event_id, number, kind, label, required, choices) VALUES ($1, $2, $3, $4, $5, $6)`
+
+func saveQuestions(ctx context.Context, tx pgx.Tx, event int64, questions []Question) error {
+	if len(questions) > mostQuestions {
+		return &Nonsense{Message: fmt.Sprintf("An event asks at most %d questions.", mostQuestions)}
+	}
+	for i, q := range questions {
+		if _, err := tx.Exec(ctx, saveQuestionSQL, event, i+1, q.Kind, q.Label, q.Required, q.Choices); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,9 +1,65 @@
 package seats
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// State is what may be done with a seat at this moment. The numbers are those of column seat_state.state.
+type State int16
+
+// The states of a seat; doc.go draws how one becomes another.
+const (
+	Free    State = iota // anybody may claim it
+	Held                 // an attendee's until its time is up
+	Lapsed               // time is up: free for everyone, and still its last holder's to confirm
+	Paying               // an attendee's while a payment runs, until a time of its own
+	Sold                 // an order's
+	Blocked              // kept back by the organizer
+)
+
+var stateNames = [...]string{"free", "held", "lapsed", "paying", "sold", "blocked"}
+
+// String returns the state's word, as pages and answers show it.
+func (s State) String() string {
+	if s < 0 || int(s) >= len(stateNames) {
+		return "unknown"
+	}
+	return stateNames[s]
+}
+
+// Shown is the state as everybody but the seat's own holder sees it: one of Free, Held, Sold and Blocked.
+// A lapsed seat is free to all, and a seat in payment is as good as held.
+func (s State) Shown() State {
+	switch s {
+	case Lapsed:
+		return Free
+	case Paying:
+		return Held
+	default:
+		return s
+	}
+}
+
+// Bits is the state everybody sees as it travels: 0 free, 1 held, 2 sold, 3 blocked (docs/wire-format.md).
+func (s State) Bits() byte {
+	switch s.Shown() {
+	case Held:
+		return 1
+	case Sold:
+		return 2
+	case Blocked:
+		return 3
+	default:
+		return 0
+	}
+}
 
 // Counts are how many seats of each category are in which state, by position in Plan.Categories. Seats that lapsed
 // count as free and seats in payment as held, as on the map.
@@ -82,7 +138,7 @@ type seatMap struct {
 	of      []int32            // stretch of each seat
 	ring    []Change           // the versions up to and including version, without gap
 	ringed  int                // seat changes in the ring
-	kept    map[int32]struct{} // seats kept for those who wait: see kept.go
+	kept    map[int32]struct{} // seats kept for those who wait: see waitlist.go
 
 	returned, sold int64 // held seats that came back free, and that were sold, since the map was read first
 }
@@ -273,4 +329,178 @@ func (s *Sale) Since(version int64) (Delta, bool) {
 		changes[i] = SeatChange{int(idx), m.states[idx].Shown()}
 	}
 	return Delta{Epoch: m.epoch, From: version, To: m.version, Changes: changes, Counts: m.counts}, true
+}
+
+// Change is one version of an event: what one batch of commands did to its seats. Idx, State and Holder go together;
+// a seat that became free has the zero Holder. A version without seats says that the event itself was changed.
+type Change struct {
+	Version int64
+	At      time.Time
+	Idx     []int32
+	State   []int16
+	Holder  []ID
+	Counts  Counts
+}
+
+const changesSQL = `
+SELECT version, at, idx, state, holder, free, held, sold, blocked
+  FROM change
+ WHERE event_id = $1 AND version > $2
+ ORDER BY version
+ LIMIT $3`
+
+// Changes reads the event's change log after a version, at most limit rows, in order and without gap.
+func Changes(ctx context.Context, db DB, event, after int64, limit int) ([]Change, error) {
+	rows, err := db.Query(ctx, changesSQL, event, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
+	}
+	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
+		return c, row.Scan(&c.Version, &c.At, &c.Idx, &c.State, &c.Holder,
+			&c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
+	}
+	return changes, nil
+}
+
+const catchUpRows = 512
+
+// CatchUp brings this node's map to the newest committed version and tells Office.Changed if it moved.
+func (s *Sale) CatchUp(ctx context.Context) error {
+	moved, changed := false, s.stale.Load()
+	for {
+		changes, err := Changes(ctx, s.office.db, s.Event.ID, s.Version(), catchUpRows)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Idx) == 0 }) {
+			changed = true
+			if err := s.office.reread(ctx, s.Event.Slug); err != nil { // first: what comes after may name seats that are new
+				s.stale.Store(true)
+				return err
+			}
+		}
+		for _, c := range changes {
+			moved = s.seats.apply(c) || moved
+		}
+		if len(changes) < catchUpRows {
+			break
+		}
+	}
+	if changed {
+		s.stale.Store(true)
+		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+		s.office.wakeOpening()
+	}
+	if moved {
+		s.office.changed(s)
+	}
+	return nil
+}
+
+// Behind tells whether this node has to read something to be where the event is: its changes up to a version, or
+// its row.
+func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.stale.Load() }
+
+// One statement, so that version, counts, states and array sizes are of one moment.
+const mapSQL = `
+SELECT c.version, c.free, c.held, c.sold, c.blocked,
+       (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id),
+       ARRAY(SELECT s.idx FROM seat_state s WHERE s.event_id = c.event_id AND s.holder = $2 AND s.state = 1 /* held */)
+  FROM counter c
+ WHERE c.event_id = $1`
+
+// reload reads the whole map anew, in a run of the database.
+func (s *Sale) reload(ctx context.Context, epoch uint32) error {
+	err := s.readMap(ctx, s.office.db, epoch)
+	if errors.Is(err, errGrew) {
+		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+		err = s.readMap(ctx, s.office.db, epoch)
+	}
+	return err
+}
+
+// errGrew says that seats were added since the plan was read.
+var errGrew = errors.New("the event has more seats than its plan on this node")
+
+// readMap reads the whole map from the seat rows.
+func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
+	var version int64
+	var states []State
+	var counts Counts
+	var kept []int32
+	err := db.QueryRow(ctx, mapSQL, s.Event.ID, waitList).
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states, &kept)
+	if err == nil && !s.seats.knows(len(states)) {
+		err = errGrew
+	}
+	if err != nil {
+		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
+	}
+	s.seats.reset(epoch, version, states, counts, kept)
+	return nil
+}
+
+// Moment is what became of a seat in one version of its event.
+type Moment struct {
+	Version int64
+	At      time.Time
+	State   State
+	Holder  ID     // of a seat that is not free: the attendee, the order, or the block
+	Reason  string // of a block
+}
+
+// timelineVersions is how many versions one look at a seat's past reads: its cost is the same however long the sale
+// was.
+const timelineVersions = 20_000
+
+// The versions of an event have no gap, so these are so many rows of one index.
+const timelineSQL = `
+SELECT c.version, c.at, c.state[c.place], c.holder[c.place], coalesce((SELECT reason FROM block WHERE id = c.holder[c.place]), '')
+  FROM (SELECT version, at, state, holder, array_position(idx, $2) AS place FROM change
+         WHERE event_id = $1 AND version < $3 AND version >= $3 - $4::bigint) c
+ WHERE c.place IS NOT NULL
+ ORDER BY c.version DESC`
+
+// Timeline is what became of a seat in the versions before one, the latest first; 0 stands for after the newest.
+// back is the version to go on before, to look further back; 0 if there is nothing left.
+func (s *Sale) Timeline(ctx context.Context, idx int, before int64) (list []Moment, back int64, err error) {
+	if idx < 0 || idx >= len(s.Plan.Seats) {
+		return nil, 0, &Nonsense{Unknown: true, Message: "This event has no such seat."}
+	}
+	if before <= 0 {
+		before = s.Version() + 1
+	}
+	rows, err := s.office.db.Query(ctx, timelineSQL, s.Event.ID, int32(idx), before, timelineVersions)
+	if err == nil {
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Moment])
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("seats: timeline of seat %d of event %d: %w", idx, s.Event.ID, err)
+	}
+	return list, max(0, before-timelineVersions), nil
+}
+
+const blocksSQL = `
+SELECT s.idx, coalesce(b.reason, '') FROM seat_state s LEFT JOIN block b ON b.id = s.holder WHERE s.event_id = $1 AND s.idx BETWEEN $2 AND $3 AND s.state = 5 /* blocked */`
+
+// Blocked says why seats from one to another are kept back: reasons by idx.
+func (s *Sale) Blocked(ctx context.Context, first, last int) (map[int]string, error) {
+	rows, err := s.office.db.Query(ctx, blocksSQL, s.Event.ID, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("seats: blocked seats of event %d: %w", s.Event.ID, err)
+	}
+	why := map[int]string{}
+	var idx int
+	var reason string
+	if _, err := pgx.ForEachRow(rows, []any{&idx, &reason}, func() error { why[idx] = reason; return nil }); err != nil {
+		return nil, fmt.Errorf("seats: blocked seats of event %d: %w", s.Event.ID, err)
+	}
+	return why, nil
 }

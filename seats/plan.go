@@ -1,6 +1,14 @@
 package seats
 
-import "strings"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // MaxSeats is the most seats a plan, and so an event, may have.
 const MaxSeats = 100_000
@@ -135,4 +143,134 @@ func (p *Plan) CategoryKeyed(key string) int {
 		}
 	}
 	return -1
+}
+
+const loadDrawingSQL = `SELECT p.name, p.drawing FROM plan p JOIN event e ON e.plan_id = p.id WHERE e.id = $1`
+
+const loadCategoriesSQL = `SELECT key, name, price FROM category WHERE event_id = $1 ORDER BY number`
+
+const loadSectionsSQL = `SELECT name, area, first, count FROM section WHERE event_id = $1 ORDER BY number`
+
+const loadSeatsSQL = `
+SELECT external_id, section, category, row, number, x, y, flags FROM seat WHERE event_id = $1 ORDER BY idx`
+
+// LoadPlan reads the plan of an event, as CreateEvent was given it.
+func LoadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
+	p, err := loadPlan(ctx, db, event)
+	if err != nil {
+		return nil, fmt.Errorf("seats: load plan of event %d: %w", event, err)
+	}
+	return p, nil
+}
+
+func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
+	var p Plan
+	var d drawing
+	if err := db.QueryRow(ctx, loadDrawingSQL, event).Scan(&p.Name, &d); err != nil {
+		return nil, err
+	}
+	p.Width, p.Height, p.Shapes, p.Focus = d.Width, d.Height, d.Shapes, d.Focus
+
+	var err error
+	if p.Categories, err = collect(ctx, db, loadCategoriesSQL, event, func(row pgx.CollectableRow) (c Category, err error) {
+		return c, row.Scan(&c.Key, &c.Name, &c.Price)
+	}); err != nil {
+		return nil, err
+	}
+	if p.Sections, err = collect(ctx, db, loadSectionsSQL, event, func(row pgx.CollectableRow) (s Section, err error) {
+		return s, row.Scan(&s.Name, &s.Area, &s.First, &s.Count)
+	}); err != nil {
+		return nil, err
+	}
+	if p.Seats, err = collect(ctx, db, loadSeatsSQL, event, func(row pgx.CollectableRow) (s Seat, err error) {
+		return s, row.Scan(&s.ID, &s.Section, &s.Category, &s.Row, &s.Number, &s.X, &s.Y, &s.Flags)
+	}); err != nil {
+		return nil, err
+	}
+	for i := range p.Categories {
+		p.Categories[i].Color = d.Colors[i]
+	}
+	for i := range p.Sections {
+		p.Sections[i].Outline = d.Outlines[i]
+	}
+	return &p, nil
+}
+
+func collect[T any](ctx context.Context, db DB, sql string, event int64, scan pgx.RowToFunc[T]) ([]T, error) {
+	rows, err := db.Query(ctx, sql, event)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
+// Pick reads seats as organizers write them, one after the other on lines or after commas: a seat ("Stalls/C/12"),
+// some of a row ("Stalls/C/12-18"), a row ("Stalls/C"), a section or an area ("Stalls"). In the order of idx, each
+// once. *Nonsense says what is not there.
+func (s *Sale) Pick(text string) ([]int, error) {
+	var all []int
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {
+		if part = strings.TrimFunc(part, unicode.IsSpace); part == "" {
+			continue
+		}
+		found := s.pickOne(part)
+		if found == nil {
+			return nil, &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat, row or section %q. Nothing was changed.", part)}
+		}
+		all = append(all, found...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func (s *Sale) pickOne(part string) (found []int) {
+	if idx, ok := s.Seat(part); ok {
+		return []int{idx}
+	}
+	if i := s.Plan.SectionNamed(part); i >= 0 {
+		at := s.Plan.Sections[i]
+		for idx := at.First; idx < at.First+at.Count; idx++ {
+			found = append(found, idx)
+		}
+		return found
+	}
+	if found = s.pickRow(part); found != nil {
+		return found
+	}
+	slash := strings.LastIndexByte(part, '/')
+	if slash < 0 {
+		return nil
+	}
+	from, to, isRange := strings.Cut(part[slash+1:], "-")
+	if !isRange {
+		return nil
+	}
+	first, ok := s.Seat(part[:slash+1] + strings.TrimSpace(from))
+	last, ok2 := s.Seat(part[:slash+1] + strings.TrimSpace(to))
+	if !ok || !ok2 {
+		return nil
+	}
+	for idx := min(first, last); idx <= max(first, last); idx++ {
+		found = append(found, idx)
+	}
+	return found
+}
+
+// pickRow is the seats of a row, by section and row: "Stalls/C".
+func (s *Sale) pickRow(part string) (found []int) {
+	slash := strings.LastIndexByte(part, '/')
+	if slash < 0 {
+		return nil
+	}
+	i := s.Plan.SectionNamed(part[:slash])
+	if i < 0 {
+		return nil
+	}
+	at := s.Plan.Sections[i]
+	for idx := at.First; idx < at.First+at.Count; idx++ {
+		if s.Plan.Seats[idx].Row == part[slash+1:] && part[slash+1:] != "" {
+			found = append(found, idx)
+		}
+	}
+	return found
 }

@@ -2,9 +2,12 @@ package seats
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Deal is what a holder agreed to: which seats go to which order, and what is written with them.
@@ -21,7 +24,7 @@ type Deal struct {
 	// Office says that Seats are sold at the box office, to somebody who holds nothing.
 	Office bool
 
-	// Keys stand for the person. The seats are counted for each, and refused above the limit; see purchase.go.
+	// Keys stand for the person. The seats are counted for each, and refused above the limit; see sell.go.
 	Keys []ID
 
 	// Check is asked once it is known that the holder has the seats; what it returns refuses the deal. A batch that is tried
@@ -122,4 +125,377 @@ func (b *batch) queueSales(q *pgx.Batch) {
 			c.write(q)
 		}
 	}
+}
+
+// Pay keeps what the holder has while a payment for it runs, or until the email of its order is confirmed: until the event's payment time is over, counted from
+// now, or until the hold's own end if that is later. It counts as an extension, so that nobody keeps seats by
+// paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
+func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
+	c := &command{holder: d.Holder, keys: d.Keys}
+	c.decide = func(b *batch) (Hold, error) {
+		h, hold, err := b.agreed(d)
+		if err != nil {
+			return Hold{}, err
+		}
+		if refusal := b.refusePurchase(d.Keys, len(hold.Seats)); refusal != nil {
+			return Hold{}, refusal
+		}
+		if !b.keepForPayment(c, h) {
+			return Hold{}, &Refusal{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
+		}
+		b.countPurchases(d.Keys, len(hold.Seats))
+		end := h.expiresAt
+		for _, idx := range hold.Seats {
+			b.set(idx, d.Holder, row{state: Paying, holder: d.Holder, expiresAt: &end})
+		}
+		if d.Write != nil {
+			c.write = d.queue(hold.Seats)
+		}
+		return b.answerHold(h), nil
+	}
+	return s.do(ctx, c)
+}
+
+// keepForPayment moves the end of a hold; false if its time is up and cannot be moved.
+func (b *batch) keepForPayment(c *command, h *heldBy) bool {
+	_, live := b.live(h.holder)
+	if h.extensions >= b.terms.extensions {
+		return live
+	}
+	h.extensions++
+	if end := b.now.Add(b.terms.payLength); end.After(h.expiresAt) {
+		h.expiresAt = end
+	}
+	h.lapsed = false
+	b.bind(c, h)
+	return true
+}
+
+// StopPaying makes seats that are in payment held ones again, until the time they have. Nothing happens to others.
+func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
+	_, err := s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
+		h, ok := b.holds[holder]
+		if !ok {
+			return Hold{}, nil
+		}
+		for _, idx := range b.still(h) {
+			if r := b.rows[idx]; r.state == Paying && contains(seats, idx) {
+				b.set(idx, holder, row{state: Held, holder: holder, expiresAt: r.expiresAt})
+			}
+		}
+		return Hold{}, nil
+	}})
+	return err
+}
+
+// sellLate sells the seats of a deal whose money is there: those its holder still has, in payment or lapsed, and those
+// that nobody has. One that somebody else has refuses all of it.
+func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) {
+	c.seats = d.Seats
+	c.decide = func(b *batch) (Hold, error) {
+		if refusal := b.calledOff(); refusal != nil {
+			return Hold{}, refusal
+		}
+		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool {
+			r := b.rows[idx]
+			return r.open(b.now) || r.holder == d.Holder && (r.state == Held || r.state == Lapsed || r.state == Paying)
+		})
+		if len(gone) > 0 {
+			return Hold{}, &Refusal{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
+		}
+		if err := b.buy(d.Keys, len(d.Seats)); err != nil {
+			return Hold{}, err
+		}
+		for _, idx := range d.Seats {
+			b.set(idx, d.Holder, row{state: Sold, holder: d.Order})
+		}
+		h := b.holds[d.Holder]
+		if h == nil { // it was purged
+			h = h.renew(d.Holder, b.now)
+			b.holds[d.Holder] = h
+		}
+		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(d.Seats, int(idx)) }))
+		h.bought += len(d.Seats)
+		if d.Write != nil {
+			c.write = d.queue(d.Seats)
+		}
+		return Hold{Seats: d.Seats}, nil
+	}
+	hold, err := s.do(ctx, c)
+	return hold.Seats, s.withNearest(err)
+}
+
+// withNearest names free seats in place of those that are gone.
+func (s *Sale) withNearest(err error) error {
+	if refusal, ok := err.(*Refusal); ok && refusal.Code == CodeTaken {
+		refusal.Nearest = s.nearest(refusal.Seats)
+	}
+	return err
+}
+
+// sellAtOffice sells seats that nobody has, and blocked ones, which are kept for that: a deal of the box office. It
+// does not ask whether the event is on sale, but a draft and a cancelled event are sold by nobody.
+func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, error) {
+	seats, err := s.known(d.Seats)
+	if err != nil {
+		return nil, err
+	}
+	c.seats = seats
+	c.decide = func(b *batch) (Hold, error) {
+		if b.terms.status == Cancelled || b.terms.status == Draft {
+			return Hold{}, refuseShut(s.Event.under(&b.terms))
+		}
+		if err := b.give(d.Order, seats); err != nil {
+			return Hold{}, err
+		}
+		if d.Write != nil {
+			c.write = d.queue(seats)
+		}
+		return Hold{Seats: seats}, nil
+	}
+	hold, err := s.do(ctx, c)
+	return hold.Seats, s.withNearest(err)
+}
+
+// give sells seats that nobody has, or that are blocked, to an order; all of them or none.
+func (b *batch) give(order ID, seats []int) error {
+	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
+	if len(gone) > 0 {
+		return &Refusal{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + isOrAre(gone) + " held or sold. Nothing was changed. Choose others."}
+	}
+	for _, idx := range seats {
+		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order})
+	}
+	return nil
+}
+
+// Move gives an order other seats in place of some it has, all of them or none: from and to go together, one by
+// one. What write queues commits with them. A *Refusal if a seat is not the order's, or another one is somebody's.
+func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*pgx.Batch)) error {
+	froms, err := s.known(from)
+	if err != nil {
+		return err
+	}
+	tos, err := s.known(to)
+	if err != nil {
+		return err
+	}
+	if len(froms) != len(from) || len(tos) != len(to) || len(from) != len(to) {
+		return &Nonsense{Message: "Each ticket moves to one seat of its own. Nothing was changed."}
+	}
+	c := &command{sells: true, seats: slices.Concat(froms, tos)}
+	c.decide = func(b *batch) (Hold, error) {
+		if err := b.calledOff(); err != nil {
+			return Hold{}, err
+		}
+		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })
+		if len(foreign) > 0 {
+			return Hold{}, &Refusal{Code: CodeChanged, Seats: foreign, Message: "The tickets changed since the page was shown. Nothing was moved. Look at the order again."}
+		}
+		if err := b.give(order, tos); err != nil {
+			return Hold{}, err
+		}
+		for _, idx := range froms {
+			b.set(idx, order, row{})
+		}
+		c.write = write
+		return Hold{}, nil
+	}
+	_, err = s.do(ctx, c)
+	return s.withNearest(err)
+}
+
+// GiveBack frees seats that are sold to an order, all of them or none. They no longer count against the limit of the
+// visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Deal.
+// Refused if one of them is not the order's.
+func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
+	c := &command{holder: holder, seats: seats, keys: keys}
+	c.decide = func(b *batch) (Hold, error) {
+		var foreign []int
+		for _, idx := range seats {
+			if r := b.rows[idx]; r.state != Sold || r.holder != order {
+				foreign = append(foreign, idx)
+			}
+		}
+		if len(foreign) > 0 || len(seats) == 0 {
+			return Hold{}, &Refusal{Code: CodeChanged, Seats: foreign, Message: "These tickets changed since the page was shown. Nothing was cancelled. Look at the order again."}
+		}
+		for _, idx := range seats {
+			b.set(idx, order, row{})
+		}
+		if h := b.holds[holder]; h != nil {
+			h.bought, h.touched = max(0, h.bought-len(seats)), true
+		}
+		b.countPurchases(keys, -len(seats))
+		c.write = write
+		return Hold{}, nil
+	}
+	_, err := s.do(ctx, c)
+	return err
+}
+
+// Also queues statements that are committed with something, or not at all; nil for none. Where that is a batch they
+// travel with other people's commands, which fail with them, and may be asked for again: nothing in them may fail
+// for reasons of one person, and they must lock no seat and no hold.
+type Also func(q *pgx.Batch)
+
+// Both commits two things with something.
+func Both(one, other Also) Also {
+	return func(q *pgx.Batch) {
+		one.queue(q)
+		other.queue(q)
+	}
+}
+
+// Run executes the statements in a transaction.
+func (a Also) Run(ctx context.Context, tx pgx.Tx) error {
+	if a == nil {
+		return nil
+	}
+	var q pgx.Batch
+	a(&q)
+	return tx.SendBatch(ctx, &q).Close()
+}
+
+// queue adds the statements to those of a batch.
+func (a Also) queue(q *pgx.Batch) {
+	if a != nil {
+		a(q)
+	}
+}
+
+// Purchase keys stand for a person in one event: a Deal with keys counts its seats for each of them, and is refused
+// where that would exceed the limit per person. The counts are read without locks, after the seats are locked, and
+// decided in Go; the write is the guard. Keys are written in their order by one statement, before orders, payments and the
+// counter row. Whoever changes counts outside of a batch takes the keys first and in the same order.
+
+// CodePerson is the code of a refusal: the same person has tickets of the event already.
+const CodePerson = "person_limit"
+
+const purchasesSQL = `SELECT key, tickets FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[])`
+
+// A count that exceeds the limit, because another node was faster, becomes null, which undoes the batch: it comes again.
+const countPurchasesSQL = `
+INSERT INTO purchase_key AS k (event_id, key, tickets)
+SELECT $1, n.key, n.tickets FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) ORDER BY n.key
+    ON CONFLICT (event_id, key) DO UPDATE
+   SET tickets = CASE WHEN k.tickets + excluded.tickets <= (SELECT seats_per_holder FROM event WHERE id = $1) THEN k.tickets + excluded.tickets END`
+
+// Seats that are given back. A count that has too few, which usher verify finds, fails no batch.
+const lessPurchasesSQL = `
+UPDATE purchase_key k SET tickets = greatest(0, k.tickets + n.tickets)
+  FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) WHERE k.event_id = $1 AND k.key = n.key`
+
+// Two statements change counts: the keys are locked in their order before both.
+const lockPurchasesSQL = `SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
+
+// queuePurchases queues the read of the counts that this batch may change.
+func (b *batch) queuePurchases(q *pgx.Batch) {
+	var keys []ID
+	for _, c := range b.commands {
+		keys = append(keys, c.keys...)
+	}
+	if len(keys) == 0 {
+		return
+	}
+	b.purchases, b.bought = map[ID]int{}, map[ID]int{}
+	q.Queue(purchasesSQL, b.sale.Event.ID, keys).Query(func(rows pgx.Rows) error {
+		var key ID
+		var tickets int
+		_, err := pgx.ForEachRow(rows, []any{&key, &tickets}, func() error {
+			b.purchases[key] = tickets
+			return nil
+		})
+		return err
+	})
+}
+
+// sharesPerson reports whether one of the commands has a purchase key whose count this batch changes.
+func (b *batch) sharesPerson(commands []*command) bool {
+	return slices.ContainsFunc(commands, func(c *command) bool {
+		return slices.ContainsFunc(c.keys, func(key ID) bool { return b.bought[key] != 0 })
+	})
+}
+
+// buy counts n seats for each key, or refuses them.
+func (b *batch) buy(keys []ID, n int) error {
+	if err := b.refusePurchase(keys, n); err != nil {
+		return err
+	}
+	b.countPurchases(keys, n)
+	return nil
+}
+
+// refusePurchase says why n more seats are too many for one of the keys; nil if they are not.
+func (b *batch) refusePurchase(keys []ID, n int) error {
+	for _, key := range keys {
+		if has := b.purchases[key]; has+n > b.terms.limit {
+			return refusePerson(b.terms.limit, has)
+		}
+	}
+	return nil
+}
+
+// countPurchases adds n, which is negative for seats that are given back.
+func (b *batch) countPurchases(keys []ID, n int) {
+	for _, key := range keys {
+		b.purchases[key] += n
+		b.bought[key] += n
+	}
+}
+
+func refusePerson(limit, has int) *Refusal {
+	return &Refusal{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", tickets(limit), alreadyAre(has))}
+}
+
+func alreadyAre(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}
+
+// queueCounts queues the guarded write of the counts.
+func (b *batch) queueCounts(q *pgx.Batch) {
+	var keys []ID
+	for key, n := range b.bought {
+		if n != 0 {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	slices.SortFunc(keys, ID.compare)
+	var more, less counts
+	for _, key := range keys {
+		if n := b.bought[key]; n > 0 {
+			more.add(key, n)
+		} else {
+			less.add(key, n)
+		}
+	}
+	if len(less.keys) > 0 {
+		q.Queue(lockPurchasesSQL, b.sale.Event.ID, keys)
+		q.Queue(lessPurchasesSQL, b.sale.Event.ID, less.keys, less.by)
+	}
+	if len(more.keys) > 0 {
+		q.Queue(countPurchasesSQL, b.sale.Event.ID, more.keys, more.by)
+	}
+}
+
+// counts are changes of counts, as a statement takes them.
+type counts struct {
+	keys []ID
+	by   []int32
+}
+
+func (c *counts) add(key ID, n int) {
+	c.keys, c.by = append(c.keys, key), append(c.by, int32(n))
+}
+
+// overLimitMeanwhile reports whether another node counted tickets for the same person since the batch read the counts.
+func overLimitMeanwhile(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23502" && pg.TableName == "purchase_key" && pg.ColumnName == "tickets"
 }

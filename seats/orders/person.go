@@ -97,7 +97,7 @@ func (p Payment) uncounted() []seats.ID {
 	return all
 }
 
-// theseKeysSQL locks keys before the payment, in their order, as a batch does (seats/purchase.go).
+// theseKeysSQL locks keys before the payment, in their order, as a batch does (seats/sell.go).
 const theseKeysSQL = `
 SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
 

@@ -4,7 +4,7 @@
 //
 // Who wants to come enters the wait list of an event: an entry says how many seats, where, whether together, whether fewer
 // would do, and until when. It waits from the moment its address was verified, and has the rank of the moment it joined,
-// or of its number in the event's waiting room. Seats that come back are kept (seats/kept.go) and offered by rank: an
+// or of its number in the event's waiting room. Seats that come back are kept (seats/waitlist.go) and offered by rank: an
 // offer is a hold made for the entry by the guard of every claim, for a time. An entry that the seats do not fit is passed
 // over, which is written down with the reason before anybody behind it is offered anything.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -50,4 +51,26 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 		return false, fmt.Errorf("seats: find a batch whose answer was lost: %w", err)
 	}
 	return true, nil
+}
+
+const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event_id = $1 AND holder = $2`
+
+// recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
+func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
+	committed, err := t.batch.findCommit(s.office.db)
+	if err != nil {
+		return errors.Join(lost, err)
+	}
+	if !committed {
+		for _, c := range t.batch.commands {
+			c.lost = true
+		}
+		return errNotSwift
+	}
+	var end, now time.Time
+	if err := s.office.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
+		return fmt.Errorf("seats: event %d: read the end of holds whose answer was lost: %w", s.Event.ID, err)
+	}
+	t.granted(end, now)
+	return nil
 }

@@ -1,0 +1,471 @@
+package seats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+)
+
+// Office is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
+// nodes may run on one database; none of them is special.
+type Office struct {
+	// Changed is told after an event's map on this node moved on. It must return at once.
+	Changed func(*Sale)
+	// Committed is told of each version this node committed. It must return at once.
+	Committed func(event, version int64)
+
+	db        *pgxpool.Pool
+	log       *slog.Logger
+	epoch     atomic.Uint32
+	wake      chan struct{}             // a new hold may end before the ones known
+	nextEnd   atomic.Pointer[time.Time] // the end lapseHolds sleeps for; nil if none is known
+	deadlocks atomic.Int64
+	opening   chan struct{}  // an event may be on sale before the ones known
+	lanes     sync.WaitGroup // running lanes
+
+	reading sync.Mutex // held while an event is read, so that it is read once; nobody of another event waits for that
+
+	mu    sync.RWMutex
+	sales map[string]*Sale // guarded by mu
+}
+
+// NewOffice returns the node's office. Run starts it; set Changed and Committed before that.
+func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
+	return &Office{
+		Changed:   func(*Sale) {},
+		Committed: func(int64, int64) {},
+		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
+	}
+}
+
+// Run ends holds whose time is up, notices events that are on sale from now on, and deletes what is long over,
+// until ctx is done; then it waits for the commands that are under way.
+func (o *Office) Run(ctx context.Context) error {
+	defer o.lanes.Wait()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.lapseHolds(ctx) })
+	g.Go(func() error { return o.purge(ctx) })
+	g.Go(func() error { return o.awaitOpenings(ctx) })
+	return g.Wait()
+}
+
+// Sale returns an event, opened on this node at its first use. ErrNoEvent if there is none.
+func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
+	if s := o.sale(slug); s != nil {
+		return s, nil
+	}
+	s, err := o.open(ctx, slug)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.CatchUp(ctx); err != nil { // no bell rang here for what was committed while it was read
+		return nil, err
+	}
+	return o.sale(slug), nil
+}
+
+// open reads an event, unless somebody else did meanwhile.
+func (o *Office) open(ctx context.Context, slug string) (*Sale, error) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	if s := o.sale(slug); s != nil {
+		return s, nil
+	}
+	if o.epoch.Load() == 0 {
+		epoch, err := o.readEpoch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.epoch.Store(epoch)
+	}
+	var s *Sale
+	err := o.see(ctx, func(tx pgx.Tx) error {
+		event, err := EventBySlug(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		plan, err := LoadPlan(ctx, tx, event.ID)
+		if err != nil {
+			return err
+		}
+		s = newSale(o, event, plan)
+		return s.readMap(ctx, tx, o.epoch.Load())
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.put(slug, s)
+	o.wakeOpening()
+	return s, nil
+}
+
+// sale is an event that is open here; nil if it is not.
+func (o *Office) sale(slug string) *Sale {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.sales[slug]
+}
+
+func (o *Office) put(slug string, s *Sale) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sales[slug] = s
+}
+
+// see reads several things as they are at one moment: an event and its plan may be replaced between two statements.
+func (o *Office) see(ctx context.Context, read func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, o.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, read)
+}
+
+// Open lists the events this node has open.
+func (o *Office) Open() []*Sale {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	open := make([]*Sale, 0, len(o.sales))
+	for _, s := range o.sales {
+		open = append(open, s)
+	}
+	return open
+}
+
+// Events lists every event that attendees may see, with its counts.
+func (o *Office) Events(ctx context.Context) ([]Listing, error) {
+	all, err := Events(ctx, o.db)
+	return slices.DeleteFunc(all, func(l Listing) bool { return l.Status == Draft }), err
+}
+
+// Deadlocks is how many batches of this node the database undid because two waited for each other. There should be
+// none.
+func (o *Office) Deadlocks() int64 { return o.deadlocks.Load() }
+
+// Ping tells whether the database answers.
+func (o *Office) Ping(ctx context.Context) error {
+	if err := o.db.Ping(ctx); err != nil {
+		return fmt.Errorf("seats: ping: %w", err)
+	}
+	return nil
+}
+
+const readySQL = `INSERT INTO ready (written_at) VALUES (clock_timestamp()) ON CONFLICT (lone) DO UPDATE SET written_at = excluded.written_at`
+
+// Ready returns nil if the database keeps what it is told: it writes a row, and waits until it is durable.
+func (o *Office) Ready(ctx context.Context) error {
+	if _, err := o.db.Exec(ctx, readySQL); err != nil {
+		return fmt.Errorf("seats: write to see whether that works: %w", err)
+	}
+	return nil
+}
+
+// Reload is for the moment after a database connection was lost. If the database is no longer the same run of the same
+// server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough.
+func (o *Office) Reload(ctx context.Context) error {
+	epoch, err := o.readEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	anew := o.epoch.Load() != 0 && o.epoch.Load() != epoch
+	bring := (*Sale).CatchUp
+	if anew {
+		bring = func(s *Sale, ctx context.Context) error { return s.reload(ctx, epoch) }
+	}
+	o.reading.Lock() // what is being opened comes along
+	open := o.Open()
+	o.reading.Unlock()
+	for _, s := range open {
+		s.stale.Store(true)
+		if err := bring(s, ctx); err != nil {
+			return err
+		}
+		if err := o.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+	}
+	// Only now: no version of before may pass for one of this run.
+	if o.epoch.Store(epoch); anew {
+		for _, s := range open {
+			o.changed(s)
+		}
+	}
+	o.wakeLapse(time.Time{})
+	return nil
+}
+
+func (o *Office) changed(s *Sale) { o.Changed(s) }
+
+// The three functions may be executed by every role (PostgreSQL 15).
+const epochSQL = `
+SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
+  FROM pg_control_system() s, pg_control_checkpoint() c`
+
+// readEpoch reads the name of the run of the database server that versions belong to. It changes with a restart, a
+// failover and a restore; a page that knows another epoch starts over from a snapshot.
+func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
+	var hash int32
+	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
+		return 0, fmt.Errorf("seats: read epoch: %w", err)
+	}
+	return uint32(hash) | 1, nil // zero means not read yet
+}
+
+// Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of
+// which ever changes in a Sale, and its works. When an event is changed, Office.Sale returns another Sale with the
+// same works.
+type Sale struct {
+	Event Event
+	Plan  *Plan
+
+	labels    map[string]int // idx by label
+	stretches *stretches
+	*works
+}
+
+// works is what runs of an event on this node: its map, and the lane in which its commands travel.
+type works struct {
+	office *Office
+	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
+	listed atomic.Bool  // somebody waits for seats that come back, as a batch saw it last
+	onSale atomic.Bool  // seats may be claimed, as this node read last
+	stale  atomic.Bool  // the event changed, and could not be read since
+	seats  seatMap
+	now    atomic.Pointer[Sale] // the Sale that was made last
+
+	looks Batches[*command] // claims that are looked up: see look.go
+
+	mu   sync.Mutex
+	lane lane // guarded by mu
+}
+
+func newSale(o *Office, e Event, p *Plan) *Sale {
+	s := &Sale{Event: e, Plan: p, works: &works{office: o, lane: lane{arrived: make(chan struct{}, 1)}}}
+	s.onSale.Store(e.Status == OnSale)
+	s.know(p)
+	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
+	s.now.Store(s)
+	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.lanes.Add(n) }, Send: func(ctx context.Context, commands []*command) {
+		s.now.Load().lookUp(ctx, commands) // whose plan has all seats that commands name
+	}}
+	return s
+}
+
+// know prepares what is looked up in a plan.
+func (s *Sale) know(p *Plan) {
+	s.stretches, s.labels = newStretches(p), make(map[string]int, len(p.Seats))
+	for idx := range p.Seats {
+		s.labels[p.Label(idx)] = idx
+	}
+}
+
+// Seat returns the idx of the seat with this label.
+func (s *Sale) Seat(label string) (idx int, ok bool) {
+	idx, ok = s.labels[label]
+	return idx, ok
+}
+
+// named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D,
+// seat 1".
+func (s *Sale) named(seats []int) string {
+	var groups []string
+	for from := 0; from < len(seats); {
+		to := from + 1
+		for to < len(seats) && s.Plan.sameRow(seats[from], seats[to]) {
+			to++
+		}
+		groups = append(groups, s.Plan.group(seats[from:to]))
+		from = to
+	}
+	return joined(groups, ", and ")
+}
+
+// wasOrWere is the verb that fits so many seats.
+func wasOrWere(seats []int) string {
+	if len(seats) == 1 {
+		return " was"
+	}
+	return " were"
+}
+
+func (p *Plan) sameRow(a, b int) bool {
+	return p.Seats[a].Section == p.Seats[b].Section && p.Seats[a].Row == p.Seats[b].Row
+}
+
+// group says seats of one row: "Stalls, row C, seats 12, 13 and 14".
+func (p *Plan) group(seats []int) string {
+	if len(seats) == 1 {
+		return p.Words(seats[0])
+	}
+	numbers := make([]string, len(seats))
+	for i, idx := range seats {
+		numbers[i] = p.Seats[idx].Number
+	}
+	if p.Seats[seats[0]].Row == "" {
+		return p.Sections[p.Seats[seats[0]].Section].Name + ", places " + joined(numbers, " and ")
+	}
+	return p.rowWords(seats[0]) + ", seats " + joined(numbers, " and ")
+}
+
+// joined lists parts as a sentence does, with another word before the last.
+func joined(parts []string, last string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + last + parts[len(parts)-1]
+}
+
+// tickets counts in words people use: "1 ticket", "3 tickets".
+func tickets(n int) string {
+	if n == 1 {
+		return "1 ticket"
+	}
+	return fmt.Sprintf("%d tickets", n)
+}
+
+// places counts in words people use: "1 seat", "3 seats".
+func places(n int) string {
+	if n == 1 {
+		return "1 seat"
+	}
+	return fmt.Sprintf("%d seats", n)
+}
+
+// reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
+// Who asks for its Sale from now on gets what it is now.
+func (o *Office) reread(ctx context.Context, slug string) error {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	before := o.sale(slug)
+	if before == nil {
+		return nil
+	}
+	next := &Sale{Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
+	err := o.see(ctx, func(tx pgx.Tx) (err error) {
+		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil || next.Event.PlanHash == before.Event.PlanHash {
+			return err
+		}
+		if next.Plan, err = LoadPlan(ctx, tx, next.Event.ID); err == nil {
+			next.know(next.Plan)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	next.seats.grow(next.stretches)
+	next.stale.Store(false)
+	next.onSale.Store(next.Event.Status == OnSale)
+	next.now.Store(next)
+	o.put(slug, next)
+	return nil
+}
+
+// awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is
+// scheduled.
+func (o *Office) awaitOpenings(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.opening:
+		case <-timer.C:
+		}
+		if err := o.openDue(ctx); err != nil && ctx.Err() == nil {
+			o.log.Warn("events whose sale begins could not be read; the next try is in a second", "error", err)
+			timer.Reset(time.Second)
+			continue
+		}
+		timer.Reset(o.nextOpening())
+	}
+}
+
+// openDue reads the scheduled events anew.
+func (o *Office) openDue(ctx context.Context) error {
+	for _, s := range o.Open() {
+		if s.Event.Status != Scheduled {
+			continue
+		}
+		if err := o.reread(ctx, s.Event.Slug); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextOpening is how long until the next event that is open here is on sale, by the clock of the database when it
+// was read.
+func (o *Office) nextOpening() time.Duration {
+	next := time.Duration(math.MaxInt64)
+	for _, s := range o.Open() {
+		if s.Event.Status == Scheduled {
+			next = min(next, max(s.Event.OpensIn, 0)+time.Millisecond)
+		}
+	}
+	return next
+}
+
+func (o *Office) wakeOpening() {
+	select {
+	case o.opening <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// purgeEvery is how often rows that nobody will ask for again are deleted.
+const purgeEvery = time.Hour
+
+// A key is good for a day.
+const purgePostedSQL = `DELETE FROM posted WHERE since < clock_timestamp() - interval '1 day'`
+
+const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
+
+// A hold that ended a day ago, has no seat any more and bought none was kept for its answers only. A row that a batch has
+// locked is left to the next time.
+const purgeHoldsSQL = `
+DELETE FROM hold
+ WHERE (event_id, holder) IN (
+       SELECT h.event_id, h.holder
+         FROM hold h
+        WHERE h.lapsed AND h.bought = 0 AND h.expires_at < clock_timestamp() - interval '1 day'
+          AND NOT EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
+                                 LATERAL (SELECT holder FROM seat_state WHERE event_id = h.event_id AND idx = n.idx OFFSET 0) s
+                           WHERE s.holder = h.holder)
+          FOR UPDATE SKIP LOCKED)`
+
+// purge deletes sessions that are over and holds that ended long ago, until ctx is done. Safe on all nodes at once.
+func (o *Office) purge(ctx context.Context) error {
+	ticker := time.NewTicker(purgeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if err := o.Purge(ctx); err != nil && ctx.Err() == nil {
+			o.log.Warn("old sessions and holds stay until the next hour", "error", err)
+		}
+	}
+}
+
+// Purge deletes what is over: sessions, with the seats that their visitors did not come back for, keys of forms, what was
+// typed into them, and the rows of holds that ended a day ago and have no seat any more. One that fails hinders no other.
+func (o *Office) Purge(ctx context.Context) error {
+	errs := []error{o.endSessions(ctx)}
+	for _, sql := range []string{purgePostedSQL, purgeTypedSQL, purgeHoldsSQL} {
+		if _, err := o.db.Exec(ctx, sql); err != nil {
+			errs = append(errs, fmt.Errorf("seats: purge: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

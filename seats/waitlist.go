@@ -1,0 +1,567 @@
+package seats
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// An event may have a wait list (package waitlist). While somebody waits in it, a seat that comes back is not free
+// for whoever is quickest: in the transaction that would free it, it goes over to a hold of the wait list's own,
+// and there it is until it was offered, or let go because nobody who waits wants it. The hold has an end as every
+// hold has, so that seats come free for everybody if no node looks after them. Events in whose list nobody waits
+// never ask.
+
+// waitList is the holder of seats that are kept for those who wait.
+var waitList = ID{15: 2}
+
+// keepLength is how long the wait list's hold lasts. What looks after it has longer than any database is away.
+const keepLength = 10 * time.Minute
+
+// CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
+const CodeWaitList = "wait_list"
+
+// errListed sends a batch through the lane again: whether somebody waits for seats of the event is not what this
+// node knew.
+var errListed = errors.New("whether somebody waits for seats of the event is not what this node knew")
+
+// knowList notes whether somebody waits for seats of the event now.
+func (b *batch) knowList() error {
+	if b.terms.listed == b.listed {
+		return nil
+	}
+	b.sale.listed.Store(b.terms.listed)
+	return errListed
+}
+
+// keepBack adds a seat to the wait list's hold.
+func (b *batch) keepBack(idx int) row {
+	h := b.listHold()
+	if at, has := slices.BinarySearch(h.seats, int32(idx)); !has {
+		h.seats = slices.Insert(h.seats, at, int32(idx))
+	}
+	h.touched = true
+	return row{state: Held, holder: waitList, expiresAt: &h.expiresAt}
+}
+
+// listHold is the wait list's hold, with half of its time left at least; what it lost the time for and nobody took is
+// in it again.
+func (b *batch) listHold() *heldBy {
+	h, live := b.live(waitList)
+	if live && h.expiresAt.Sub(b.now) > keepLength/2 {
+		return h
+	}
+	end := b.now.Add(keepLength)
+	next := h.renew(waitList, end)
+	if h != nil {
+		for _, idx := range b.still(h) {
+			next.seats = append(next.seats, int32(idx))
+		}
+	}
+	b.holds[waitList] = next
+	b.ends(next)
+	for _, idx := range next.seats {
+		r := b.rows[int(idx)]
+		r.expiresAt = &next.expiresAt
+		if r.state == Held {
+			b.rows[int(idx)], b.extended[int(idx)] = r, true
+			continue
+		}
+		b.set(int(idx), waitList, row{state: Held, holder: waitList, expiresAt: &next.expiresAt})
+	}
+	return next
+}
+
+// unkeep takes seats out of the wait list's hold, whose rows went to others.
+func (b *batch) unkeep(seats []int) {
+	if h := b.holds[waitList]; h != nil {
+		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(seats, int(idx)) }))
+	}
+}
+
+// Kept lists the seats that are kept for those who wait, as this node last read, in the order of idx.
+func (s *Sale) Kept() []int {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	kept := make([]int, 0, len(s.seats.kept))
+	for idx := range s.seats.kept {
+		kept = append(kept, int(idx))
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// Keeps tells whether seats are kept for those who wait, as this node last read.
+func (s *Sale) Keeps() bool {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	return len(s.seats.kept) > 0
+}
+
+// KeepOn gives the wait list's hold its time again, if it keeps seats and less than half of it is left.
+func (s *Sale) KeepOn(ctx context.Context) error {
+	_, err := s.do(ctx, &command{ofList: true, decide: func(b *batch) (Hold, error) {
+		if h, live := b.live(waitList); live && len(b.still(h)) > 0 {
+			b.listHold()
+		}
+		return Hold{}, nil
+	}})
+	return err
+}
+
+// LetGo frees kept seats for everybody: nobody who waits wants them. Seats that are not kept stay as they are.
+func (s *Sale) LetGo(ctx context.Context, seats []int) error {
+	_, err := s.do(ctx, &command{ofList: true, seats: seats, decide: func(b *batch) (Hold, error) {
+		var free []int
+		for _, idx := range seats {
+			if b.rows[idx].holder == waitList {
+				b.set(idx, waitList, row{})
+				free = append(free, idx)
+			}
+		}
+		if len(free) > 0 {
+			b.unkeep(free)
+		}
+		return Hold{}, nil
+	}})
+	return err
+}
+
+// refuseTaken says that somebody else has these seats, or that they go to those who wait.
+func (b *batch) refuseTaken(seats []int) *Refusal {
+	for _, idx := range seats {
+		if r := b.rows[idx]; r.holder == waitList || r.open(b.now) {
+			return b.sale.listFirst(seats)
+		}
+	}
+	return b.sale.taken(seats)
+}
+
+func (s *Sale) listFirst(seats []int) *Refusal {
+	return &Refusal{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
+}
+
+// FreeSeats lists the seats that anybody may claim, as this node last read, in the order of idx.
+func (s *Sale) FreeSeats() (free []int) {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	for idx, state := range s.seats.states {
+		if state.Shown() == Free {
+			free = append(free, idx)
+		}
+	}
+	return free
+}
+
+// Offer is seats held for somebody who waits. It passes the same guard as a claim.
+type Offer struct {
+	ID      ID        // its holder
+	Entry   int64     // of the wait list; it must still wait
+	Since   time.Time // since when it waits for the same seats, as it was read: who changed what they want is offered nothing by this
+	Seats   []int
+	Until   time.Time
+	Blocked bool // by hand: also seats that the organizer keeps back
+}
+
+// Offered is an offer that was made, and the hold its seats are in.
+type Offered struct {
+	*Offer
+	Hold ID
+}
+
+// errBefore says that an offer was not made because one before it was not.
+var errBefore = &Refusal{Code: CodeChanged, Message: "Seats that were chosen for somebody before them are gone. Nothing was offered; the list is looked at again."}
+
+// Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
+// free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those
+// behind it are offered nothing either. write queues statements that commit with the seats, or not at all, as those of a
+// Deal. It returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
+func (s *Sale) Offer(ctx context.Context, offers []Offer, write func(q *pgx.Batch, made []Offered)) []error {
+	if len(offers) == 0 {
+		return nil
+	}
+	c := &command{ofList: true}
+	for i := range offers {
+		c.seats, c.entries = append(c.seats, offers[i].Seats...), append(c.entries, offers[i].Entry)
+	}
+	var errs []error
+	c.decide = func(b *batch) (Hold, error) {
+		var made []Offered
+		made, errs = b.offerAll(offers)
+		c.write = func(q *pgx.Batch) { write(q, made) }
+		if len(made) == 0 {
+			return Hold{}, errs[0]
+		}
+		return Hold{}, nil
+	}
+	if _, err := s.do(ctx, c); err != nil && !errors.As(err, new(*Refusal)) {
+		return slices.Repeat([]error{err}, len(offers))
+	}
+	return errs
+}
+
+// offerAll decides offers one after another, under the lock.
+func (b *batch) offerAll(offers []Offer) (made []Offered, errs []error) {
+	errs = make([]error, len(offers))
+	for i := range offers {
+		o := &offers[i]
+		last, why := b.notOffered(o)
+		switch {
+		case why == nil:
+			made = append(made, Offered{o, b.keepFor(o)})
+		case last:
+			errs[i] = why
+			for behind := i + 1; behind < len(offers); behind++ {
+				errs[behind] = errBefore
+			}
+			return made, errs
+		default:
+			errs[i] = why
+		}
+	}
+	return made, errs
+}
+
+// notOffered is why an offer may not be made; nil if it may. last: nor may those behind it.
+func (b *batch) notOffered(o *Offer) (last bool, why error) {
+	if err := b.shut(); err != nil {
+		return true, err
+	}
+	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
+		return false, &Refusal{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
+	}
+	if !o.Until.After(b.now) {
+		return true, &Refusal{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
+	}
+	if taken := b.notToOffer(o); len(taken) > 0 {
+		return true, b.sale.taken(taken)
+	}
+	return false, nil
+}
+
+// notToOffer lists the seats of an offer that somebody has.
+func (b *batch) notToOffer(o *Offer) (taken []int) {
+	for _, idx := range o.Seats {
+		if r := b.rows[idx]; r.holder != waitList && !r.open(b.now) && !(o.Blocked && r.state == Blocked) {
+			taken = append(taken, idx)
+		}
+	}
+	return taken
+}
+
+// keepFor makes the hold of an offer, whose entry does not wait any more.
+func (b *batch) keepFor(o *Offer) (hold ID) {
+	delete(b.waits, o.Entry)
+	h := &heldBy{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
+	b.holds[o.ID] = h
+	b.ends(h)
+	b.unkeep(o.Seats)
+	for _, idx := range o.Seats {
+		by := waitList
+		if b.rows[idx].state == Blocked {
+			by = b.rows[idx].holder // its block
+		}
+		b.set(idx, by, row{state: Held, holder: o.ID, expiresAt: &h.expiresAt})
+		h.seats = append(h.seats, int32(idx))
+	}
+	slices.Sort(h.seats)
+	return h.id
+}
+
+const lockEntriesSQL = `
+SELECT id, waits_since FROM entry WHERE event_id = $1 AND id = ANY($2::bigint[]) AND state = 'waiting' ORDER BY id FOR NO KEY UPDATE`
+
+// queueEntries locks the entries that are offered something, after holds and slots and before the seats: whoever leaves
+// the wait list or changes an entry does so before, or after.
+func (b *batch) queueEntries(q *pgx.Batch) {
+	var entries []int64
+	for _, c := range b.commands {
+		entries = append(entries, c.entries...)
+	}
+	if len(entries) == 0 {
+		return
+	}
+	b.waits = make(map[int64]time.Time, len(entries))
+	q.Queue(lockEntriesSQL, b.sale.Event.ID, entries).Query(func(rows pgx.Rows) error {
+		var entry int64
+		var since time.Time
+		_, err := pgx.ForEachRow(rows, []any{&entry, &since}, func() error { b.waits[entry] = since; return nil })
+		return err
+	})
+}
+
+// Taking is an offer that somebody takes with the browser they are at.
+type Taking struct {
+	From  ID   // the holder the offer has
+	To    ID   // the holder of the browser's session
+	Fresh bool // nobody took it before: it lasts as long as any hold at least
+
+	// Write queues statements that commit with the seats; hold is the id of the hold they are in then.
+	Write func(q *pgx.Batch, hold ID)
+}
+
+// Take makes the seats of an offer those of another holder, with the time it has. Refused if its time is up, if it is
+// being paid for, if the other one holds something else in this event, and, but for the first time, while the event is
+// not on sale; ErrNoHold if it has no seat any more.
+func (s *Sale) Take(ctx context.Context, t Taking) (Hold, error) {
+	c := &command{holder: t.To, from: t.From}
+	c.decide = func(b *batch) (Hold, error) { return b.takeOffer(c, t) }
+	return s.do(ctx, c)
+}
+
+func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
+	h, live := b.live(t.From)
+	if h == nil || len(b.still(h)) == 0 {
+		return Hold{}, ErrNoHold
+	}
+	if t.From == t.To {
+		return b.answerHold(h), nil
+	}
+	if err := b.calledOff(); err != nil {
+		return Hold{}, err
+	}
+	if err := b.shut(); err != nil && !t.Fresh {
+		return Hold{}, err
+	}
+	seats := b.still(h)
+	own, ownLive := b.live(t.To)
+	switch {
+	case !live:
+		return Hold{}, &Refusal{Code: CodeLapsed, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
+	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
+		return Hold{}, &Refusal{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
+	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:
+		return Hold{}, overLimit(b.terms.limit, own.bought)
+	case ownLive && len(b.still(own)) > 0:
+		return Hold{}, &Refusal{Code: CodeLimit, Seats: b.still(own), Message: "This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown."}
+	}
+	next := own.renew(t.To, h.expiresAt)
+	next.extensions = h.extensions
+	if end := b.now.Add(b.terms.holdLength); t.Fresh && end.After(next.expiresAt) {
+		next.expiresAt = end
+	}
+	if own != nil {
+		for _, idx := range b.still(own) {
+			b.set(idx, t.To, row{})
+		}
+	}
+	b.holds[t.To] = next
+	b.bind(c, next)
+	for _, idx := range seats {
+		b.set(idx, t.From, row{state: Held, holder: t.To, expiresAt: &next.expiresAt})
+		next.seats = append(next.seats, int32(idx))
+	}
+	h.keepSeats(nil)
+	if t.Write != nil {
+		c.write = func(q *pgx.Batch) { t.Write(q, next.id) }
+	}
+	return b.answerHold(next), nil
+}
+
+// Wanted is what an entry of the wait list would take.
+type Wanted struct {
+	Quantity   int
+	Sections   []int // positions in Plan.Sections, and
+	Categories []int // in Plan.Categories: a seat has to be in one of either; both empty: any seat
+	Together   bool  // side by side or not at all
+	Fewer      bool  // one seat is better than none
+}
+
+// Any tells whether every seat is welcome.
+func (w Wanted) Any() bool { return len(w.Sections)+len(w.Categories) == 0 }
+
+// Accepts tells whether a seat of the plan is one of those that are welcome.
+func (w Wanted) Accepts(p *Plan, idx int) bool {
+	return w.Any() || slices.Contains(w.Sections, p.Seats[idx].Section) || slices.Contains(w.Categories, p.Seats[idx].Category)
+}
+
+// name tells wishes apart that n seats may fit or not.
+func (w Wanted) name(n int) string {
+	name := strconv.AppendInt(nil, int64(n), 10)
+	name = strconv.AppendBool(name, w.Together)
+	for _, list := range [][]int{w.Sections, w.Categories} {
+		for _, i := range list {
+			name = strconv.AppendInt(append(name, ','), int64(i), 10)
+		}
+		name = append(name, ';')
+	}
+	return string(name)
+}
+
+// Pool is seats that are given out one after another, each once. It knows nothing of who has them, but that the last
+// holders of some may come back for them: those are given out only when nothing else fits.
+type Pool struct {
+	sale    *Sale
+	has     map[int]bool
+	expired map[int]bool     // seats of expired holds, as this node last read
+	open    []int32          // of each stretch
+	never   map[string]bool  // what was not to be had: it will not be, as the pool only shrinks
+	seen    map[string][]int // what is welcome to whom, since the pool shrank last
+}
+
+// NewPool returns a pool of these seats.
+func (s *Sale) NewPool(seats []int) *Pool {
+	p := &Pool{sale: s, has: make(map[int]bool, len(seats)), expired: map[int]bool{}, open: make([]int32, len(s.stretches.all)), never: map[string]bool{}, seen: map[string][]int{}}
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	for _, idx := range seats {
+		if !p.has[idx] {
+			p.has[idx] = true
+			if s.seats.states[idx] == Lapsed {
+				p.expired[idx] = true
+			}
+			p.open[s.stretches.of[idx]]++
+		}
+	}
+	return p
+}
+
+// Left lists what is left, in the order of idx.
+func (p *Pool) Left() []int {
+	left := make([]int, 0, len(p.has))
+	for idx := range p.has {
+		left = append(left, idx)
+	}
+	slices.Sort(left)
+	return left
+}
+
+// Len is how many seats are left.
+func (p *Pool) Len() int { return len(p.has) }
+
+// Take takes the best seats that fit out of the pool; nil if there are none. Seats side by side come first, also
+// for who would take others.
+func (p *Pool) Take(w Wanted) []int {
+	least := w.Quantity
+	if w.Fewer {
+		least = 1
+	}
+	for n := min(w.Quantity, len(p.has)); n >= least; n-- {
+		if seats := p.find(w, n); seats != nil {
+			p.Remove(seats)
+			return seats
+		}
+	}
+	return nil
+}
+
+// Remove takes seats out of the pool.
+func (p *Pool) Remove(seats []int) {
+	for _, idx := range seats {
+		if p.has[idx] {
+			delete(p.has, idx)
+			p.open[p.sale.stretches.of[idx]]--
+			clear(p.seen)
+		}
+	}
+}
+
+// Welcome lists the seats of the pool that are in one of the places somebody would sit, whether or not there are
+// enough.
+func (p *Pool) Welcome(w Wanted) (seats []int) {
+	name := w.name(0)
+	if seats, seen := p.seen[name]; seen {
+		return seats
+	}
+	for idx := range p.has {
+		if w.Accepts(p.sale.Plan, idx) {
+			seats = append(seats, idx)
+		}
+	}
+	slices.Sort(seats)
+	p.seen[name] = seats
+	return seats
+}
+
+func (p *Pool) find(w Wanted, n int) []int {
+	name := w.name(n)
+	if p.never[name] {
+		return nil
+	}
+	available := func(idx int) bool { return p.has[idx] && !p.expired[idx] }
+	any := func(idx int) bool { return p.has[idx] }
+	for _, may := range []func(int) bool{available, any} {
+		for _, at := range p.scopes(w) {
+			if seats := p.in(at, n, w.Together, may); seats != nil {
+				return seats
+			}
+		}
+		if !w.Together { // some here, some there
+			some := slices.DeleteFunc(slices.Clone(p.Welcome(w)), func(idx int) bool { return !may(idx) })
+			if len(some) >= n {
+				return some[:n]
+			}
+		}
+		if len(p.expired) == 0 {
+			break
+		}
+	}
+	p.never[name] = true
+	return nil
+}
+
+// scopes are where to look, one after another.
+func (p *Pool) scopes(w Wanted) (list []scope) {
+	for _, section := range w.Sections {
+		list = append(list, scope{section: section, category: -1})
+	}
+	for _, category := range w.Categories {
+		list = append(list, scope{section: -1, category: category})
+	}
+	if len(list) == 0 {
+		for category := range p.sale.Plan.Categories {
+			list = append(list, scope{section: -1, category: category})
+		}
+	}
+	return list
+}
+
+// in finds n seats of a scope, side by side if there are such. In an area, where no place is beside another, all
+// are together.
+func (p *Pool) in(at scope, n int, together bool, has func(int) bool) []int {
+	open := func(stretch int32) int { return int(p.open[stretch]) }
+	ordinary := func(idx int) bool { return p.sale.Plan.Seats[idx].Flags&Accessible == 0 && has(idx) }
+	for _, may := range []func(int) bool{ordinary, has} {
+		if seats := p.inArea(at, n, may, open); seats != nil {
+			return seats
+		}
+		if at.section >= 0 && p.sale.Plan.Sections[at.section].Area {
+			continue
+		}
+		seats := p.sale.together(&choice{at, n}, may, open)
+		if seats == nil && !together {
+			seats = p.sale.nearestOf(&choice{at, n}, may, open)
+		}
+		if seats != nil {
+			return seats
+		}
+	}
+	return nil
+}
+
+// inArea finds n places of one area of a scope.
+func (p *Pool) inArea(at scope, n int, free func(int) bool, open func(int32) int) []int {
+	for section := range p.sale.Plan.Sections {
+		only := p.sale.stretches.only[section]
+		switch {
+		case !p.sale.Plan.Sections[section].Area || at.section >= 0 && at.section != section:
+			continue
+		case at.category >= 0 && only >= 0 && only != at.category:
+			continue
+		}
+		may := func(idx int) bool {
+			return free(idx) && (at.category < 0 || p.sale.Plan.Seats[idx].Category == at.category)
+		}
+		if seats := p.sale.nearestOf(&choice{scope{section, -1}, n}, may, open); seats != nil {
+			return seats
+		}
+	}
+	return nil
+}
+
+// Welcomes tells whether a seat is in one of the places somebody would sit.
+func (p *Pool) Welcomes(w Wanted, idx int) bool { return w.Accepts(p.sale.Plan, idx) }
