@@ -163,6 +163,9 @@ func TestADeskOfASoldOutStadiumIsDrawnInTimeAndNoStatementReadsAllOfIt(t *testin
 	if l.Sold != soldSeats || l.Total.Orders != soldOrders || l.Revenue() != 100*soldSeats-10*soldOrders/100 {
 		t.Fatalf("the desk says %d seats in %d orders for %d", l.Sold, l.Total.Orders, l.Revenue())
 	}
+	if len(l.Latest) != latestOrders || l.Latest[0].Code != "code19999" {
+		t.Fatalf("the desk lists %d orders from %+v on", len(l.Latest), l.Latest[:1])
+	}
 	wantInTime(t, "the live desk", func() error {
 		h.oneMore(t)
 		_, err := d.Live(t.Context(), m, v, h.sale, All, true)

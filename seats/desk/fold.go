@@ -17,24 +17,74 @@ const (
 	saveSeats = 50_000      // seat changes: after either, what was read is written down
 )
 
-const tallySQL = `SELECT version, kept FROM tally WHERE event_id = $1`
+// The log row of its version says when that was and how the seats stood. The lock keeps another node from writing a later
+// tally before its history is read.
+const loadTallySQL = `
+SELECT t.version, c.at, c.free, c.held, c.sold, c.blocked, t.paid, t.first_sold, t.last_sold, t.pace, t.slow_pace, t.money_pace,
+       t.state, t.holder, t.price, t.hold, t.begun, t.ended, t.hold_paid
+  FROM tally t JOIN change c USING (event_id, version) WHERE t.event_id = $1
+   FOR SHARE OF t`
 
 const historySQL = `
 SELECT at, free, held, sold, blocked, seats_sold, seats_returned, revenue, orders, begun, ordered, lapsed, given_back
   FROM history WHERE event_id = $1 AND span = $2 AND at >= $3 ORDER BY at`
 
-// load reads a tally as it was written down last, or begins one.
+// kept is the columns of table tally: seats by idx, and the holds that have seats.
+type kept struct {
+	Paid                int
+	FirstSold, LastSold *time.Time
+	Pace, Slow, Money   float64
+	State               []seats.State
+	Holder              []seats.ID
+	Price               []int64
+	Hold                []seats.ID
+	Begun               []int64
+	Ended               []outcome
+	HoldPaid            []bool
+}
+
+func (t *Tally) keep() kept {
+	k := kept{Paid: t.Paid, Pace: t.fast.rate, Slow: t.slow.rate, Money: t.money.rate, Hold: []seats.ID{}, Begun: []int64{}, Ended: []outcome{}, HoldPaid: []bool{}}
+	if !t.first.IsZero() {
+		k.FirstSold, k.LastSold = &t.first, &t.fast.last // the three paces count the same sales
+	}
+	for _, p := range t.places {
+		k.State, k.Holder, k.Price = append(k.State, p.state), append(k.Holder, p.holder), append(k.Price, p.price)
+	}
+	for id, h := range t.stays {
+		k.Hold, k.Begun, k.Ended, k.HoldPaid = append(k.Hold, id), append(k.Begun, h.begun), append(k.Ended, h.end), append(k.HoldPaid, h.paid)
+	}
+	return k
+}
+
+// resume makes a new tally the one that was kept.
+func (t *Tally) resume(k kept) {
+	t.Paid, t.fast.rate, t.slow.rate, t.money.rate = k.Paid, k.Pace, k.Slow, k.Money
+	if k.FirstSold != nil {
+		t.first, t.fast.last, t.slow.last, t.money.last = *k.FirstSold, *k.LastSold, *k.LastSold, *k.LastSold
+	}
+	for i, id := range k.Hold {
+		t.stays[id] = &stay{begun: k.Begun[i], end: k.Ended[i], paid: k.HoldPaid[i]}
+	}
+	for idx, state := range k.State {
+		*t.place(idx) = place{state, k.Holder[idx], k.Price[idx]}
+		if h := t.stays[k.Holder[idx]]; h != nil {
+			h.has(state)
+		}
+	}
+}
+
+// loadTally reads a tally as it was written last, or begins one.
 func loadTally(ctx context.Context, db seats.DB, e seats.Event) (*Tally, error) {
-	t := newTally(e)
-	var kept []byte
-	err := db.QueryRow(ctx, tallySQL, e.ID).Scan(&t.Version, &kept)
+	t, k := newTally(e), kept{}
+	err := db.QueryRow(ctx, loadTallySQL, e.ID).Scan(&t.Version, &t.At, &t.Counts.Free, &t.Counts.Held, &t.Counts.Sold, &t.Counts.Blocked,
+		&k.Paid, &k.FirstSold, &k.LastSold, &k.Pace, &k.Slow, &k.Money, &k.State, &k.Holder, &k.Price, &k.Hold, &k.Begun, &k.Ended, &k.HoldPaid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
 	if err == nil {
-		if err := t.decode(kept); err != nil { // written by another version of this program: it is made anew
-			return newTally(e), nil //nolint:nilerror // the log has everything
-		}
+		t.resume(k)
+		t.written = t.At
 		err = loadBook(ctx, db, e.ID, &t.minutes, t.At.Add(-minutesKept))
 	}
 	if err == nil {
@@ -42,6 +92,9 @@ func loadTally(ctx context.Context, db seats.DB, e seats.Event) (*Tally, error) 
 	}
 	if err != nil {
 		return nil, fmt.Errorf("desk: tally of event %d: %w", e.ID, err)
+	}
+	for _, r := range t.hours.rows {
+		t.Total.add(r.Sums)
 	}
 	return t, nil
 }
@@ -139,10 +192,15 @@ func (t *Tally) take(ctx context.Context, db seats.DB, changes []seats.Change) e
 	return nil
 }
 
-// Every node comes to the same rows, so whoever is further writes theirs, and the others nothing.
+// Every node computes the same rows, so the one that is further writes them.
 const saveTallySQL = `
-INSERT INTO tally (event_id, version, kept) VALUES ($1, $2, $3)
-    ON CONFLICT (event_id) DO UPDATE SET version = excluded.version, kept = excluded.kept WHERE tally.version < excluded.version`
+INSERT INTO tally AS t (event_id, version, paid, first_sold, last_sold, pace, slow_pace, money_pace, state, holder, price, hold, begun, ended, hold_paid)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    ON CONFLICT (event_id) DO UPDATE
+   SET version = excluded.version, paid = excluded.paid, first_sold = excluded.first_sold, last_sold = excluded.last_sold,
+       pace = excluded.pace, slow_pace = excluded.slow_pace, money_pace = excluded.money_pace, state = excluded.state, holder = excluded.holder,
+       price = excluded.price, hold = excluded.hold, begun = excluded.begun, ended = excluded.ended, hold_paid = excluded.hold_paid
+ WHERE t.version < excluded.version`
 
 const saveHistorySQL = `
 INSERT INTO history (event_id, span, at, free, held, sold, blocked, seats_sold, seats_returned, revenue, orders, begun, ordered, lapsed, given_back)
@@ -155,7 +213,9 @@ SELECT $1, $2, * FROM unnest($3::timestamptz[], $4::integer[], $5::integer[], $6
 
 // save writes the tally and what changed of its history, unless another node is further. Its caller commits.
 func (t *Tally) save(ctx context.Context, db seats.DB, event int64) error {
-	tag, err := db.Exec(ctx, saveTallySQL, event, t.Version, t.encode())
+	k := t.keep()
+	tag, err := db.Exec(ctx, saveTallySQL, event, t.Version, k.Paid, k.FirstSold, k.LastSold, k.Pace, k.Slow, k.Money,
+		k.State, k.Holder, k.Price, k.Hold, k.Begun, k.Ended, k.HoldPaid)
 	if err != nil {
 		return fmt.Errorf("desk: keep the tally of event %d: %w", event, err)
 	}

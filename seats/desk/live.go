@@ -101,7 +101,7 @@ func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Re
 		return r.Scan(&counts.Free, &counts.Held, &counts.Sold, &counts.Blocked)
 	})
 	q.Queue(waivedSQL, v.event.ID).QueryRow(func(r pgx.Row) error { return r.Scan(&waived) })
-	l.queueLatest(&q, v.tally.Latest, names)
+	l.queueLatest(&q, v.event.ID, names)
 	l.queueConcerns(&q, v.event.ID)
 	l.queueRoom(&q, v.event)
 	l.queueRefused(&q, v.event.ID)
@@ -134,18 +134,16 @@ func (t *Tally) window(w Window, now time.Time) ([]Row, Span) {
 	return t.minutes.since(time.Time{}), Minute
 }
 
+// latestOrders is how many orders a desk lists.
+const latestOrders = 24
+
 const latestSQL = `
 SELECT o.code, o.created_at, o.total, o.method, o.state, CASE WHEN $2 THEN o.name ELSE '' END, CASE WHEN $2 THEN o.email ELSE '' END,
        ARRAY(SELECT idx FROM ticket WHERE order_id = o.id ORDER BY idx)
-  FROM unnest($1::uuid[]) WITH ORDINALITY AS n(id, at),
-       LATERAL (SELECT id, code, created_at, total, method, state, name, email FROM orders WHERE id = n.id OFFSET 0) o
- ORDER BY n.at DESC`
+  FROM orders o WHERE o.event_id = $1 ORDER BY o.created_at DESC LIMIT $3`
 
-func (l *Live) queueLatest(q *pgx.Batch, ids []seats.ID, names bool) {
-	if ids == nil {
-		ids = []seats.ID{}
-	}
-	q.Queue(latestSQL, ids, names).Query(func(rows pgx.Rows) (err error) {
+func (l *Live) queueLatest(q *pgx.Batch, event int64, names bool) {
+	q.Queue(latestSQL, event, names, latestOrders).Query(func(rows pgx.Rows) (err error) {
 		l.Latest, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Ordered])
 		return err
 	})

@@ -7,8 +7,8 @@ import (
 )
 
 // Tally is an event as its change log tells it up to one version: what was sold and held when, and what became of every
-// hold. It is a function of the log alone, so that every node comes to the same. Where the log is read on from is kept in
-// a row of its own (fold.go).
+// hold. It is a function of the log alone, so every node computes the same. A row of table tally says where to read on
+// (fold.go).
 //
 // It knows holds by their holder: one begins when somebody who has no seat gets one, and ends when the last is sold, given
 // back or lapsed. A hold that lapsed and is ordered after all counts as ordered.
@@ -17,8 +17,7 @@ type Tally struct {
 	At      time.Time // of that version; zero before the first
 	Counts  seats.Counts
 	Total   Sums // since the beginning
-	Latest  []seats.ID
-	Paid    int // holds of which a payment began
+	Paid    int  // holds of which a payment began
 
 	strict  time.Duration // how long a hold lasts where time takes the seats away; 0 elsewhere
 	places  []place       // by idx
@@ -82,9 +81,6 @@ type seatOf struct {
 	idx   int32
 }
 
-// latestOrders is how many orders a tally remembers.
-const latestOrders = 24
-
 func newTally(e seats.Event) *Tally {
 	t := &Tally{
 		places: make([]place, e.Seats), stays: map[seats.ID]*stay{}, fast: pace{over: time.Minute}, slow: pace{over: 5 * time.Minute},
@@ -106,7 +102,7 @@ func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
 			ticket := tickets[seatOf{to.holder, idx}]
 			if ticket.fresh && !made[to.holder] {
 				made[to.holder] = true
-				t.order(to.holder)
+				t.add(t.At, Sums{Orders: 1})
 			}
 			to.holder, to.price = ticket.by, ticket.price
 		}
@@ -122,14 +118,6 @@ func (t *Tally) place(idx int) *place {
 		t.places = append(t.places, make([]place, more)...)
 	}
 	return &t.places[idx]
-}
-
-// order notes a new order.
-func (t *Tally) order(id seats.ID) {
-	t.add(t.At, Sums{Orders: 1})
-	if t.Latest = append(t.Latest, id); len(t.Latest) > latestOrders {
-		t.Latest = t.Latest[1:]
-	}
 }
 
 // move takes one seat from what it was to what it is.
@@ -154,6 +142,19 @@ func (t *Tally) move(p *place, to place) {
 	}
 	if *p = to; to.state == seats.Sold {
 		p.holder = seats.ID{}
+	}
+}
+
+// has counts a seat of a hold.
+func (h *stay) has(s seats.State) {
+	switch s {
+	case seats.Held:
+		h.seats++
+	case seats.Paying:
+		h.seats++
+		h.paying++
+	case seats.Lapsed:
+		h.lapsed++
 	}
 }
 
