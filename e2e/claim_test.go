@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -92,4 +93,40 @@ func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {
 	if !after.Hold.ExpiresAt.After(before.Hold.ExpiresAt) || after.Hold.ExtensionsLeft != before.Hold.ExtensionsLeft-1 {
 		t.Errorf("the hold was %+v and is %+v", *before.Hold, *after.Hold)
 	}
+}
+
+// The answer to GET /hold was of before the release, and came after the page was told that nothing is held any more.
+func TestTray_AnAnswerOlderThanTheLastNewsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	ann.openSection(slug, 0)
+	ann.take("Stalls/C/12")
+	ann.giveBack("Stalls/C/12")
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	check(t, ann.page.Route("**/events/"+slug+"/hold", func(r playwright.Route) {
+		answer, err := r.Fetch()
+		if err != nil {
+			return // the page is gone
+		}
+		once()
+		<-goOn
+		_ = r.Fulfill(playwright.RouteFulfillOptions{Response: answer})
+	}))
+	other := ann.sameSession()
+	other.claim(slug, "Stalls/C/14")
+	<-asked
+	if status, _ := other.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
+		t.Fatalf("give back: status %d", status)
+	}
+	ann.sees(ann.page.Locator(`input[value="Stalls/C/14"][data-state="free"]`))
+	later := func() { // the page looks into news after a quarter of that
+		_, err := ann.page.Evaluate(`() => new Promise(done => setTimeout(done, 1000))`)
+		check(t, err)
+	}
+	later()
+	close(goOn)
+	later()
+	ann.holdsSeats(0)
 }

@@ -77,7 +77,7 @@ async function read(request) {
     show({message: 'That didn’t work. Try again.'})
     return false
   }
-  const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}))
+  const body = await answer.json().catch(() => ({})) // 204 has none
   if (answer.ok) {
     hold.take(body.hold)
     others.postMessage(body.hold)
@@ -268,8 +268,10 @@ dialog.addEventListener('click', event => {
   if (event.target.closest('[data-more], [data-close]')) dialog.close()
 })
 
-// refresh asks again what is held, when the page was away or lapsed seats went to somebody else.
-async function refresh(always) {
+// refresh asks again what is held, when the page was away or lapsed seats were taken.
+const refresh = always => settled = renew(always)
+
+async function renew(always) {
   if (!hold.seats.size && always !== true) return
   const before = new Map(hold.seats), lapsed = hold.lapsed, began = performance.now()
   const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
@@ -285,8 +287,7 @@ async function refresh(always) {
 
 // stray tells whether something became of seats of mine that this page did not ask for.
 function stray(idxs) {
-  const state = hold.lapsed ? 0 : 1
-  return [...hold.seats.keys()].some(idx => live.states?.[idx] !== state && idxs?.includes(idx) !== false && !hold.settling(idx))
+  return [...hold.seats.keys()].some(idx => live.states?.[idx] !== (hold.lapsed ? 0 : 1) && idxs?.includes(idx) !== false && !hold.settling(idx))
 }
 
 let looking, word // what the server said last that I hold, until it is looked into
@@ -296,7 +297,7 @@ let looking, word // what the server said last that I hold, until it is looked i
 function look() {
   looking ??= setTimeout(async () => {
     looking = undefined
-    await settled
+    for (let last; last !== settled;) await (last = settled) // an answer that comes later may be older than the word
     const told = word
     word = undefined
     if (!(told && differs(told)) && !stray()) return
@@ -306,7 +307,7 @@ function look() {
 }
 
 function differs({deadline, extensions, idx}) {
-  if (!idx.length || !hold.seats.size) return idx.length !== hold.seats.size
+  if (!idx.length || !hold.seats.size) return idx.length || hold.seats.size
   return deadline !== hold.deadline || extensions !== hold.extensions || `${idx}` !== `${[...hold.seats.keys()].sort((a, b) => a - b)}`
 }
 
