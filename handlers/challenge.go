@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -92,7 +92,7 @@ func (h *Handlers) challenge(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, work)
 	}
-	return h.showChallenge(w, r, s, http.StatusOK, views.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&gate.Proof{Challenge: work}).String()})
+	return h.showChallenge(w, r, s, http.StatusOK, views.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&waitingroom.Proof{Challenge: work}).String()})
 }
 
 func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.ChallengePage) error {
@@ -140,9 +140,9 @@ func (h *Handlers) solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 
 func (h *Handlers) givePass(w http.ResponseWriter, r *http.Request, s *seats.Sale, text string) error {
 	holder, known := h.visitor(r)
-	proof, err := gate.ReadProof(text)
+	proof, err := waitingroom.ReadProof(text)
 	if !known || err != nil {
-		return gate.ErrWork
+		return waitingroom.ErrWork
 	}
 	pass, _, err := h.gate.Pass(r.Context(), s.Event.ID, holder, proof)
 	if err != nil {

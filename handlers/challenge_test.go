@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // behindProxy is a site behind a proxy that says where people come from.
@@ -45,7 +45,7 @@ func (s *site) limits(t *testing.T, to limit.Settings) {
 func (s *site) browserWork(t *testing.T, who *http.Client) string {
 	t.Helper()
 	a, body := send(t, who, "GET", s.url+"/events/evening/challenge", "")
-	var c gate.Challenge
+	var c waitingroom.Challenge
 	if err := json.Unmarshal([]byte(body), &c); err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("the work: %d %s", a.StatusCode, body)
 	}
@@ -55,7 +55,7 @@ func (s *site) browserWork(t *testing.T, who *http.Client) string {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(hex.EncodeToString(key), c.Parameters.KeyPrefix) {
-			return (&gate.Proof{Challenge: c, Solution: &gate.Solution{Counter: counter, Key: key}}).String()
+			return (&waitingroom.Proof{Challenge: c, Solution: &waitingroom.Solution{Counter: counter, Key: key}}).String()
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -28,9 +28,9 @@ type board struct {
 	evening *desk.Evening
 	bell    chan struct{} // something changed
 
-	drawing sync.Mutex    // held while evening is asked, or what follows
-	told    gate.Accuracy // of the waiting room's estimates
-	toldAt  time.Time     // when it was asked last
+	drawing sync.Mutex           // held while evening is asked, or what follows
+	told    waitingroom.Accuracy // of the waiting room's estimates
+	toldAt  time.Time            // when it was asked last
 
 	mu      sync.Mutex
 	visited time.Time // when somebody looked last

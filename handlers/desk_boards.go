@@ -9,8 +9,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -19,7 +19,7 @@ import (
 type Desks struct {
 	desk   *desk.Desk
 	office *seats.Office
-	gate   *gate.Gate
+	gate   *waitingroom.Gate
 	log    *slog.Logger
 
 	Limits *limit.Events // nil: pages do not show them
@@ -34,7 +34,7 @@ type Desks struct {
 }
 
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
-func NewDesks(d *desk.Desk, o *seats.Office, g *gate.Gate, log *slog.Logger) *Desks {
+func NewDesks(d *desk.Desk, o *seats.Office, g *waitingroom.Gate, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Desks{desk: d, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, boards: map[int64]*board{}}
 }
@@ -65,7 +65,7 @@ func (d *Desks) EventChanged(event int64) {
 }
 
 // RoomChanged is told that a waiting room shows everybody something else.
-func (d *Desks) RoomChanged(room *gate.Room) {
+func (d *Desks) RoomChanged(room *waitingroom.Room) {
 	if d.open.Load() == 0 {
 		return
 	}

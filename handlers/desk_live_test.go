@@ -12,8 +12,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 const liveDesk = "/desk/events/evening"
@@ -177,7 +177,7 @@ func TestWhoOrderedIsShownOnlyToThoseWhoMayAndAsk(t *testing.T) {
 func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	newRoom(t, s, gate.NewRoom{Slots: 5})
+	newRoom(t, s, waitingroom.NewRoom{Slots: 5})
 	ann := s.owner(t)
 	if _, page := s.page(t, ann, liveDesk); !strings.Contains(page, "Steer the waiting room") {
 		t.Error("the desk has no controls of the waiting room")
@@ -230,7 +230,7 @@ func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 func TestWhatIsDoneToAWaitingRoomElsewhereIsToldToTheDeskAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	c := newRoom(t, s, gate.NewRoom{Slots: 5})
+	c := newRoom(t, s, waitingroom.NewRoom{Slots: 5})
 	feed := s.opens(t, s.owner(t), "")
 	hears(t, feed, "live-room", "0 of 5")
 	quickest := time.Hour
@@ -253,7 +253,7 @@ func TestAnotherTeamsEventsKeepTheirWaitingRoom(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	newRoom(t, s, gate.NewRoom{Slots: 5})
+	newRoom(t, s, waitingroom.NewRoom{Slots: 5})
 	s.others(t, "theirs")
 	s.exec(t, `UPDATE event SET room_id = (SELECT id FROM room) WHERE slug = 'theirs'`)
 	if a, body := s.submit(t, ann, liveDesk+"/room", url.Values{"key": {"a"}, "do": {"pause"}, "reason": {"x"}}); a.StatusCode != http.StatusForbidden {
@@ -265,8 +265,8 @@ func TestWhatSomebodyTookNoteOfIsPutAside(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	newRoom(t, s, gate.NewRoom{Slots: 5})
-	c := gate.Control{DB: s.db, Who: "test"}
+	newRoom(t, s, waitingroom.NewRoom{Slots: 5})
+	c := waitingroom.Control{DB: s.db, Who: "test"}
 	if err := c.Pause(t.Context(), "evening", "Rain"); err != nil {
 		t.Fatal(err)
 	}

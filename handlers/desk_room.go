@@ -8,7 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -74,38 +74,38 @@ func windowOf(query string) string {
 }
 
 // roomAct is what a form asks to do to a room, and the number or the reason in it.
-func roomAct(slug, do string, f interface{ Get(string) string }) (act func(context.Context, gate.Control) error, detail string, err error) {
+func roomAct(slug, do string, f interface{ Get(string) string }) (act func(context.Context, waitingroom.Control) error, detail string, err error) {
 	reason := strings.TrimSpace(f.Get("reason"))
 	switch do {
 	case "open":
-		return func(ctx context.Context, c gate.Control) error { return c.Open(ctx, slug, nil) }, "", nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Open(ctx, slug, nil) }, "", nil
 	case "pause":
-		return func(ctx context.Context, c gate.Control) error { return c.Pause(ctx, slug, reason) }, reason, nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Pause(ctx, slug, reason) }, reason, nil
 	case "resume":
-		return func(ctx context.Context, c gate.Control) error { return c.Resume(ctx, slug) }, "", nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Resume(ctx, slug) }, "", nil
 	case "end":
 		if f.Get("sure") != "yes" {
 			return nil, "", errNotSure
 		}
-		return func(ctx context.Context, c gate.Control) error { return c.End(ctx, slug, reason) }, reason, nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.End(ctx, slug, reason) }, reason, nil
 	case "rate":
 		rate, err := strconv.ParseFloat(f.Get("rate"), 64)
 		if err != nil {
 			return nil, "", errNoNumber
 		}
-		return func(ctx context.Context, c gate.Control) error { return c.Rate(ctx, slug, rate/60) }, f.Get("rate"), nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Rate(ctx, slug, rate/60) }, f.Get("rate"), nil
 	case "slots":
 		slots, err := strconv.Atoi(f.Get("slots"))
 		if err != nil {
 			return nil, "", errNoNumber
 		}
-		return func(ctx context.Context, c gate.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
 	case "work":
 		rounds, err := strconv.Atoi(f.Get("work"))
 		if err != nil {
 			return nil, "", errNoNumber
 		}
-		return func(ctx context.Context, c gate.Control) error { return c.Work(ctx, slug, rounds) }, f.Get("work"), nil
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Work(ctx, slug, rounds) }, f.Get("work"), nil
 	}
 	return nil, "", errNoAct
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/static"
@@ -34,7 +34,7 @@ import (
 // Config is what the handlers lean on.
 type Config struct {
 	Office    *seats.Office
-	Gate      *gate.Gate
+	Gate      *waitingroom.Gate
 	Waits     *waitlist.List
 	Hub       *realtime.Hub
 	Sessions  *seats.Sessions
@@ -63,7 +63,7 @@ type Config struct {
 // Handlers answers every address of the box office.
 type Handlers struct {
 	office     *seats.Office
-	gate       *gate.Gate
+	gate       *waitingroom.Gate
 	waits      *waitlist.List
 	hub        *realtime.Hub
 	store      *seats.Sessions

@@ -9,10 +9,10 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -23,7 +23,7 @@ type Letters struct {
 	Orders *orders.Orders
 	Credit *credit.Ledger
 	Desk   *desk.Desk
-	Gate   *gate.Gate
+	Gate   *waitingroom.Gate
 	Waits  *waitlist.List
 	URL    string           // how browsers reach us
 	Now    func() time.Time // the database's; nil: this machine's
@@ -46,7 +46,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.link(ctx, m)
 	case desk.MailInvitation:
 		return l.invitation(ctx, m)
-	case gate.MailPlace:
+	case waitingroom.MailPlace:
 		return l.place(ctx, m)
 	case desk.MailPassword:
 		return l.password(ctx, m)
@@ -231,7 +231,7 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	state := room.State()
-	if state.Phase == gate.PhaseEnded {
+	if state.Phase == waitingroom.PhaseEnded {
 		return mail.Letter{}, &mail.Refused{Reason: "the waiting room has ended"}
 	}
 	invitation, err := room.Invitation(ctx, m.Email)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // GET /events/{slug}/map.bin
@@ -45,7 +45,7 @@ func (h *Handlers) tellNewcomer(r *http.Request, s *seats.Sale, token string, ho
 }
 
 // GET /rooms/{slug}/live
-func (h *Handlers) roomLive(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) roomLive(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	h.hub.ServeRoom(w, r, room.ID, room, h.cookie(r, h.kept(visitorName)))
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 func TestRetryAfter_IsNeverNothing(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTooManyWhoJoinFromOneNetworkAreToldWhenAndWhoHasAPlaceKeepsIt(t *testin
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Joins, c.AddressHeader = 3, "X-Forwarded-For" })
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	join := func(who *http.Client, from, accept string) (*http.Response, string) {
 		t.Helper()
 		a, body := send(t, who, "POST", s.url+"/rooms/evening/places", "", "X-Forwarded-For", from, "Accept", accept)

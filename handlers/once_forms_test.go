@@ -11,8 +11,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // sent is a form, and another one that says something else.
@@ -221,7 +221,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Gate.Of(w.sale.Event.ID) == nil {
-				newRoom(t, w.site, gate.NewRoom{Slots: 500})
+				newRoom(t, w.site, waitingroom.NewRoom{Slots: 500})
 			}
 			return sent{who: owner, to: "/desk/events/evening/room", form: url.Values{"do": {"slots"}, "slots": {"600"}}, other: url.Values{"do": {"slots"}, "slots": {"700"}}}
 		},

@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // byBrowser are answers in JSON that only a browser with an authenticator gets (e2e).
@@ -236,7 +236,7 @@ func (p *script) plant() {
 	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: orders.Door, Verified: "due@example.org"}); err != nil {
 		t.Fatal(err)
 	}
-	newRoom(t, p.site, gate.NewRoom{Slots: 5})
+	newRoom(t, p.site, waitingroom.NewRoom{Slots: 5})
 	p.words["DOCUMENT"] = strings.Replace(emptyPlan, `"name":""`, `"name":"Ours"`, 1)
 	file := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n" + p.words["DOCUMENT"] + "\r\n--x--\r\n"
 	_, body := send(t, p.who, "POST", p.url+"/desk/imports", file, "Content-Type", "multipart/form-data; boundary=x")

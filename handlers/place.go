@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -34,10 +34,10 @@ func (h *Handlers) keepCookie(w http.ResponseWriter, name, value string) {
 	})
 }
 
-func placeName(room *gate.Room) string { return "place-" + strconv.FormatInt(room.ID, 10) }
+func placeName(room *waitingroom.Room) string { return "place-" + strconv.FormatInt(room.ID, 10) }
 
 // token is the place that a browser kept; empty for none.
-func (h *Handlers) token(r *http.Request, room *gate.Room) string {
+func (h *Handlers) token(r *http.Request, room *waitingroom.Room) string {
 	if cookie, err := r.Cookie(h.kept(placeName(room))); err == nil {
 		return cookie.Value
 	}
@@ -78,7 +78,7 @@ func (h *Handlers) greet(w http.ResponseWriter) seats.ID {
 //
 // A place is given on the second contact: who has kept nothing is sent here again with something to keep, and who then
 // comes without it gets no number.
-func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, _ = h.softly(r)
 	holder, known := h.visitor(r)
 	switch {
@@ -92,7 +92,7 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	}
 	token := h.token(r, room)
 	v := room.Look(r.Context(), holder, token)
-	if v.Place == (gate.Place{}) && h.hurried(w, r, countsJoins, h.joins) {
+	if v.Place == (waitingroom.Place{}) && h.hurried(w, r, countsJoins, h.joins) {
 		return h.sorry(w, r, room, v, errHurried)
 	}
 	proof, err := h.prove(w, r, room)
@@ -105,17 +105,17 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *gate.Room)
 	}
 	h.keepCookie(w, placeName(room), next)
 	if wantsJSON(r) {
-		return h.showRoom(w, r, room, http.StatusCreated, gate.Visit{Place: place, Number: room.Number(place)}, views.RoomPage{})
+		return h.showRoom(w, r, room, http.StatusCreated, waitingroom.Visit{Place: place, Number: room.Number(place)}, views.RoomPage{})
 	}
 	http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
 	return nil
 }
 
 // joinAs joins as whoever somebody is: with an invitation, with work that was done, again, or new.
-func joinAs(r *http.Request, room *gate.Room, holder seats.ID, token string, proof *gate.Proof) (gate.Place, string, error) {
+func joinAs(r *http.Request, room *waitingroom.Room, holder seats.ID, token string, proof *waitingroom.Proof) (waitingroom.Place, string, error) {
 	invitation := r.PostFormValue("invitation")
 	switch {
-	case room.State().Entry == gate.EntryEmail && invitation != "":
+	case room.State().Entry == waitingroom.EntryEmail && invitation != "":
 		return room.JoinAs(r.Context(), holder, token, invitation)
 	case proof != nil:
 		return room.JoinBy(r.Context(), holder, token, proof)
@@ -128,16 +128,16 @@ func joinAs(r *http.Request, room *gate.Room, holder seats.ID, token string, pro
 // GET /rooms/{slug}/invitations/{invitation}
 //
 // Looking joins nobody: programs that read mail look at every address in it. The button does.
-func (h *Handlers) roomInvitation(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) roomInvitation(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	invitation := r.PathValue("invitation")
 	switch err := room.Invited(r.Context(), invitation); {
-	case errors.Is(err, gate.ErrNoPlace):
+	case errors.Is(err, waitingroom.ErrNoPlace):
 		return errNoInvitation
 	case err != nil:
 		return err
 	}
 	r, away := h.softly(r)
-	v := gate.Visit{}
+	v := waitingroom.Visit{}
 	if holder, known := h.visitor(r); known {
 		v = room.Look(r.Context(), holder, h.token(r, room))
 	}
@@ -145,7 +145,7 @@ func (h *Handlers) roomInvitation(w http.ResponseWriter, r *http.Request, room *
 }
 
 // POST /rooms/{slug}/admissions
-func (h *Handlers) admit(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) admit(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, err := h.visited(r)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (h *Handlers) admit(w http.ResponseWriter, r *http.Request, room *gate.Room
 }
 
 // enter lets somebody in if they may, and has their browser keep what it is to keep.
-func (h *Handlers) enter(w http.ResponseWriter, r *http.Request, room *gate.Room, holder seats.ID) (gate.Visit, error) {
+func (h *Handlers) enter(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, holder seats.ID) (waitingroom.Visit, error) {
 	token := h.token(r, room)
 	v, err := room.Enter(r.Context(), holder, token)
 	if err == nil && v.Token != "" && v.Token != token {
@@ -176,7 +176,7 @@ func (h *Handlers) enter(w http.ResponseWriter, r *http.Request, room *gate.Room
 }
 
 // POST /rooms/{slug}/presence
-func (h *Handlers) present(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) present(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, _ = h.softly(r)
 	if holder, known := h.visitor(r); known {
 		if v := room.Look(r.Context(), holder, h.token(r, room)); v.Place.Index > 0 {
@@ -188,7 +188,7 @@ func (h *Handlers) present(w http.ResponseWriter, r *http.Request, room *gate.Ro
 }
 
 // POST /rooms/{slug}/departure
-func (h *Handlers) depart(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) depart(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, err := h.visited(r)
 	if err != nil {
 		return err
@@ -210,14 +210,14 @@ func (h *Handlers) depart(w http.ResponseWriter, r *http.Request, room *gate.Roo
 }
 
 // barred tells whether somebody has to go to the waiting room of an event first, and lets them in if they need not.
-func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (*gate.Room, error) {
+func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (*waitingroom.Room, error) {
 	room := h.gate.Of(event)
 	if room == nil {
 		return nil, nil //nolint:nilnil // nobody is barred, and nothing failed
 	}
 	holder, known := h.visitor(r)
 	if !known {
-		if room.State().Phase == gate.PhaseThrough {
+		if room.State().Phase == waitingroom.PhaseThrough {
 			return nil, nil //nolint:nilnil // who only looks needs no slot
 		}
 		return room, nil

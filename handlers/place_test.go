@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // keeps is what a browser is told to keep by a site over TLS, or not.
@@ -41,7 +41,7 @@ func TestWhoGivesTheirPlaceUpHasNoneAndJoinsAnew(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	ann := person(t)
 	joins(t, s, ann)
 	a, _ := send(t, ann, "POST", s.url+"/rooms/evening/departure", "")
@@ -60,7 +60,7 @@ func TestAPageThatSaysItIsThereIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Slots: 1})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 1})
 	people := []*http.Client{person(t), person(t), person(t), person(t)}
 	for _, who := range people {
 		joins(t, s, who)
@@ -98,7 +98,7 @@ func TestWhoHadASessionBeforeIsInsideAsTheSamePerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	opens := time.Now().Add(time.Hour)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Slots: 5})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 5})
 	ann := person(t)
 	if a, body := send(t, ann, "POST", s.url+"/events/morning/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
 		t.Fatalf("a claim elsewhere gets %d %s", a.StatusCode, body)

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
 // in makes a handler of one that wants the waiting room of the address.
-func (h *Handlers) in(next func(http.ResponseWriter, *http.Request, *gate.Room) error) handler {
+func (h *Handlers) in(next func(http.ResponseWriter, *http.Request, *waitingroom.Room) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		room, err := h.gate.Room(r.Context(), r.PathValue("slug"))
 		if err != nil {
@@ -36,9 +36,9 @@ type standing struct {
 }
 
 // GET /rooms/{slug}
-func (h *Handlers) room(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) room(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, away := h.softly(r)
-	v := gate.Visit{}
+	v := waitingroom.Visit{}
 	if holder, known := h.visitor(r); known {
 		v = room.Look(r.Context(), holder, h.token(r, room))
 	}
@@ -61,7 +61,7 @@ func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 }
 
 // showRoom writes where somebody stands, with what p knows besides.
-func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.Room, status int, v gate.Visit, p views.RoomPage) error {
+func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p views.RoomPage) error {
 	p.Shown = *room.Status().Shown
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
 	if now := room.State().Now; now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
@@ -80,7 +80,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *gate.R
 	if told, err := strconv.ParseInt(r.URL.Query().Get("ahead"), 10, 64); err == nil && told >= 0 {
 		before = told
 	}
-	p.Ahead = gate.NeverMore(before, p.Wait.Ahead)
+	p.Ahead = waitingroom.NeverMore(before, p.Wait.Ahead)
 	p.Page = views.Page{Title: roomTitle(&p), Nonce: nonce(w), Script: "room.js", Style: "room.css"}
 	return writePage(w, r, status, views.Room(p))
 }
@@ -95,12 +95,12 @@ func roomTitle(p *views.RoomPage) string {
 	return "Waiting room · " + p.Shown.Name
 }
 
-func describeVisit(p *views.RoomPage, v *gate.Visit) standing {
+func describeVisit(p *views.RoomPage, v *waitingroom.Visit) standing {
 	s := standing{State: p.State, Index: v.Place.Index, Number: v.Number, Inside: v.Inside, Why: v.Why}
 	switch v.Place.Kind {
-	case gate.Lobby:
+	case waitingroom.Lobby:
 		s.Kind = "lobby"
-	case gate.Line:
+	case waitingroom.Line:
 		s.Kind = "line"
 	}
 	if !v.Until.IsZero() {
@@ -113,22 +113,22 @@ func describeVisit(p *views.RoomPage, v *gate.Visit) standing {
 }
 
 // stands says where somebody is, of what everybody is told and what is theirs. static/js/stand.js says the same.
-func stands(s *gate.Published, v *gate.Visit) string {
-	early := s.Phase == gate.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
+func stands(s *waitingroom.Published, v *waitingroom.Visit) string {
+	early := s.Phase == waitingroom.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
 	switch {
-	case v.Inside || s.Phase == gate.PhaseThrough:
+	case v.Inside || s.Phase == waitingroom.PhaseThrough:
 		return views.RoomInside
-	case s.Phase == gate.PhaseEnded:
+	case s.Phase == waitingroom.PhaseEnded:
 		return views.RoomEnded
 	case early:
 		return views.RoomEarly
-	case s.Phase == gate.PhasePaused:
+	case s.Phase == waitingroom.PhasePaused:
 		return views.RoomPaused
-	case s.Phase == gate.PhaseOpen && s.Free == 0 && s.Held == 0 && s.Sold > 0:
+	case s.Phase == waitingroom.PhaseOpen && s.Free == 0 && s.Held == 0 && s.Sold > 0:
 		return views.RoomSoldOut
 	case v.Place.Index == 0:
 		return views.RoomJoin
-	case s.Phase == gate.PhaseLobby:
+	case s.Phase == waitingroom.PhaseLobby:
 		return views.RoomLobby
 	case v.Number == 0:
 		return views.RoomDrawing
@@ -141,11 +141,11 @@ func stands(s *gate.Published, v *gate.Visit) string {
 // called says where somebody is whose number was called.
 func called(why string) string {
 	switch why {
-	case gate.WhyFull:
+	case waitingroom.WhyFull:
 		return views.RoomNext
-	case gate.WhyLate:
+	case waitingroom.WhyLate:
 		return views.RoomLate
-	case gate.WhyLeft, gate.WhyUsed:
+	case waitingroom.WhyLeft, waitingroom.WhyUsed:
 		return views.RoomLeft
 	}
 	return views.RoomCalled
@@ -160,7 +160,7 @@ type covered struct {
 }
 
 // covered lists the events of a room, as they were known last if the database is gone.
-func (h *Handlers) covered(r *http.Request, room *gate.Room) []seats.Event {
+func (h *Handlers) covered(r *http.Request, room *waitingroom.Room) []seats.Event {
 	known, _ := h.rooms.Load(room.ID)
 	last, _ := known.(covered)
 	if time.Since(last.at) < coveredFor {
@@ -181,7 +181,7 @@ func (h *Handlers) covered(r *http.Request, room *gate.Room) []seats.Event {
 }
 
 // GET /rooms/{slug}/draw
-func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	s := room.State()
 	record, drawn := s.Record()
 	if s.Commitment == nil {
@@ -203,7 +203,7 @@ func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *gate.R
 }
 
 // GET /rooms/{slug}/draw.json
-func (h *Handlers) roomRecord(w http.ResponseWriter, _ *http.Request, room *gate.Room) error {
+func (h *Handlers) roomRecord(w http.ResponseWriter, _ *http.Request, room *waitingroom.Room) error {
 	s := room.State()
 	record, drawn := s.Record()
 	if !drawn {
@@ -212,22 +212,22 @@ func (h *Handlers) roomRecord(w http.ResponseWriter, _ *http.Request, room *gate
 	return writeJSON(w, http.StatusOK, record)
 }
 
-// roomError is what a room says of an error of package gate; nil for others.
+// roomError is what a room says of an error of package waitingroom; nil for others.
 func roomError(err error) *problem {
 	switch {
-	case errors.Is(err, gate.ErrNoRoom):
+	case errors.Is(err, waitingroom.ErrNoRoom):
 		return errNoRoom
-	case errors.Is(err, gate.ErrNotYet):
+	case errors.Is(err, waitingroom.ErrNotYet):
 		return errNotYet
-	case errors.Is(err, gate.ErrEnded):
+	case errors.Is(err, waitingroom.ErrEnded):
 		return errRoomEnded
-	case errors.Is(err, gate.ErrEmail):
+	case errors.Is(err, waitingroom.ErrEmail):
 		return errInvited
-	case errors.Is(err, gate.ErrNoPlace):
+	case errors.Is(err, waitingroom.ErrNoPlace):
 		return errNoPlace
-	case errors.Is(err, gate.ErrWork):
+	case errors.Is(err, waitingroom.ErrWork):
 		return errWork
-	case errors.Is(err, gate.ErrPatience):
+	case errors.Is(err, waitingroom.ErrPatience):
 		return errPatience
 	}
 	return nil

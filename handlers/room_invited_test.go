@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // invitedBy is where the link in the mail of somebody who was invited leads.
 func invitedBy(t *testing.T, s *site, address string) (path, invitation string) {
 	t.Helper()
-	m := mail.Mail{Email: address, Kind: gate.MailPlace, Room: "evening"}
+	m := mail.Mail{Email: address, Kind: waitingroom.MailPlace, Room: "evening"}
 	if err := s.db.QueryRow(t.Context(), `SELECT id FROM mail WHERE email = $1 AND kind = 'place'`, address).Scan(&m.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestWhoWasInvitedHasOnePlaceInWhateverBrowserTheyCome(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Entry: gate.EntryEmail})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Entry: waitingroom.EntryEmail})
 	for _, wrong := range [][]string{{}, {" "}, {"ann@example.org", "not an address"}, {"Ann <ann@example.org>"}} {
 		if sent, err := c.Invite(t.Context(), "evening", wrong, false); err == nil {
 			t.Errorf("%q: %d were invited", wrong, sent)

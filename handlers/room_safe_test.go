@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 func TestSigningInAndOutInsideAWaitingRoomKeepsThePlace(t *testing.T) {
@@ -22,7 +22,7 @@ func TestSigningInAndOutInsideAWaitingRoomKeepsThePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	opens := time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	joins(t, s, person(t)) // so that nobody of this test is the first
 	new, buyer := person(t), person(t)
 	if a, body := send(t, buyer, "POST", s.url+"/events/morning/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
@@ -79,7 +79,7 @@ func TestWithTheDatabaseGoneTheRoomStillShowsThePlaceAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Slots: 1})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 1})
 	ann, bob := person(t), person(t)
 	s.signsIn(t, bob, "bob@example.org") // bob has a session, which nobody can read then
 	joins(t, s, ann)
@@ -124,7 +124,7 @@ func TestALobbyOpensAtItsTimeThoughNothingElseHappens(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	lobby, opens := time.Now().Add(3*time.Second), time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{LobbyOpensAt: &lobby, OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{LobbyOpensAt: &lobby, OpensAt: &opens})
 	until(t, "people may join", func() bool { return stand(t, s, person(t)).State == "join" })
 }
 
@@ -132,7 +132,7 @@ func TestAClaimOfSomebodyWhoWasNotLetInLeadsToTheRoom(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`)
 	if a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"to":"/rooms/evening"`) || !strings.Contains(body, "seats that you hold are still yours") {
 		t.Errorf("a claim gets %d %s", a.StatusCode, body)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/static"
 )
 
@@ -31,7 +31,7 @@ var (
 // GET /rooms/{slug}/status
 //
 // It reads no cookie and sets none. Nobody is asked more often, so its bytes and headers are ready beforehand.
-func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	s, err := h.ready(room)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *gate
 }
 
 // ready is the status of a room as it is sent.
-func (h *Handlers) ready(room *gate.Room) (*readyStatus, error) {
+func (h *Handlers) ready(room *waitingroom.Room) (*readyStatus, error) {
 	now := room.Status()
 	if known, there := h.statuses.Load(room.ID); there && known.(*readyStatus).of == now.ETag {
 		return known.(*readyStatus), nil

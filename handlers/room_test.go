@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // newRoom puts a waiting room before the site's event and waits until the node knows it.
-func newRoom(t *testing.T, s *site, n gate.NewRoom) gate.Control {
+func newRoom(t *testing.T, s *site, n waitingroom.NewRoom) waitingroom.Control {
 	t.Helper()
 	n.Name, n.Slug, n.Events = "Evening", "evening", []string{"evening"}
-	c := gate.Control{DB: s.db, Who: "test"}
+	c := waitingroom.Control{DB: s.db, Who: "test"}
 	if _, err := c.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestAPlaceIsGivenOnTheSecondContactAndKept(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	forgetful := &http.Client{CheckRedirect: person(t).CheckRedirect}
 	a, _ := send(t, forgetful, "POST", s.url+"/rooms/evening/places", "")
 	if a.StatusCode != http.StatusTemporaryRedirect {
@@ -98,7 +98,7 @@ func TestFromLobbyToSeatsAndOutAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Slots: 1})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 1})
 	people := []*http.Client{person(t), person(t), person(t)}
 	for _, who := range people {
 		joins(t, s, who)
@@ -107,9 +107,9 @@ func TestFromLobbyToSeatsAndOutAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "numbers are drawn", func() bool { return stand(t, s, people[0]).Number > 0 })
-	var record gate.Record
-	if _, body := send(t, people[0], "GET", s.url+"/rooms/evening/draw.json", ""); json.Unmarshal([]byte(body), &record) != nil || gate.Verify(&record) != nil {
-		t.Fatalf("the record does not hold: %v %s", gate.Verify(&record), body)
+	var record waitingroom.Record
+	if _, body := send(t, people[0], "GET", s.url+"/rooms/evening/draw.json", ""); json.Unmarshal([]byte(body), &record) != nil || waitingroom.Verify(&record) != nil {
+		t.Fatalf("the record does not hold: %v %s", waitingroom.Verify(&record), body)
 	}
 	numbers := record.Draw().Numbers()
 	byNumber := map[int64]*http.Client{}
@@ -148,7 +148,7 @@ func TestAStatusIsTheSameForAllAndMayBeCached(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	ann := person(t)
 	joins(t, s, ann)
 	until(t, "the status counts who joined", func() bool {
@@ -171,7 +171,7 @@ func TestAStatusIsTheSameForAllAndMayBeCached(t *testing.T) {
 func TestASmallSaleHasNoWaitingRoomToSee(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	newRoom(t, s, gate.NewRoom{Slots: 1})
+	newRoom(t, s, waitingroom.NewRoom{Slots: 1})
 	ann, bob := person(t), person(t)
 	if a, _ := send(t, ann, "GET", s.url+"/events/evening", "", "Accept", "text/html"); a.StatusCode != http.StatusOK {
 		t.Fatalf("the page gets %d", a.StatusCode)

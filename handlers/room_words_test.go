@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -19,11 +19,11 @@ var updateRooms = flag.Bool("update-rooms", false, "write testdata/room.json ane
 
 // golden is where one person stands in a room, and what they read: here, in static/room.test.mjs, and in a browser.
 type golden struct {
-	Name   string         `json:"name"`
-	Status gate.Published `json:"status"`
-	Kind   gate.Kind      `json:"kind"`
-	Number int64          `json:"number"`
-	Called string         `json:"called"` // what became of their try to come in
+	Name   string                `json:"name"`
+	Status waitingroom.Published `json:"status"`
+	Kind   waitingroom.Kind      `json:"kind"`
+	Number int64                 `json:"number"`
+	Called string                `json:"called"` // what became of their try to come in
 
 	State  string `json:"state"`
 	Ahead  int64  `json:"ahead"`
@@ -40,62 +40,62 @@ const goldenZone = "Europe/Berlin"
 func goldenCases() []golden {
 	at := time.Date(2030, 3, 1, 9, 31, 20, 0, time.UTC)
 	later, sooner := at.Add(29*time.Minute), at.Add(-7*time.Second)
-	status := gate.Published{
-		Version: 918, Epoch: 1, Phase: gate.PhaseOpen, Room: 1, Name: "A night out", LobbyOpensAt: &sooner, OpensAt: &later, Lobby: 48_120, Line: 2033,
+	status := waitingroom.Published{
+		Version: 918, Epoch: 1, Phase: waitingroom.PhaseOpen, Room: 1, Name: "A night out", LobbyOpensAt: &sooner, OpensAt: &later, Lobby: 48_120, Line: 2033,
 		Serving: 12_004, MovedAt: &sooner, Free: 1203, Held: 371, Sold: 48_426, NextEnds: &later, At: at, Beat: 0.02,
-		Outlook: gate.Outlook{Ahead: [][2]int64{{12_004, 0}, {20_000, 5200}, {48_140, 17_000}}, Rate: 6.5, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
+		Outlook: waitingroom.Outlook{Ahead: [][2]int64{{12_004, 0}, {20_000, 5200}, {48_140, 17_000}}, Rate: 6.5, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
 	}
 	var list []golden
-	add := func(name string, kind gate.Kind, number int64, called string, change func(s *gate.Published)) {
+	add := func(name string, kind waitingroom.Kind, number int64, called string, change func(s *waitingroom.Published)) {
 		s := status
 		if change != nil {
 			change(&s)
 		}
 		list = append(list, golden{Name: name, Status: s, Kind: kind, Number: number, Called: called})
 	}
-	lobby := func(s *gate.Published) {
-		s.Phase, s.Serving, s.MovedAt, s.Outlook, s.Line = gate.PhaseLobby, 0, nil, gate.Outlook{}, 0
+	lobby := func(s *waitingroom.Published) {
+		s.Phase, s.Serving, s.MovedAt, s.Outlook, s.Line = waitingroom.PhaseLobby, 0, nil, waitingroom.Outlook{}, 0
 	}
-	add("early", 0, 0, "", func(s *gate.Published) { lobby(s); s.LobbyOpensAt = &later })
+	add("early", 0, 0, "", func(s *waitingroom.Published) { lobby(s); s.LobbyOpensAt = &later })
 	add("join", 0, 0, "", lobby)
 	add("join in line", 0, 0, "", nil)
-	add("lobby", gate.Lobby, 0, "", lobby)
-	add("drawing", gate.Lobby, 0, "", func(s *gate.Published) { lobby(s); s.Phase = gate.PhaseDrawing })
-	add("waiting", gate.Lobby, 31_870, "", nil)
-	add("waiting, likely", gate.Lobby, 12_900, "", nil)
-	add("waiting, unlikely", gate.Line, 61_870, "", func(s *gate.Published) { s.Free = 3 })
-	add("waiting, the next", gate.Lobby, 12_005, "", nil)
-	add("waiting, a minute", gate.Lobby, 12_600, "", nil)
-	add("waiting, nobody comes in", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Rate = 0 })
-	add("waiting, more than a day", gate.Lobby, 48_000, "", func(s *gate.Published) { s.Rate, s.Leave = 0.01, 0 })
-	add("waiting, nobody leaves", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Leave = 0 })
-	add("waiting, before any outlook", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Outlook, s.MovedAt = gate.Outlook{}, nil })
-	add("waiting, the last one", gate.Line, 48_141, "", nil)
-	add("waiting, none is free", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Free = 0 })
-	add("waiting, holds that do not end", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Free, s.NextEnds = 0, nil })
-	add("called", gate.Lobby, 12_004, "", nil)
-	add("next", gate.Lobby, 12_004, gate.WhyFull, nil)
-	add("late", gate.Lobby, 404, gate.WhyLate, nil)
-	add("left", gate.Lobby, 404, gate.WhyLeft, nil)
-	add("used", gate.Lobby, 404, gate.WhyUsed, nil)
-	add("inside", gate.Lobby, 404, "inside", nil)
-	pause := func(s *gate.Published) {
-		s.Phase, s.Note = gate.PhasePaused, "Payments are slow at the moment; we go on at 10:45."
+	add("lobby", waitingroom.Lobby, 0, "", lobby)
+	add("drawing", waitingroom.Lobby, 0, "", func(s *waitingroom.Published) { lobby(s); s.Phase = waitingroom.PhaseDrawing })
+	add("waiting", waitingroom.Lobby, 31_870, "", nil)
+	add("waiting, likely", waitingroom.Lobby, 12_900, "", nil)
+	add("waiting, unlikely", waitingroom.Line, 61_870, "", func(s *waitingroom.Published) { s.Free = 3 })
+	add("waiting, the next", waitingroom.Lobby, 12_005, "", nil)
+	add("waiting, a minute", waitingroom.Lobby, 12_600, "", nil)
+	add("waiting, nobody comes in", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Rate = 0 })
+	add("waiting, more than a day", waitingroom.Lobby, 48_000, "", func(s *waitingroom.Published) { s.Rate, s.Leave = 0.01, 0 })
+	add("waiting, nobody leaves", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Leave = 0 })
+	add("waiting, before any outlook", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Outlook, s.MovedAt = waitingroom.Outlook{}, nil })
+	add("waiting, the last one", waitingroom.Line, 48_141, "", nil)
+	add("waiting, none is free", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Free = 0 })
+	add("waiting, holds that do not end", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Free, s.NextEnds = 0, nil })
+	add("called", waitingroom.Lobby, 12_004, "", nil)
+	add("next", waitingroom.Lobby, 12_004, waitingroom.WhyFull, nil)
+	add("late", waitingroom.Lobby, 404, waitingroom.WhyLate, nil)
+	add("left", waitingroom.Lobby, 404, waitingroom.WhyLeft, nil)
+	add("used", waitingroom.Lobby, 404, waitingroom.WhyUsed, nil)
+	add("inside", waitingroom.Lobby, 404, "inside", nil)
+	pause := func(s *waitingroom.Published) {
+		s.Phase, s.Note = waitingroom.PhasePaused, "Payments are slow at the moment; we go on at 10:45."
 	}
-	add("inside a paused room", gate.Lobby, 404, "inside", pause)
-	add("paused", gate.Lobby, 31_870, "", pause)
+	add("inside a paused room", waitingroom.Lobby, 404, "inside", pause)
+	add("paused", waitingroom.Lobby, 31_870, "", pause)
 	add("paused, no place", 0, 0, "", pause)
-	add("sold out", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Free, s.Held, s.NextEnds = 0, 0, nil })
-	add("ended", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Phase, s.Note = gate.PhaseEnded, "Thank you all." })
-	add("through", 0, 0, "", func(s *gate.Published) { s.Phase = gate.PhaseThrough })
-	add("away", gate.Lobby, 31_870, "", func(s *gate.Published) { s.Away = true })
+	add("sold out", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Free, s.Held, s.NextEnds = 0, 0, nil })
+	add("ended", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Phase, s.Note = waitingroom.PhaseEnded, "Thank you all." })
+	add("through", 0, 0, "", func(s *waitingroom.Published) { s.Phase = waitingroom.PhaseThrough })
+	add("away", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Away = true })
 	return list
 }
 
 // tell fills in what Go says of a case: of the page, as it is written.
 func (g *golden) tell(t *testing.T) {
 	t.Helper()
-	v := gate.Visit{Place: gate.Place{Room: 1, Epoch: 1, Kind: g.Kind, Index: min(int64(g.Kind), 1)}, Number: g.Number}
+	v := waitingroom.Visit{Place: waitingroom.Place{Room: 1, Epoch: 1, Kind: g.Kind, Index: min(int64(g.Kind), 1)}, Number: g.Number}
 	v.Inside, v.Why = g.Called == "inside", g.Called
 	p := views.RoomPage{Page: views.Page{Title: "Waiting room"}, Slug: "evening", Shown: g.Status, Place: v.Place, Number: v.Number, Events: []seats.Event{{TimeZone: goldenZone}}}
 	p.State = stands(&p.Shown, &v)

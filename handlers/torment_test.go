@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 var (
@@ -111,7 +111,7 @@ func (x *torment) furnish(t *testing.T, s *site) {
 	w := &wall{site: s, team: s.others(t, "theirs")}
 	w.plant(t)
 	w.drawn(t)
-	if _, err := (gate.Control{DB: s.db, Who: "test"}).Create(t.Context(), gate.NewRoom{Name: "Tour", Slug: "tour", Events: []string{"theirs"}, Slots: 5}); err != nil {
+	if _, err := (waitingroom.Control{DB: s.db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Name: "Tour", Slug: "tour", Events: []string{"theirs"}, Slots: 5}); err != nil {
 		t.Fatal(err)
 	}
 	s.held(t, guest, 1)

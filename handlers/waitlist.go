@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -60,7 +60,7 @@ func (h *Handlers) numberIn(r *http.Request, s *seats.Sale) int64 {
 		return 0
 	}
 	v := room.Look(r.Context(), holder, h.token(r, room))
-	if v.Place == (gate.Place{}) {
+	if v.Place == (waitingroom.Place{}) {
 		return 0
 	}
 	return v.Number

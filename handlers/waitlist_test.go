@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // soldOut has one program after the other hold everything; it returns the first, who holds one place of the floor.
@@ -272,7 +272,7 @@ func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
 func TestFromAWaitingRoomOneJoinsTheWaitListWithOneTapInTheOrderOfItsNumbers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	newRoom(t, s, gate.NewRoom{Slots: 50})
+	newRoom(t, s, waitingroom.NewRoom{Slots: 50})
 	zoe, ann, bob, carol := person(t), person(t), person(t), person(t)
 	for _, who := range []*http.Client{ann, bob} {
 		if st := joins(t, s, who); st.Number == 0 {

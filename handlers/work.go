@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
 
@@ -17,7 +17,7 @@ var (
 )
 
 // GET /rooms/{slug}/work
-func (h *Handlers) roomWork(w http.ResponseWriter, r *http.Request, room *gate.Room) error {
+func (h *Handlers) roomWork(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	if s := room.State(); !s.AsksWork() {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -30,12 +30,12 @@ func (h *Handlers) roomWork(w http.ResponseWriter, r *http.Request, room *gate.R
 }
 
 // prove reads the proof of work that somebody joins with; nil if they show none, or none is asked for.
-func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *gate.Room) (*gate.Proof, error) {
+func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) (*waitingroom.Proof, error) {
 	text, s := r.PostFormValue("proof"), room.State()
 	if text == "" || !s.AsksWork() {
 		return nil, nil //nolint:nilnil // there is none, and nothing failed
 	}
-	proof, err := gate.ReadProof(text)
+	proof, err := waitingroom.ReadProof(text)
 	if err == nil {
 		err = room.Prove(r.Context(), proof)
 	}
@@ -49,15 +49,15 @@ func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *gate.Room
 }
 
 // sorry tells somebody who cannot join yet why, and shows them the room with its button again.
-func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *gate.Room, v gate.Visit, err error) error {
+func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, v waitingroom.Visit, err error) error {
 	known, page := roomError(err), views.RoomPage{Invitation: r.PostFormValue("invitation")}
 	switch {
 	case errors.Is(err, errHurried):
 		known = errHurried
 		room.Hurried()
-	case errors.Is(err, gate.ErrPatience):
+	case errors.Is(err, waitingroom.ErrPatience):
 		page.Proof = r.PostFormValue("proof") // it goes on waiting
-	case errors.Is(err, gate.ErrWork):
+	case errors.Is(err, waitingroom.ErrWork):
 		room.NotWorked()
 	default:
 		return err
@@ -65,7 +65,7 @@ func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *gate.Room
 	if wantsJSON(r) {
 		return known
 	}
-	if holder, there := h.visitor(r); there && v.Place != (gate.Place{}) {
+	if holder, there := h.visitor(r); there && v.Place != (waitingroom.Place{}) {
 		if v, err = h.enter(w, r, room, holder); err != nil { // it says what became of the place they had
 			return err
 		}
@@ -75,11 +75,11 @@ func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *gate.Room
 }
 
 // toWork is a proof of nobody's work yet: for browsers without scripts, which wait with it.
-func (h *Handlers) toWork(r *http.Request, room *gate.Room) string {
+func (h *Handlers) toWork(r *http.Request, room *waitingroom.Room) string {
 	challenge, err := room.Challenge(r.Context())
 	if err != nil {
 		h.log.Error("no work could be made for a browser", "room", room.Slug, "error", err)
 		return ""
 	}
-	return (&gate.Proof{Challenge: challenge}).String()
+	return (&waitingroom.Proof{Challenge: challenge}).String()
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // works does the work that a room asks for, as a program does; empty if it asks for none.
@@ -26,7 +26,7 @@ func works(t *testing.T, s *site, who *http.Client) string {
 	if a.StatusCode == http.StatusNoContent {
 		return ""
 	}
-	var c gate.Challenge
+	var c waitingroom.Challenge
 	if err := json.Unmarshal([]byte(body), &c); err != nil || a.StatusCode != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("the work: %d %s", a.StatusCode, body)
 	}
@@ -36,7 +36,7 @@ func works(t *testing.T, s *site, who *http.Client) string {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(hex.EncodeToString(key), c.Parameters.KeyPrefix) {
-			return (&gate.Proof{Challenge: c, Solution: &gate.Solution{Counter: counter, Key: key}}).String()
+			return (&waitingroom.Proof{Challenge: c, Solution: &waitingroom.Solution{Counter: counter, Key: key}}).String()
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestARoomThatAsksForWorkGivesAPlaceToThoseWhoDidIt(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSite(t)
-	c := newRoom(t, s, gate.NewRoom{OpensAt: &opens, Work: 1})
+	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Work: 1})
 
 	if a, body := s.posts(t, person(t), "", "Accept", program); a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"work"`) {
 		t.Fatalf("a program that did not work gets %d %s", a.StatusCode, body)
@@ -115,7 +115,7 @@ func TestWhoWaitsInsteadOfWorkingJoinsThenAndOfOneNetworkOneInTwenty(t *testing.
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Joins, c.AddressHeader, c.Gate.Patience = 20, "X-Forwarded-For", 0 })
-	newRoom(t, s, gate.NewRoom{OpensAt: &opens, Work: 1})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Work: 1})
 	for i, want := range []int{http.StatusSeeOther, http.StatusTooManyRequests} {
 		who, from := person(t), fmt.Sprintf("203.0.113.%d", i)
 		_, body := s.page(t, who, "/rooms/evening")

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An event may have a waiting room (package gate). Then only who has a slot in it may claim, and the batch itself
+// An event may have a waiting room (package waitingroom). Then only who has a slot in it may claim, and the batch itself
 // looks: it locks the slots of its holders, after their holds and before the seats, so that none of them ends or
 // goes to somebody else before the claim is committed. Events without a room never ask.
 

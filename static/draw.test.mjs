@@ -8,7 +8,7 @@ const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
 const source = read('js/draw.js')
 const load = source => import('data:text/javascript,' + encodeURIComponent(source))
 const {numbers, reduce, seed, verify} = await load(source)
-const golden = JSON.parse(read('../seats/gate/testdata/draw.json'))
+const golden = JSON.parse(read('../seats/waitingroom/testdata/draw.json'))
 
 for (const {name, record, first, last} of golden.draws) {
   test(`the page draws as the server: ${name}`, async () => {

@@ -6,7 +6,7 @@ import test from 'node:test'
 import vm from 'node:vm'
 
 const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
-const golden = JSON.parse(read('../seats/gate/testdata/work.json'))
+const golden = JSON.parse(read('../seats/waitingroom/testdata/work.json'))
 
 // worker is the solver as a worker runs it; found is told what it found.
 function worker(found) {

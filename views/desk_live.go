@@ -8,8 +8,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // DeskLive is the desk of an event while it is on sale: what is sold, what is held, what needs somebody.
@@ -22,15 +22,15 @@ type DeskLive struct {
 
 	MayNames, MaySee, MayManage bool
 
-	Room   *gate.State     // nil: people are let in as they come
-	Shown  *gate.Published // what the room shows to everybody
-	Told   gate.Accuracy   // how right the waits were that its pages told
-	Guard  limit.State     // against those who claim and order by program
-	Limits limit.Settings  // with the usual figures in place of 0
-	Kept   int             // seats that are kept for those on the waiting list
-	Key    string          // of the forms
-	Wall   bool            // for a screen on the wall: figures only
-	Board  string          // the address for viewers without an account; empty for members
+	Room   *waitingroom.State     // nil: people are let in as they come
+	Shown  *waitingroom.Published // what the room shows to everybody
+	Told   waitingroom.Accuracy   // how right the waits were that its pages told
+	Guard  limit.State            // against those who claim and order by program
+	Limits limit.Settings         // with the usual figures in place of 0
+	Kept   int                    // seats that are kept for those on the waiting list
+	Key    string                 // of the forms
+	Wall   bool                   // for a screen on the wall: figures only
+	Board  string                 // the address for viewers without an account; empty for members
 }
 
 // Fragment is a part of the page that is sent anew when it changed.
@@ -140,18 +140,18 @@ const latestShown = 12
 // phaseWords say what the waiting room does.
 func (p DeskLive) phaseWords() string {
 	switch p.Room.Phase {
-	case gate.PhaseThrough:
+	case waitingroom.PhaseThrough:
 		return "Everybody is let in; people wait once the slots are full."
-	case gate.PhaseLobby:
+	case waitingroom.PhaseLobby:
 		if p.Room.OpensAt != nil {
 			return "People gather in the lobby until " + clock(p.Sale.Event, *p.Room.OpensAt) + "; then numbers are drawn."
 		}
 		return "People gather in the lobby; then numbers are drawn."
-	case gate.PhaseDrawing:
+	case waitingroom.PhaseDrawing:
 		return "The lobby is closed; the numbers are being drawn."
-	case gate.PhasePaused:
+	case waitingroom.PhasePaused:
 		return "Paused: nobody is let in. Every place is kept."
-	case gate.PhaseEnded:
+	case waitingroom.PhaseEnded:
 		return "It has ended."
 	}
 	return "Numbers are called as slots and seats allow."

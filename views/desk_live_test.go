@@ -10,8 +10,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -36,12 +36,12 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	l.Seen = map[string]desk.Seen{orders.OfPayout + text: {Who: text, At: noon}}
 	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	l.Waits = desk.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
-	room := gate.State{Slug: "line", Phase: gate.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: gate.Pace{Show: 0.62}}
-	shown := gate.Published{Lobby: 5, Line: 6, Serving: 4}
+	room := waitingroom.State{Slug: "line", Phase: waitingroom.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: waitingroom.Pace{Show: 0.62}}
+	shown := waitingroom.Published{Lobby: 5, Line: 6, Serving: 4}
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
 	return DeskLive{
 		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening", Event: &s.Event},
-		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: gate.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
+		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
 	}
 }
 
@@ -54,7 +54,7 @@ func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
 			t.Errorf("the desk lacks %s: %s", want, text)
 		}
 	}
-	p.Room, p.Told = &gate.State{}, gate.Accuracy{}
+	p.Room, p.Told = &waitingroom.State{}, waitingroom.Accuracy{}
 	if text := render(t, liveRoom(p)); strings.Count(text, "not known yet") != 2 {
 		t.Errorf("the desk knows what nobody can: %s", text)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // need is one thing that needs somebody, in words.
@@ -71,7 +71,7 @@ func (p DeskLive) need(c desk.Concern) need {
 func (p DeskLive) ofRoom(list []need) []need {
 	switch {
 	case p.Room == nil:
-	case p.Room.Phase == gate.PhasePaused:
+	case p.Room.Phase == waitingroom.PhasePaused:
 		text := "Nobody is let in until it goes on."
 		if p.Room.Note != "" {
 			text = "Everybody reads: “" + p.Room.Note + "”"

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // Where somebody stands in a waiting room. static/js/stand.js has the same words.
@@ -33,12 +33,12 @@ const (
 type RoomPage struct {
 	Page
 	Slug       string
-	Shown      gate.Published
+	Shown      waitingroom.Published
 	State      string
-	Place      gate.Place // the zero place if they have none
-	Number     int64      // 0 while it is not known
-	Ahead      int64      // people before them, never more than they were told before
-	Wait       gate.Estimate
+	Place      waitingroom.Place // the zero place if they have none
+	Number     int64             // 0 while it is not known
+	Ahead      int64             // people before them, never more than they were told before
+	Wait       waitingroom.Estimate
 	Until      time.Time // called: until when the number may be used
 	Events     []seats.Event
 	Away       bool // the database is gone: what is shown is what was known last
@@ -126,7 +126,9 @@ func (p RoomPage) moment(t *time.Time) string {
 }
 
 // uninvited tells of somebody who needs an invitation to join.
-func (p RoomPage) uninvited() bool { return p.Shown.Entry == gate.EntryEmail && p.Invitation == "" }
+func (p RoomPage) uninvited() bool {
+	return p.Shown.Entry == waitingroom.EntryEmail && p.Invitation == ""
+}
 
 // PlaceMail invites somebody to a waiting room.
 func PlaceMail(name, address string) DeskMail {
@@ -158,9 +160,9 @@ func (p RoomPage) wait() string {
 // advice is what a chance means for somebody.
 func (p RoomPage) advice() string {
 	switch p.Wait.Seat {
-	case gate.Uncertain:
+	case waitingroom.Uncertain:
 		return "It depends on how many seats the people before you take."
-	case gate.Unlikely:
+	case waitingroom.Unlikely:
 		return "The people before you will probably take what is left. You may stay: held seats can come back."
 	}
 	return ""
@@ -207,19 +209,19 @@ func (p RoomPage) has() bool { return p.Place.Index > 0 && p.State != RoomLeft &
 // DrawPage is what there is to know of the draw of a room.
 type DrawPage struct {
 	RoomPage
-	Commitment  gate.Hex
+	Commitment  waitingroom.Hex
 	CommittedAt *time.Time
 	ClosedAt    *time.Time
-	Record      *gate.Record // nil before the draw
+	Record      *waitingroom.Record // nil before the draw
 }
 
 // beacon says where the random number came from.
 func (p DrawPage) beacon() string {
 	switch {
-	case p.Record == nil || p.Record.Beacon.Kind == gate.BeaconNone:
+	case p.Record == nil || p.Record.Beacon.Kind == waitingroom.BeaconNone:
 		return "none; only the secret decided"
-	case p.Record.Beacon.Kind == gate.BeaconDrand:
-		return fmt.Sprintf("drand, round %d of %s: %s", p.Record.Beacon.Round, gate.RoundTime(p.Record.Beacon.Round).UTC().Format("2 January 2006, 15:04:05 UTC"), p.Record.Beacon.Value)
+	case p.Record.Beacon.Kind == waitingroom.BeaconDrand:
+		return fmt.Sprintf("drand, round %d of %s: %s", p.Record.Beacon.Round, waitingroom.RoundTime(p.Record.Beacon.Round).UTC().Format("2 January 2006, 15:04:05 UTC"), p.Record.Beacon.Value)
 	}
 	return "“" + p.Record.Beacon.Words + "”"
 }

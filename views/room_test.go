@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 var roomStates = []string{
@@ -21,21 +21,21 @@ func waiting(page Page, s Sale, state string) RoomPage {
 	at := time.Unix(2e9-3600, 0)
 	opens := at.Add(time.Hour)
 	p := RoomPage{
-		Page: page, Slug: "evening", State: state, Place: gate.Place{Room: 1, Epoch: 1, Kind: gate.Lobby, Index: 88_123}, Number: 31_870,
-		Shown: gate.Published{
-			Version: 7, Epoch: 1, Phase: gate.PhaseOpen, Room: 1, Name: s.Event.Name, LobbyOpensAt: &at, OpensAt: &opens, Lobby: 48_120, Line: 20, Serving: 12_004,
-			Free: 1203, Held: 371, NextEnds: &opens, Note: "The hall is being aired.", At: at, Commitment: gate.Hex("0123456789abcdef0123456789abcdef"),
-			Outlook: gate.Outlook{Ahead: [][2]int64{{12_004, 0}, {48_140, 17_000}}, Rate: 6, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
+		Page: page, Slug: "evening", State: state, Place: waitingroom.Place{Room: 1, Epoch: 1, Kind: waitingroom.Lobby, Index: 88_123}, Number: 31_870,
+		Shown: waitingroom.Published{
+			Version: 7, Epoch: 1, Phase: waitingroom.PhaseOpen, Room: 1, Name: s.Event.Name, LobbyOpensAt: &at, OpensAt: &opens, Lobby: 48_120, Line: 20, Serving: 12_004,
+			Free: 1203, Held: 371, NextEnds: &opens, Note: "The hall is being aired.", At: at, Commitment: waitingroom.Hex("0123456789abcdef0123456789abcdef"),
+			Outlook: waitingroom.Outlook{Ahead: [][2]int64{{12_004, 0}, {48_140, 17_000}}, Rate: 6, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
 		},
 		Until: opens, Events: []seats.Event{s.Event},
 	}
 	switch state {
 	case RoomEarly, RoomLobby:
-		p.Shown.Phase = gate.PhaseLobby
+		p.Shown.Phase = waitingroom.PhaseLobby
 	case RoomDrawing:
-		p.Shown.Phase, p.Number = gate.PhaseDrawing, 0
+		p.Shown.Phase, p.Number = waitingroom.PhaseDrawing, 0
 	case RoomJoin:
-		p.Shown.Phase, p.Place, p.Number = gate.PhaseLobby, gate.Place{}, 0
+		p.Shown.Phase, p.Place, p.Number = waitingroom.PhaseLobby, waitingroom.Place{}, 0
 	}
 	if p.Key = s.Event.Slug; state == RoomLeft {
 		p.Verified = s.Event.Name
@@ -47,7 +47,7 @@ func waiting(page Page, s Sale, state string) RoomPage {
 
 // proof is the page of a draw that was made.
 func proof(page Page, s Sale) DrawPage {
-	r := gate.RecordOf(gate.Draw{Room: 1, Epoch: 1, Secret: sha256.Sum256([]byte("s")), People: 10, Beacon: []byte("3 17 21")})
+	r := waitingroom.RecordOf(waitingroom.Draw{Room: 1, Epoch: 1, Secret: sha256.Sum256([]byte("s")), People: 10, Beacon: []byte("3 17 21")})
 	closed := time.Unix(2e9, 0)
 	return DrawPage{RoomPage: waiting(page, s, RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
 }
@@ -106,12 +106,12 @@ func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
 		{55 * time.Second, "up to 2 min"},
 		{26 * time.Minute, "20–32 min (04:54–05:04)"},
 	} {
-		p.Wait = gate.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
+		p.Wait = waitingroom.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
 		if got := p.wait(); got != c.want {
 			t.Errorf("%s is %q, want %q", c.wait, got, c.want)
 		}
 	}
-	p.Wait = gate.Estimate{IsUnknown: true}
+	p.Wait = waitingroom.Estimate{IsUnknown: true}
 	if got := p.wait(); got != "not known yet" {
 		t.Errorf("what nobody knows is %q", got)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // Config is every setting of the program. What an organizer may change stands in the event's own row instead.
@@ -77,7 +77,7 @@ func (cfg *Config) serveSettings() []setting {
 		{"sockets-per-address", "USHER_SOCKETS_PER_ADDRESS", "most live `pages` of one address; more behind one proxy or in a test", number(&cfg.Sockets, realtime.SocketsPerAddress)},
 		{"claims-per-visitor", "USHER_CLAIMS_PER_VISITOR", "most `claims` that one visitor sends within a minute, to this node; 0: no limit", number(&cfg.Claims, handlers.ClaimsPerVisitor)},
 		{"joins-per-network", "USHER_JOINS_PER_NETWORK", "most `people` of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit", number(&cfg.Joins, handlers.JoinsPerNetwork)},
-		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front", number(&cfg.Looks, gate.LooksPerSecond)},
+		{"looks-per-second", "USHER_LOOKS_PER_SECOND", "how `often` in a second all pages of a waiting room without a socket may ask how it is, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front", number(&cfg.Looks, waitingroom.LooksPerSecond)},
 		{"address-header", "USHER_ADDRESS_HEADER", "`header` in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy", text(&cfg.Header, "")},
 		{"proxies", "USHER_PROXIES", "`networks` of proxies whose address header is believed, such as 192.0.2.0/28,2001:db8::/64; empty: this machine and private networks", text(&cfg.Proxies, "")},
 		{"hooks-inside", "USHER_HOOKS_INSIDE", "let webhooks go to this machine and the networks around it, and by http: whoever owns a team can make such calls then", truth(&cfg.HooksInside, false)},

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // falseDraw is the error of a record that does not hold.
@@ -32,7 +32,7 @@ func drawVerify(_ context.Context, c *call) error {
 	if err != nil {
 		return blind{err}
 	}
-	wrong := gate.Verify(&r)
+	wrong := waitingroom.Verify(&r)
 	if commitment != "" && !strings.EqualFold(commitment, r.Commitment.String()) {
 		wrong = append(wrong, fmt.Sprintf("The record is of the commitment %s, not of yours.", r.Commitment))
 	}
@@ -46,7 +46,7 @@ func drawVerify(_ context.Context, c *call) error {
 }
 
 // readRecord reads a record strictly, from a file or, for "-", from standard input.
-func readRecord(name string) (r gate.Record, err error) {
+func readRecord(name string) (r waitingroom.Record, err error) {
 	in := os.Stdin
 	if name != "-" {
 		if in, err = os.Open(name); err != nil {
@@ -62,16 +62,16 @@ func readRecord(name string) (r gate.Record, err error) {
 	return r, nil
 }
 
-func printDraw(w io.Writer, r *gate.Record, index int) error {
+func printDraw(w io.Writer, r *waitingroom.Record, index int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The draw holds: room %d, epoch %d, %s.\n", r.Room, r.Epoch, thousands(r.People)+" people")
 	switch r.Beacon.Kind {
-	case gate.BeaconNone:
+	case waitingroom.BeaconNone:
 		b.WriteString("There was no public random number in it: only the secret decided, which the box office chose before anybody joined.\n")
-	case gate.BeaconManual:
+	case waitingroom.BeaconManual:
 		fmt.Fprintf(&b, "The public random number was %q: see that it is what was published.\n", r.Beacon.Words)
-	case gate.BeaconDrand:
-		fmt.Fprintf(&b, "The public random number was drand's round %d of %s: see that it is what drand says.\n", r.Beacon.Round, gate.RoundTime(r.Beacon.Round).UTC().Format("2006-01-02 15:04:05 MST"))
+	case waitingroom.BeaconDrand:
+		fmt.Fprintf(&b, "The public random number was drand's round %d of %s: see that it is what drand says.\n", r.Beacon.Round, waitingroom.RoundTime(r.Beacon.Round).UTC().Format("2006-01-02 15:04:05 MST"))
 	}
 	fmt.Fprintf(&b, "The commitment was %s: see that it is the one you were shown before.\n", r.Commitment)
 	if index != 0 {

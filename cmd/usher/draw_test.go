@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // keepRecord writes a record to a file.
-func keepRecord(t *testing.T, r gate.Record) string {
+func keepRecord(t *testing.T, r waitingroom.Record) string {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -26,8 +26,8 @@ func keepRecord(t *testing.T, r gate.Record) string {
 
 func TestDrawVerifyTellsADrawThatHoldsFromOneThatDoesNot(t *testing.T) {
 	t.Parallel()
-	d := gate.Draw{Room: 3, Epoch: 1, People: 1000, Beacon: []byte("3 17 21")}
-	r := gate.RecordOf(d)
+	d := waitingroom.Draw{Room: 3, Epoch: 1, People: 1000, Beacon: []byte("3 17 21")}
+	r := waitingroom.RecordOf(d)
 	good := keepRecord(t, r)
 	code, out := status(t, "draw", "verify", good, "--commitment", strings.ToUpper(r.Commitment.String()), "--people", "1000", "--index", "7")
 	if number := thousands(int(d.Numbers()[6])); code != 0 || !strings.Contains(out, "Place 7 in the lobby has number "+number+".") || !strings.Contains(out, `"3 17 21"`) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // roomExport writes what a room did, to be kept: who was called when, who was let in, what was done to it, and its draw.
@@ -18,12 +18,12 @@ func roomExport(ctx context.Context, c *call) error {
 	fs := c.flags()
 	fs.BoolVar(&asCSV, "csv", false, "as comma-separated values; else a line of JSON for each thing that happened")
 	fs.BoolVar(&holders, "holders", false, "tell the holder of each number as well, which leads to their order")
-	return c.withRooms(ctx, fs, 1, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 1, nil, func(rooms waitingroom.Control) error {
 		if asCSV {
 			return evidenceCSV(ctx, c.stdout, rooms, c.args[0], holders)
 		}
 		lines := json.NewEncoder(c.stdout)
-		return rooms.Evidence(ctx, c.args[0], holders, func(e gate.Evidence) error { return lines.Encode(e) })
+		return rooms.Evidence(ctx, c.args[0], holders, func(e waitingroom.Evidence) error { return lines.Encode(e) })
 	})
 }
 
@@ -31,12 +31,12 @@ var evidenceColumns = []string{
 	"kind", "at", "epoch", "first number", "number", "holder", "entered", "left at", "outcome", "seats", "who", "what", "detail",
 }
 
-func evidenceCSV(ctx context.Context, w io.Writer, rooms gate.Control, slug string, holders bool) error {
+func evidenceCSV(ctx context.Context, w io.Writer, rooms waitingroom.Control, slug string, holders bool) error {
 	out := handlers.NewCSV(w)
 	if err := out.Line(evidenceColumns...); err != nil {
 		return err
 	}
-	err := rooms.Evidence(ctx, slug, holders, func(e gate.Evidence) error {
+	err := rooms.Evidence(ctx, slug, holders, func(e waitingroom.Evidence) error {
 		left, holder := "", ""
 		if e.LeftAt != nil {
 			left = e.LeftAt.UTC().Format(time.RFC3339Nano)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 func TestTheEvidenceOfARoomHasAllThatHappenedNoHolderUnlessAskedAndNoFormula(t *testing.T) {
@@ -21,9 +21,9 @@ func TestTheEvidenceOfARoomHasAllThatHappenedNoHolderUnlessAskedAndNoFormula(t *
 	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, p); err != nil {
 		t.Fatal(err)
 	}
-	rooms := gate.Control{DB: db, Who: "=HYPERLINK(\"http://evil.example\")"}
+	rooms := waitingroom.Control{DB: db, Who: "=HYPERLINK(\"http://evil.example\")"}
 	opens := time.Unix(2e9, 0)
-	if _, err := rooms.Create(t.Context(), gate.NewRoom{Name: "Evening", Events: []string{"evening"}, OpensAt: &opens}); err != nil {
+	if _, err := rooms.Create(t.Context(), waitingroom.NewRoom{Name: "Evening", Events: []string{"evening"}, OpensAt: &opens}); err != nil {
 		t.Fatal(err)
 	}
 	if err := rooms.Rate(t.Context(), "evening", 3); err != nil {
@@ -39,8 +39,8 @@ func TestTheEvidenceOfARoomHasAllThatHappenedNoHolderUnlessAskedAndNoFormula(t *
 			t.Fatal(err)
 		}
 	}
-	var lines []gate.Evidence
-	if err := rooms.Evidence(t.Context(), "evening", false, func(e gate.Evidence) error { lines = append(lines, e); return nil }); err != nil {
+	var lines []waitingroom.Evidence
+	if err := rooms.Evidence(t.Context(), "evening", false, func(e waitingroom.Evidence) error { lines = append(lines, e); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	var kinds []string

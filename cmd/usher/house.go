@@ -11,10 +11,10 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
 )
@@ -28,7 +28,7 @@ type house struct {
 	bell       *realtime.Bell
 	hub        *realtime.Hub
 	feed       *realtime.Feed
-	rooms      *gate.Gate
+	rooms      *waitingroom.Gate
 	waits      *waitlist.List
 	organizers *desk.Desk
 	desks      *handlers.Desks
@@ -41,7 +41,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *house {
 	h := &house{db: db, log: log, office: seats.NewOffice(db.pool, log), bell: realtime.NewBell(db.dsn, log), hub: realtime.NewHub()}
 	h.hub.SocketsPerAddress, h.hub.Log, h.hub.Tell = cfg.Sockets, log, h.bell.Tell
 	h.feed = realtime.NewFeed(db.dsn, h.office, h.hub, log)
-	h.rooms = gate.New(db.pool, db.dsn, log)
+	h.rooms = waitingroom.New(db.pool, db.dsn, log)
 	h.rooms.SealWith(db.box)
 	h.rooms.Looks = cfg.Looks
 	h.waits = waitlist.New(db.pool, h.office, log)
@@ -64,7 +64,7 @@ func (h *house) introduce() {
 		h.waits.Changed(s)
 	}
 	h.rooms.Ended = h.office.Ended
-	h.rooms.Changed = func(r *gate.Room) {
+	h.rooms.Changed = func(r *waitingroom.Room) {
 		h.hub.RoomChanged(r.ID)
 		h.desks.RoomChanged(r)
 	}

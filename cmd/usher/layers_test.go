@@ -23,7 +23,7 @@ var layers = map[string][]string{
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
 	"seats/orders":                   {"seats", "seats/seal"},
-	"seats/gate":                     {"seats", "seats/seal"},
+	"seats/waitingroom":              {"seats", "seats/seal"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats"},
 	"seats/desk":                     {"seats", "seats/seal", "seats/plan", "seats/orders"},
@@ -35,12 +35,12 @@ var layers = map[string][]string{
 	"seats/orders/stripe/standin":    {},
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats"},
-	"views":                          {"seats", "seats/gate", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/webhooks", "seats/plan", "static"},
-	"handlers":                       {"seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "realtime", "views", "static"},
+	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/webhooks", "seats/plan", "static"},
+	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/seal", "cmd/usher/rush", "seats", "seats/plan", "seats/gate", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/seal", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -57,7 +57,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/seatstest", "seats/plan", "seats/gate", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations"}
+var inTests = []string{"seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

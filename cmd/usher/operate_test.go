@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // running is a node that runs inside the test.
@@ -30,7 +30,7 @@ type running struct {
 func runNode(t *testing.T, cfg *Config) *running {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	cfg.Addr, cfg.Sockets, cfg.Looks, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, gate.LooksPerSecond, t.TempDir(), ""
+	cfg.Addr, cfg.Sockets, cfg.Looks, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, waitingroom.LooksPerSecond, t.TempDir(), ""
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := runNode(t, &Config{DatabaseURL: db.Config().ConnString(), Log: "text", Joins: 1})
-	if _, err := (gate.Control{DB: db, Who: "test"}).Create(t.Context(), gate.NewRoom{Slug: "tour", Name: "Tour", Events: []string{"evening"}, Slots: 5}); err != nil {
+	if _, err := (waitingroom.Control{DB: db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Slug: "tour", Name: "Tour", Events: []string{"evening"}, Slots: 5}); err != nil {
 		t.Fatal(err)
 	}
 	names := append(named(t, "grafana.json"), named(t, "alerts.yml")...)

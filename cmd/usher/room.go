@@ -13,12 +13,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // roomCreate gives events a waiting room.
 func roomCreate(ctx context.Context, c *call) error {
-	var n gate.NewRoom
+	var n waitingroom.NewRoom
 	var events, opens, lobby string
 	fs := c.flags()
 	fs.StringVar(&n.Name, "name", "", "`name` that people read")
@@ -28,9 +28,9 @@ func roomCreate(ctx context.Context, c *call) error {
 	fs.StringVar(&lobby, "lobby", "", "`time` its lobby opens; empty: at once")
 	fs.IntVar(&n.Slots, "slots", 500, "most `people` inside at once")
 	fs.Float64Var(&n.Rate, "rate", 0, "most `people` let in per second; 0: no limit")
-	fs.StringVar(&n.Entry, "entry", gate.EntryBrowser, "browser: a number for each; email: a number for each verified address")
+	fs.StringVar(&n.Entry, "entry", waitingroom.EntryBrowser, "browser: a number for each; email: a number for each verified address")
 	fs.IntVar(&n.Work, "work", 0, "`rounds` of work in each try of a browser before it joins, against programs that join by the thousand; 300 take half a second, on a slow phone two; 0 is none")
-	fs.StringVar(&n.Beacon, "beacon", gate.BeaconNone, "where the public half of the draw comes from: none, manual or drand")
+	fs.StringVar(&n.Beacon, "beacon", waitingroom.BeaconNone, "where the public half of the draw comes from: none, manual or drand")
 	fs.StringVar(&n.BeaconURL, "beacon-url", "", "`address` of a relay of drand's quicknet chain; empty: its operators'")
 	fs.DurationVar(&n.Valid, "valid", 10*time.Minute, "how `long` a called number may be used")
 	fs.DurationVar(&n.Idle, "idle", 5*time.Minute, "how `long` somebody inside may do nothing")
@@ -46,7 +46,7 @@ func roomCreate(ctx context.Context, c *call) error {
 		n.LobbyOpensAt, err = timeOrNone("--lobby", lobby)
 		return err
 	}
-	return c.withRooms(ctx, fs, 0, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 0, check, func(rooms waitingroom.Control) error {
 		slug, err := rooms.Create(ctx, n)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func roomOpen(ctx context.Context, c *call) error {
 		when, err = timeOrNone("--at", at)
 		return err
 	}
-	return c.withRooms(ctx, fs, 1, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 1, check, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Open(ctx, c.args[0], when), "%s opens "+cmp.Or(at, "now")+".")
 	})
 }
@@ -86,13 +86,13 @@ func roomPause(ctx context.Context, c *call) error {
 	var reason string
 	fs := c.flags()
 	fs.StringVar(&reason, "reason", "", "`words` that everybody who waits reads")
-	return c.withRooms(ctx, fs, 1, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 1, nil, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Pause(ctx, c.args[0], reason), "%s is paused. Nobody is called or let in until \"usher room resume\"; every place is kept.")
 	})
 }
 
 func roomResume(ctx context.Context, c *call) error {
-	return c.withRooms(ctx, c.flags(), 1, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 1, nil, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Resume(ctx, c.args[0]), "%s goes on.")
 	})
 }
@@ -105,7 +105,7 @@ func roomRate(ctx context.Context, c *call) error {
 		}
 		return nil
 	}
-	return c.withRooms(ctx, c.flags(), 2, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 2, check, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Rate(ctx, c.args[0], rate), "%s lets in at most "+c.args[1]+" people per second (0: no limit).")
 	})
 }
@@ -118,7 +118,7 @@ func roomSlots(ctx context.Context, c *call) error {
 		}
 		return nil
 	}
-	return c.withRooms(ctx, c.flags(), 2, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 2, check, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Slots(ctx, c.args[0], slots), "%s has room for "+thousands(slots)+" people at once.")
 	})
 }
@@ -131,7 +131,7 @@ func roomWork(ctx context.Context, c *call) error {
 		}
 		return nil
 	}
-	return c.withRooms(ctx, c.flags(), 2, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 2, check, func(rooms waitingroom.Control) error {
 		return c.done(rooms.Work(ctx, c.args[0], rounds), "%s has browsers work "+thousands(rounds)+" rounds in each try before they join (0: no work).")
 	})
 }
@@ -140,13 +140,13 @@ func roomEnd(ctx context.Context, c *call) error {
 	var reason string
 	fs := c.flags()
 	fs.StringVar(&reason, "reason", "", "`words` that everybody who waits reads")
-	return c.withRooms(ctx, fs, 1, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 1, nil, func(rooms waitingroom.Control) error {
 		return c.done(rooms.End(ctx, c.args[0], reason), "%s has ended. Who is inside may finish.")
 	})
 }
 
 func roomBeacon(ctx context.Context, c *call) error {
-	return c.withRooms(ctx, c.flags(), 2, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 2, nil, func(rooms waitingroom.Control) error {
 		return c.done(rooms.SetBeacon(ctx, c.args[0], c.args[1]), "The draw of %s has its beacon.")
 	})
 }
@@ -156,7 +156,7 @@ func roomKey(ctx context.Context, c *call) error {
 	var revoke bool
 	fs := c.flags()
 	fs.BoolVar(&revoke, "revoke", false, "believe nothing more that earlier keys signed, because others may have them")
-	return c.withRooms(ctx, fs, 0, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 0, nil, func(rooms waitingroom.Control) error {
 		if err := rooms.NewKey(ctx, revoke); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func roomKey(ctx context.Context, c *call) error {
 
 // withRooms reads the settings of a command with so many names, checks them before a database is touched, and has it done
 // in the name of this shell's user.
-func (c *call) withRooms(ctx context.Context, fs *flag.FlagSet, names int, check func() error, do func(gate.Control) error) error {
+func (c *call) withRooms(ctx context.Context, fs *flag.FlagSet, names int, check func() error, do func(waitingroom.Control) error) error {
 	var cfg Config
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (c *call) withRooms(ctx context.Context, fs *flag.FlagSet, names int, check
 		}
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		err := do(gate.Control{DB: db, Who: shellUser(), Box: c.box})
-		if errors.Is(err, gate.ErrNoRoom) {
+		err := do(waitingroom.Control{DB: db, Who: shellUser(), Box: c.box})
+		if errors.Is(err, waitingroom.ErrNoRoom) {
 			return fmt.Errorf("there is no waiting room %q; nothing was changed. \"usher room list\" shows those there are", c.args[0])
 		}
 		return err

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // roomInvite mails the addresses of a file the link by which they join a room.
@@ -23,7 +23,7 @@ func roomInvite(ctx context.Context, c *call) error {
 		addresses = strings.Split(text, "\n")
 		return err
 	}
-	return c.withRooms(ctx, fs, 1, check, func(rooms gate.Control) error {
+	return c.withRooms(ctx, fs, 1, check, func(rooms waitingroom.Control) error {
 		sent, err := rooms.Invite(ctx, c.args[0], addresses, again)
 		return c.done(err, "%s: "+thousands(sent)+" mails with an invitation are on their way. \"usher serve\" sends them.")
 	})

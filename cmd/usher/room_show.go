@@ -7,12 +7,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // roomList shows every waiting room.
 func roomList(ctx context.Context, c *call) error {
-	return c.withRooms(ctx, c.flags(), 0, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 0, nil, func(rooms waitingroom.Control) error {
 		list, err := rooms.List(ctx)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func roomList(ctx context.Context, c *call) error {
 
 // roomShow says how a waiting room is, and what was done to it by whom.
 func roomShow(ctx context.Context, c *call) error {
-	return c.withRooms(ctx, c.flags(), 1, nil, func(rooms gate.Control) error {
+	return c.withRooms(ctx, c.flags(), 1, nil, func(rooms waitingroom.Control) error {
 		r, acts, err := rooms.Show(ctx, c.args[0])
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func roomShow(ctx context.Context, c *call) error {
 }
 
 // writeRoom writes how a room is, a line for each fact.
-func writeRoom(t io.Writer, r gate.Listing, right gate.Accuracy) {
+func writeRoom(t io.Writer, r waitingroom.Listing, right waitingroom.Accuracy) {
 	fmt.Fprintf(t, "%s\t%s\n", r.Name, r.Phase)
 	fmt.Fprintf(t, "in the lobby\t%s\n", thousands(int(r.Lobby)))
 	fmt.Fprintf(t, "in line\t%s\n", thousands(int(r.Line)))

@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 func TestSecretSetting_HasNoFlag(t *testing.T) {
@@ -98,7 +98,7 @@ func TestServe_SealsSecretsAndDoesNotStartWithoutTheirKey(t *testing.T) {
 	if err := orders.New(pool).NewKey(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := (gate.Control{DB: pool, Who: "test"}).NewKey(ctx, false); err != nil {
+	if err := (waitingroom.Control{DB: pool, Who: "test"}).NewKey(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := pool.Exec(ctx, `

@@ -8,7 +8,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // sources are what is asked for its figures when Prometheus asks for them. None of them asks the database.
@@ -16,7 +16,7 @@ type sources struct {
 	hub     *realtime.Hub
 	pool    *pgxpool.Pool
 	office  *seats.Office
-	gate    *gate.Gate
+	gate    *waitingroom.Gate
 	unready func() string
 }
 

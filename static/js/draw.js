@@ -1,5 +1,5 @@
 // The draw of a waiting room, done again: who got which number follows from a secret that was committed to before, a
-// public random number that came after, and how many people there were. The same as seats/gate/draw.go says in Go.
+// public random number that came after, and how many people there were. The same as seats/waitingroom/draw.go says in Go.
 
 const bytes = hex => Uint8Array.from(hex?.match(/../g) ?? [], b => parseInt(b, 16))
 const hex = buffer => Array.from(new Uint8Array(buffer), b => b.toString(16).padStart(2, '0')).join('')

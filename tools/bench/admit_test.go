@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 const (
@@ -22,13 +22,13 @@ const (
 )
 
 // fullRoom is a room that was called, and is taken but for a few slots.
-func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *gate.Room {
+func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *waitingroom.Room {
 	ctx := b.Context()
 	event, room := fmt.Sprintf("event-%d", slots), fmt.Sprintf("room-%d", slots)
 	if _, err := seats.CreateEvent(ctx, db, seats.NewEvent{Slug: event, Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := (gate.Control{DB: db, Who: "bench"}).Create(ctx, gate.NewRoom{Slug: room, Name: "Bench", Events: []string{event}, Slots: slots}); err != nil {
+	if _, err := (waitingroom.Control{DB: db, Who: "bench"}).Create(ctx, waitingroom.NewRoom{Slug: room, Name: "Bench", Events: []string{event}, Slots: slots}); err != nil {
 		b.Fatal(err)
 	}
 	for _, sql := range []string{
@@ -46,7 +46,7 @@ func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *gate.Room {
 			b.Fatal(err)
 		}
 	}
-	r, err := gate.New(db, db.Config().ConnString(), quiet).Room(ctx, room)
+	r, err := waitingroom.New(db, db.Config().ConnString(), quiet).Room(ctx, room)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *gate.Room {
 }
 
 // token is what the browser of somebody in line keeps.
-func token(b *testing.B, g *gate.Gate, room *gate.Room, holder seats.ID, index int64) string {
-	text, err := g.Sign(b.Context(), gate.Place{Room: room.ID, Epoch: 1, Kind: gate.Line, Index: index}, holder)
+func token(b *testing.B, g *waitingroom.Gate, room *waitingroom.Room, holder seats.ID, index int64) string {
+	text, err := g.Sign(b.Context(), waitingroom.Place{Room: room.ID, Epoch: 1, Kind: waitingroom.Line, Index: index}, holder)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func BenchmarkAdmissions(b *testing.B) {
 		b.Run(fmt.Sprint(slots), func(b *testing.B) {
 			db := postgres(b, 16)
 			room := fullRoom(b, db, slots)
-			g := gate.New(db, db.Config().ConnString(), quiet)
+			g := waitingroom.New(db, db.Config().ConnString(), quiet)
 			ctx, cancel := context.WithTimeout(b.Context(), measured)
 			defer cancel()
 			var next, in, full atomic.Int64

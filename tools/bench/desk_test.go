@@ -15,7 +15,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // openDesks is how many live desks organizers have open.
@@ -32,7 +32,7 @@ type staffed struct {
 
 func newStaffed(b *testing.B) *staffed {
 	db := postgres(b, 32)
-	o, rooms, hub := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
+	o, rooms, hub := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	organizers := desk.New(db, func() {})
 	desks := handlers.NewDesks(organizers, o, rooms, quiet)

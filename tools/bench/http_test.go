@@ -17,7 +17,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // addressHeader is where the sites of benchmarks believe a request comes from.
@@ -69,7 +69,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: gate.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }

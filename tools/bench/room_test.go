@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // lobby is a whole site on a loopback address, with a waiting room whose lobby is open.
@@ -29,10 +29,10 @@ func newLobby(b *testing.B) *lobby {
 		b.Fatal(err)
 	}
 	opens := time.Now().Add(24 * time.Hour)
-	if _, err := (gate.Control{DB: db, Who: "bench"}).Create(b.Context(), gate.NewRoom{Name: "Bench", Events: []string{"bench"}, OpensAt: &opens}); err != nil {
+	if _, err := (waitingroom.Control{DB: db, Who: "bench"}).Create(b.Context(), waitingroom.NewRoom{Name: "Bench", Events: []string{"bench"}, OpensAt: &opens}); err != nil {
 		b.Fatal(err)
 	}
-	o, rooms, hub := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
+	o, rooms, hub := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	start(b, rooms.Run)
 	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet}))

@@ -14,9 +14,9 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/desk"
-	"github.com/usherbox/usher/seats/gate"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -35,7 +35,7 @@ type waited struct {
 
 func newWaited(b *testing.B) *waited {
 	db := postgres(b, 32)
-	o, rooms, hub, sold := office(b, db, true), gate.New(db, db.Config().ConnString(), quiet), realtime.NewHub(), orders.New(db)
+	o, rooms, hub, sold := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub(), orders.New(db)
 	start(b, hub.Run)
 	lists := waitlist.New(db, o, quiet)
 	lists.Wrote = sold.WroteMail

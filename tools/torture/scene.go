@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/gate"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // Scenes names what is tried beside the hall.
@@ -59,8 +59,8 @@ func (r *run) setScenes(ctx context.Context, conn *pgx.Conn) error {
 	if !r.plays(sceneRoom) {
 		return nil
 	}
-	control := gate.Control{DB: conn, Who: "torture"}
-	_, err := control.Create(ctx, gate.NewRoom{
+	control := waitingroom.Control{DB: conn, Who: "torture"}
+	_, err := control.Create(ctx, waitingroom.NewRoom{
 		Slug: roomSlug, Name: "Torture", Events: []string{slugOf(sceneRoom)}, Slots: roomSlots, Valid: 10 * time.Second, Idle: time.Second, Stay: 4 * time.Second,
 	})
 	return err

@@ -1,0 +1,136 @@
+package waitingroom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Kinds of evidence.
+const (
+	EvidenceRoom      = "room"      // its rules and its counts, at the moment of asking
+	EvidenceDraw      = "draw"      // the record of its draw, if that was made
+	EvidenceControl   = "control"   // something an organizer did, or a limit that people met
+	EvidenceCall      = "call"      // numbers that were called
+	EvidenceAdmission = "admission" // a number that let somebody in, or was given up
+)
+
+// Evidence is one line of what a room did, for whoever has to show later that its rules were kept. Nobody's address is in
+// it; the holder of a number is a random word that stands in the books as well.
+type Evidence struct {
+	Kind string    `json:"kind"`
+	At   time.Time `json:"at"`
+
+	Epoch   int32      `json:"epoch,omitempty"`
+	First   int64      `json:"first,omitempty"`   // call: the first of the numbers
+	Number  int64      `json:"number,omitempty"`  // admission: the number; call: the last one
+	Holder  *seats.ID  `json:"holder,omitempty"`  // admission: who it let in
+	Entered int        `json:"entered,omitempty"` // admission: how often; not at all if it was given up before
+	LeftAt  *time.Time `json:"left_at,omitempty"`
+	Outcome string     `json:"outcome,omitempty"` // admission: bought, gave up, went away; empty while it may be used
+	Seats   int        `json:"seats,omitempty"`   // admission: how many they bought
+
+	Who    string `json:"who,omitempty"` // control
+	What   string `json:"what,omitempty"`
+	Detail string `json:"detail,omitempty"`
+
+	Room       *Rules  `json:"room,omitempty"`
+	Draw       *Record `json:"draw,omitempty"`
+	Commitment Hex     `json:"commitment,omitempty"` // draw: what everybody was told before
+}
+
+// Rules are what a room promised, and how far it came.
+type Rules struct {
+	Slug    string     `json:"slug"`
+	Name    string     `json:"name"`
+	Mode    string     `json:"mode"`
+	Entry   string     `json:"entry"`
+	Work    int        `json:"work,omitempty"`    // rounds in each try of a browser before it joins
+	Worked  int64      `json:"worked,omitempty"`  // places of browsers that did so
+	Patient int64      `json:"patient,omitempty"` // places of browsers that waited a minute instead
+	Persons int64      `json:"persons,omitempty"` // places of verified addresses
+	Phase   Phase      `json:"phase"`
+	OpensAt *time.Time `json:"opens_at,omitempty"`
+	Lobby   int64      `json:"lobby"`
+	Line    int64      `json:"line"`
+	Serving int64      `json:"serving"`
+	Slots   int        `json:"slots"`
+	Rate    float64    `json:"rate"`  // 0: no limit
+	Valid   float64    `json:"valid"` // seconds that a called number may be used
+	Idle    float64    `json:"idle"`  // seconds inside without a sign of life
+	Stay    float64    `json:"stay"`  // seconds inside without a seat
+}
+
+const roomBySlugSQL = `SELECT ` + stateColumns + ` FROM room r WHERE r.slug = $1`
+
+const evidenceSQL = `
+SELECT 'control' AS kind, at, 0, 0::bigint, 0::bigint, NULL::uuid, 0, NULL::timestamptz, '', 0, who, what, detail, id AS rank
+  FROM control WHERE room_id = $1
+UNION ALL
+SELECT 'call', at, epoch, 1 + coalesce(lag(serving) OVER (PARTITION BY epoch ORDER BY serving), 0), serving, NULL, 0, NULL, '', 0, '', '', '', serving
+  FROM called WHERE room_id = $1
+UNION ALL
+SELECT 'admission', admitted_at, epoch, 0, number, CASE WHEN $2::boolean THEN holder END, entered, left_at, coalesce(outcome, ''), seats, '', '', '', number
+  FROM admission WHERE room_id = $1
+ ORDER BY at, kind DESC, rank`
+
+const cameBySQL = `
+SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by = 'patience'), count(*) FILTER (WHERE came_by = 'address')
+  FROM entrant WHERE room_id = $1 AND epoch = $2`
+
+const oneMomentSQL = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+
+// Evidence gives everything a room did to each, in the order of time after the room itself, as of one moment. Holders are
+// told only if asked for: with the books they say who somebody is. ErrNoRoom if there is no such room.
+func (c Control) Evidence(ctx context.Context, slug string, holders bool, each func(Evidence) error) error {
+	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, oneMomentSQL); err != nil {
+			return err
+		}
+		var s State
+		if err := s.scan(tx.QueryRow(ctx, roomBySlugSQL, slug)); err != nil {
+			return err
+		}
+		rules := s.rules()
+		if err := tx.QueryRow(ctx, cameBySQL, s.ID, s.Epoch).Scan(&rules.Worked, &rules.Patient, &rules.Persons); err != nil {
+			return err
+		}
+		if err := each(Evidence{Kind: EvidenceRoom, At: s.Now, Epoch: s.Epoch, Room: rules}); err != nil {
+			return err
+		}
+		if record, drawn := s.Record(); drawn {
+			if err := each(Evidence{Kind: EvidenceDraw, At: *s.DrawnAt, Epoch: s.Epoch, Draw: &record, Commitment: s.Commitment}); err != nil {
+				return err
+			}
+		}
+		rows, err := tx.Query(ctx, evidenceSQL, s.ID, holders)
+		if err != nil {
+			return err
+		}
+		var e Evidence
+		var rank int64
+		_, err = pgx.ForEachRow(rows, []any{
+			&e.Kind, &e.At, &e.Epoch, &e.First, &e.Number, &e.Holder, &e.Entered, &e.LeftAt, &e.Outcome, &e.Seats, &e.Who, &e.What, &e.Detail, &rank,
+		}, func() error { return each(e) })
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNoRoom
+	}
+	if err != nil {
+		return fmt.Errorf("waitingroom: what room %q did: %w", slug, err)
+	}
+	return nil
+}
+
+func (s *State) rules() *Rules {
+	return &Rules{
+		Slug: s.Slug, Name: s.Name, Mode: s.Mode, Entry: s.Entry, Work: s.Work, Phase: s.Phase, OpensAt: s.OpensAt, Lobby: s.Lobby, Line: s.Line,
+		Serving: s.Serving, Slots: s.Slots, Rate: s.Rate, Valid: s.Valid.Seconds(), Idle: s.Idle.Seconds(), Stay: s.Stay.Seconds(),
+	}
+}

@@ -1,0 +1,122 @@
+package waitingroom
+
+import (
+	"context"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Read has a node without loops look at the room.
+func (r *Room) Read(ctx context.Context) error { return r.read(ctx) }
+
+// Look has a node without loops do once what its loop does.
+func (g *Gate) Look(ctx context.Context) error { return g.look(ctx) }
+
+// RunDeaf is Run on a node that hears no bell.
+func (g *Gate) RunDeaf(ctx context.Context) error { return g.keepOn(ctx, g.lookOnAndOn) }
+
+// Forget has a node forget what it remembers of a room.
+func (r *Room) Forget() {
+	r.draw.Store(nil)
+	r.record.Store(nil)
+	r.status.Store(nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.recent = map[seats.ID]Place{}
+}
+
+// Tick has a node without loops call numbers, from what it knew of the room before.
+func (r *Room) Tick(ctx context.Context) error { return r.tick(ctx) }
+
+// Pace is how long the loop of a node would sleep now, if no bell rang.
+func (g *Gate) Pace() time.Duration { return g.pace() }
+
+// Still has the room have seen no change for so long that it is no longer in use.
+func (r *Room) Still() { r.moved.Store(0) }
+
+// HereAt is Here at another time.
+func (r *Room) HereAt(p Place, at time.Time) { r.here(p, at) }
+
+// CountAt has a node without loops do what it does when the window of signs of life at that time begins.
+func (r *Room) CountAt(ctx context.Context, at time.Time) error {
+	return r.count(ctx, r.state.Load(), at)
+}
+
+// ReadPresence has a node without loops read what all nodes counted.
+func (r *Room) ReadPresence(ctx context.Context) error { return r.readPresence(ctx) }
+
+// Present is who was there last; nil while nobody was counted.
+func (r *Room) Present() *Presence {
+	p, _ := r.present(r.state.Load())
+	return p
+}
+
+// DrawnFor tells whether a place is to give a sign of life in the window at a time.
+func DrawnFor(p Place, at time.Time, share float64) bool { return drawnFor(p, windowAt(at), share) }
+
+// Lately is within which time 95 % of the claims of the last seconds were answered, and which share of them failed.
+func (g *Gate) Lately(now time.Time) (time.Duration, float64) { return g.claims.lately(now) }
+
+// Habits is what a tick would think now of what people do.
+func (r *Room) Habits(ctx context.Context) (Habits, error) {
+	seen, _, err := r.see(ctx, r.state.Load())
+	return seen.Habits, err
+}
+
+// NoteGone has a node without loops note who went away.
+func (r *Room) NoteGone(ctx context.Context) error { return r.noteGone(ctx) }
+
+// ChallengeAt makes work at another time.
+func (r *Room) ChallengeAt(ctx context.Context, now time.Time) (Challenge, error) {
+	return r.challengeAt(ctx, now)
+}
+
+// ProveAt is Prove at another time.
+func (r *Room) ProveAt(ctx context.Context, p *Proof, now time.Time) error {
+	return r.proveAt(ctx, p, now)
+}
+
+// SignedAgain is a challenge with other parameters, as only the house can make it.
+func (g *Gate) SignedAgain(ctx context.Context, c Challenge, change func(*Parameters)) (Challenge, error) {
+	k, err := g.keys.signing(ctx)
+	change(&c.Parameters)
+	c.Signature = k.challenge(&c.Parameters)
+	return c, err
+}
+
+// AskForKeys has the database be asked for keys, until what it returns is called.
+func (g *Gate) AskForKeys() (answered func()) {
+	g.keys.asked.Lock()
+	return g.keys.asked.Unlock
+}
+
+var (
+	BucketOf = bucketOf
+	EndOf    = endOf
+
+	CohortsSQL = cohortsSQL
+)
+
+// Asking is how many people wait for the next statement that lets people in.
+func (r *Room) Asking() int { return r.comers.Waiting() }
+
+// Joining is how many people wait for the next statement that gives places.
+func (r *Room) Joining() int { return r.joiners.Waiting() }
+
+// Shows has these people give a sign of life at once.
+func (r *Room) Shows(ctx context.Context, holders ...seats.ID) error {
+	return r.seeInside(ctx, comersOf(holders))
+}
+
+// ComesBack has these people, whose time inside is over, ask at once to be let in.
+func (r *Room) ComesBack(ctx context.Context, holders ...seats.ID) error {
+	return r.tryAdmit(ctx, comersOf(holders))
+}
+
+func comersOf(holders []seats.ID) (list []*comer) {
+	for i, holder := range holders {
+		list = append(list, &comer{holder: holder, number: int64(i + 1)})
+	}
+	return list
+}

@@ -1,0 +1,204 @@
+package waitingroom_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitingroom"
+)
+
+// given is every place that was given, by what it is.
+type given struct {
+	mu     sync.Mutex
+	places map[waitingroom.Place]int
+	failed []error
+}
+
+// crowd has n people join on these nodes, beside each other.
+func (g *given) crowd(t testing.TB, nodes []*node, workers, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			r := nodes[w%len(nodes)].room
+			for range n {
+				p, _, err := r.Join(t.Context(), seats.NewID(), "")
+				g.mu.Lock()
+				if err != nil {
+					g.failed = append(g.failed, err)
+				} else {
+					g.places[p]++
+				}
+				g.mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// wrong says what is against the promise that places are unique and without gaps, given what the room counted.
+func (g *given) wrong(lobby, line int64) (problems []string) {
+	count := map[waitingroom.Kind]int64{}
+	for p, times := range g.places {
+		count[p.Kind]++
+		if times > 1 {
+			problems = append(problems, "a place was given twice")
+		}
+		if p.Kind == waitingroom.Lobby && p.Index > lobby || p.Kind == waitingroom.Line && p.Index > line || p.Index < 1 {
+			problems = append(problems, "a place is beyond what the room counted")
+		}
+	}
+	if count[waitingroom.Lobby] != lobby || count[waitingroom.Line] != line {
+		problems = append(problems, "the places have gaps")
+	}
+	return problems
+}
+
+func TestPlacesAreUniqueAndGaplessAcrossTheMomentTheLobbyCloses(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour)})
+	nodes := []*node{h.node(t, true), h.node(t, false), h.node(t, true)}
+	g := &given{places: map[waitingroom.Place]int{}}
+	var crowd sync.WaitGroup
+	crowd.Go(func() { g.crowd(t, nodes, 60, 60) })
+	eventually(t, "a thousand joined", func() bool { return h.one(t, `SELECT lobby FROM room`) > 1000 })
+	if err := h.c.Open(t.Context(), "evening", nil); err != nil {
+		t.Fatal(err)
+	}
+	frozen := int64(-1)
+	eventually(t, "the lobby closed", func() bool { return h.one(t, `SELECT count(*) FROM room WHERE phase <> 'lobby'`) == 1 })
+	frozen = h.one(t, `SELECT lobby FROM room`)
+	crowd.Wait()
+	lobby, line := h.one(t, `SELECT lobby FROM room`), h.one(t, `SELECT line FROM room`)
+	if lobby != frozen {
+		t.Errorf("the lobby had %d when it closed and %d later", frozen, lobby)
+	}
+	for _, problem := range g.wrong(lobby, line) {
+		t.Error(problem)
+	}
+	for _, err := range g.failed {
+		t.Error(err)
+	}
+	if lobby+line != 3600 || line == 0 {
+		t.Errorf("%d in the lobby and %d in line are not 3,600 people around the closing", lobby, line)
+	}
+	eventually(t, "all numbers are known", func() bool {
+		for p := range g.places {
+			if nodes[0].room.Number(p) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	seen := map[int64]bool{}
+	for p := range g.places {
+		n := nodes[0].room.Number(p)
+		if seen[n] || n < 1 || n > lobby+line || (n <= lobby) != (p.Kind == waitingroom.Lobby) {
+			t.Fatalf("place %+v has number %d, which is somebody else's or nobody's", p, n)
+		}
+		seen[n] = true
+	}
+}
+
+func TestTheCheckOfPlacesCatchesPlantedOnes(t *testing.T) {
+	t.Parallel()
+	one, two := waitingroom.Place{Kind: waitingroom.Lobby, Index: 1}, waitingroom.Place{Kind: waitingroom.Lobby, Index: 2}
+	for name, bad := range map[string]map[waitingroom.Place]int{"twice": {one: 2, two: 1}, "gap": {one: 1}, "beyond": {one: 1, {Kind: waitingroom.Lobby, Index: 3}: 1}} {
+		if len((&given{places: bad}).wrong(2, 0)) == 0 {
+			t.Errorf("%s was not noticed", name)
+		}
+	}
+}
+
+func TestTenTabsAndALostAnswerShareOnePlace(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour)})
+	n, who := h.node(t, false), seats.NewID()
+	var tabs sync.WaitGroup
+	var mu sync.Mutex
+	places := map[waitingroom.Place]bool{}
+	for range 10 {
+		tabs.Go(func() {
+			p, _, err := n.room.Join(t.Context(), who, "")
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			places[p] = true
+			mu.Unlock()
+		})
+	}
+	tabs.Wait()
+	if len(places) != 1 {
+		t.Errorf("ten tabs of one browser have the places %v", places)
+	}
+	p, token, err := n.room.Join(t.Context(), who, "")
+	if err != nil || !places[p] {
+		t.Errorf("asked again: %v, %v", p, err)
+	}
+	other := h.node(t, false)
+	if again, same, err := other.room.Join(t.Context(), who, token); err != nil || again != p || same != token {
+		t.Errorf("on another node the place is %v, %v instead of %v", again, err, p)
+	}
+	if got := h.one(t, `SELECT lobby FROM room`); got != 1 {
+		t.Errorf("the lobby counts %d", got)
+	}
+}
+
+func TestNobodyJoinsBeforeTheLobbyOpensOrAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{LobbyOpensAt: in(time.Hour), OpensAt: in(2 * time.Hour)})
+	n := h.node(t, false)
+	if _, _, err := n.room.Join(t.Context(), seats.NewID(), ""); !errors.Is(err, waitingroom.ErrNotYet) {
+		t.Errorf("before the lobby: %v", err)
+	}
+	if err := h.c.End(t.Context(), "evening", "It rains."); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.room.Join(t.Context(), seats.NewID(), ""); !errors.Is(err, waitingroom.ErrEnded) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestOnePersonHasOneNumberWithHoweverManyBrowsers(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Entry: waitingroom.EntryEmail})
+	nodes := []*node{h.node(t, false), h.node(t, false)}
+	if _, _, err := nodes[0].room.Join(t.Context(), seats.NewID(), ""); !errors.Is(err, waitingroom.ErrEmail) {
+		t.Errorf("without an address: %v", err)
+	}
+	if _, _, err := nodes[0].room.JoinAs(t.Context(), seats.NewID(), "", "made up"); !errors.Is(err, waitingroom.ErrNoPlace) {
+		t.Errorf("with a made up invitation: %v", err)
+	}
+	g := &given{places: map[waitingroom.Place]int{}}
+	var all sync.WaitGroup
+	for person := range 30 {
+		for browser := range 8 {
+			all.Go(func() {
+				r := nodes[browser%2].room
+				invitation, err := r.Invitation(t.Context(), " Ann"+string(rune('a'+person))+"@Example.org")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p, _, err := r.JoinAs(t.Context(), seats.NewID(), "", invitation)
+				if err != nil {
+					t.Error(err)
+				}
+				g.mu.Lock()
+				g.places[p] = 1
+				g.mu.Unlock()
+			})
+		}
+	}
+	all.Wait()
+	for _, problem := range g.wrong(30, 0) {
+		t.Error(problem)
+	}
+	if lobby := h.one(t, `SELECT lobby FROM room`); lobby != 30 {
+		t.Errorf("30 people are %d in the lobby", lobby)
+	}
+}

@@ -1,0 +1,161 @@
+package waitingroom_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/waitingroom"
+)
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
+
+// house is one event with a room, in a database of its own.
+type house struct {
+	ctx context.Context // of the test
+	dsn string
+	db  *pgxpool.Pool
+	c   waitingroom.Control
+}
+
+// failer is a test, or one try of a machine.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// build makes a house: an event "evening" of places without labels, covered by the room "evening".
+func build(t testing.TB, n waitingroom.NewRoom) *house {
+	t.Helper()
+	h := &house{ctx: t.Context(), dsn: seatstest.DSN(t)}
+	h.db = h.pool(t)
+	h.c = waitingroom.Control{DB: h.db, Who: "test"}
+	p, ok := plan.Named("conference")
+	if !ok {
+		t.Fatal("there is no plan for it")
+	}
+	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
+		t.Fatal(err)
+	}
+	n.Name, n.Events = "Evening", []string{"evening"}
+	if _, err := h.c.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) pool(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	db, err := seats.Connect(context.Background(), h.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// node is one node of the house.
+type node struct {
+	db     *pgxpool.Pool
+	office *seats.Office
+	gate   *waitingroom.Gate
+	room   *waitingroom.Room
+	sale   *seats.Sale
+	ends   []func()
+	ended  bool
+}
+
+// node starts one more node. The loops of its gate run only if it is told so: without them it does what it is asked, and
+// no more.
+func (h *house) node(t testing.TB, run bool) *node {
+	t.Helper()
+	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
+	office := seats.NewOffice(db, log)
+	n := &node{db: db, office: office, gate: waitingroom.New(db, h.dsn, log)}
+	n.gate.Ended = office.Ended
+	t.Cleanup(n.stop)
+	n.start(office.Run)
+	if run {
+		n.run(t)
+	}
+	var err error
+	if n.room, err = n.gate.Room(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	if n.sale, err = office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// run starts the loops of the gate.
+func (n *node) run(t testing.TB) {
+	t.Helper()
+	n.start(n.gate.Run)
+}
+
+func (n *node) start(run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	n.ends = append(n.ends, func() { cancel(); <-done })
+}
+
+func (n *node) stop() {
+	if !n.ended {
+		n.ended = true
+		for _, end := range n.ends {
+			end()
+		}
+	}
+}
+
+func (h *house) exec(t failer, sql string, args ...any) {
+	t.Helper()
+	if _, err := h.db.Exec(h.ctx, sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (h *house) one(t failer, sql string, args ...any) (n int64) {
+	t.Helper()
+	if err := h.db.QueryRow(h.ctx, sql, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// read has a node without loops look at the room.
+func (n *node) read(t testing.TB) {
+	t.Helper()
+	if err := n.room.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits for a condition with a generous limit.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("it never came to be: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func in(d time.Duration) *time.Time {
+	at := time.Now().Add(d)
+	return &at
+}

@@ -1,0 +1,162 @@
+package waitingroom
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// WindowLength is how long a page has for one sign of life.
+	WindowLength = 30 * time.Second
+
+	mostBeats    = 500 * 30 // signs of life in one window that a room wants at most
+	mostCounts   = 256      // counts of one presence
+	keptPresence = 40       // windows a node remembers: 20 minutes
+)
+
+// counts is the signs of life of one room on one node. Who waits is counted by a sample: a page gives a sign in a window
+// only if its place is drawn for it, which the server checks.
+type counts struct {
+	mu     sync.Mutex
+	window int64
+	share  float64            // of the places that are drawn in this window
+	came   map[Place]struct{} // in this window
+	wrote  bool               // the last window had somebody
+	past   []Presence         // of all nodes, oldest first
+}
+
+// drawnFor tells whether a place is to give a sign of life in a window, if that share of places is: the first eight bytes
+// of SHA-256 of room (8 bytes, big-endian), epoch (4), kind (1), index (8) and window (8), as a fraction of 1.
+func drawnFor(p Place, window int64, share float64) bool {
+	b := binary.BigEndian.AppendUint64(nil, uint64(p.Room))
+	b = binary.BigEndian.AppendUint32(b, uint32(p.Epoch))
+	b = binary.BigEndian.AppendUint64(append(b, byte(p.Kind)), uint64(p.Index))
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(window)))
+	return float64(binary.BigEndian.Uint64(sum[:])) < share*math.MaxUint64
+}
+
+func windowAt(at time.Time) int64 { return at.Unix() / int64(WindowLength/time.Second) }
+
+// Here is the sign of life of somebody who waits. It stores nothing but a place in memory, until the window is over.
+func (r *Room) Here(p Place) { r.here(p, time.Now()) }
+
+func (r *Room) here(p Place, at time.Time) {
+	c := &r.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.came != nil && windowAt(at) == c.window && r.Number(p) > 0 && drawnFor(p, c.window, c.share) && len(c.came) < 4*mostBeats {
+		c.came[p] = struct{}{}
+	}
+}
+
+// share is which part of those who wait gives a sign of life in each window.
+func (s *State) share() float64 {
+	return min(1, mostBeats/float64(max(1, s.last()-s.Serving)))
+}
+
+const countSQL = `
+INSERT INTO presence (room_id, node, width, people) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (room_id, node) DO UPDATE SET counted_at = clock_timestamp(), width = excluded.width, people = excluded.people`
+
+// count ends a window that is over at this time: it writes how many were here, reads how many were anywhere, and notes
+// who went away. Where nobody was it writes nothing.
+func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
+	now := windowAt(at)
+	c := &r.counts
+	c.mu.Lock()
+	if c.window == now {
+		c.mu.Unlock()
+		return nil
+	}
+	came, share := c.came, c.share
+	c.window, c.share, c.came = now, s.share(), map[Place]struct{}{}
+	writes := len(came) > 0 || c.wrote
+	c.wrote = len(came) > 0
+	c.mu.Unlock()
+	if writes {
+		width := widthFor(s.last())
+		people := make([]float32, min(mostCounts, (s.last()+width-1)/width))
+		for p := range came {
+			if at := (r.Number(p) - 1) / width; at >= 0 && at < int64(len(people)) {
+				people[at] += float32(1 / share)
+			}
+		}
+		if _, err := r.gate.db.Exec(ctx, countSQL, r.ID, r.gate.node, width, people); err != nil {
+			return fmt.Errorf("waitingroom: room %d: count who is here: %w", r.ID, err)
+		}
+	}
+	if err := r.noteGone(ctx); err != nil {
+		return err
+	}
+	if err := r.noteLimits(ctx); err != nil {
+		return err
+	}
+	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
+		return nil
+	}
+	return r.readPresence(ctx)
+}
+
+// widthFor is how many numbers share a count: the least power of two that is enough.
+func widthFor(last int64) int64 {
+	width := int64(1)
+	for width*mostCounts < last {
+		width *= 2
+	}
+	return width
+}
+
+const presenceSQL = `
+SELECT width, people, clock_timestamp() FROM presence WHERE room_id = $1 AND counted_at > clock_timestamp() - interval '75 seconds' ORDER BY width DESC`
+
+// readPresence adds up what the nodes counted last, in the widest counts of them.
+func (r *Room) readPresence(ctx context.Context) error {
+	rows, err := r.gate.db.Query(ctx, presenceSQL, r.ID)
+	if err != nil {
+		return fmt.Errorf("waitingroom: room %d: who is here: %w", r.ID, err)
+	}
+	var sum Presence
+	var width int64
+	var people []float32
+	_, err = pgx.ForEachRow(rows, []any{&width, &people, &sum.At}, func() error {
+		sum.Width = max(sum.Width, width)
+		for i, n := range people {
+			at := int64(i) * width / sum.Width
+			for int64(len(sum.People)) <= at {
+				sum.People = append(sum.People, 0)
+			}
+			sum.People[at] += float64(n)
+		}
+		people = nil
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("waitingroom: room %d: who is here: %w", r.ID, err)
+	}
+	c := &r.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sum.Width > 0 {
+		c.past = append(c.past[max(0, len(c.past)-keptPresence+1):], sum)
+	}
+	return nil
+}
+
+// present is who was there last, nil while nobody was counted, and which share of them leaves in a second.
+func (r *Room) present(s *State) (*Presence, float64) {
+	c := &r.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.past) == 0 {
+		return nil, 0
+	}
+	last := c.past[len(c.past)-1]
+	return &last, Leaving(c.past, s.Serving, s.last())
+}

@@ -1,0 +1,135 @@
+package waitingroom
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status is what everybody is shown of a room: the same bytes for all, so that anything may cache them.
+type Status struct {
+	Version int64  // of the room: a page that knows a later one of the same epoch leaves this one alone
+	ETag    string // with its quotes
+	JSON    []byte
+	Notice  []byte     // what of it changes from second to second, for those who have a socket
+	Shown   *Published // what JSON says
+}
+
+// Status is what is shown to everybody now. It asks nobody, and is answered while the database is gone.
+func (r *Room) Status() Status {
+	if s := r.status.Load(); s != nil {
+		return *s
+	}
+	s := r.state.Load()
+	status, err := r.statusOf(s, Published{})
+	if err != nil {
+		r.gate.log.Error("a status could not be made", "room", r.Slug, "error", err)
+	}
+	return status
+}
+
+const shownSQL = `
+SELECT coalesce(sum((SELECT sum(n) FROM unnest(c.free) n)), 0), coalesce(sum((SELECT sum(n) FROM unnest(c.held) n)), 0),
+       coalesce(sum((SELECT sum(n) FROM unnest(c.sold) n)), 0),
+       min((SELECT min(h.expires_at) FROM hold h WHERE h.event_id = e.id AND NOT h.lapsed)),
+       (SELECT at FROM called WHERE room_id = $1 AND epoch = $2 ORDER BY serving DESC LIMIT 1)
+  FROM event e JOIN counter c ON c.event_id = e.id
+ WHERE e.room_id = $1`
+
+// show makes the status anew, once for each look of this node, and tells if it changed.
+func (r *Room) show(ctx context.Context) error {
+	s := r.state.Load()
+	if err := r.count(ctx, s, time.Now()); err != nil {
+		return err
+	}
+	var p Published
+	err := r.gate.db.QueryRow(ctx, shownSQL, r.ID, s.Epoch).Scan(&p.Free, &p.Held, &p.Sold, &p.NextEnds, &p.MovedAt)
+	if err != nil {
+		return fmt.Errorf("waitingroom: room %d: count its seats: %w", r.ID, err)
+	}
+	next, err := r.statusOf(s, p)
+	if err != nil {
+		return err
+	}
+	if before := r.status.Load(); before != nil && (before.Version > next.Version || before.ETag == next.ETag) {
+		return nil
+	}
+	r.status.Store(&next)
+	r.gate.Changed(r)
+	return nil
+}
+
+// freshDraw is how long the draw is told to those who have a socket. Who comes later finds it in the page or the status.
+const freshDraw = 2 * time.Minute
+
+// statusOf completes a status by what the row of the room says. The tag is of all but the time, so that a room where
+// nothing happens has one.
+func (r *Room) statusOf(s *State, p Published) (Status, error) {
+	p.Version, p.Epoch, p.Room, p.Name, p.Phase, p.Entry = s.Version, s.Epoch, s.ID, s.Name, s.Phase, s.Entry
+	p.LobbyOpensAt, p.OpensAt, p.Lobby, p.Line, p.Serving = s.LobbyOpensAt, s.OpensAt, s.Lobby, s.Line, s.Serving
+	p.Outlook, p.Note, p.Beat, p.Work = s.Outlook, s.Note, s.share(), s.AsksWork()
+	if r.gate.Looks != LooksPerSecond {
+		p.Looks = r.gate.Looks
+	}
+	if s.TickedAt == nil {
+		p.Returning = UsualHabits.Returning // nobody looked yet
+	}
+	p.Commitment = s.Commitment
+	if s.Mode == ModeScheduled {
+		p.Beacon = s.Beacon
+	}
+	if s.Phase == PhaseDrawing && s.Beacon == BeaconDrand {
+		p.Round = RoundAfter(*s.ClosedAt)
+	}
+	p.Draw = r.published(s)
+	text, err := json.Marshal(p)
+	if err != nil {
+		return Status{Shown: &p}, fmt.Errorf("waitingroom: room %d: write its status: %w", s.ID, err)
+	}
+	sum := sha256.Sum256(text)
+	p.At = s.Now
+	p.fresh = s.DrawnAt != nil && s.Now.Sub(*s.DrawnAt) < freshDraw
+	if text, err = json.Marshal(p); err != nil {
+		return Status{Shown: &p}, fmt.Errorf("waitingroom: room %d: write its status: %w", s.ID, err)
+	}
+	notice, err := p.notice()
+	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text, Notice: notice, Shown: &p}, err
+}
+
+// Notice is what everybody in the room is told now; see Published.notice.
+func (r *Room) Notice() []byte { return r.Status().Notice }
+
+// away says in the status that the database is gone. The first look after it is back takes that away again.
+func (r *Room) away() {
+	s := r.Status()
+	var p Published
+	if err := json.Unmarshal(s.JSON, &p); err != nil || p.Away {
+		return
+	}
+	p.Away = true
+	text, err := json.Marshal(p)
+	notice, err2 := p.notice()
+	if errors.Join(err, err2) != nil {
+		return
+	}
+	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text, Notice: notice, Shown: &p})
+	r.gate.Changed(r)
+}
+
+// published is the record of the draw, made once; nil before the draw.
+func (r *Room) published(s *State) *Record {
+	if known := r.record.Load(); known != nil && known.Epoch == s.Epoch {
+		return known
+	}
+	record, ok := s.Record()
+	if !ok {
+		return nil
+	}
+	r.record.Store(&record)
+	return &record
+}
