@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"sync"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -192,4 +193,41 @@ func TestAHold_ReachesPagesOnAnotherNodeThatWereOpenBeforeIt(t *testing.T) {
 	ann.giveBack("Stalls/C/13")
 	onThere(func() { check(t, expect.Locator(ann.tray().Locator(`[data-seat]`)).ToHaveCount(1)) })
 	check(t, expect.Locator(checkout.Locator(".bill li:not(.total)")).ToHaveCount(1))
+}
+
+// The answer that shows two seats was of before the second one was let go, and came after the page was told so.
+func TestCheckout_AnOlderAnswerDoesNotUndoTheLastNews(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre")
+	ann := someone(t, house, "ann", desktop)
+	keeps := someProgram(t, house)
+	keeps.claim(slug, "Stalls/C/12")
+	ann.hasCookiesOf(keeps)
+	ann.visit("/events/" + slug + "/checkout")
+	check(t, expect.Locator(ann.page.Locator(".bill li:not(.total)")).ToHaveCount(1))
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	check(t, ann.page.Route("**/checkout", func(r playwright.Route) {
+		answer, err := r.Fetch()
+		if err != nil {
+			return // the page is gone
+		}
+		once()
+		<-goOn
+		_ = r.Fulfill(playwright.RouteFulfillOptions{Response: answer})
+	}))
+	both := keeps.claim(slug, "Stalls/C/14")
+	<-asked
+	if status, _ := keeps.ask("DELETE", fmt.Sprintf("/events/%s/claims/%d", slug, both.Idx[1]), nil); status >= 300 {
+		t.Fatalf("give back: status %d", status)
+	}
+	check(t, expect.Locator(ann.page.Locator("[data-free-total]")).ToHaveText("987"))
+	later := func() {
+		_, err := ann.page.Evaluate(`() => new Promise(done => setTimeout(done, 1000))`)
+		check(t, err)
+	}
+	later()
+	close(goOn)
+	later()
+	check(t, expect.Locator(ann.page.Locator(".bill li:not(.total)")).ToHaveCount(1))
 }

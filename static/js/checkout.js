@@ -45,8 +45,8 @@ const seats = () => $('#held').dataset.idx
 
 // told takes what the server says is held: the same seats until another time, or others.
 function told({deadline, extensions, idx}) {
-  if (`${idx}` !== seats()) return renew()
-  if (deadline > data.deadline && !held()) return renew()
+  if (`${idx}` !== seats() || deadline > data.deadline && !held()) return renew()
+  turn++ // an answer that is still to come is older
   data.deadline = deadline
   data.extensions = extensions
   explain()
