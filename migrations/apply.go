@@ -50,7 +50,7 @@ func step(ctx context.Context, conn *pgx.Conn, number int, name, sql string, giv
 		if _, err := tx.Exec(ctx, sql); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO migration (number, name, hash) VALUES ($1, $2, $3)`, number, name, hash(name))
+		_, err := tx.Exec(ctx, `INSERT INTO migration (number, name, hash) VALUES ($1, $2, $3)`, number, name, hash(sql))
 		return err
 	})
 }

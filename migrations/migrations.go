@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"regexp"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -28,7 +29,7 @@ CREATE TABLE IF NOT EXISTS migration (
 )`
 
 // Up applies the migrations that a database does not have yet, each in its own transaction, and returns how many that
-// were. It refuses a database that is newer than this program, or one whose applied migrations are not these.
+// were. It refuses a database that is newer than this program, or one with other migrations, and changes nothing there.
 func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, lockNumber); err != nil {
 		return 0, fmt.Errorf("migrations: wait for other nodes: %w", err)
@@ -51,24 +52,30 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	has, err := known(ctx, conn)
+	has, err := readKnown(ctx, conn)
 	if err != nil {
 		return 0, err
+	}
+	for i, was := range has[:min(len(has), len(names))] {
+		if i == 0 && was.Name != names[0] {
+			return 0, fmt.Errorf("migrations: this database begins with %s and was made before the first release, from which usher does not upgrade; nothing was changed: use an empty database", was.Name)
+		}
+		sql, err := files.ReadFile(names[i])
+		if err != nil {
+			return 0, err
+		}
+		if was.Hash != hash(string(sql)) {
+			return 0, fmt.Errorf("migrations: %s is not what was applied to this database: start the usher it was made with, or put the file back and write a new one", names[i])
+		}
 	}
 	if len(has) > len(names) {
 		return 0, fmt.Errorf("migrations: the database is at %d and this program knows %d: start a newer usher", len(has), len(names))
 	}
-	for i, name := range names {
-		if i < len(has) {
-			if has[i] != hash(name) {
-				return applied, fmt.Errorf("migrations: %s is not what was applied to this database: start the usher it was made with, or put the file back and write a new one", name)
-			}
-			continue
-		}
+	for i := len(has); i < len(names); i++ {
 		if !owner {
 			return 0, fmt.Errorf("migrations: the database is at %d, this program needs %d, and this user does not own the tables: run \"usher migrate\" as their owner first", len(has), len(names))
 		}
-		if err := apply(ctx, conn, i+1, name); err != nil {
+		if err := apply(ctx, conn, i+1, names[i]); err != nil {
 			return applied, err
 		}
 		applied++
@@ -79,16 +86,21 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 	return applied, err
 }
 
-func known(ctx context.Context, conn *pgx.Conn) ([]string, error) {
-	rows, err := conn.Query(ctx, `SELECT hash FROM migration ORDER BY number`)
+// known is a migration that a database has.
+type known struct{ Name, Hash string }
+
+func readKnown(ctx context.Context, conn *pgx.Conn) ([]known, error) {
+	rows, err := conn.Query(ctx, `SELECT name, hash FROM migration ORDER BY number`)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: read what is applied: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[known])
 }
 
-func hash(name string) string {
-	sql, _ := files.ReadFile(name) // embedded: cannot fail
-	sum := sha256.Sum256(sql)
+var comment = regexp.MustCompile(`(?m)^[ \t]*--.*\n|[ \t]+--.*$`)
+
+// hash locks the statements of a migration. Its comments may be improved.
+func hash(sql string) string {
+	sum := sha256.Sum256([]byte(comment.ReplaceAllString(sql, "")))
 	return hex.EncodeToString(sum[:])
 }

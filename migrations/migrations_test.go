@@ -24,6 +24,21 @@ func TestEachMigrationHasItsOwnNumber(t *testing.T) {
 	}
 }
 
+func TestHash_LocksStatementsAndNotComments(t *testing.T) {
+	t.Parallel()
+	const sql = "-- A row is a seat.\nCREATE TABLE seat (\n    -- dense\n    idx integer, -- from 0\n    row text CHECK (row <> '-')\n);\n"
+	for edited, same := range map[string]bool{
+		"-- A seat.\n-- Written by seats.\nCREATE TABLE seat (\n    idx integer,\n    row text CHECK (row <> '-') -- a label\n);\n": true,
+		strings.Replace(sql, "integer", "bigint", 1): false,
+		strings.Replace(sql, "'-'", "''", 1):         false,
+		sql + "DROP TABLE seat;\n":                   false,
+	} {
+		if (hash(edited) == hash(sql)) != same {
+			t.Errorf("the hash of this is the same: %t, want %t\n%s", !same, same, edited)
+		}
+	}
+}
+
 func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
 	p, err := StartPrivate(t.Context(), place(t, "data"), silent(), "fsync=off", "shared_buffers=16MB")

@@ -153,15 +153,21 @@ func TestADatabaseThatIsNewerOrDifferentIsRefused(t *testing.T) {
 	if _, err := migrations.Up(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
-	for _, planted := range []string{
-		`UPDATE migration SET hash = 'other' WHERE number = 1`,
-		`INSERT INTO migration SELECT 99, 'newer', 'x'`,
+	for planted, want := range map[string]string{
+		`UPDATE migration SET hash = 'other' WHERE number = 1`:           "is not what was applied",
+		`INSERT INTO migration SELECT 99, 'newer', 'x'`:                  "start a newer usher",
+		`UPDATE migration SET name = '0001_events.sql' WHERE number = 1`: "made before the first release",
+		`UPDATE migration SET name = '0001_events.sql', hash = 'other';
+		 INSERT INTO migration SELECT n, n || '_old.sql', 'x' FROM generate_series(2, 65) n`: "made before the first release",
 	} {
-		if _, err := conn.Exec(t.Context(), planted); err != nil {
+		if _, err := conn.Exec(t.Context(), `BEGIN; `+planted); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := migrations.Up(t.Context(), conn); err == nil {
-			t.Errorf("after %q the database was taken as it is", planted)
+		if n, err := migrations.Up(t.Context(), conn); err == nil || n != 0 || !strings.Contains(err.Error(), want) {
+			t.Errorf("after %q: %d, %v", planted, n, err)
+		}
+		if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package orders_test
 
 import (
 	"errors"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -116,27 +115,6 @@ func TestDue_FreedSeatsAreClaimableAgain(t *testing.T) {
 	label := h.sale.Plan.Label(order.Tickets[0].Idx)
 	if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{label}}); err != nil {
 		t.Errorf("the seat of an unpaid order: %v, want it claimed", err)
-	}
-}
-
-func TestDue_MigrationSparesUnpaidOrdersOfEventsThatBegan(t *testing.T) {
-	t.Parallel()
-	migration, err := os.ReadFile("../../migrations/0061_due_before.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, began := range []bool{true, false} {
-		h := open(t, "theatre", seats.NewEvent{})
-		order := h.later(t, "ann@example.org", 2)
-		h.exec(t, `UPDATE event SET starts_at = clock_timestamp() + CASE WHEN $1 THEN -interval '30 days' ELSE interval '30 days' END`, began)
-		h.exec(t, `UPDATE orders SET due_at = starts_at + interval '1 day', remind_at = NULL FROM event WHERE event.id = orders.event_id`) // as 0057 did
-		h.exec(t, string(migration))
-		h.look(t)
-		now := h.find(t, order.Code)
-		if now.State != orders.Confirmed || (now.DueAt == nil) != began || h.count(t, "mail WHERE kind = 'cancellation'") != 0 {
-			t.Errorf("began %t: the order is %s and due at %v", began, now.State, now.DueAt)
-		}
-		h.wantBooks(t)
 	}
 }
 

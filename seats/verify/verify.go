@@ -98,7 +98,7 @@ SET LOCAL enable_hashjoin TO DEFAULT;
 SET LOCAL enable_mergejoin TO DEFAULT;
 SET LOCAL enable_seqscan TO DEFAULT`
 
-// Holds and changes are written without a look at their event's row; see migrations/0004_answers.sql.
+// Holds and changes have no foreign key to their event: it would cost as much as the row.
 const orphansSQL = `
 SELECT 'hold', event_id, count(*) FROM hold WHERE NOT EXISTS (SELECT FROM event WHERE id = event_id) GROUP BY event_id
  UNION ALL
