@@ -29,8 +29,9 @@ demo: postgres build ## the same with a quiet crowd in it, to see the map live
 build: ## compile bin/usher
 	@go build -o bin/usher ./cmd/usher
 
-generate: ## write the Go of the templates
+generate: ## write the Go of the templates, and static/dist of the scripts and style sheets
 	@go tool templ generate -path views >/dev/null 2>&1 || go tool templ generate -path views
+	@go run -C tools ./bundle ../static
 
 qr: ## build static/js/qr.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
@@ -52,8 +53,8 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
 	@cd tools && go vet ./... && $$(go tool -n staticcheck) ./...
 
-drift: generate ## fail if a template and its Go differ
-	@git diff --exit-code -- views || { echo "run make generate and commit the result"; exit 1; }
+drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
+	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
 # What drives other processes, computes by itself, or hands on what packages beneath it do, is tested without the race
 # detector, which makes it several times as slow. `make race` leaves nothing out.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ var declared = regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{6})`)
 // themes reads the colours from the style sheet. The dark theme replaces what it names.
 func themes(t *testing.T) map[string]palette {
 	t.Helper()
-	source, err := files.ReadFile("css/app.css")
+	source, err := os.ReadFile("css/app.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,17 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/tdewolff/minify/v2"
-	styles "github.com/tdewolff/minify/v2/css"
 )
 
-//go:embed css/*.css js/*.js fonts/*.woff2
+// Scripts and style sheets are written in js and css; make generate writes dist of them (tools/bundle).
+//
+//go:embed dist/*.css dist/*.js fonts/*.woff2
 var files embed.FS
 
 // shelf is everything, by the names that this program uses and by those with hashes.
@@ -48,27 +47,19 @@ func Ready() { site() }
 
 // stock makes all files.
 func stock() (*shelf, error) {
-	contents, err := scripts()
-	if err != nil {
-		return nil, err
-	}
-	if contents, err = bundle(contents); err != nil {
-		return nil, err
-	}
-	for _, pattern := range []string{"css/*.css", "fonts/*.woff2"} {
+	s := &shelf{byName: map[string]string{}, byHash: map[string]*Kept{}, imports: map[string]string{}}
+	for _, pattern := range []string{"dist/*", "fonts/*.woff2"} {
 		names, err := fs.Glob(files, pattern)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			if contents[path.Base(name)], err = read(name); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+			content, err := files.ReadFile(name)
+			if err != nil {
+				return nil, err
 			}
+			s.put(path.Base(name), content)
 		}
-	}
-	s := &shelf{byName: map[string]string{}, byHash: map[string]*Kept{}, imports: map[string]string{}}
-	for name, content := range contents {
-		s.put(name, content)
 	}
 	s.css = s.styleSheet()
 	for name := range s.byName {
@@ -84,17 +75,6 @@ func (s *shelf) put(name string, content []byte) {
 
 func (s *shelf) file(name string) *Kept { return s.byHash[s.byName[name]] }
 
-// read leaves out what only people need to read a style sheet.
-func read(name string) ([]byte, error) {
-	content, err := files.ReadFile(name)
-	if err != nil || path.Ext(name) != ".css" {
-		return content, err
-	}
-	m := minify.New()
-	m.Add(".css", &styles.Minifier{})
-	return m.Bytes(".css", content)
-}
-
 // hashedName puts the hash of a file's content into its name.
 func hashedName(base string, content []byte) string {
 	sum, ext := sha256.Sum256(content), path.Ext(base)
@@ -109,6 +89,8 @@ func (s *shelf) styleSheet() string {
 	}
 	return content
 }
+
+var later = regexp.MustCompile(`["']usher/(\w+)["']`) // in a bundle, where what is imported at once has no name any more
 
 // importMap tells browsers where each module is that a script imports when it needs it, or one of those does, by bare
 // names such as "usher/draw"; empty for none.

@@ -2,6 +2,7 @@ package static
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ func ofAttendees() map[string]string {
 	all := map[string]string{}
 	for ahead := []string{"event.js", "buy.js", "checkout.js", "payment.js", "waiting.js", "room.js", "shut.js", "proof.js"}; len(ahead) > 0; ahead = ahead[1:] {
 		name := ahead[0]
-		content, err := files.ReadFile("js/" + name)
+		content, err := os.ReadFile("js/" + name)
 		if err != nil || all[name] != "" {
 			continue
 		}
@@ -48,7 +49,7 @@ func stylesOfAttendees(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, name := range []string{"app.css", "plain.css", "list.css", "order.css", "credit.css", "room.css", "waitlist.css"} {
-		content, err := files.ReadFile("css/" + name)
+		content, err := os.ReadFile("css/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

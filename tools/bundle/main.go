@@ -1,27 +1,91 @@
-package static
+// Command bundle writes the scripts and style sheets that the server embeds: one file for each script that a browser asks
+// for, with what it imports at once, and each style sheet, all without what only people need to read them. It is run by
+// make generate, in the folder of package static, and its output is committed.
+//
+// Scripts are written as modules, small enough to read and to test one by one. What a script imports only when it needs
+// it, by import(), stays a file of its own.
+package main
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"log"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
 )
 
-// Scripts are written as modules, small enough to read and to test one by one. Browsers get one file for each page, with
-// all that its script imports in it. What a script imports only when it needs it, by import(), stays a file of its own.
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 {
+		log.Fatal("usage: bundle FOLDER, which has js and css, and gets dist")
+	}
+	if err := write(os.Args[1]); err != nil {
+		log.Fatal("bundle: ", err)
+	}
+}
+
+// write replaces what is in dist.
+func write(folder string) error {
+	sources, err := read(filepath.Join(folder, "js", "*.js"))
+	if err != nil {
+		return err
+	}
+	made, err := bundle(sources)
+	if err != nil {
+		return err
+	}
+	styles, err := read(filepath.Join(folder, "css", "*.css"))
+	if err != nil {
+		return err
+	}
+	m := minify.New()
+	m.Add(".css", &css.Minifier{})
+	for name, style := range styles {
+		if made[name], err = m.Bytes(".css", style); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	dist := filepath.Join(folder, "dist")
+	if err := errors.Join(os.RemoveAll(dist), os.Mkdir(dist, 0o755)); err != nil {
+		return err
+	}
+	for name, content := range made {
+		if err := os.WriteFile(filepath.Join(dist, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads files as they were written.
+func read(pattern string) (map[string][]byte, error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("no file is %s", pattern))
+	}
+	contents := map[string][]byte{}
+	for _, name := range names {
+		if contents[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
 
 var (
 	imported = regexp.MustCompile(`\bfrom ?["']usher/(\w+)["']`)
-	later    = regexp.MustCompile(`["']usher/(\w+)["']`) // in a bundle, where what is imported at once has no name any more
 	byNeed   = regexp.MustCompile(`\bimport\(["']usher/(\w+)["']\)`)
 )
 
-// entries are the scripts that browsers ask for: those nobody imports, and those imported when they are needed.
+// entries are the scripts that browsers ask for: those that no other imports, and those imported when they are needed.
 func entries(sources map[string][]byte) (names []string) {
 	inside, own := map[string]bool{}, map[string]bool{}
 	for _, source := range sources {
@@ -90,19 +154,4 @@ func find(b api.PluginBuild, sources map[string][]byte) {
 		text := string(sources[a.Path])
 		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 	})
-}
-
-// scripts reads the modules as they were written.
-func scripts() (map[string][]byte, error) {
-	sources := map[string][]byte{}
-	names, err := fs.Glob(files, "js/*.js")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if sources[path.Base(name)], err = files.ReadFile(name); err != nil {
-			return nil, err
-		}
-	}
-	return sources, nil
 }

@@ -1,0 +1,1 @@
+var t=document.querySelector("form"),o=e=>{t.querySelector("[data-work]").hidden=!e,t.querySelector("[data-patience]").hidden=e};o(!0);import("usher/work").then(({pass:e})=>e(document.body.dataset.event)).then(()=>location.replace(t.from.value)).catch(e=>{console.warn(e),o(!1)});
