@@ -45,6 +45,13 @@
 // browsers uses two browsers, and needs no race. One slot is all that a holder has at a time, whatever their places. Where
 // that matters, people enter by address: there a person has a row, and one place, however they come.
 //
+// # The way through
+//
+// control.go makes a room. join.go gives a place, after the proof of work.go; place.go signs it. draw.go numbers the
+// lobby. run.go looks at each room every second: controller.go says how many numbers it calls. admit.go lets a called
+// number in, and ends its slot. presence.go counts who still waits, estimate.go tells how long; status.go publishes it.
+// evidence.go exports what happened.
+//
 // # How to use it
 //
 // A node has one Gate, and runs it: waitingroom.New, then Run. For a request about an event, Gate.Of tells its room, or nil; that

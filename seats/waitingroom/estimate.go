@@ -1,63 +1,12 @@
 package waitingroom
 
 import (
+	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 )
-
-// Presence is how many people were still there at a time, by their numbers: a sample, scaled up.
-type Presence struct {
-	At     time.Time
-	Width  int64     // how many numbers share a count
-	People []float64 // the first count is of the numbers 1 to Width
-}
-
-// Between is how many people with numbers above after, up to upTo, were there.
-func (p *Presence) Between(after, upTo int64) (people float64) {
-	for i, n := range p.People {
-		first := int64(i) * p.Width
-		if part := min(upTo, first+p.Width) - max(after, first); part > 0 {
-			people += n * float64(part) / float64(p.Width)
-		}
-	}
-	return people
-}
-
-// share is the part of the numbers from after to upTo whose people were there. The share of few numbers is that of more of
-// them, up to last: a sample of few people says little.
-func (p *Presence) share(after, upTo, last int64) float64 {
-	upTo = min(max(upTo, after+5*p.Width), last)
-	return min(1, p.Between(after, upTo)/float64(max(1, upTo-after)))
-}
-
-// usualLeaving is the share of those who wait that leaves in a second, while it is not measured: half of them in three
-// hours.
-const usualLeaving = math.Ln2 / (3 * 3600)
-
-// Leaving is the share of those present that gives up in a second, from counts of the last 20 minutes or so, oldest first.
-// Only numbers that had been given out at the first count and were not called at the last tell something: those between
-// after and upTo. It is the slope of a line through the logarithms of the counts, mixed with what is usual as long as they
-// say little.
-func Leaving(counts []Presence, after, upTo int64) float64 {
-	var n, seconds, logs float64
-	points := make([][2]float64, 0, len(counts))
-	for i := range counts {
-		if people := counts[i].Between(after, upTo); people >= 1 {
-			p := [2]float64{counts[i].At.Sub(counts[0].At).Seconds(), math.Log(people)}
-			n, seconds, logs = n+1, seconds+p[0], logs+p[1]
-			points = append(points, p)
-		}
-	}
-	var slope, spread float64
-	for _, p := range points {
-		dt := p[0] - seconds/n
-		spread += dt * dt
-		slope += dt * (p[1] - logs/n)
-	}
-	// What is usual counts as ten counts over five minutes do.
-	const weight = 10 * 300 * 300 / 12
-	return max(0, (weight*usualLeaving-slope)/(weight+spread))
-}
 
 // Outlook is what a room publishes so that everybody can tell their own wait: the same bytes for all.
 type Outlook struct {
@@ -174,4 +123,48 @@ func NeverMore(before, now int64) int64 {
 		return now
 	}
 	return min(before, now)
+}
+
+// Each call notes what the page tells somebody at that moment, so that it can be said later how right that was.
+
+// sample is somebody who waits: the k-th from now, near ones and far ones alike. 0 if nobody waits.
+func sample(serving, waiting int64, random float64) (number int64) {
+	if waiting < 1 {
+		return 0
+	}
+	return serving + min(waiting, int64(math.Pow(float64(waiting+1), random)))
+}
+
+// told is what the page tells one of those who wait; nil for both if there is nobody, or nothing to tell.
+func (o *Outlook) told(serving, waiting int64) (number *int64, wait *float64) {
+	n := sample(serving, waiting, rand.Float64())
+	e := o.Of(n)
+	if n == 0 || e.IsUnknown {
+		return nil, nil
+	}
+	seconds := e.Wait.Seconds()
+	return &n, &seconds
+}
+
+// Accuracy is how right the waits were that pages told.
+type Accuracy struct {
+	Told   int     // of how many people it is known: they were told a minute or more, and were called since
+	Within float64 // share of them who were called in the range they were told
+	Off    float64 // half of them were called sooner or later by less than this share of what they were told
+}
+
+// Shorter waits are told as "less than a minute", and nobody counts seconds then. The range is that of Estimate.
+const accuracySQL = `
+SELECT count(*), coalesce(avg((off <= 0.2)::int), 0)::float8, coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY off), 0)::float8
+  FROM room r, called t,
+       LATERAL (SELECT at FROM called WHERE room_id = r.id AND epoch = r.epoch AND serving >= t.told_number ORDER BY serving LIMIT 1) c,
+       LATERAL (SELECT abs(extract(epoch FROM c.at - t.at)::float8 / t.told_wait - 1) AS off OFFSET 0) e
+ WHERE r.slug = $1 AND t.room_id = r.id AND t.epoch = r.epoch AND t.told_wait >= 60`
+
+// Accuracy looks back at what the pages of a room told.
+func (c Control) Accuracy(ctx context.Context, slug string) (a Accuracy, err error) {
+	if err = c.DB.QueryRow(ctx, accuracySQL, slug).Scan(&a.Told, &a.Within, &a.Off); err != nil {
+		return a, fmt.Errorf("waitingroom: how right the estimates of room %q were: %w", slug, err)
+	}
+	return a, nil
 }

@@ -230,3 +230,234 @@ func TestPlantedBugsAreNoticedInSimulatedHours(t *testing.T) {
 		})
 	}
 }
+
+// step is the next thing that somebody does, or that breaks.
+func (h *hours) step() {
+	w := h.people[h.Random.IntN(len(h.people))]
+	switch dice := h.Random.IntN(24); {
+	case dice == 0:
+		h.come()
+	case dice == 1:
+		h.Cuts()
+	case dice == 2:
+		i := h.Random.IntN(simNodes)
+		h.nodes[i].stop()
+		h.start(i)
+	case dice == 3:
+		h.away()
+	case dice == 4:
+		h.Leaps()
+	case dice < 7:
+		h.steer()
+	case dice < 9:
+		h.leave(w)
+	case dice < 13:
+		h.claim(w)
+	default:
+		h.everybody()
+	}
+}
+
+// everybody tries to come in, but those who were there an hour ago and went away.
+func (h *hours) everybody() {
+	for _, w := range h.people[max(0, len(h.people)-2*simCrowd):] {
+		if h.Random.IntN(6) > 1 && !w.slow || h.Random.IntN(12) == 0 {
+			h.enter(w)
+		}
+	}
+}
+
+// come has somebody new join, as often as it takes to get an answer.
+func (h *hours) come() {
+	w := &waiter{person: person{holder: seats.NewID()}, slow: h.Random.IntN(3) == 0}
+	for range 30 {
+		var err error
+		if w.place, w.token, err = h.node().room.Join(h.ctx, w.holder, ""); err == nil {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	if h.Planted == "a place is given twice" && len(h.people) > 0 {
+		w.place = h.people[0].place
+	}
+	if who, given := h.whose[w.place]; given || w.token == "" {
+		h.Wrong("somebody joined and has place %+v, which %v has", w.place, who)
+	}
+	if w.place.Kind == waitingroom.Lobby && h.frozen >= 0 {
+		h.Wrong("place %+v is of a lobby that closed with %d", w.place, h.frozen)
+	}
+	h.whose[w.place] = w.holder
+	h.people = append(h.people, w)
+}
+
+// enter has somebody try to come in, and holds the answer against what everybody was told.
+func (h *hours) enter(w *waiter) {
+	if w.done {
+		return
+	}
+	n := h.node()
+	asked := h.Now()
+	v, err := n.room.Enter(h.ctx, w.holder, w.token)
+	if h.Planted == "somebody comes in before their turn" && err == nil && !v.Inside && v.Number > 0 {
+		v = waitingroom.Visit{Inside: true, Number: v.Number, Until: asked.Add(simIdle)}
+		h.exec(h.T, `UPDATE slot SET epoch = 1, number = $2, holder = $1, since = clock_timestamp(), expires_at = clock_timestamp() + interval '30 s' WHERE slot = $3`, w.holder, v.Number, h.slots)
+		h.exec(h.T, `INSERT INTO admission (room_id, epoch, number, holder) SELECT id, 1, $1, $2 FROM room ON CONFLICT DO NOTHING`, v.Number, w.holder)
+	}
+	switch {
+	case err != nil:
+		w.unsure = true
+		return
+	case v.Inside && h.Gone.Load():
+		h.Wrong("the database is gone, and %v was let in", w.holder)
+	case v.Inside && h.paused && !w.inside && !w.unsure:
+		h.Wrong("the room is paused, and %v was let in", w.holder)
+	case !v.Inside && w.inside && !w.unsure && asked.Before(w.until):
+		h.Wrong("%v is inside until %v, and at %v they are not: %s", w.holder, w.until, asked, v.Why)
+	case v.Why == waitingroom.WhyLate || v.Why == waitingroom.WhyLeft:
+		h.again(w)
+		return
+	}
+	w.unsure = false
+	if w.inside = v.Inside; v.Inside {
+		w.until = v.Until
+	}
+}
+
+// again has somebody join anew whose number is worth nothing any more.
+func (h *hours) again(w *waiter) {
+	place, token, err := h.node().room.Again(h.ctx, w.holder, w.token)
+	if err != nil || place == w.place {
+		return
+	}
+	if who, given := h.whose[place]; given {
+		h.Wrong("somebody joined again and has place %+v, which %v has", place, who)
+	}
+	h.whose[place] = w.holder
+	w.place, w.token, w.inside, w.unsure = place, token, false, false
+}
+
+// insider is somebody inside, if anybody is.
+func (h *hours) insider() (w *waiter) {
+	for _, i := range h.Random.Perm(len(h.people)) {
+		if w = h.people[i]; w.inside {
+			break
+		}
+	}
+	return w
+}
+
+// claim has somebody take a place: they must be inside. Then they buy, let go, or go away without.
+func (h *hours) claim(w *waiter) {
+	n := h.node()
+	asked := h.Now()
+	var through bool // who comes then needs no slot
+	if h.db.QueryRow(h.ctx, `SELECT phase = 'through' FROM room`).Scan(&through) != nil {
+		return
+	}
+	hold, err := n.sale.Claim(h.ctx, w.holder, "", seats.Wish{Area: "Places", Quantity: 1})
+	var refusal *seats.Refusal
+	switch {
+	case err == nil && !through && !w.inside && !w.unsure:
+		h.Wrong("%v was not let in, and claimed", w.holder)
+	case errors.As(err, &refusal) && refusal.Code == seats.CodeWaitingRoom && w.inside && !w.unsure && asked.Before(w.until):
+		h.Wrong("%v is inside until %v, and may not claim at %v", w.holder, w.until, asked)
+	case err != nil:
+		return
+	}
+	w.holds = hold.ExpiresAt
+	if hold.ExpiresAt.After(w.until) {
+		w.until = hold.ExpiresAt // who holds a seat stays
+	}
+	switch h.Random.IntN(3) {
+	case 0:
+		w.holds = time.Time{}
+		if _, err := seatstest.Order(h.ctx, h.db, n.sale, w.holder); err == nil {
+			w.inside, w.done = false, true
+		}
+	case 1:
+		h.letGo(w)
+	default:
+		h.leave(w)
+	}
+}
+
+// letGo has somebody release what they hold.
+func (h *hours) letGo(w *waiter) {
+	w.until, w.holds = h.Now(), time.Time{} // how long their slot lasts then, nobody told them
+	_, _ = h.node().sale.Release(h.ctx, w.holder)
+}
+
+// leave has somebody want to leave: who holds seats stays.
+func (h *hours) leave(w *waiter) {
+	left, err := h.node().room.Leave(h.ctx, w.holder, w.token)
+	if h.Planted == "who holds seats leaves" && err == nil && !left && w.inside {
+		h.exec(h.T, `UPDATE slot SET epoch = NULL, number = NULL, holder = NULL, since = NULL, expires_at = '-infinity' WHERE holder = $1`, w.holder)
+		left = true
+	}
+	if left && h.Now().Before(w.holds) {
+		h.Wrong("%v holds seats until %v, and left", w.holder, w.holds)
+	}
+	w.inside, w.unsure = w.inside && !left, w.unsure || err != nil
+}
+
+// steer is the organizer.
+func (h *hours) steer() {
+	if h.Random.IntN(2) == 0 {
+		h.resume()
+	} else if h.slots < 4 && h.c.Slots(h.ctx, "evening", h.slots+1) == nil {
+		h.slots++
+	}
+}
+
+// pause has the organizer stop a room in which somebody is called and a slot is free for them. Nobody may come in then.
+func (h *hours) pause() {
+	for _, w := range h.people {
+		if w.inside {
+			h.letGo(w)
+			h.leave(w)
+			break
+		}
+	}
+	time.Sleep(3 * time.Second) // somebody else is called
+	if h.c.Pause(h.ctx, "evening", "Wait.") != nil {
+		return
+	}
+	h.paused = true
+	if h.Planted == "a pause is none" {
+		h.exec(h.T, `UPDATE room SET phase = 'open', version = version + 1`)
+	}
+	for _, w := range h.people {
+		h.enter(w)
+	}
+	h.Rest(20 * time.Second)
+	if h.Random.IntN(4) > 0 {
+		h.resume()
+	}
+}
+
+func (h *hours) resume() {
+	var nonsense *seats.Nonsense
+	if err := h.c.Resume(h.ctx, "evening"); err == nil || errors.As(err, &nonsense) {
+		h.paused = false
+	}
+}
+
+// away has the database be gone for a while, and people try to come in meanwhile.
+func (h *hours) away() {
+	h.Gone.Store(true)
+	for end := time.Now().Add(time.Duration(h.Random.Int64N(int64(simBroken)))); time.Now().Before(end); {
+		h.enter(h.people[h.Random.IntN(len(h.people))])
+		time.Sleep(5 * time.Second)
+	}
+	for _, n := range h.nodes { // their place is still known, and what everybody is shown
+		for _, w := range h.people[max(0, len(h.people)-3):] {
+			if v := n.room.Look(h.ctx, w.holder, w.token); v.Place != w.place && v.Place != (waitingroom.Place{}) {
+				h.Wrong("while the database is gone, %v has place %+v and not %+v", w.holder, v.Place, w.place)
+			}
+		}
+		if len(n.room.Status().JSON) == 0 {
+			h.Wrong("while the database is gone, nothing is shown")
+		}
+	}
+	h.Gone.Store(false)
+}

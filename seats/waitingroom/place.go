@@ -1,12 +1,23 @@
 package waitingroom
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // Kind is which of the two ways into a room a place is of.
@@ -76,4 +87,196 @@ func (r *Room) place(ctx context.Context, text string, holder seats.ID) (Place, 
 		err = ErrNoPlace
 	}
 	return p, err
+}
+
+// key signs places, and seals secrets.
+type key struct {
+	id     uint16
+	secret []byte
+}
+
+func (k key) mac(body []byte, holder seats.ID) []byte {
+	h := hmac.New(sha256.New, k.secret)
+	h.Write([]byte("usher/place/v1"))
+	h.Write(body)
+	h.Write(holder[:])
+	return h.Sum(nil)[:placeMAC]
+}
+
+// keys are those of the house. They are the same on all nodes, so that a place outlives all of them. A key that is known
+// is found without a wait, also while the database is away and somebody asks for another one.
+type keys struct {
+	db    seats.DB
+	box   *seal.Box  // nil: keys are not sealed
+	asked sync.Mutex // one asks the database at a time
+	known atomic.Pointer[keyring]
+}
+
+// keyring is the keys that are believed, as they were at a moment.
+type keyring struct {
+	by    map[uint16]key
+	signs key
+	at    time.Time
+}
+
+// Secrets is the table of the keys that sign places.
+var Secrets = seal.Table{Name: "place_key", Select: sealedKeysSQL, Update: sealKeySQL}
+
+const sealedKeysSQL = `SELECT id::text, secret FROM place_key ORDER BY id FOR UPDATE`
+
+const sealKeySQL = `UPDATE place_key SET secret = $2 WHERE id = $1::text::integer AND secret = $3`
+
+func newKeys(db seats.DB, box *seal.Box) *keys {
+	ks := &keys{db: db, box: box}
+	ks.known.Store(&keyring{})
+	return ks
+}
+
+// keysStale is how long nobody asks again for a key that is not there.
+const keysStale = time.Second
+
+// signing returns the key that signs; the first use makes it.
+func (ks *keys) signing(ctx context.Context) (key, error) {
+	ring := ks.known.Load()
+	if ring.signs.secret != nil {
+		return ring.signs, nil
+	}
+	ring, err := ks.since(ctx, ring.at)
+	if err != nil {
+		return key{}, err
+	}
+	return ring.signs, nil
+}
+
+// find returns a key that is believed. ErrNoPlace if there is none.
+func (ks *keys) find(ctx context.Context, id uint16) (key, error) {
+	if k, ok := ks.known.Load().by[id]; ok {
+		return k, nil
+	}
+	ring, err := ks.since(ctx, time.Now().Add(-keysStale))
+	if err != nil {
+		return key{}, err
+	}
+	if k, ok := ring.by[id]; ok {
+		return k, nil
+	}
+	return key{}, ErrNoPlace
+}
+
+// again reads the keys anew, if they were read before: they may be others now.
+func (ks *keys) again(ctx context.Context) error {
+	if ks.known.Load().at.IsZero() {
+		return nil
+	}
+	_, err := ks.since(ctx, time.Now())
+	return err
+}
+
+// since returns the keys as they were after a moment.
+func (ks *keys) since(ctx context.Context, moment time.Time) (*keyring, error) {
+	ks.asked.Lock()
+	defer ks.asked.Unlock()
+	if ring := ks.known.Load(); ring.at.After(moment) {
+		return ring, nil
+	}
+	ring, err := readKeys(ctx, ks.db, ks.box)
+	if err != nil {
+		return nil, fmt.Errorf("waitingroom: read the keys of places: %w", err)
+	}
+	ks.known.Store(ring)
+	return ring, nil
+}
+
+// The id comes first: the key is sealed for it.
+const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('place_key', 'id'))::integer`
+
+// Of nodes that make the first key at once, one does.
+const firstKeySQL = `
+INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
+
+const keysSQL = `SELECT id, secret, signs FROM place_key WHERE revoked_at IS NULL ORDER BY id`
+
+// readKeys reads the keys, and makes the first one.
+func readKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error) {
+	ring, err := knownKeys(ctx, db, box)
+	if err != nil || ring.signs.secret != nil {
+		return ring, err
+	}
+	var id int32
+	if err := db.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
+		return nil, err
+	}
+	if _, err := db.Exec(ctx, firstKeySQL, id, box.Seal(newSecret(), Secrets.Context(id))); err != nil {
+		return nil, err
+	}
+	if ring, err = knownKeys(ctx, db, box); err == nil && ring.signs.secret == nil {
+		err = errors.New("no key signs places")
+	}
+	return ring, err
+}
+
+func knownKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error) {
+	ring := &keyring{by: map[uint16]key{}, at: time.Now()}
+	rows, err := db.Query(ctx, keysSQL)
+	if err != nil {
+		return nil, err
+	}
+	var id int32
+	var value []byte
+	var signs bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &value, &signs}, func() error {
+		secret, err := box.Open(value, Secrets.Context(id))
+		if err != nil {
+			return err
+		}
+		k := key{uint16(id), bytes.Clone(secret)}
+		ring.by[k.id] = k
+		if signs {
+			ring.signs = k
+		}
+		return nil
+	})
+	return ring, err
+}
+
+func newSecret() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return b
+}
+
+const retireKeysSQL = `
+UPDATE place_key SET signs = false, revoked_at = CASE WHEN $1 THEN clock_timestamp() END WHERE signs OR $1 AND revoked_at IS NULL`
+
+const addKeySQL = `INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`
+
+const noteKeySQL = `INSERT INTO control (room_id, who, what, detail) SELECT id, $1, 'key', $2 FROM room WHERE phase <> 'ended'`
+
+// keysBell is rung when the keys are others.
+const keysBell = "keys"
+
+// NewKey has another key sign places and invitations from now on, on all nodes. What those before it signed is good, or,
+// with revoke, good no more: that is for a key which others may have. Who is inside stays there, and a draw that was
+// committed to is made.
+func (c Control) NewKey(ctx context.Context, revoke bool) error {
+	detail := "those signed before are good"
+	if revoke {
+		detail = "those signed before are good no more"
+	}
+	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
+		var id int32
+		if err := tx.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
+			return err
+		}
+		var q pgx.Batch
+		q.Queue(retireKeysSQL, revoke)
+		q.Queue(addKeySQL, id, c.Box.Seal(newSecret(), Secrets.Context(id)))
+		q.Queue(noteKeySQL, c.Who, detail)
+		q.Queue(ringSQL, keysBell)
+		return tx.SendBatch(ctx, &q).Close()
+	})
+	if err != nil {
+		return fmt.Errorf("waitingroom: change the key of places: %w", err)
+	}
+	return nil
 }

@@ -12,6 +12,60 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Presence is how many people were still there at a time, by their numbers: a sample, scaled up.
+type Presence struct {
+	At     time.Time
+	Width  int64     // how many numbers share a count
+	People []float64 // the first count is of the numbers 1 to Width
+}
+
+// Between is how many people with numbers above after, up to upTo, were there.
+func (p *Presence) Between(after, upTo int64) (people float64) {
+	for i, n := range p.People {
+		first := int64(i) * p.Width
+		if part := min(upTo, first+p.Width) - max(after, first); part > 0 {
+			people += n * float64(part) / float64(p.Width)
+		}
+	}
+	return people
+}
+
+// share is the part of the numbers from after to upTo whose people were there. The share of few numbers is that of more of
+// them, up to last: a sample of few people says little.
+func (p *Presence) share(after, upTo, last int64) float64 {
+	upTo = min(max(upTo, after+5*p.Width), last)
+	return min(1, p.Between(after, upTo)/float64(max(1, upTo-after)))
+}
+
+// usualLeaving is the share of those who wait that leaves in a second, while it is not measured: half of them in three
+// hours.
+const usualLeaving = math.Ln2 / (3 * 3600)
+
+// Leaving is the share of those present that gives up in a second, from counts of the last 20 minutes or so, oldest first.
+// Only numbers that had been given out at the first count and were not called at the last tell something: those between
+// after and upTo. It is the slope of a line through the logarithms of the counts, mixed with what is usual as long as they
+// say little.
+func Leaving(counts []Presence, after, upTo int64) float64 {
+	var n, seconds, logs float64
+	points := make([][2]float64, 0, len(counts))
+	for i := range counts {
+		if people := counts[i].Between(after, upTo); people >= 1 {
+			p := [2]float64{counts[i].At.Sub(counts[0].At).Seconds(), math.Log(people)}
+			n, seconds, logs = n+1, seconds+p[0], logs+p[1]
+			points = append(points, p)
+		}
+	}
+	var slope, spread float64
+	for _, p := range points {
+		dt := p[0] - seconds/n
+		spread += dt * dt
+		slope += dt * (p[1] - logs/n)
+	}
+	// What is usual counts as ten counts over five minutes do.
+	const weight = 10 * 300 * 300 / 12
+	return max(0, (weight*usualLeaving-slope)/(weight+spread))
+}
+
 const (
 	// WindowLength is how long a page has for one sign of life.
 	WindowLength = 30 * time.Second

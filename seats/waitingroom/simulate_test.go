@@ -1,9 +1,14 @@
 package waitingroom
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // broken says what a controller must not do to 100,000 people, 35 % of whom are gone when they are called.
@@ -92,4 +97,237 @@ func TestTheLastSeatIsSoldAndThenNobodyIsCalled(t *testing.T) {
 			t.Errorf("%d people were called while no seat was free", o.for0)
 		}
 	}
+}
+
+// world is a sale that never was: people who wait, leave, come late or not at all, stay inside for a while and buy.
+type world struct {
+	people int     // numbers, all given out at the beginning
+	slots  int     // people inside at once
+	seats  int     // to be sold
+	gone   float64 // share of people who are never seen again after the draw
+	halve  float64 // seconds after which half of those who wait have left
+	slow   float64 // share that comes late when called, 2 minutes on average
+	inside float64 // seconds that people stay inside, on average
+	until  int     // seconds to look at it; 0: as long as it takes
+}
+
+// stadium is the sale of the issue: about 35 % of 100,000 are gone when they are called.
+func stadium() world {
+	return world{people: 100_000, slots: 3000, seats: 160_000, gone: 0.10, halve: 5400, slow: 0.12, inside: 240}
+}
+
+// shown is one estimate that somebody was shown, and what became of it, both in seconds.
+type shown struct{ wait, was float64 }
+
+// outcome is what became of a world.
+type outcome struct {
+	used      float64 // mean share of the slots that were taken after the first minute, until everybody was called
+	most      int     // people inside or at the door at once
+	atDoor    int     // people who came and found no slot free
+	gone      float64 // share that did not come when called
+	seconds   int     // until everybody was called or gone
+	sold      int     // seats
+	for0      int     // people called while no seat was free
+	estimates []shown
+}
+
+// right is the share of estimates that were at most so far off, as a share of the wait.
+func (o *outcome) right(off float64) float64 {
+	n := 0
+	for _, e := range o.estimates {
+		if math.Abs(e.wait-e.was) <= off*e.was {
+			n++
+		}
+	}
+	return float64(n) / float64(len(o.estimates))
+}
+
+const (
+	valid    = 600 // seconds that a called number is valid
+	window   = 30  // seconds of one count of those present
+	beat     = 0.05
+	longest  = 6 * 3600
+	settling = 60 // seconds before anybody is shown a wait; then the pace is that of the last ones
+)
+
+type controller func(Pace, Seen) (Pace, Step)
+
+// sim is a world under way.
+type sim struct {
+	world
+	rng      *rand.Rand
+	leaves   []int32      // when each person stops waiting, in seconds; by number-1
+	arriving [][]int32    // by second, the call (an index of calls) of each who comes in then
+	leaving  []leavers    // by second
+	calls    []Cohort     // one for each second with a call
+	calledAt []int        // by call
+	admitted []int        // by second
+	counts   []Presence   // of the last 20 minutes
+	asked    [][3]float64 // number, when, and the wait they were shown
+	when     []int        // called each number, in seconds; by number-1
+	serving  int64
+	active   int
+	door     int
+	holding  int
+	sold     int
+	outcome
+}
+
+type leavers struct{ people, buyers int }
+
+func simulate(w world, seed uint64, next controller) outcome {
+	s := &sim{
+		world: w, rng: rand.New(rand.NewPCG(seed, 6)), leaves: make([]int32, w.people), when: make([]int, w.people),
+		arriving: make([][]int32, longest+valid+1), leaving: make([]leavers, 2*longest), admitted: make([]int, longest+1),
+	}
+	for i := range s.leaves {
+		if s.rng.Float64() >= w.gone {
+			s.leaves[i] = int32(min(longest, s.rng.ExpFloat64()*w.halve/math.Ln2))
+		}
+	}
+	var pace Pace
+	slotSeconds := 0
+	for now := 0; now < cmp.Or(w.until, longest) && s.serving < int64(w.people) && (s.sold < w.seats || s.active > 0); now++ {
+		s.move(now)
+		seen := s.look(now)
+		var step Step
+		pace, step = next(pace, seen)
+		s.call(now, step.Call)
+		if now >= 60 {
+			slotSeconds += s.active
+			s.used = float64(slotSeconds) / float64(w.slots*(now-59))
+		}
+		if now%window == 0 {
+			s.count(now)
+			s.foresee(now, &seen, step)
+		}
+		s.most, s.seconds = max(s.most, s.active+s.door), now
+	}
+	s.close()
+	return s.outcome
+}
+
+// move lets people out and in.
+func (s *sim) move(now int) {
+	out := s.leaving[now]
+	s.active -= out.people
+	s.holding -= out.buyers
+	for _, call := range s.arriving[now] {
+		s.calls[call].Came++
+		s.admitted[now]++
+		if s.active+s.door >= s.slots {
+			s.atDoor++
+		}
+		s.door++
+	}
+	for ; s.door > 0 && s.active < s.slots; s.door-- {
+		s.enter(now)
+	}
+}
+
+// enter lets one person in: they choose for a third of their stay, and the rest they hold what they found.
+func (s *sim) enter(now int) {
+	s.active++
+	stay := 20 + s.rng.ExpFloat64()*(s.inside-20)
+	leave := &s.leaving[min(now+int(stay)+1, len(s.leaving)-1)]
+	leave.people++
+	if left := s.seats - s.sold; left > 0 && s.rng.Float64() < 0.65 {
+		leave.buyers++
+		s.holding++
+		s.sold += min(left, 1+s.rng.IntN(4))
+	}
+}
+
+func (s *sim) look(now int) Seen {
+	seen := Seen{
+		Since: time.Second, Waiting: int64(s.people) - s.serving, Slots: s.slots, Active: s.active, Holding: s.holding,
+		Free: s.seats - s.sold, Habits: UsualHabits,
+	}
+	first, _ := slices.BinarySearch(s.calledAt, now-valid)
+	for i := first; i < len(s.calls); i++ {
+		c := s.calls[i]
+		c.Age = time.Duration(now-s.calledAt[i]) * time.Second
+		seen.Cohorts = append(seen.Cohorts, c)
+	}
+	return seen
+}
+
+func (s *sim) call(now, n int) {
+	if n == 0 {
+		return
+	}
+	if s.sold == s.seats {
+		s.for0 += n
+	}
+	s.calls, s.calledAt = append(s.calls, Cohort{Called: n}), append(s.calledAt, now)
+	for range n {
+		i := s.serving
+		s.serving++
+		s.when[i] = now
+		if int(s.leaves[i]) <= now {
+			continue
+		}
+		delay := 1 + 7*s.rng.Float64()
+		if s.rng.Float64() < s.slow {
+			delay = s.rng.ExpFloat64() * 120
+		}
+		if delay < valid {
+			at := now + 1 + int(delay)
+			s.arriving[at] = append(s.arriving[at], int32(len(s.calls)-1))
+		}
+	}
+}
+
+// count samples who is there.
+func (s *sim) count(now int) {
+	p := Presence{At: time.Unix(int64(now), 0), Width: int64((s.people + 255) / 256), People: make([]float64, 256)}
+	for i := s.serving; i < int64(s.people); i++ {
+		if int(s.leaves[i]) > now && s.rng.Float64() < beat {
+			p.People[i/p.Width] += 1 / beat
+		}
+	}
+	s.counts = append(s.counts, p)
+	s.counts = s.counts[max(0, len(s.counts)-40):]
+}
+
+// foresee shows some of those who wait what they can expect.
+func (s *sim) foresee(now int, seen *Seen, step Step) {
+	if now < settling {
+		return
+	}
+	in := 0
+	for _, n := range s.admitted[now-settling : now] {
+		in += n
+	}
+	rate := float64(in) / settling
+	o := Foresee(seen, step, s.serving, &s.counts[len(s.counts)-1], rate, Leaving(s.counts, s.serving, int64(s.people)))
+	for range 100 {
+		number := s.serving + 1 + s.rng.Int64N(int64(s.people)-s.serving+1)
+		if number <= int64(s.people) && int(s.leaves[number-1]) > now {
+			s.asked = append(s.asked, [3]float64{float64(number), float64(now), o.Of(number).Wait.Seconds()})
+		}
+	}
+}
+
+// close compares what people were shown with what came.
+func (s *sim) close() {
+	came := 0
+	for _, c := range s.calls {
+		came += c.Came
+	}
+	s.outcome.gone, s.outcome.sold = 1-float64(came)/float64(s.serving), s.sold
+	for _, a := range s.asked {
+		if number := int64(a[0]); number <= s.serving {
+			s.estimates = append(s.estimates, shown{a[2], float64(s.when[number-1]) - a[1]})
+		}
+	}
+}
+
+// naive lets one in for one who leaves, and keeps a place for everybody called until their number is not valid any more.
+func naive(pace Pace, seen Seen) (Pace, Step) {
+	missing := 0
+	for _, c := range seen.Cohorts {
+		missing += c.Called - c.Came
+	}
+	return pace, Step{Call: int(min(int64(max(0, seen.Slots-seen.Active-missing)), seen.Waiting)), Show: 1}
 }
