@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -154,7 +155,7 @@ func decodeJSON(body []byte, to any) error {
 	if !utf8.Valid(body) {
 		return invalid("The request is not valid UTF-8.")
 	}
-	d := json.NewDecoder(strings.NewReader(string(body)))
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
 		return invalid("The request cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ".")

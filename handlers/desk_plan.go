@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -240,12 +241,13 @@ func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m desk.Membe
 	if err != nil {
 		return err
 	}
-	body := json.NewDecoder(r.Body)
-	if err := body.Decode(&asked); err != nil {
-		if known(err) != nil {
-			return err
-		}
-		asked.Document = nil // said below, once it is known that the plan is there
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	unread := decodeJSON(body, &asked)
+	if unread != nil {
+		asked.Document = nil // refused below, once it is known that the plan is there
 	}
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		asked.Key = key
@@ -257,6 +259,10 @@ func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return writeJSON(w, p.status, errorAnswer{errorBody{
 			Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
 		}})
+	}
+	var unfit *desk.Unfit
+	if unread != nil && errors.As(err, &unfit) {
+		return unread
 	}
 	if err != nil {
 		return err
