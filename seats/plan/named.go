@@ -1,36 +1,44 @@
 package plan
 
 import (
+	"embed"
 	"fmt"
-	"maps"
-	"slices"
+	"io/fs"
+	"path"
+	"strings"
 	"sync"
 
 	"github.com/usherbox/usher/seats"
 )
 
-// shipped are the plans Usher draws itself, each anew when it is asked for.
-var shipped = map[string]func() *document{
-	"club":       club,
-	"conference": conference,
-	"stadium":    stadium,
-	"theatre":    theatre,
-}
+// Files in the open format, with generators.
+//
+//go:embed shipped/*.json
+var shipped embed.FS
 
 // Names lists the plans that come with Usher, for Named.
-func Names() []string { return slices.Sorted(maps.Keys(shipped)) }
+func Names() (names []string) {
+	files, _ := fs.Glob(shipped, "shipped/*.json") // the pattern is a constant
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(path.Base(file), ".json"))
+	}
+	return names
+}
 
 // Named returns a plan that comes with Usher, always the same under the same name; false if there is none.
 func Named(name string) (*seats.Plan, bool) {
-	draw, ok := shipped[name]
-	if !ok {
+	file, err := shipped.ReadFile("shipped/" + name + ".json")
+	if err != nil {
 		return nil, false
 	}
-	p, err := draw().plan()
-	if err != nil {
-		panic(fmt.Sprintf("plan: the shipped plan %q is broken: %v", name, err)) // a test makes each of them
+	d, err := readOwn(file)
+	if err == nil {
+		err = d.repair()
 	}
-	return p, true
+	if err != nil {
+		panic(fmt.Sprintf("plan: the shipped plan %q is broken: %v", name, err)) // a test reads and checks each of them
+	}
+	return d.build(), true
 }
 
 // Summary is a plan as a list shows it.
@@ -47,16 +55,3 @@ var Summaries = sync.OnceValue(func() (list []Summary) {
 	}
 	return list
 })
-
-// plan makes the plan a document describes.
-func (doc *document) plan() (*seats.Plan, error) {
-	d, err := doc.draft()
-	if err != nil {
-		return nil, err
-	}
-	if err := d.repair(); err != nil {
-		return nil, err
-	}
-	p := d.build()
-	return p, Check(p)
-}

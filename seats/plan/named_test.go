@@ -25,6 +25,9 @@ func TestShippedPlansHaveTheirSeats(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
+		if err := Check(p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 		counts := make([]int, len(p.Categories))
 		for _, s := range p.Seats {
 			counts[s.Category]++
