@@ -105,12 +105,8 @@ func reach(t *testing.T, dsn string) *pgx.Conn {
 
 func TestPeopleClaimWhileTheDatabaseIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
-	p, err := StartPrivate(t.Context(), place(t, "data"), silent(), "fsync=off", "shared_buffers=32MB")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stopped(t, p) })
-	conn := reach(t, p.DSN)
+	dsn := database(t)
+	conn := reach(t, dsn)
 	if _, err := conn.Exec(t.Context(), createTableSQL); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +122,7 @@ func TestPeopleClaimWhileTheDatabaseIsBroughtUpToDate(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), onSaleSQL); err != nil {
 		t.Fatal(err)
 	}
-	people := sendCrowd(t, p.DSN)
+	people := sendCrowd(t, dsn)
 	slowest, which := int64(0), ""
 	for i, name := range names[1:] {
 		people.longest.Store(0)
@@ -149,7 +145,7 @@ func TestPeopleClaimWhileTheDatabaseIsBroughtUpToDate(t *testing.T) {
 	if slowest > 20e6 { // milliseconds on a quiet machine; a migration that rewrites or waits for what people use takes for ever
 		t.Errorf("a claim stood still for %d ms because of %s", slowest/1000, which)
 	}
-	wantLetPass(t, p.DSN, conn, people)
+	wantLetPass(t, dsn, conn, people)
 }
 
 // wantLetPass wants a migration that cannot have its lock to let people pass, and to be applied once it can.

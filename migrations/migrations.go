@@ -1,5 +1,4 @@
-// Package migrations holds the schema, the runner that brings a database to it, and the private PostgreSQL that usher
-// starts when it is given no other.
+// Package migrations holds the schema, the runner that brings a database to it, and the rights of a role that serves.
 package migrations
 
 import (

@@ -4,12 +4,42 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/cmd/usher/postgres"
 )
+
+// database is the address of an empty database, on a server of its own.
+func database(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "usher-migrations-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil { // the server's user must be able to walk in
+		t.Fatal(err)
+	}
+	server, err := postgres.Start(t.Context(), dir, slog.New(slog.DiscardHandler), "fsync=off", "shared_buffers=32MB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := server.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.DSN
+}
 
 func TestEachMigrationHasItsOwnNumber(t *testing.T) {
 	t.Parallel()
@@ -41,11 +71,7 @@ func TestHash_LocksStatementsAndNotComments(t *testing.T) {
 
 func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
-	p, err := StartPrivate(t.Context(), place(t, "data"), silent(), "fsync=off", "shared_buffers=16MB")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stopped(t, p)
+	dsn := database(t)
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +80,7 @@ func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	applied := make([]int, 8)
 	for i := range applied {
 		nodes.Go(func() {
-			conn, err := pgx.Connect(t.Context(), p.DSN)
+			conn, err := pgx.Connect(t.Context(), dsn)
 			if err != nil {
 				t.Error(err)
 				return
@@ -72,5 +98,30 @@ func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	}
 	if total != len(names) {
 		t.Errorf("%d migrations were applied %d times", len(names), total)
+	}
+}
+
+func TestADatabaseThatIsNewerOrDifferentIsRefused(t *testing.T) {
+	t.Parallel()
+	conn := reach(t, database(t))
+	if _, err := Up(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	for planted, want := range map[string]string{
+		`UPDATE migration SET hash = 'other' WHERE number = 1`:           "is not what was applied",
+		`INSERT INTO migration SELECT 99, 'newer', 'x'`:                  "start a newer usher",
+		`UPDATE migration SET name = '0001_events.sql' WHERE number = 1`: "made before the first release",
+		`UPDATE migration SET name = '0001_events.sql', hash = 'other';
+		 INSERT INTO migration SELECT n, n || '_old.sql', 'x' FROM generate_series(2, 65) n`: "made before the first release",
+	} {
+		if _, err := conn.Exec(t.Context(), `BEGIN; `+planted); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := Up(t.Context(), conn); err == nil || n != 0 || !strings.Contains(err.Error(), want) {
+			t.Errorf("after %q: %d, %v", planted, n, err)
+		}
+		if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

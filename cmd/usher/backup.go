@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -227,7 +227,7 @@ func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err err
 		db.dsn = cfg.DirectURL
 	}
 	if db.dsn == "" {
-		if db.private, err = migrations.StartPrivate(ctx, cfg.Data, newLog(c.stderr, "text")); err != nil {
+		if db.private, err = postgres.Start(ctx, cfg.Data, newLog(c.stderr, "text")); err != nil {
 			return nil, err
 		}
 		db.dsn = db.private.DSN
@@ -255,7 +255,7 @@ func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err err
 
 // postgres runs a program of PostgreSQL on a database, that of the server's own version where the server is ours.
 func (c *call) postgres(ctx context.Context, db *database, in io.Reader, out io.Writer, program string, args ...string) error {
-	path, err := migrations.Program(program, db.private)
+	path, err := postgres.Program(program, db.private)
 	if err != nil {
 		return err
 	}

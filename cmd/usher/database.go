@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/seal"
@@ -18,9 +19,9 @@ import (
 // database is the PostgreSQL in use, at this version of the schema.
 type database struct {
 	pool    *pgxpool.Pool
-	dsn     string              // past a pooler, if there is one
-	private *migrations.Private // nil when the operator gave one
-	box     *seal.Box           // opens and seals secrets; nil without a key
+	dsn     string           // past a pooler, if there is one
+	private *postgres.Server // nil when the operator gave one
+	box     *seal.Box        // opens and seals secrets; nil without a key
 }
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
@@ -38,7 +39,7 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 		}
 	}()
 	if db.dsn == "" {
-		if db.private, err = migrations.StartPrivate(ctx, cfg.Data, log); err != nil {
+		if db.private, err = postgres.Start(ctx, cfg.Data, log); err != nil {
 			return nil, err
 		}
 		db.dsn = db.private.DSN
@@ -89,7 +90,7 @@ func prepare(ctx context.Context, dsn string) error {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
-	if err := migrations.CheckDurable(ctx, conn); err != nil {
+	if err := postgres.CheckDurable(ctx, conn); err != nil {
 		return err
 	}
 	_, err = migrations.Up(ctx, conn)

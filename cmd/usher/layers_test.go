@@ -19,7 +19,7 @@ const module = "github.com/usherbox/usher/"
 var layers = map[string][]string{
 	"seats":                          {},
 	"seats/plan":                     {"seats"},
-	"seats/seatstest":                {"seats", "seats/plan", "seats/orders", "migrations"},
+	"seats/seatstest":                {"seats", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
 	"seats/orders":                   {"seats", "seats/seal"},
@@ -39,8 +39,9 @@ var layers = map[string][]string{
 	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
+	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/seal", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -57,7 +58,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations"}
+var inTests = []string{"seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

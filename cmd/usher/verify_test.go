@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -30,7 +30,7 @@ func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // G302: the server's user must be able to walk in
 		t.Fatal(err)
 	}
-	p, err := migrations.StartPrivate(t.Context(), folder, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p, err := postgres.Start(t.Context(), folder, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 )
 
 // cluster is the one server of a test process. It ends with the process.
-var cluster = sync.OnceValues(func() (*migrations.Private, error) {
+var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "usher-test-")
 	if err != nil {
@@ -30,7 +31,7 @@ var cluster = sync.OnceValues(func() (*migrations.Private, error) {
 		return nil, err
 	}
 	// What a test writes need not survive the machine.
-	p, err := migrations.StartPrivate(ctx, dir, slog.New(slog.NewTextHandler(io.Discard, nil)),
+	p, err := postgres.Start(ctx, dir, slog.New(slog.NewTextHandler(io.Discard, nil)),
 		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB")
 	if err != nil {
 		return nil, err

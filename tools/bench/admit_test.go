@@ -66,7 +66,7 @@ func token(b *testing.B, g *waitingroom.Gate, room *waitingroom.Room, holder sea
 func BenchmarkAdmissions(b *testing.B) {
 	for _, slots := range []int{100, 1000, 5000, 20_000} {
 		b.Run(fmt.Sprint(slots), func(b *testing.B) {
-			db := postgres(b, 16)
+			db := startServer(b, 16)
 			room := fullRoom(b, db, slots)
 			g := waitingroom.New(db, db.Config().ConnString(), quiet)
 			ctx, cancel := context.WithTimeout(b.Context(), measured)

@@ -34,7 +34,7 @@ func start(b *testing.B, run func(context.Context) error) {
 }
 
 func BenchmarkOneHotEvent(b *testing.B) {
-	db := postgres(b, 64)
+	db := startServer(b, 64)
 	contenders := []contender{ours("(c) usher", db, office(b, db, true)), perClaim(db), bare(db), redisClaims(redis(b, 1024))}
 	var all []scenario
 	for _, seats := range []int{1, 4} {
@@ -59,7 +59,7 @@ func BenchmarkFiftyEvents(b *testing.B) {
 }
 
 func fiftyEvents(b *testing.B, title string, settings ...string) {
-	db, inside := postgres(b, 64, settings...), postgres(b, 64, settings...)
+	db, inside := startServer(b, 64, settings...), startServer(b, 64, settings...)
 	if _, err := inside.Exec(b.Context(), notifyInsideSQL); err != nil {
 		b.Fatal(err)
 	}

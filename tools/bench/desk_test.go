@@ -31,7 +31,7 @@ type staffed struct {
 }
 
 func newStaffed(b *testing.B) *staffed {
-	db := postgres(b, 32)
+	db := startServer(b, 32)
 	o, rooms, hub := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	organizers := desk.New(db, func() {})

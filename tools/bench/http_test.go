@@ -64,7 +64,7 @@ type box struct {
 }
 
 func newBox(b *testing.B) *box {
-	db := postgres(b, 32)
+	db := startServer(b, 32)
 	o := office(b, db, true)
 	hub := realtime.NewHub()
 	start(b, hub.Run)

@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 )
 
-// postgres starts a durable server of its own, with settings beside those of `usher serve`, and returns a pool of so many
+// startServer starts a durable server of its own, with settings beside those of `usher serve`, and returns a pool of so many
 // connections to it, with the schema.
-func postgres(b *testing.B, connections int32, settings ...string) *pgxpool.Pool {
+func startServer(b *testing.B, connections int32, settings ...string) *pgxpool.Pool {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "usher-bench-")
 	if err != nil {
@@ -30,7 +31,7 @@ func postgres(b *testing.B, connections int32, settings ...string) *pgxpool.Pool
 		b.Fatal(err)
 	}
 	onDisk(b, dir)
-	server, err := migrations.StartPrivate(b.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
+	server, err := postgres.Start(b.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type lobby struct {
 }
 
 func newLobby(b *testing.B) *lobby {
-	db := postgres(b, 32)
+	db := startServer(b, 32)
 	if _, err := seats.CreateEvent(b.Context(), db, seats.NewEvent{Slug: "bench", Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
 		b.Fatal(err)
 	}

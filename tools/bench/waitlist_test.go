@@ -34,7 +34,7 @@ type waited struct {
 }
 
 func newWaited(b *testing.B) *waited {
-	db := postgres(b, 32)
+	db := startServer(b, 32)
 	o, rooms, hub, sold := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub(), orders.New(db)
 	start(b, hub.Run)
 	lists := waitlist.New(db, o, quiet)

@@ -13,12 +13,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 )
 
 // cluster is one durable server for all tests: the program refuses to run on another kind.
-var cluster = sync.OnceValues(func() (*migrations.Private, error) {
-	p, err := migrations.StartPrivate(context.Background(), filepath.Join(folder, "postgres"), slog.New(slog.DiscardHandler))
+var cluster = sync.OnceValues(func() (*postgres.Server, error) {
+	p, err := postgres.Start(context.Background(), filepath.Join(folder, "postgres"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -27,7 +27,7 @@ const (
 type standby struct {
 	of   *Server
 	home string
-	next *migrations.Private
+	next *postgres.Server
 }
 
 // standby makes one and waits until it is in step.
@@ -91,7 +91,7 @@ func lastOf(file string) string {
 }
 
 // lead has everybody come to another server; to none, if there is none yet.
-func (s *Server) lead(next *migrations.Private, home string) {
+func (s *Server) lead(next *postgres.Server, home string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away = next == nil; s.away {
@@ -139,7 +139,7 @@ func (s *Server) tell(ctx context.Context, statements ...string) error {
 }
 
 // promote makes a standby the server, and returns when it is.
-func promote(ctx context.Context, p *migrations.Private) error {
+func promote(ctx context.Context, p *postgres.Server) error {
 	conn, err := pgx.Connect(ctx, p.DSN)
 	if err != nil {
 		return err

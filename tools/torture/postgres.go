@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 )
@@ -35,7 +36,7 @@ type Server struct {
 	once      sync.Once
 
 	mu      sync.Mutex
-	private *migrations.Private
+	private *postgres.Server
 	home    string // of this one's data: another one after each failover
 	socket  string
 	gone    string // the logs of those before it
@@ -113,15 +114,15 @@ const (
 
 // start starts a server on the data in a folder. What was committed without waiting for the disk would be written late: so it
 // is lost for sure when the server is killed, and nobody may rely on it.
-func (s *Server) start(ctx context.Context, home string) (*migrations.Private, error) {
+func (s *Server) start(ctx context.Context, home string) (*postgres.Server, error) {
 	settings := []string{"log_line_prefix=" + prefix, "max_connections=400", "shared_buffers=64MB", "max_wal_size=512MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB"}
 	if s.clock == "" {
 		settings = append(settings, "deadlock_timeout=100ms") // each look is an alarm, in which processes whose clock is set break easily
 	}
-	return migrations.StartPrivateIn(ctx, s.env, home, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
+	return postgres.StartIn(ctx, s.env, home, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
 }
 
-func socketOf(p *migrations.Private) (string, error) {
+func socketOf(p *postgres.Server) (string, error) {
 	found := hostOf.FindStringSubmatch(p.DSN)
 	if found == nil {
 		return "", fmt.Errorf("torture: no folder of a socket in %q", p.DSN)

@@ -1,4 +1,4 @@
-package migrations
+package postgres
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ func TestAnyPathWillDo(t *testing.T) {
 	for _, name := range []string{"my data", "it's", "a,b", strings.Repeat("long", 30)} {
 		t.Run(name[:3], func(t *testing.T) {
 			t.Parallel()
-			p, err := StartPrivate(t.Context(), place(t, name), silent(), "fsync=off", "shared_buffers=16MB")
+			p, err := Start(t.Context(), place(t, name), silent(), "fsync=off", "shared_buffers=16MB")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,7 +32,7 @@ func TestAClosedFolderDoesNotKeepTheServerOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second start finds the data of the first
-		p, err := StartPrivate(t.Context(), filepath.Join(dir, "usher"), silent(), "fsync=off", "shared_buffers=16MB")
+		p, err := Start(t.Context(), filepath.Join(dir, "usher"), silent(), "fsync=off", "shared_buffers=16MB")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestDataThatIsNotOursIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(letter, []byte("dear"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartPrivate(t.Context(), dir, silent()); err == nil || !strings.Contains(err.Error(), "no PostgreSQL data") {
+	if _, err := Start(t.Context(), dir, silent()); err == nil || !strings.Contains(err.Error(), "no PostgreSQL data") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(letter); err != nil {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package migrations
+package postgres
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package migrations
+package postgres
 
 import (
 	"context"
@@ -8,13 +8,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // firstStart makes the data folder if there is none and starts the server.
-func (p *Private) firstStart(ctx context.Context) (*process, error) {
+func (p *Server) firstStart(ctx context.Context) (*process, error) {
 	var err error
 	if p.binaries, err = findBinaries(p.dir); err != nil {
 		return nil, err
@@ -41,7 +45,7 @@ func (p *Private) firstStart(ctx context.Context) (*process, error) {
 }
 
 // initdb makes the data under another name first: a start that was cut off leaves nothing that looks finished.
-func (p *Private) initdb(ctx context.Context, who *user) error {
+func (p *Server) initdb(ctx context.Context, who *user) error {
 	if err := os.Remove(p.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is something in %s, and it is no PostgreSQL data: %w", p.dir, err)
 	}
@@ -69,7 +73,7 @@ func (p *Private) initdb(ctx context.Context, who *user) error {
 }
 
 // start tries again while the processes of a server that was killed still hold its memory.
-func (p *Private) start(ctx context.Context, who *user) (*process, error) {
+func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		server, err := p.launch(who)
 		if err != nil {
@@ -87,7 +91,7 @@ func (p *Private) start(ctx context.Context, who *user) (*process, error) {
 }
 
 // launch starts the server process once.
-func (p *Private) launch(who *user) (*process, error) {
+func (p *Server) launch(who *user) (*process, error) {
 	args := []string{"-D", p.dir, "-k", p.socket, "-p", "5432"}
 	for _, s := range append([]string{
 		"listen_addresses=", "unix_socket_permissions=0700", "max_connections=100", "shared_buffers=256MB", "max_wal_size=2GB",
@@ -112,7 +116,7 @@ func (p *Private) launch(who *user) (*process, error) {
 const readyTime = 60 * time.Second
 
 // ready waits until the server answers, and makes the database at its first start. It gives up when the process ended.
-func (p *Private) ready(ctx context.Context, ended <-chan struct{}) error {
+func (p *Server) ready(ctx context.Context, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	for {
@@ -130,7 +134,7 @@ func (p *Private) ready(ctx context.Context, ended <-chan struct{}) error {
 	}
 }
 
-func (p *Private) makeDatabase(ctx context.Context) error {
+func (p *Server) makeDatabase(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
 	if err != nil {
 		return err
@@ -142,4 +146,50 @@ func (p *Private) makeDatabase(ctx context.Context) error {
 	}
 	_, err = conn.Exec(ctx, `CREATE DATABASE usher`)
 	return err
+}
+
+// endOrphan stops a server that outlived its usher. Linux ends it by itself, a moment later; other systems do not.
+// Nobody watches such a server, so it is not taken over: the data is recovered by a server of our own.
+func (p *Server) endOrphan(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for told := false; p.answers(ctx); {
+		if !told {
+			pid, err := p.postmaster()
+			if err != nil {
+				return err
+			}
+			told = pid > 0 && syscall.Kill(pid, syscall.SIGINT) == nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("a PostgreSQL of an earlier start still runs on %s: %w", p.dir, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// answers tells whether a server listens on the socket, were it only to say that it is starting or stopping.
+func (p *Server) answers(ctx context.Context) bool {
+	conn, err := pgx.Connect(ctx, p.address("postgres"))
+	if err == nil {
+		_ = conn.Close(ctx) // only asked whether it is there
+		return true
+	}
+	var word *pgconn.PgError
+	return errors.As(err, &word)
+}
+
+// postmaster is the process id that the server on the socket wrote down; 0 if it is about to be gone.
+func (p *Server) postmaster() (int, error) {
+	text, err := os.ReadFile(filepath.Join(p.dir, "postmaster.pid"))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strconv.Atoi(first)
 }

@@ -1,10 +1,11 @@
-package migrations
+package postgres
 
 import (
 	"context"
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ func place(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-func stopped(t *testing.T, p *Private) {
+func stopped(t *testing.T, p *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -40,7 +41,30 @@ func stopped(t *testing.T, p *Private) {
 	}
 }
 
-func kill(t *testing.T, p *Private) {
+func start(t *testing.T, dir string, settings ...string) *Server {
+	t.Helper()
+	p, err := Start(t.Context(), dir, silent(), settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, p) })
+	return p
+}
+
+func connect(t *testing.T, p *Server) *pgx.Conn {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		conn, err := pgx.Connect(t.Context(), p.DSN)
+		if err == nil {
+			return conn
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func kill(t *testing.T, p *Server) {
 	t.Helper()
 	pid, err := p.postmaster()
 	if err != nil {
@@ -52,7 +76,7 @@ func kill(t *testing.T, p *Private) {
 }
 
 // insert adds rows until ctx is done, over new connections when the server dies, and counts those that were acknowledged.
-func insert(ctx context.Context, p *Private, acknowledged *atomic.Int64) {
+func insert(ctx context.Context, p *Server, acknowledged *atomic.Int64) {
 	for ctx.Err() == nil {
 		conn, err := pgx.Connect(ctx, p.DSN)
 		if err != nil {
@@ -69,7 +93,7 @@ func insert(ctx context.Context, p *Private, acknowledged *atomic.Int64) {
 
 func TestNoAcknowledgedInsertIsLostWhenPostgresIsKilledUnderWriters(t *testing.T) {
 	t.Parallel()
-	p, err := StartPrivate(t.Context(), place(t, "data"), silent(), "shared_buffers=32MB")
+	p, err := Start(t.Context(), place(t, "data"), silent(), "shared_buffers=32MB")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +140,7 @@ func TestNoAcknowledgedInsertIsLostWhenPostgresIsKilledUnderWriters(t *testing.T
 
 func TestStopWhileTheServerIsBeingStartedAgainLeavesNothingRunning(t *testing.T) {
 	t.Parallel()
-	p, err := StartPrivate(t.Context(), place(t, "data"), silent(), "shared_buffers=32MB")
+	p, err := Start(t.Context(), place(t, "data"), silent(), "shared_buffers=32MB")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +152,7 @@ func TestStopWhileTheServerIsBeingStartedAgainLeavesNothingRunning(t *testing.T)
 		if p.answers(t.Context()) {
 			t.Fatal("a server still answers")
 		}
-		if p, err = StartPrivate(t.Context(), filepath.Dir(p.dir), silent(), "shared_buffers=32MB"); err != nil {
+		if p, err = Start(t.Context(), filepath.Dir(p.dir), silent(), "shared_buffers=32MB"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,7 +162,7 @@ func TestStopWhileTheServerIsBeingStartedAgainLeavesNothingRunning(t *testing.T)
 func TestAServerThatOutlivedItsUsherIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := place(t, "data")
-	orphan, err := newPrivate(dir, silent(), nil)
+	orphan, err := newServer(dir, silent(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +173,7 @@ func TestAServerThatOutlivedItsUsherIsReplaced(t *testing.T) {
 	if err := orphan.owner.Close(); err != nil { // as if its usher had been killed
 		t.Fatal(err)
 	}
-	p, err := StartPrivate(t.Context(), dir, silent())
+	p, err := Start(t.Context(), dir, silent())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +188,7 @@ func TestAServerThatOutlivedItsUsherIsReplaced(t *testing.T) {
 func TestAFirstStartThatWasCutOffIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	dir := place(t, "data")
-	p, err := newPrivate(dir, silent(), nil)
+	p, err := newServer(dir, silent(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,9 +214,101 @@ func TestAFirstStartThatWasCutOffIsMadeUpFor(t *testing.T) {
 	if err := p.owner.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := StartPrivate(t.Context(), dir, silent())
+	again, err := Start(t.Context(), dir, silent())
 	if err != nil {
 		t.Fatal(err)
 	}
 	stopped(t, again)
+}
+
+func TestAServerThatDoesNotHearYetIsToldToEndAgain(t *testing.T) {
+	t.Parallel()
+	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := run(exec.Command("sh", "-c", `trap "" INT; sleep 1; trap "exit 0" INT; while :; do sleep 0.1; done`), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		server.stop()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		_ = server.cmd.Process.Kill()
+		t.Error("it was told once, before it could hear, and never again")
+	}
+}
+
+func TestAKilledPostgresIsStartedAgainAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	p := start(t, place(t, "data"), "shared_buffers=32MB")
+	conn := connect(t, p)
+	if err := CheckDurable(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE kept (n integer)`); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for ; kept < 100; kept++ {
+		if _, err := conn.Exec(t.Context(), `INSERT INTO kept VALUES ($1)`, kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill(t, p)
+	var found int
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		err := connect(t, p).QueryRow(t.Context(), `SELECT count(*) FROM kept`).Scan(&found)
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	if found != kept {
+		t.Errorf("%d of %d acknowledged rows are there after kill -9", found, kept)
+	}
+}
+
+func TestASecondStartFindsTheData(t *testing.T) {
+	t.Parallel()
+	dir := place(t, "data")
+	first, err := Start(t.Context(), dir, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, first)
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE kept (n integer)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stopped(t, first)
+	began := time.Now()
+	again := start(t, dir)
+	if _, err := connect(t, again).Exec(t.Context(), `INSERT INTO kept VALUES (1)`); err != nil {
+		t.Error(err)
+	}
+	t.Logf("the second start took %v", time.Since(began))
+}
+
+func TestAnotherUsherJoinsTheRunningServer(t *testing.T) {
+	t.Parallel()
+	dir := place(t, "data")
+	first := start(t, dir)
+	second, err := Start(t.Context(), dir, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped(t, second)
+	if err := connect(t, first).Ping(t.Context()); err != nil {
+		t.Errorf("after the second one left, the server is gone: %v", err)
+	}
 }

@@ -1,4 +1,4 @@
-package migrations
+package postgres
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func (r *process) stop() {
 const pause = time.Second
 
 // keepAlive starts the server again whenever it dies, and stops it when ctx is done.
-func (p *Private) keepAlive(ctx context.Context, server *process) {
+func (p *Server) keepAlive(ctx context.Context, server *process) {
 	defer close(p.done)
 	defer p.leave()
 	for {
@@ -71,7 +71,7 @@ func (p *Private) keepAlive(ctx context.Context, server *process) {
 }
 
 // restart tries until the server runs; nil if ctx is done first.
-func (p *Private) restart(ctx context.Context) *process {
+func (p *Server) restart(ctx context.Context) *process {
 	for ctx.Err() == nil {
 		who, err := serverUser(p.dir)
 		if err == nil {
@@ -92,7 +92,7 @@ func (p *Private) restart(ctx context.Context) *process {
 }
 
 // leave gives the data to the next usher.
-func (p *Private) leave() {
+func (p *Server) leave() {
 	if p.socket != p.dir {
 		_ = os.Remove(p.socket) // only untidy if it stays
 	}
