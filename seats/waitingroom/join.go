@@ -237,12 +237,16 @@ const InvitationLength = 60 * 24 * time.Hour
 
 // Invitation is what is mailed to an address, so that only who reads its mail joins as it. Nothing is stored.
 func (r *Room) Invitation(ctx context.Context, address string) (string, error) {
+	now, err := r.gate.keys.now(ctx)
+	if err != nil {
+		return "", err
+	}
 	k, err := r.gate.keys.signing(ctx)
 	if err != nil {
 		return "", err
 	}
 	b := binary.BigEndian.AppendUint16(nil, k.id)
-	b = binary.BigEndian.AppendUint64(b, uint64(time.Now().Add(InvitationLength).Unix()))
+	b = binary.BigEndian.AppendUint64(b, uint64(now.Add(InvitationLength).Unix()))
 	b = append(b, personOf(address)...)
 	return base64.RawURLEncoding.EncodeToString(append(b, k.invite(r.ID, b)...)), nil
 }
@@ -276,7 +280,11 @@ func (r *Room) invited(ctx context.Context, invitation string) (person []byte, e
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal(b[body:], k.invite(r.ID, b[:body])) || int64(binary.BigEndian.Uint64(b[2:])) < time.Now().Unix() {
+	now, err := r.gate.keys.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal(b[body:], k.invite(r.ID, b[:body])) || int64(binary.BigEndian.Uint64(b[2:])) < now.Unix() {
 		return nil, ErrNoPlace
 	}
 	return b[10:body], nil

@@ -116,7 +116,8 @@ type keys struct {
 type keyring struct {
 	by    map[uint16]key
 	signs key
-	at    time.Time
+	at    time.Time // of this machine's clock
+	now   time.Time // of the database's clock then
 }
 
 // Secrets is the table of the keys that sign places.
@@ -146,6 +147,15 @@ func (ks *keys) signing(ctx context.Context) (key, error) {
 		return key{}, err
 	}
 	return ring.signs, nil
+}
+
+// now is the time by the database's clock. It asks nobody once the keys are known.
+func (ks *keys) now(ctx context.Context) (time.Time, error) {
+	if _, err := ks.signing(ctx); err != nil {
+		return time.Time{}, err
+	}
+	ring := ks.known.Load()
+	return ring.now.Add(time.Since(ring.at)), nil
 }
 
 // find returns a key that is believed. ErrNoPlace if there is none.
@@ -194,7 +204,7 @@ const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('place_key', 'id'))::i
 const firstKeySQL = `
 INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
 
-const keysSQL = `SELECT id, secret, signs FROM place_key WHERE revoked_at IS NULL ORDER BY id`
+const keysSQL = `SELECT id, secret, signs, clock_timestamp() FROM place_key WHERE revoked_at IS NULL ORDER BY id`
 
 // readKeys reads the keys, and makes the first one.
 func readKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error) {
@@ -224,7 +234,7 @@ func knownKeys(ctx context.Context, db seats.DB, box *seal.Box) (*keyring, error
 	var id int32
 	var value []byte
 	var signs bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &value, &signs}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &value, &signs, &ring.now}, func() error {
 		secret, err := box.Open(value, Secrets.Context(id))
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package waitingroom_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -82,4 +83,36 @@ func TestRoomsComeToBeWhileOthersAreLookedFor(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestTokens_ExpireByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Entry: waitingroom.EntryEmail})
+	n := h.node(t, false)
+	invitation, err := n.room.Invitation(t.Context(), "ann@example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	challenge, err := n.room.Challenge(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	patient := &waitingroom.Proof{Challenge: challenge}
+	for _, c := range []struct {
+		ahead           time.Duration
+		invited, proved error
+	}{
+		{0, nil, waitingroom.ErrPatience},
+		{2 * time.Minute, nil, nil},
+		{waitingroom.InvitationLength - 3*time.Minute, nil, waitingroom.ErrWork},
+		{2 * time.Minute, waitingroom.ErrNoPlace, waitingroom.ErrWork},
+	} {
+		n.gate.SetAhead(c.ahead)
+		if err := n.room.Invited(t.Context(), invitation); !errors.Is(err, c.invited) {
+			t.Errorf("%s later the invitation is worth %v, want %v", c.ahead, err, c.invited)
+		}
+		if err := n.room.Prove(t.Context(), patient); !errors.Is(err, c.proved) {
+			t.Errorf("%s later the wait is worth %v, want %v", c.ahead, err, c.proved)
+		}
+	}
 }

@@ -98,7 +98,11 @@ func (s *State) AsksWork() bool {
 
 // Challenge makes work for a browser. It asks nobody once a key is known.
 func (r *Room) Challenge(ctx context.Context) (Challenge, error) {
-	return r.challengeAt(ctx, time.Now())
+	now, err := r.gate.keys.now(ctx)
+	if err != nil {
+		return Challenge{}, err
+	}
+	return r.challengeAt(ctx, now)
 }
 
 func (r *Room) challengeAt(ctx context.Context, now time.Time) (Challenge, error) {
@@ -141,7 +145,13 @@ func (k key) challenge(p *Parameters) Hex {
 
 // Prove tells whether a proof lets somebody join. ErrPatience if nobody worked for it and it has not waited long enough;
 // ErrWork if it is worth nothing, such as one that is too old.
-func (r *Room) Prove(ctx context.Context, p *Proof) error { return r.proveAt(ctx, p, time.Now()) }
+func (r *Room) Prove(ctx context.Context, p *Proof) error {
+	now, err := r.gate.keys.now(ctx)
+	if err != nil {
+		return err
+	}
+	return r.proveAt(ctx, p, now)
+}
 
 func (r *Room) proveAt(ctx context.Context, proof *Proof, now time.Time) error {
 	s := r.state.Load()
@@ -219,14 +229,21 @@ const (
 
 // ChallengeOf makes work for a visitor of an event.
 func (g *Gate) ChallengeOf(ctx context.Context, event int64, visitor seats.ID) (Challenge, error) {
+	now, err := g.keys.now(ctx)
+	if err != nil {
+		return Challenge{}, err
+	}
 	nonce := make([]byte, 8, 16)
 	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	return g.keys.challengeAt(ctx, eventSubject(event), UsualWork, append(nonce, nonceOf(visitor)...), time.Now())
+	return g.keys.challengeAt(ctx, eventSubject(event), UsualWork, append(nonce, nonceOf(visitor)...), now)
 }
 
 // Pass returns the pass of a visitor for their proof, and until when it is good. ErrWork and ErrPatience as Prove.
 func (g *Gate) Pass(ctx context.Context, event int64, visitor seats.ID, proof *Proof) (pass string, until time.Time, err error) {
-	now := time.Now()
+	now, err := g.keys.now(ctx)
+	if err != nil {
+		return "", until, err
+	}
 	if err := g.proveAt(ctx, proof, eventSubject(event), UsualWork, now); err != nil {
 		return "", until, err
 	}
@@ -245,8 +262,12 @@ func (g *Gate) Pass(ctx context.Context, event int64, visitor seats.ID, proof *P
 // Passes reports whether a pass is one of this visitor for this event.
 func (g *Gate) Passes(ctx context.Context, event int64, visitor seats.ID, pass string) (bool, error) {
 	b, err := base64.RawURLEncoding.DecodeString(pass)
-	if err != nil || len(b) != passSize || int64(binary.BigEndian.Uint64(b[2:])) < time.Now().Unix() {
+	if err != nil || len(b) != passSize {
 		return false, nil
+	}
+	now, err := g.keys.now(ctx)
+	if err != nil || int64(binary.BigEndian.Uint64(b[2:])) < now.Unix() {
+		return false, err
 	}
 	k, err := g.keys.find(ctx, binary.BigEndian.Uint16(b))
 	if errors.Is(err, ErrNoPlace) {
