@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 const (
@@ -98,7 +99,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 // dial opens a connection of its own and says what it is for.
 func dial(ctx context.Context, dsn, first string) (conn *pgx.Conn, err error) {
 	return conn, within(ctx, func(ctx context.Context) error {
-		if conn, err = seats.Dial(ctx, dsn); err != nil {
+		if conn, err = database.Dial(ctx, dsn); err != nil {
 			return err
 		}
 		if _, err = conn.Exec(ctx, first); err != nil {

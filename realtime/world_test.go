@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -60,7 +61,7 @@ CREATE TABLE kept_seat_state (LIKE seat_state); CREATE TABLE kept_hold (LIKE hol
 
 func connect(t *testing.T, dsn string) *pgxpool.Pool {
 	t.Helper()
-	db, err := seats.Connect(context.Background(), dsn)
+	db, err := database.Connect(context.Background(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 // street leads to a database, unless it is shut, and counts who comes.
@@ -60,7 +61,7 @@ func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	b := newBench(t, seats.NewEvent{}, hall(1, 4))
 	cfg := b.db.Config().ConnConfig
 	street := newStreet(t, cfg.Host+"/.s.PGSQL.5432")
-	db, err := seats.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=%s sslmode=disable", street.Addr().(*net.TCPAddr).Port, cfg.Database))
+	db, err := database.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=%s sslmode=disable", street.Addr().(*net.TCPAddr).Port, cfg.Database))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
-	"github.com/usherbox/usher/seats"
+	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -47,7 +47,7 @@ func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *databa
 	if err := prepare(ctx, db.dsn); err != nil {
 		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
 	}
-	if db.pool, err = seats.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
+	if db.pool, err = seatsdb.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
 		err = db.isOne(ctx)
 	}
 	return db, err
@@ -67,7 +67,7 @@ func (db *database) isOne(ctx context.Context) error {
 	if err := db.pool.QueryRow(ctx, whichSQL).Scan(&pooled); err != nil {
 		return fmt.Errorf("the database cannot be reached through DATABASE_URL: %w", err)
 	}
-	conn, err := seats.Dial(ctx, db.dsn)
+	conn, err := seatsdb.Dial(ctx, db.dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
 	}
@@ -85,7 +85,7 @@ func (db *database) isOne(ctx context.Context) error {
 func prepare(ctx context.Context, dsn string) error {
 	reaching, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	conn, err := seats.Dial(reaching, dsn)
+	conn, err := seatsdb.Dial(reaching, dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}

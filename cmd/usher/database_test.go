@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/usherbox/usher/seats"
+	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -62,7 +62,7 @@ func TestTwoAddressesMustLeadToOneDatabase(t *testing.T) {
 	for pooled, says := range map[string]string{
 		here: "", astray(here, "user", "nobody_at_all"): "cannot be reached through DATABASE_URL", astray(here, "dbname", "postgres"): "lead to two databases",
 	} {
-		pool, err := seats.Connect(t.Context(), pooled)
+		pool, err := seatsdb.Connect(t.Context(), pooled)
 		if err != nil {
 			t.Fatal(err)
 		}

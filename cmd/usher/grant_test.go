@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/usherbox/usher/seats"
+	seatsdb "github.com/usherbox/usher/seats/database"
 )
 
 func TestServe_SellsAndCancelsUnderARoleThatOwnsNothing(t *testing.T) {
@@ -55,7 +55,7 @@ func TestServe_SellsAndCancelsUnderARoleThatOwnsNothing(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 
-	box, err := seats.Connect(t.Context(), dsn)
+	box, err := seatsdb.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,13 @@ const module = "github.com/usherbox/usher/"
 // layers is the whole rule: what a package may import of ours. A new package needs a line here.
 var layers = map[string][]string{
 	"seats":                          {},
+	"seats/database":                 {"seats"},
 	"seats/plan":                     {"seats"},
-	"seats/seatstest":                {"seats", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
+	"seats/seatstest":                {"seats", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
 	"seats/orders":                   {"seats", "seats/seal"},
-	"seats/waitingroom":              {"seats", "seats/seal"},
+	"seats/waitingroom":              {"seats", "seats/database", "seats/seal"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats"},
 	"seats/desk":                     {"seats", "seats/seal", "seats/plan", "seats/orders"},
@@ -34,14 +35,14 @@ var layers = map[string][]string{
 	"seats/orders/stripe":            {"seats", "seats/orders"},
 	"seats/orders/stripe/standin":    {},
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
-	"realtime":                       {"seats"},
+	"realtime":                       {"seats", "seats/database"},
 	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/webhooks", "seats/plan", "static"},
 	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/database", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -58,7 +59,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/database", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -34,7 +35,7 @@ func runNode(t *testing.T, cfg *Config) *running {
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := seats.Connect(t.Context(), cfg.DatabaseURL)
+	pool, err := seatsdb.Connect(t.Context(), cfg.DatabaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}

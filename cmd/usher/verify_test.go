@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats"
+	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -42,7 +43,7 @@ func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 	if _, err := try(t, "event", "create", "--data", folder, "--plan", "theatre", "--name", "Evening", "--paid-ahead=false"); err != nil {
 		t.Fatal(err)
 	}
-	if db, err = seats.Connect(t.Context(), p.DSN); err != nil {
+	if db, err = seatsdb.Connect(t.Context(), p.DSN); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
@@ -108,7 +109,7 @@ func wantLookedAfter(t *testing.T, db *pgxpool.Pool) {
 			t.Errorf("no %s in the numbers:\n%s", line, text)
 		}
 	}
-	closed, err := seats.Connect(t.Context(), "postgres://127.0.0.1:1/none")
+	closed, err := seatsdb.Connect(t.Context(), "postgres://127.0.0.1:1/none")
 	if err != nil {
 		t.Fatal(err)
 	}

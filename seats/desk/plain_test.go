@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/migrations"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -21,7 +21,7 @@ func plainDatabase(t *testing.T) (dsn, user string, admin func(sql string)) {
 	all := seatstest.DSN(t)
 	admin = func(sql string) {
 		t.Helper()
-		conn, err := seats.Dial(context.WithoutCancel(t.Context()), all)
+		conn, err := database.Dial(context.WithoutCancel(t.Context()), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func plainDatabase(t *testing.T) (dsn, user string, admin func(sql string)) {
 
 func migrate(t *testing.T, dsn string) error {
 	t.Helper()
-	conn, err := seats.Dial(t.Context(), dsn)
+	conn, err := database.Dial(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestADatabaseUserWhoMayMakeNoRolesIsToldWhatToAskForAndThenTheDeskWorks(t *
 	if err := migrate(t, dsn); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := seats.Connect(t.Context(), dsn)
+	pool, err := database.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

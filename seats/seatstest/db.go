@@ -17,7 +17,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 // cluster is the one server of a test process. It ends with the process.
@@ -99,7 +99,7 @@ func DSN(t testing.TB) string {
 // DB returns a pool on a fresh database with the schema.
 func DB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	pool, err := seats.Connect(context.Background(), DSN(t))
+	pool, err := database.Connect(context.Background(), DSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}

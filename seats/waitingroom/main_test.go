@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -52,7 +53,7 @@ func build(t testing.TB, n waitingroom.NewRoom) *house {
 
 func (h *house) pool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	db, err := seats.Connect(context.Background(), h.dsn)
+	db, err := database.Connect(context.Background(), h.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

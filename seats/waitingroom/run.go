@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 const (
@@ -53,7 +54,7 @@ const listenSQL = `LISTEN usher_room`
 
 // follow listens first, then looks, then waits: nothing can fall between.
 func (g *Gate) follow(ctx context.Context) error {
-	conn, err := seats.Dial(ctx, g.dsn)
+	conn, err := database.Dial(ctx, g.dsn)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 // startServer starts a durable server of its own, with settings beside those of `usher serve`, and returns a pool of so many
@@ -80,7 +81,7 @@ func onDisk(b *testing.B, dir string) {
 
 func pool(b *testing.B, dsn string, connections int32) *pgxpool.Pool {
 	b.Helper()
-	p, err := seats.Connect(b.Context(), fmt.Sprintf("%s pool_max_conns=%d", dsn, connections))
+	p, err := database.Connect(b.Context(), fmt.Sprintf("%s pool_max_conns=%d", dsn, connections))
 	if err != nil {
 		b.Fatal(err)
 	}

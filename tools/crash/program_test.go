@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/tools/planted"
@@ -65,7 +66,7 @@ func newProgram(t *testing.T) *program {
 	t.Helper()
 	p := &program{t: t, dsn: newDatabase(t), data: t.TempDir(), bank: stripetest.New(t)}
 	var err error
-	if p.db, err = seats.Connect(context.Background(), p.dsn); err != nil {
+	if p.db, err = database.Connect(context.Background(), p.dsn); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.db.Close)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -19,7 +20,7 @@ import (
 // stormy is a ledger that 64 clients reach at once, and a few accounts with little in them.
 func stormy(t *testing.T) *purse {
 	t.Helper()
-	db, err := seats.Connect(t.Context(), seatstest.DSN(t)+" pool_max_conns=64")
+	db, err := database.Connect(t.Context(), seatstest.DSN(t)+" pool_max_conns=64")
 	if err != nil {
 		t.Fatal(err)
 	}
