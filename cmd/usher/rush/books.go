@@ -116,6 +116,13 @@ func (b *books) grant(who int32, a *holdAnswer, sent, received int64) *grant {
 	return g
 }
 
+// over tells whether a hold may have ended at a moment of our clock.
+func (b *books) over(g *grant, at int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return at+b.clock.most >= g.until
+}
+
 // extended books that the hold of a grant ends later.
 func (b *books) extended(g *grant, a *holdAnswer) {
 	b.mu.Lock()

@@ -37,6 +37,9 @@ func (r *run) details(ctx context.Context, l *line, who int32) error {
 	if err != nil {
 		return err
 	}
+	if r.late(who, status) {
+		return nil
+	}
 	if status != http.StatusOK {
 		return &errAnswer{status, string(l.body)}
 	}
@@ -71,6 +74,9 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 		r.books.sold(g)
 		return err
 	}
+	if r.late(who, status) {
+		return nil
+	}
 	var a orderAnswer
 	if err := json.Unmarshal(l.body, &a); err != nil || status != http.StatusCreated || a.Order == nil {
 		return &errAnswer{status, string(l.body)}
@@ -82,6 +88,11 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 		r.books.lie("person %d ordered %s and got other tickets: %.300s", who, r.house.names(g.seats), l.body)
 	}
 	return nil
+}
+
+// late tells whether a person is refused because their hold ended before they ordered, so that others may have the seats.
+func (r *run) late(who int32, status int) bool {
+	return (status == http.StatusNotFound || status == http.StatusConflict) && r.books.over(r.people[who].claim.grant, wall())
 }
 
 // sells tells whether an order holds and has a ticket for each of these seats, and for no other.
