@@ -26,8 +26,8 @@ type Hours struct {
 	Random *rand.Rand
 	Times  int // how many times as long as usual they are to be
 
-	// Planted names a bug that is planted into what people are told; none in earnest. Then Said is what was found wrong.
-	Planted string
+	// Fault names the fault that what people are told has; empty: none. With one, Said is what was found wrong.
+	Fault string
 	Said    []string
 
 	began time.Time
@@ -43,26 +43,26 @@ func Through(t *testing.T, live func(h *Hours)) {
 	through(t, seed, "", live)
 }
 
-// Notices has hours pass into which a bug is planted, of some seeds because what happens is not all in the seed: what is
-// found wrong must say so.
-func Notices(t *testing.T, planted, says string, live func(h *Hours)) {
+// Notices lets hours with a fault pass, for several seeds because a seed does not decide all that happens: what is found
+// wrong must name the fault.
+func Notices(t *testing.T, fault, says string, live func(h *Hours)) {
 	t.Helper()
 	all := ""
 	for seed := uint64(2); seed < 10 && !strings.Contains(all, says); seed += 2 {
-		all += strings.Join(through(t, seed, planted, live), "\n")
+		all += strings.Join(through(t, seed, fault, live), "\n")
 	}
 	if !strings.Contains(all, says) {
-		t.Errorf("it is not noticed that %s: %s", planted, all)
+		t.Errorf("it is not noticed that %s: %s", fault, all)
 	}
 }
 
-func through(t *testing.T, seed uint64, planted string, live func(h *Hours)) (said []string) {
+func through(t *testing.T, seed uint64, fault string, live func(h *Hours)) (said []string) {
 	t.Helper()
 	b := NewBubble(t)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(12 * time.Hour) // a bubble begins at midnight, and what is offered by night lasts until the morning
 		h := &Hours{
-			Bubble: b, T: t, DB: b.Pool(t), Seed: seed, Random: rand.New(rand.NewPCG(seed, 1)), Times: *simTimes, Planted: planted, began: time.Now(),
+			Bubble: b, T: t, DB: b.Pool(t), Seed: seed, Random: rand.New(rand.NewPCG(seed, 1)), Times: *simTimes, Fault: fault, began: time.Now(),
 		}
 		t.Cleanup(h.DB.Close)
 		live(h)
@@ -76,7 +76,7 @@ func through(t *testing.T, seed uint64, planted string, live func(h *Hours)) (sa
 func (h *Hours) Wrong(format string, args ...any) {
 	h.T.Helper()
 	problem := fmt.Sprintf(format, args...)
-	if h.Planted != "" {
+	if h.Fault != "" {
 		h.Said = append(h.Said, problem)
 		return
 	}

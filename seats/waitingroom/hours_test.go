@@ -121,7 +121,7 @@ func live(s *seatstest.Hours) {
 				h.step()
 			}
 			h.Rest(8 * time.Second)
-			if h.Random.IntN(3) == 0 || h.Planted != "" {
+			if h.Random.IntN(3) == 0 || h.Fault != "" {
 				h.look()
 			}
 		}
@@ -147,7 +147,7 @@ func (h *hours) look() {
 	}
 	for i, n := range h.nodes {
 		s := n.room.State()
-		if h.Planted == "serving goes back" && s.Serving > 1 {
+		if h.Fault == "serving goes back" && s.Serving > 1 {
 			h.serving[i] = s.Serving + 1
 		}
 		if s.Serving < h.serving[i] {
@@ -188,7 +188,7 @@ func (h *hours) numbers() {
 func (h *hours) heal() {
 	h.resume()
 	within := 30 * time.Minute
-	if h.Planted != "" {
+	if h.Fault != "" {
 		within = 3 * time.Minute
 	}
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(2 * time.Second) {
@@ -197,7 +197,7 @@ func (h *hours) heal() {
 			h.enter(w)
 			switch {
 			case w.done:
-			case w.inside && h.Planted != "nobody ever leaves":
+			case w.inside && h.Fault != "nobody ever leaves":
 				h.letGo(w)
 				h.leave(w)
 				w.done = !w.inside
@@ -277,7 +277,7 @@ func (h *hours) come() {
 		}
 		time.Sleep(time.Second)
 	}
-	if h.Planted == "a place is given twice" && len(h.people) > 0 {
+	if h.Fault == "a place is given twice" && len(h.people) > 0 {
 		w.place = h.people[0].place
 	}
 	if who, given := h.whose[w.place]; given || w.token == "" {
@@ -298,7 +298,7 @@ func (h *hours) enter(w *waiter) {
 	n := h.node()
 	asked := h.Now()
 	v, err := n.room.Enter(h.ctx, w.holder, w.token)
-	if h.Planted == "somebody comes in before their turn" && err == nil && !v.Inside && v.Number > 0 {
+	if h.Fault == "somebody comes in before their turn" && err == nil && !v.Inside && v.Number > 0 {
 		v = waitingroom.Visit{Inside: true, Number: v.Number, Until: asked.Add(simIdle)}
 		h.exec(h.T, `UPDATE slot SET epoch = 1, number = $2, holder = $1, since = clock_timestamp(), expires_at = clock_timestamp() + interval '30 s' WHERE slot = $3`, w.holder, v.Number, h.slots)
 		h.exec(h.T, `INSERT INTO admission (room_id, epoch, number, holder) SELECT id, 1, $1, $2 FROM room ON CONFLICT DO NOTHING`, v.Number, w.holder)
@@ -390,7 +390,7 @@ func (h *hours) letGo(w *waiter) {
 // leave has somebody want to leave: who holds seats stays.
 func (h *hours) leave(w *waiter) {
 	left, err := h.node().room.Leave(h.ctx, w.holder, w.token)
-	if h.Planted == "who holds seats leaves" && err == nil && !left && w.inside {
+	if h.Fault == "who holds seats leaves" && err == nil && !left && w.inside {
 		h.exec(h.T, `UPDATE slot SET epoch = NULL, number = NULL, holder = NULL, since = NULL, expires_at = '-infinity' WHERE holder = $1`, w.holder)
 		left = true
 	}
@@ -423,7 +423,7 @@ func (h *hours) pause() {
 		return
 	}
 	h.paused = true
-	if h.Planted == "a pause is none" {
+	if h.Fault == "a pause is none" {
 		h.exec(h.T, `UPDATE room SET phase = 'open', version = version + 1`)
 	}
 	for _, w := range h.people {
