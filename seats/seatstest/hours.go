@@ -28,7 +28,7 @@ type Hours struct {
 
 	// Fault names the fault that what people are told has; empty: none. With one, Said is what was found wrong.
 	Fault string
-	Said    []string
+	Said  []string
 
 	began time.Time
 }
