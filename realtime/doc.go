@@ -8,4 +8,14 @@
 // The bell may be lost, doubled or late: the change log is the truth, and a poll once a second finds what no bell told.
 // The hub keeps state, not messages: per socket only the version it has. A slow reader gets fewer and larger deltas.
 // The socket never decides anything; it only shows what was committed.
+//
+// # The way of a change
+//
+//	bell.go      Bell tells the other nodes of a commit, after it
+//	listener.go  Feed hears bells, reads the change log and brings this node's map up to date
+//	hub.go       Hub.Changed starts a round: one edition of the map, one frame for all pages that had the one before
+//	wire.go      the frame: a delta, a whole map, a checksum (docs/wire-format.md)
+//	socket.go    a watcher writes what its page does not have yet; a page that reads slowly gets merged deltas later
+//	snapshot.go  the whole map over HTTP
+//	room.go      the same sockets for pages of a waiting room
 package realtime
