@@ -625,7 +625,7 @@ func (b *batch) ends(h *heldBy) {
 	}
 }
 
-// open tells whether anybody may claim the seat: it is the guard, in Go.
+// open reports whether any visitor may claim the seat: it is the guard, in Go.
 func (r row) open(now time.Time) bool {
 	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
 }

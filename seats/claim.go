@@ -158,8 +158,7 @@ SELECT CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 's
        EXISTS (SELECT FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp()),
        ARRAY(SELECT s.idx
                FROM unnest($2::integer[]) AS n(idx),
-                    LATERAL (SELECT idx FROM seat_state
-                              WHERE event_id = $1 AND idx = n.idx AND (holder IS NULL OR expires_at <= clock_timestamp()) OFFSET 0) s)
+                    LATERAL (SELECT idx FROM seat_state s WHERE event_id = $1 AND idx = n.idx AND ` + guard + ` OFFSET 0) s)
   FROM counter c JOIN event e ON e.id = c.event_id
  WHERE c.event_id = $1`
 

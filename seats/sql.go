@@ -45,17 +45,20 @@ SELECT s.*, clock_timestamp()
                   FROM seat_state WHERE event_id = $1 AND idx = n.idx
                    FOR NO KEY UPDATE) s`
 
-// The guard: a seat changes hands when nobody holds it, when its time is up, or when its own holder acts. The row is
-// the judge and the database is the clock. The constraint "every seat of a change passed the guard" undoes the whole
-// batch if one row was refused, and so does a number of them that is null: the event is not what it was when the batch
-// read it. The counter row comes last and stays locked until commit, so versions have no gap.
+// guard is the one condition under which a visitor is given a seat: no other holder has it, or the time of that holder is up.
+// The row is the judge and the database is the clock. Every UPDATE that gives seats away has it; row.open is the same in Go.
+const guard = `(s.holder IS NULL OR s.expires_at <= clock_timestamp())`
+
+// A seat changes hands if it passes the guard, or in the name of its own holder. The constraint "every seat of a change passed
+// the guard" undoes the whole batch if one row was refused, and so does a number of them that is null: the event is not what
+// it was when the batch read it. The counter row comes last and stays locked until commit, so versions have no gap.
 const changeSQL = `
 WITH passed AS (
     UPDATE seat_state s
        SET state = n.state, holder = n.holder, expires_at = coalesce(n.expires_at, CASE WHEN n.state > 0 THEN 'infinity'::timestamptz END)
       FROM unnest($2::integer[], $3::smallint[], $4::uuid[], $5::timestamptz[], $6::uuid[], $12::tid[]) AS n(idx, state, holder, expires_at, by, at)
      WHERE s.ctid = n.at AND s.event_id = $1 AND s.idx = n.idx
-       AND (s.holder IS NULL OR s.expires_at <= clock_timestamp() OR s.holder = n.by)
+       AND (` + guard + ` OR s.holder = n.by)
     RETURNING s.idx
 ), bump AS (
     UPDATE counter
@@ -265,18 +268,18 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 //
 // It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
 // free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's
-// key. A seat whose end was not announced counts as held.
+// key. A seat whose end was not announced counts as held, so that it needs locks.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
     SELECT ends, to_json(ends)::text || '}]' AS tail
       FROM (SELECT clock_timestamp() + hold_length AS ends
               FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL AND NOT wait_list OFFSET 0) e
 ), passed AS (
-    UPDATE seat_state
-       SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
-     WHERE event_id = $1 AND idx = ANY($3) AND EXISTS (SELECT FROM terms)
-       AND (holder IS NULL OR $13 AND state = 2 /* lapsed */ AND expires_at <= clock_timestamp())
-    RETURNING idx
+    UPDATE seat_state s
+       SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(s.idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
+     WHERE s.event_id = $1 AND s.idx = ANY($3) AND EXISTS (SELECT FROM terms)
+       AND ` + guard + ` AND (s.state = 0 /* free */ OR $13 AND s.state = 2 /* lapsed */)
+    RETURNING s.idx
 ), granted AS (
     INSERT INTO hold (event_id, holder, id, seats, expires_at, answers, best, session_ends)
     SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, h.answers || terms.tail, CASE WHEN h.best THEN h.seats::integer[] END, h.session_ends
@@ -451,13 +454,13 @@ func unfinished(c *command, h *heldBy) *string {
 // (a constraint of event), and a visitor who bought tickets has a hold row, whose key refuses a second one.
 const swiftOneSQL = `
 WITH passed AS (
-    UPDATE seat_state
-       SET state = 1 /* held */, holder = $3, expires_at = statement_timestamp() + event.hold_length
-      FROM event
-     WHERE event.id = $1 AND event.room_id IS NULL AND NOT event.wait_list
-       AND seat_state.event_id = $1 AND seat_state.idx = $2
-       AND (seat_state.holder IS NULL OR $9 AND seat_state.state = 2 /* lapsed */ AND seat_state.expires_at <= statement_timestamp())
-    RETURNING expires_at
+    UPDATE seat_state s
+       SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length
+      FROM event e
+     WHERE e.id = $1 AND e.room_id IS NULL AND NOT e.wait_list
+       AND s.event_id = $1 AND s.idx = $2
+       AND ` + guard + ` AND (s.state = 0 /* free */ OR $9 AND s.state = 2 /* lapsed */)
+    RETURNING s.expires_at
 ), granted AS (
     INSERT INTO hold (event_id, holder, id, seats, expires_at, answers, best, session_ends)
     SELECT $1, $3, $4, ARRAY[$2], expires_at, $5::text || to_json(expires_at)::text || '}]', CASE WHEN $8 THEN ARRAY[$2] END, $10 FROM passed
@@ -469,7 +472,7 @@ WITH passed AS (
     RETURNING version, free, held, sold, blocked, claims_from
 )
 INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, ARRAY[$2], '{1}'::smallint[], ARRAY[$3], free, held, sold, blocked, $7, CASE WHEN claims_from <= statement_timestamp() THEN 1 END
+SELECT $1, version, ARRAY[$2], '{1}'::smallint[], ARRAY[$3], free, held, sold, blocked, $7, CASE WHEN claims_from <= clock_timestamp() THEN 1 END
   FROM bump
 RETURNING version, at, free, held, sold, blocked, (SELECT expires_at FROM granted), clock_timestamp()`
 
