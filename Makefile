@@ -48,7 +48,7 @@ fmt: ## format everything
 lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and reasons: staticcheck.conf)
 	@unformatted=$$($(call TOOL,gofumpt) -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	@go vet ./...
-	@go vet -tags figures,sizes ./e2e ./seats/desk ./cmd/usher/rush
+	@go vet -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
 	@$(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
 	@cd tools && go vet ./... && $$(go tool -n staticcheck) ./...
@@ -74,7 +74,7 @@ e2e: postgres browser ## the built binary in a real browser
 
 figures: postgres browser ## times against fixed budgets; the machine should have nothing else to do
 	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestASecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestAChartOf8800SeatsIsMoved'
-	@go test -tags figures -vet=off -count=1 ./seats/desk -run TestADeskOf
+	@go test -tags figures -vet=off -count=1 ./seats/sales -run TestADeskOf
 
 sizes: postgres ## the crowds of the systems Usher was asked to be, whole: 200,000 for 200 places, 2,000,000 for a stadium (most of an hour)
 	@go test -tags sizes -vet=off -count=1 -timeout 2h -v -parallel 1 ./cmd/usher/rush -run '^TestS[0-9]_' | grep -E '^(---|ok|FAIL|    )'

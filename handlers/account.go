@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -68,7 +68,7 @@ func (h *Handlers) keep(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if h.sessions.Exists(r.Context(), deskKey) {
-		h.sessions.SetDeadline(r.Context(), time.Now().Add(desk.SessionMost).UTC()) // its own row ends it before
+		h.sessions.SetDeadline(r.Context(), time.Now().Add(organizers.SessionMost).UTC()) // its own row ends it before
 	}
 	token, end, err := h.sessions.Commit(ctx)
 	if err != nil {

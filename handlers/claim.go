@@ -65,7 +65,7 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 	if err != nil {
 		undo()
 		if refusal, is := errors.AsType[*seats.Refusal](err); is {
-			h.organizers.Refused(s.Event.ID, refusal.Code)
+			h.sales.Refused(s.Event.ID, refusal.Code)
 		}
 		return hold, err
 	}

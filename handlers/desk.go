@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 )
@@ -32,44 +32,44 @@ var (
 	errDeskKey       = &problem{409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again."}
 )
 
-// deskError knows the errors of package desk; nil if err is none.
+// deskError knows the errors of package organizers; nil if err is none.
 func deskError(err error) *problem {
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	if p := planError(err); p != nil {
 		return p
 	}
 	switch {
-	case errors.Is(err, desk.ErrSignedOut):
+	case errors.Is(err, organizers.ErrSignedOut):
 		return errDeskSignedOut
-	case errors.Is(err, desk.ErrNotYours):
+	case errors.Is(err, organizers.ErrNotYours):
 		return errDeskNothing
-	case errors.Is(err, desk.ErrKey):
+	case errors.Is(err, organizers.ErrKey):
 		return errAPIKey
-	case errors.Is(err, desk.ErrNoTeam):
+	case errors.Is(err, organizers.ErrNoTeam):
 		return errDeskNoTeam
-	case errors.Is(err, desk.ErrLastOwner):
+	case errors.Is(err, organizers.ErrLastOwner):
 		return errDeskOwner
-	case errors.Is(err, desk.ErrNoLink):
+	case errors.Is(err, organizers.ErrNoLink):
 		return errDeskLink
-	case errors.Is(err, desk.ErrOften):
+	case errors.Is(err, organizers.ErrOften):
 		return often(err)
-	case errors.Is(err, desk.ErrBusy):
+	case errors.Is(err, organizers.ErrBusy):
 		return errDeskBusy
-	case errors.Is(err, desk.ErrCode):
+	case errors.Is(err, organizers.ErrCode):
 		return errDeskCode
-	case errors.Is(err, desk.ErrSignIn):
+	case errors.Is(err, organizers.ErrSignIn):
 		return errDeskSignIn
-	case errors.Is(err, desk.ErrPasskey):
+	case errors.Is(err, organizers.ErrPasskey):
 		return errDeskPasskey
-	case errors.Is(err, desk.ErrNoPasskeys):
+	case errors.Is(err, organizers.ErrNoPasskeys):
 		return errDeskNoPasskeys
 	case errors.Is(err, orders.ErrNotPaid):
 		return errNotPaid
 	case errors.Is(err, orders.ErrNotDue):
 		return errNotDue
-	case errors.Is(err, desk.ErrNoKey):
+	case errors.Is(err, organizers.ErrNoKey):
 		return errNoKey
-	case errors.Is(err, desk.ErrOtherKey):
+	case errors.Is(err, organizers.ErrOtherKey):
 		return errDeskKey
 	case errors.As(err, &mistakes):
 		return &problem{422, "invalid", mistakes.Error(), "Nothing was changed.", "Change it and send it again."}
@@ -79,13 +79,13 @@ func deskError(err error) *problem {
 
 // desk makes a handler of one about an event of the reader's team. It is the first wall: who is not signed in, who is no
 // member of the event's team, and whose role does not allow what it needs comes no further.
-func (h *Handlers) desk(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
+func (h *Handlers) desk(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) handler {
 	return h.member(need, h.ofEvent(next))
 }
 
 // ofEvent makes a handler of a member of one about the event of the address.
-func (h *Handlers) ofEvent(next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) func(http.ResponseWriter, *http.Request, desk.Member) error {
-	return func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) ofEvent(next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) func(http.ResponseWriter, *http.Request, organizers.Member) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		sale, err := h.office.Sale(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (h *Handlers) ofEvent(next func(http.ResponseWriter, *http.Request, desk.Me
 
 // member makes a handler of one at the desk that is about no event. Where the address names one all the same, only
 // members of its team get in.
-func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
+func (h *Handlers) member(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		keyed(r)
 		r, err := h.visited(r)
@@ -105,21 +105,21 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 		}
 		m, err := h.whoIs(r)
 		switch {
-		case errors.Is(err, desk.ErrSignedOut) && !wantsJSON(r):
+		case errors.Is(err, organizers.ErrSignedOut) && !wantsJSON(r):
 			http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
 			return nil
-		case errors.Is(err, desk.ErrKey):
+		case errors.Is(err, organizers.ErrKey):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			return err
-		case errors.Is(err, desk.ErrNotYours) && m.Organizer != 0:
-			h.organizers.Report(desk.SecurityEvent{Kind: desk.RefusedByTeam, Organizer: m.Organizer, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
+		case errors.Is(err, organizers.ErrNotYours) && m.Organizer != 0:
+			h.organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByTeam, Organizer: m.Organizer, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
 			return err
 		case err != nil:
 			return err
 		case !m.May(need):
-			h.organizers.Report(desk.SecurityEvent{Kind: desk.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
+			h.organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
 			return errDeskRole
-		case m.Key == 0 && m.Demands && !m.Second && need != desk.Self:
+		case m.Key == 0 && m.Demands && !m.Second && need != organizers.Self:
 			return h.askSecond(w, r, m)
 		}
 		if err := h.organizers.Seen(r.Context(), m, m.From); err != nil {
@@ -131,27 +131,27 @@ func (h *Handlers) member(need desk.Need, next func(http.ResponseWriter, *http.R
 }
 
 // memberOnce is member for a form that is done once, see once. Its body is read after the caller is known and allowed.
-func (h *Handlers) memberOnce(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
-	return h.member(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) memberOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) handler {
+	return h.member(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m) })(w, r)
 	})
 }
 
 // deskOnce is desk for a form that is done once.
-func (h *Handlers) deskOnce(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
-	return h.desk(need, func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) handler {
+	return h.desk(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m, s) })(w, r)
 	})
 }
 
 // still tells whether whoever a request let in may still do what needs need: for answers that take longer than a moment.
-func (h *Handlers) still(r *http.Request, need desk.Need) bool {
+func (h *Handlers) still(r *http.Request, need organizers.Need) bool {
 	m, err := h.whoIs(r)
 	return err == nil && m.May(need)
 }
 
 // whoIs is in whose name a request of the desk comes: by its key, if it has one, or else by its session.
-func (h *Handlers) whoIs(r *http.Request) (desk.Member, error) {
+func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
 	from := h.client(r)
 	if key, keyed := bearer(r); keyed {
 		return h.organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
@@ -178,17 +178,17 @@ func keyed(r *http.Request) {
 }
 
 // deskSession is what this browser's session knows of who signed in at the desk; the zero Session if nobody did.
-func (h *Handlers) deskSession(r *http.Request) (s desk.Session) {
+func (h *Handlers) deskSession(r *http.Request) (s organizers.Session) {
 	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), deskKey), "%d.%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team, &s.ID)
 	if err != nil {
-		return desk.Session{}
+		return organizers.Session{}
 	}
 	return s
 }
 
 // enterDesk lets the browser in as an organizer, with a new token: nobody who knew the one before gets in with it. A session
 // that has not begun yet begins, in place of another one of this browser.
-func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s desk.Session, by desk.Proof) error {
+func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s organizers.Session, by organizers.Proof) error {
 	if s.ID == 0 {
 		if err := h.endDesk(r); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (h *Handlers) endDesk(r *http.Request) error {
 	if s.ID == 0 {
 		return nil
 	}
-	if err := h.organizers.EndSession(r.Context(), s.Organizer, s.ID); !errors.Is(err, desk.ErrNotYours) {
+	if err := h.organizers.EndSession(r.Context(), s.Organizer, s.ID); !errors.Is(err, organizers.ErrNotYours) {
 		return err
 	}
 	return nil // it ended before
@@ -247,7 +247,7 @@ func atDesk(r *http.Request) bool {
 }
 
 // deskView is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
-func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m desk.Member, title string) views.Desk {
+func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) views.Desk {
 	notice := views.DeskNotice(r.URL.Query().Get("done"))
 	return views.Desk{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
 }
@@ -264,21 +264,21 @@ func deskDone(w http.ResponseWriter, r *http.Request, path, done string) error {
 
 // deskAsked is what the forms of accounts and teams send.
 type deskAsked struct {
-	Key      string          `json:"key"`
-	Name     string          `json:"name"`
-	Email    string          `json:"email"`
-	Role     desk.Role       `json:"role"`
-	Password string          `json:"password"`
-	Before   string          `json:"before"` // the password until now
-	To       string          `json:"to"`
-	Team     int64           `json:"team"`
-	Scopes   []desk.Scope    `json:"scopes"`
-	URL      string          `json:"url"`
-	Kinds    []webhooks.Kind `json:"kinds"`
-	On       bool            `json:"on"`
-	Days     int             `json:"days"`
-	Code     string          `json:"code"`   // of an app, or a recovery code
-	Answer   json.RawMessage `json:"answer"` // of a browser that was asked for a passkey
+	Key      string             `json:"key"`
+	Name     string             `json:"name"`
+	Email    string             `json:"email"`
+	Role     organizers.Role    `json:"role"`
+	Password string             `json:"password"`
+	Before   string             `json:"before"` // the password until now
+	To       string             `json:"to"`
+	Team     int64              `json:"team"`
+	Scopes   []organizers.Scope `json:"scopes"`
+	URL      string             `json:"url"`
+	Kinds    []webhooks.Kind    `json:"kinds"`
+	On       bool               `json:"on"`
+	Days     int                `json:"days"`
+	Code     string             `json:"code"`   // of an app, or a recovery code
+	Answer   json.RawMessage    `json:"answer"` // of a browser that was asked for a passkey
 }
 
 func decodeDesk(r *http.Request) (asked deskAsked, err error) {
@@ -290,9 +290,9 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	}
 	f := r.PostForm
 	team, _ := strconv.ParseInt(f.Get("team"), 10, 64) // 0 is no team
-	var scopes []desk.Scope
+	var scopes []organizers.Scope
 	for _, scope := range f["scope"] {
-		scopes = append(scopes, desk.Scope(scope))
+		scopes = append(scopes, organizers.Scope(scope))
 	}
 	var kinds []webhooks.Kind
 	for _, kind := range f["kind"] {
@@ -301,7 +301,7 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	days, _ := strconv.Atoi(f.Get("days")) // 0 is no time
 	return deskAsked{
 		Days: days, URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
-		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: desk.Role(f.Get("role")),
+		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: organizers.Role(f.Get("role")),
 		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), To: f.Get("to"), Team: team,
 	}, nil
 }
@@ -310,7 +310,7 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 func deskID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, desk.ErrNotYours
+		return 0, organizers.ErrNotYours
 	}
 	return id, nil
 }

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk/account
-func (h *Handlers) deskAccount(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskAccount(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showAccount(w, r, m, http.StatusOK, views.AccountPage{})
 }
 
-func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.AccountPage) (err error) {
+func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.AccountPage) (err error) {
 	p.Desk = h.deskView(w, r, m, "Your account")
 	p.Script, p.Path, p.Origin = "desk_passkey.js", views.AccountPath, h.origin(r)
 	if p.List, err = h.organizers.Passkeys(r.Context(), m); err != nil {
@@ -32,7 +32,7 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m desk.Me
 }
 
 // accountForm answers a form of the account's page.
-func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m desk.Member, err error, done string, again views.AccountPage) error {
+func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again views.AccountPage) error {
 	switch {
 	case err == nil:
 		return deskDone(w, r, views.AccountPath, done)
@@ -40,7 +40,7 @@ func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m desk.Me
 		return err
 	case errors.As(err, &again.Mistakes):
 		return h.showAccount(w, r, m, http.StatusUnprocessableEntity, again)
-	case errors.Is(err, desk.ErrSignIn):
+	case errors.Is(err, organizers.ErrSignIn):
 		again.WrongBefore = "This is not your current password."
 		return h.showAccount(w, r, m, http.StatusForbidden, again)
 	}
@@ -48,7 +48,7 @@ func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m desk.Me
 }
 
 // POST /desk/account
-func (h *Handlers) renameAccount(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) renameAccount(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -57,14 +57,14 @@ func (h *Handlers) renameAccount(w http.ResponseWriter, r *http.Request, m desk.
 }
 
 // POST /desk/account/password
-func (h *Handlers) changePassword(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) changePassword(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
 	s, err := h.organizers.ChangePassword(r.Context(), m, asked.Before, asked.Password)
 	if err == nil {
-		by := desk.ByPassword
+		by := organizers.ByPassword
 		by.Second = m.Second // they showed it in the session that ends
 		if err := h.enterDesk(w, r, s, by); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (h *Handlers) askPassword(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = h.organizers.AskPassword(r.Context(), asked.Email, h.client(r))
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showForgotten(w, r, http.StatusUnprocessableEntity, views.ForgottenPage{Email: asked.Email, Mistakes: mistakes})
@@ -126,12 +126,12 @@ func (h *Handlers) resetPassword(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s, err := h.organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password, h.client(r))
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showPassword(w, r, http.StatusUnprocessableEntity, views.PasswordPage{Mistakes: mistakes})
 	case err != nil:
 		return err
 	}
-	return h.afterPassword(w, r, s, "", desk.ByLink) // a link is no second factor
+	return h.afterPassword(w, r, s, "", organizers.ByLink) // a link is no second factor
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // formKey is the key in the form of a page that leads to path.
@@ -52,7 +52,7 @@ func TestSomebodyIsInvitedByMailAndJoins(t *testing.T) {
 	if a, body := s.submit(t, ann, "/desk/team/invitations", form); a.StatusCode != http.StatusConflict || !strings.Contains(body, "sent before with other content") {
 		t.Errorf("the key with another role: %d", a.StatusCode)
 	}
-	link, bob := s.deskMail(t, "bob@example.org", desk.MailInvitation), person(t)
+	link, bob := s.deskMail(t, "bob@example.org", organizers.MailInvitation), person(t)
 	for range 2 { // as programs that read mail do
 		if a, page := s.page(t, bob, link); a.StatusCode != 200 || !strings.Contains(page, "Join Box office") || a.Header.Get("Referrer-Policy") != "no-referrer" || a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("the link: %d", a.StatusCode)
@@ -76,12 +76,12 @@ func TestAnOrganizerOfAnotherTeamJoinsSignedIn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.owner(t)
-	bob := s.memberOf(t, "bob", desk.Owner, s.others(t, "theirs"))
+	bob := s.memberOf(t, "bob", organizers.Owner, s.others(t, "theirs"))
 	m, err := s.organizers.Operator(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.organizers.InviteLink(t.Context(), m, "bob@example.org", desk.Viewer)
+	token, err := s.organizers.InviteLink(t.Context(), m, "bob@example.org", organizers.Viewer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAnotherPasswordComesByMailAndTheAnswerSaysNotWhoIsThere(t *testing.T) {
 	if pages[0] != pages[1] {
 		t.Error("the answer tells who is there")
 	}
-	link, ann := s.deskMail(t, "ann@example.org", desk.MailPassword), person(t)
+	link, ann := s.deskMail(t, "ann@example.org", organizers.MailPassword), person(t)
 	if a, page := s.page(t, ann, link); a.StatusCode != 200 || !strings.Contains(page, "ann@example.org") {
 		t.Errorf("the link: %d", a.StatusCode)
 	}
@@ -286,7 +286,7 @@ func TestAKeyOpensNothingOnceWhoMadeItLeftTheTeam(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.owner(t)
-	bob := s.memberOf(t, "bob", desk.Owner, s.sale.Event.Team)
+	bob := s.memberOf(t, "bob", organizers.Owner, s.sale.Event.Team)
 	a, body := send(t, bob, "POST", s.url+"/desk/keys", `{"key":"k","name":"Till","scopes":["look"]}`)
 	key := regexp.MustCompile(`usher_[0-9a-z]{26}`).FindString(body)
 	if a.StatusCode != 201 || key == "" {

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
@@ -23,9 +24,9 @@ const (
 // board is an event that somebody looks at.
 type board struct {
 	desks   *Desks
-	event   seats.Event // as it was when the board began
-	team    desk.Member // in whose name it reads: any member of the team
-	evening *desk.Evening
+	event   seats.Event       // as it was when the board began
+	team    organizers.Member // in whose name it reads: any member of the team
+	evening *sales.Evening
 	bell    chan struct{} // something changed
 
 	drawing sync.Mutex           // held while evening is asked, or what follows
@@ -100,7 +101,7 @@ func (b *board) end() bool {
 func (b *board) keep() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.desks.ctx), drawTime)
 	defer cancel()
-	if err := b.desks.desk.Keep(ctx, b.team, b.evening); err != nil {
+	if err := b.desks.sales.Keep(ctx, b.team, b.evening); err != nil {
 		b.desks.log.Warn("how far a desk read its change log was not kept", "event", b.event.Slug, "error", err)
 	}
 }
@@ -148,7 +149,7 @@ func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err erro
 	}
 	b.drawing.Lock()
 	defer b.drawing.Unlock()
-	if p.Live, err = b.desks.desk.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
+	if p.Live, err = b.desks.sales.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
 		return p, err
 	}
 	p.Map, p.Kept = sale.Snapshot(), len(sale.Kept())

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
@@ -17,7 +18,7 @@ import (
 // Desks keeps the live desks of this node up to date. Each event that somebody looks at has one board, which draws what
 // changed once for all who look the same way. Where nobody looks there is nothing.
 type Desks struct {
-	desk   *desk.Desk
+	sales  *sales.Sales
 	office *seats.Office
 	gate   *waitingroom.Gate
 	log    *slog.Logger
@@ -34,9 +35,9 @@ type Desks struct {
 }
 
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
-func NewDesks(d *desk.Desk, o *seats.Office, g *waitingroom.Gate, log *slog.Logger) *Desks {
+func NewDesks(s *sales.Sales, o *seats.Office, g *waitingroom.Gate, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Desks{desk: d, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, boards: map[int64]*board{}}
+	return &Desks{sales: s, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, boards: map[int64]*board{}}
 }
 
 // Run waits until ctx is done; then it ends every board and every feed.
@@ -80,13 +81,13 @@ func (d *Desks) RoomChanged(room *waitingroom.Room) {
 
 // board returns that of an event, which begins if there is none. nil if the box office is about to close. The caller
 // holds d.mu.
-func (d *Desks) board(s *seats.Sale, m desk.Member) *board {
+func (d *Desks) board(s *seats.Sale, m organizers.Member) *board {
 	if d.ctx.Err() != nil {
 		return nil
 	}
 	b := d.boards[s.Event.ID]
 	if b == nil {
-		b = &board{desks: d, event: s.Event, team: m, evening: &desk.Evening{}, bell: make(chan struct{}, 1), screens: map[way]*screen{}}
+		b = &board{desks: d, event: s.Event, team: m, evening: &sales.Evening{}, bell: make(chan struct{}, 1), screens: map[way]*screen{}}
 		d.boards[s.Event.ID] = b
 		d.open.Add(1)
 		d.wait.Go(b.run)
@@ -99,14 +100,14 @@ func (d *Desks) board(s *seats.Sale, m desk.Member) *board {
 
 // way is how somebody looks at a desk: all who look the same way see the same.
 type way struct {
-	window      desk.Window
+	window      sales.Window
 	names, wall bool
 
 	mayNames, maySee, manage bool
 }
 
 // picture is how an event stands now, for a page that is loaded.
-func (d *Desks) picture(ctx context.Context, s *seats.Sale, m desk.Member, look way) (views.DeskLive, error) {
+func (d *Desks) picture(ctx context.Context, s *seats.Sale, m organizers.Member, look way) (views.DeskLive, error) {
 	d.mu.Lock()
 	b := d.board(s, m)
 	d.mu.Unlock()
@@ -117,7 +118,7 @@ func (d *Desks) picture(ctx context.Context, s *seats.Sale, m desk.Member, look 
 }
 
 // join adds a page that is to be kept live; leave takes it away. nil if the box office is about to close.
-func (d *Desks) join(s *seats.Sale, m desk.Member, look way) *watcher {
+func (d *Desks) join(s *seats.Sale, m organizers.Member, look way) *watcher {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b := d.board(s, m)

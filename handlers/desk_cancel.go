@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -30,7 +30,7 @@ type keptOrder struct {
 }
 
 // POST /desk/events/{slug}/cancellations gives many orders back, each as a whole or not at all.
-func (h *Handlers) deskCancelMany(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskCancelMany(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -81,11 +81,11 @@ func (h *Handlers) ordersOf(r *http.Request, s *seats.Sale, codes []string) (lis
 }
 
 // cancelWhole gives one of many orders back, with a line of its own in the log.
-func (h *Handlers) cancelWhole(r *http.Request, m desk.Member, s *seats.Sale, order orders.Order, key string, how orders.Revoking) error {
+func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, key string, how orders.Revoking) error {
 	if key == "" {
-		return desk.ErrNoKey
+		return organizers.ErrNoKey
 	}
-	deed := desk.Wish{
+	deed := organizers.Wish{
 		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},
 		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
 	}

@@ -4,15 +4,15 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 const deviceName = "device"
 
 // client is the browser or program that a request to the desk comes from.
-func (h *Handlers) client(r *http.Request) desk.Client {
+func (h *Handlers) client(r *http.Request) organizers.Client {
 	n := networkOf(r)
-	c := desk.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent())}
+	c := organizers.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent())}
 	if cookie, err := r.Cookie(h.kept(deviceName)); err == nil {
 		c.Device = cookie.Value
 	}
@@ -22,7 +22,7 @@ func (h *Handlers) client(r *http.Request) desk.Client {
 // keepDevice has a browser remember that an organizer signed in there: tries elsewhere do not slow it down.
 func (h *Handlers) keepDevice(w http.ResponseWriter, token string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: h.kept(deviceName), Value: token, Path: "/", MaxAge: int(desk.DeviceLength.Seconds()), HttpOnly: true, Secure: h.sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
+		Name: h.kept(deviceName), Value: token, Path: "/", MaxAge: int(organizers.DeviceLength.Seconds()), HttpOnly: true, Secure: h.sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 

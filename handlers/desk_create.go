@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
 )
@@ -19,7 +19,7 @@ import (
 const teamPlan = "team-"
 
 // GET /desk/events/new
-func (h *Handlers) deskNewEvent(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	f := views.NewEventForm{Zone: "Europe/Vienna", Starts: time.Now().AddDate(0, 0, 28).Format("2006-01-02") + "T20:00", Plan: "theatre"}
 	if list, err := h.organizers.Events(r.Context(), m); err == nil && len(list) > 0 {
 		f.Zone, f.Venue = list[len(list)-1].TimeZone, list[len(list)-1].Venue
@@ -27,7 +27,7 @@ func (h *Handlers) deskNewEvent(w http.ResponseWriter, r *http.Request, m desk.M
 	return h.showNewEvent(w, r, m, http.StatusOK, views.NewEventPage{Form: f})
 }
 
-func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.NewEventPage) error {
+func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.NewEventPage) error {
 	p.Desk, p.Key = h.deskView(w, r, m, "New event"), seats.NewID().String()
 	for _, s := range plan.Summaries() {
 		p.Plans = append(p.Plans, views.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
@@ -43,7 +43,7 @@ func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m desk.M
 }
 
 // POST /desk/events makes a draft with sensible defaults; the page of its settings is the next step.
-func (h *Handlers) deskCreateEvent(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskCreateEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	page, file, key, err := decodeNewEvent(r)
 	if err != nil {
 		return err
@@ -75,9 +75,9 @@ func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, wh
 }
 
 // createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
-func (h *Handlers) createOnce(r *http.Request, m desk.Member, key string, n seats.NewEvent, p *seats.Plan, what string) (slug string, err error) {
+func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, n seats.NewEvent, p *seats.Plan, what string) (slug string, err error) {
 	if key == "" {
-		return "", desk.ErrNoKey
+		return "", organizers.ErrNoKey
 	}
 	base := seats.Slug(n.Name, "event")
 	if base == "new" { // the address of the form that makes one
@@ -121,7 +121,7 @@ func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key 
 }
 
 // newEvent understands the first step: what it is, where and when, and its plan.
-func (h *Handlers) newEvent(r *http.Request, m desk.Member, f views.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong views.Wrong, err error) {
+func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f views.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong views.Wrong, err error) {
 	full := views.SettingsForm{
 		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
@@ -137,7 +137,7 @@ func (h *Handlers) newEvent(r *http.Request, m desk.Member, f views.NewEventForm
 	if number, own := strings.CutPrefix(f.Plan, teamPlan); own {
 		id, _ := strconv.ParseInt(number, 10, 64) // no plan is number 0
 		p, err = h.organizers.Plan(r.Context(), m, id, 0)
-		if !errors.Is(err, desk.ErrNotYours) {
+		if !errors.Is(err, organizers.ErrNotYours) {
 			return n, p, wrong, err
 		}
 	}
@@ -149,7 +149,7 @@ func (h *Handlers) newEvent(r *http.Request, m desk.Member, f views.NewEventForm
 }
 
 // POST /desk/events/{slug}/copies makes a draft that is like the event in all but its sales.
-func (h *Handlers) deskCopyEvent(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskCopyEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (h *Handlers) deskCopyEvent(w http.ResponseWriter, r *http.Request, m desk.
 }
 
 // POST /desk/events/{slug}/status
-func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m desk.
 			return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 		}
 	}
-	act := desk.Wish{
+	act := organizers.Wish{
 		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: "made the event " + string(to.Status), Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")},
 	}
@@ -217,7 +217,7 @@ func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m desk.
 }
 
 // GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale.
-func (h *Handlers) deskPreview(w http.ResponseWriter, r *http.Request, _ desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskPreview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
 	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: nonce(w)}
 	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
 	return writePage(w, r, http.StatusOK, views.Preview(views.EventPage{Page: page, Sale: sale}))

@@ -4,12 +4,12 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk/events/{slug}/doors
-func (h *Handlers) deskDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskDoors(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showDoors(w, r, m, s, http.StatusOK, "")
 }
 
@@ -20,7 +20,7 @@ type turnoutBody struct {
 }
 
 // showDoors shows who came, with the link that was just made, if one was: no other page ever has it.
-func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, link string) error {
+func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, link string) error {
 	turnout, err := h.orders.Turnout(r.Context(), s.Event.ID)
 	if err != nil {
 		return err
@@ -34,13 +34,13 @@ func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m desk.Memb
 }
 
 // POST /desk/events/{slug}/doors
-func (h *Handlers) deskOpenDoor(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskOpenDoor(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
 	}
 	secret := ""
-	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
 		secret, err = h.orders.OpenDoorAnd(r.Context(), s.Event.Slug, also)
 		return err
@@ -59,13 +59,13 @@ func (h *Handlers) deskOpenDoor(w http.ResponseWriter, r *http.Request, m desk.M
 }
 
 // POST /desk/events/{slug}/doors/closing
-func (h *Handlers) deskCloseDoors(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskCloseDoors(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
 	}
 	var closed int64
-	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
 		closed, err = h.orders.CloseDoorsAnd(r.Context(), s.Event.Slug, also)
 		return err

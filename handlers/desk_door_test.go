@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	_, order := s.bought(t, person(t), 2)
-	owner, keeper := s.owner(t), s.memberOf(t, "keeper", desk.Door, s.sale.Event.Team)
+	owner, keeper := s.owner(t), s.memberOf(t, "keeper", organizers.Door, s.sale.Event.Team)
 	at, form := "/desk/events/evening/doors", url.Values{"key": {seats.NewID().String()}}
 
 	made, page := s.submit(t, keeper, at, form)

@@ -7,17 +7,17 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk/events/{slug}/plan
-func (h *Handlers) eventPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) eventPlan(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showEventPlan(w, r, m, s, http.StatusOK, "")
 }
 
-func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, wrong string) error {
+func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, wrong string) error {
 	plans, err := h.organizers.Plans(r.Context(), m)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m desk.
 }
 
 // POST /desk/events/{slug}/plan: the event gets a newer version of its plan.
-func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 	var version int
 	if _, err := fmt.Sscanf(form.Get("plan"), "%d@%d", &id, &version); err != nil {
 		if wantsJSON(r) {
-			return desk.Mistakes{{Field: "plan", Message: "Choose a plan and its version, such as 3@1."}}
+			return organizers.Mistakes{{Field: "plan", Message: "Choose a plan and its version, such as 3@1."}}
 		}
 		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, "Choose a plan.")
 	}
@@ -45,7 +45,7 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 	if err != nil {
 		return err
 	}
-	wish := desk.Wish{
+	wish := organizers.Wish{
 		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
@@ -69,7 +69,7 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m desk.Me
 }
 
 // POST /desk/events/{slug}/plan/copies: the event's plan becomes one of the team's, to be edited.
-func (h *Handlers) copyPlan(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) copyPlan(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err

@@ -3,12 +3,12 @@ package handlers
 import (
 	"net/http"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk
-func (h *Handlers) deskEvents(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskEvents(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	list, err := h.organizers.Events(r.Context(), m)
 	if err != nil {
 		return err

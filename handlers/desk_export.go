@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // exports are the lists that organizers take away.
@@ -17,7 +17,7 @@ var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) er
 }
 
 // GET /desk/events/{slug}/exports/{file}
-func (h *Handlers) deskExport(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskExport(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	list, known := exports[name]
 	if !known || kind != "csv" && kind != "xlsx" && kind != "json" {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -77,7 +77,7 @@ func deskKeyOf(r *http.Request, form url.Values) string {
 }
 
 // memberKey is the key of what a member does with orders, made of the one of their form: two members have never the same.
-func memberKey(m desk.Member, key string) string {
+func memberKey(m organizers.Member, key string) string {
 	return fmt.Sprintf("desk.%d.%s", m.Organizer, shortKey(key))
 }
 
@@ -136,7 +136,7 @@ func deskStatus(err error) int {
 }
 
 // deskEventView is what every page about an event shows.
-func (h *Handlers) deskEventView(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, title string) views.Desk {
+func (h *Handlers) deskEventView(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, title string) views.Desk {
 	page := h.deskView(w, r, m, title+" · "+s.Event.Name)
 	page.Event = &s.Event
 	return page

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 func TestKeysOfTheDeskThatDifferAreTwoHoweverLongTheyAre(t *testing.T) {
 	t.Parallel()
-	of := desk.Member{Organizer: 1<<63 - 1}
+	of := organizers.Member{Organizer: 1<<63 - 1}
 	for _, length := range []int{1, 150, 151, 200} {
 		alike := strings.Repeat("x", length-1)
 		one, other := memberKey(of, alike+"1"), memberKey(of, alike+"2")

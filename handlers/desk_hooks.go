@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 )
@@ -51,11 +51,11 @@ func describeHook(h webhooks.Hook) hookBody {
 }
 
 // GET /desk/hooks
-func (h *Handlers) hookList(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) hookList(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showHooks(w, r, m, http.StatusOK, views.HooksPage{})
 }
 
-func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.HooksPage) (err error) {
+func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.HooksPage) (err error) {
 	if p.List, err = h.hooks.List(r.Context(), m); err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m desk.Memb
 // POST /desk/hooks
 //
 // The page that answers has the secret in it, once: no other page ever has.
-func (h *Handlers) newHook(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newHook(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
 	id, secret, err := h.hooks.Make(r.Context(), m, asked.URL, asked.Kinds, asked.Key)
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showHooks(w, r, m, http.StatusUnprocessableEntity, views.HooksPage{URL: asked.URL, Kinds: asked.Kinds, Mistakes: mistakes})
@@ -95,8 +95,8 @@ func (h *Handlers) newHook(w http.ResponseWriter, r *http.Request, m desk.Member
 }
 
 // onHook makes a handler of one about a hook of the reader's team.
-func (h *Handlers) onHook(next func(http.ResponseWriter, *http.Request, desk.Member, int64) error) func(http.ResponseWriter, *http.Request, desk.Member) error {
-	return func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) onHook(next func(http.ResponseWriter, *http.Request, organizers.Member, int64) error) func(http.ResponseWriter, *http.Request, organizers.Member) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		id, err := deskID(r)
 		if err != nil {
 			return err
@@ -106,11 +106,11 @@ func (h *Handlers) onHook(next func(http.ResponseWriter, *http.Request, desk.Mem
 }
 
 // GET /desk/hooks/{id}
-func (h *Handlers) showHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) showHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	return h.writeHook(w, r, m, id, http.StatusOK, views.HookPage{})
 }
 
-func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64, status int, p views.HookPage) (err error) {
+func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64, status int, p views.HookPage) (err error) {
 	var before time.Time
 	if text := r.URL.Query().Get("before"); text != "" {
 		if before, err = time.Parse(time.RFC3339Nano, text); err != nil {
@@ -138,13 +138,13 @@ func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m desk.Memb
 }
 
 // POST /desk/hooks/{id}
-func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
 	err = h.hooks.Change(r.Context(), m, id, asked.URL, asked.Kinds, asked.Key)
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	if errors.As(err, &mistakes) && !wantsJSON(r) {
 		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, views.HookPage{Typed: webhooks.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
 	}
@@ -155,7 +155,7 @@ func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m desk.Mem
 }
 
 // POST /desk/hooks/{id}/secrets
-func (h *Handlers) newHookSecret(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) newHookSecret(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -185,25 +185,25 @@ func (h *Handlers) hookAct(w http.ResponseWriter, r *http.Request, to, done stri
 }
 
 // POST /desk/hooks/{id}/tests
-func (h *Handlers) tryHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) tryHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Try(r.Context(), m, id, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/switch: on says whether it is told of things from now on.
-func (h *Handlers) switchHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) switchHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	return h.hookAct(w, r, views.HookPath(id), "set", func(asked deskAsked) error { return h.hooks.Switch(r.Context(), m, id, asked.On, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/removal
-func (h *Handlers) removeHook(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) removeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	return h.hookAct(w, r, views.HooksPath, "hook-removed", func(asked deskAsked) error { return h.hooks.Remove(r.Context(), m, id, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/notices/{notice}/repeats
-func (h *Handlers) repeatNotice(w http.ResponseWriter, r *http.Request, m desk.Member, id int64) error {
+func (h *Handlers) repeatNotice(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
 	notice, err := seats.ParseID(webhooks.Unnamed(r.PathValue("notice")))
 	if err != nil {
-		return desk.ErrNotYours
+		return organizers.ErrNotYours
 	}
 	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Again(r.Context(), m, id, notice, asked.Key) })
 }

@@ -12,20 +12,20 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
 )
 
 // POST /desk/imports: a file that is to become a plan.
-func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	file, header, err := r.FormFile("file")
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return err
 	case err != nil && wantsJSON(r):
-		return desk.Mistakes{{Field: "file", Message: "Send a file: multipart/form-data with the field file."}}
+		return organizers.Mistakes{{Field: "file", Message: "Send a file: multipart/form-data with the field file."}}
 	case err != nil:
 		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
 	}
@@ -83,9 +83,9 @@ type imported struct {
 }
 
 // readImport reads a kept file. asked is the mapping as forms send it; empty for the one that looks right.
-func (h *Handlers) readImport(r *http.Request, m desk.Member, asked url.Values) (in imported, err error) {
+func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Values) (in imported, err error) {
 	if in.id, err = seats.ParseID(r.PathValue("id")); err != nil {
-		return in, desk.ErrNotYours
+		return in, organizers.ErrNotYours
 	}
 	name, content, err := h.organizers.Import(r.Context(), m, in.id)
 	if err != nil {
@@ -119,7 +119,7 @@ func mappingIn(f url.Values) plan.Mapping {
 }
 
 // GET /desk/imports/{id}: what is in the file, and what each column of it means.
-func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	if err := share(r.Context(), h.large, plan.MaxBytes); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m desk.Mem
 }
 
 // POST /desk/imports/{id}: the plan is as wanted.
-func (h *Handlers) takeImport(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) takeImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -22,9 +22,9 @@ func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 	p.Page, p.Action = views.Page{Title: "Join " + p.Invited.TeamName, Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	switch m, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); {
-	case err == nil, errors.Is(err, desk.ErrNoTeam):
+	case err == nil, errors.Is(err, organizers.ErrNoTeam):
 		p.Here = m
-	case !errors.Is(err, desk.ErrSignedOut):
+	case !errors.Is(err, organizers.ErrSignedOut):
 		return err
 	}
 	return writePage(w, r, status, views.JoinTeam(p))
@@ -41,22 +41,22 @@ func (h *Handlers) joinTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var s desk.Session
+	var s organizers.Session
 	if invited.Organizer != 0 {
 		s = h.deskSession(r)
-		if _, err = h.organizers.Member(r.Context(), s, ""); errors.Is(err, desk.ErrSignedOut) {
+		if _, err = h.organizers.Member(r.Context(), s, ""); errors.Is(err, organizers.ErrSignedOut) {
 			return err
 		}
 		s, err = h.organizers.Join(r.Context(), token, s)
 	} else {
-		s, err = h.organizers.JoinAs(r.Context(), token, desk.Newcomer{Name: asked.Name, Password: asked.Password})
+		s, err = h.organizers.JoinAs(r.Context(), token, organizers.Newcomer{Name: asked.Name, Password: asked.Password})
 	}
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showInvitation(w, r, http.StatusUnprocessableEntity, views.InvitationPage{Name: asked.Name, Mistakes: mistakes})
 	case err != nil:
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
+	return h.welcomeToDesk(w, r, s, "", organizers.ByPassword)
 }

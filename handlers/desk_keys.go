@@ -4,16 +4,16 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk/keys
-func (h *Handlers) apiKeys(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) apiKeys(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showKeys(w, r, m, http.StatusOK, views.KeysPage{})
 }
 
-func (h *Handlers) showKeys(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.KeysPage) (err error) {
+func (h *Handlers) showKeys(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.KeysPage) (err error) {
 	p.Desk = h.deskView(w, r, m, "Keys for programs")
 	p.Path = views.KeysPath
 	if p.List, err = h.organizers.APIKeys(r.Context(), m); err != nil {
@@ -25,13 +25,13 @@ func (h *Handlers) showKeys(w http.ResponseWriter, r *http.Request, m desk.Membe
 // POST /desk/keys
 //
 // The page that answers has the key in it, once: no other page ever has.
-func (h *Handlers) newAPIKey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newAPIKey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
 	key, err := h.organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Key)
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, views.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Mistakes: mistakes})
@@ -46,7 +46,7 @@ func (h *Handlers) newAPIKey(w http.ResponseWriter, r *http.Request, m desk.Memb
 }
 
 // POST /desk/keys/{id}/revocation
-func (h *Handlers) revokeAPIKey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) revokeAPIKey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := deskID(r)
 	if err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -23,7 +23,7 @@ type limitsAnswer struct {
 }
 
 // GET /desk/events/{slug}/limits
-func (h *Handlers) deskLimits(w http.ResponseWriter, r *http.Request, _ desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskLimits(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
 	if !wantsJSON(r) {
 		return deskAgain(w, r, s, "")
 	}
@@ -33,7 +33,7 @@ func (h *Handlers) deskLimits(w http.ResponseWriter, r *http.Request, _ desk.Mem
 }
 
 // POST /desk/events/{slug}/limits
-func (h *Handlers) deskSetLimits(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSetLimits(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (h *Handlers) deskSetLimits(w http.ResponseWriter, r *http.Request, m desk.
 	if err != nil {
 		return err
 	}
-	wish := desk.Wish{
+	wish := organizers.Wish{
 		Key: deskKeyOf(r, f), Form: []any{"limits", s.Event.Slug, to}, What: "changed the protection against bots of", Subject: "events/" + s.Event.Slug, Detail: to,
 	}
 	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {

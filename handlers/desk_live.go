@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
 )
 
@@ -18,11 +19,11 @@ var (
 )
 
 // wayOf is how a request looks at the desk: ?window=hour, day or all, names=1, wall=1.
-func wayOf(r *http.Request, m desk.Member) way {
+func wayOf(r *http.Request, m organizers.Member) way {
 	q := r.URL.Query()
-	look := way{window: desk.All, mayNames: m.May(desk.Sell), maySee: m.May(desk.Sell), manage: m.May(desk.Manage), wall: q.Get("wall") == "1"}
-	switch w := desk.Window(q.Get("window")); w {
-	case desk.LastHour, desk.LastDay:
+	look := way{window: sales.All, mayNames: m.May(organizers.Sell), maySee: m.May(organizers.Sell), manage: m.May(organizers.Manage), wall: q.Get("wall") == "1"}
+	switch w := sales.Window(q.Get("window")); w {
+	case sales.LastHour, sales.LastDay:
 		look.window = w
 	}
 	look.names = look.mayNames && !look.wall && q.Get("names") == "1"
@@ -30,7 +31,7 @@ func wayOf(r *http.Request, m desk.Member) way {
 }
 
 // GET /desk/events/{slug}
-func (h *Handlers) deskEvent(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, describe(s, s.Snapshot()))
 	}
@@ -61,8 +62,8 @@ type news struct {
 // Server-sent events: news flow one way, a browser opens the feed again by itself, and it comes in by the same door as a
 // page, session and all. A page that is not looked at closes its feed, so that browsers do not run out of connections.
 // Who takes no events gets what would be told at this moment, as JSON.
-func (h *Handlers) deskFeed(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	return h.follow(w, r, s, h.desks.join(s, m, wayOf(r, m)), func() bool { return h.still(r, desk.Look) })
+func (h *Handlers) deskFeed(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.follow(w, r, s, h.desks.join(s, m, wayOf(r, m)), func() bool { return h.still(r, organizers.Look) })
 }
 
 // follow tells what a watcher sees, as long as whoever looks still may.
@@ -147,9 +148,9 @@ func (f *feed) write(text string) error {
 	return f.out.Flush()
 }
 
-// GET /desk/events/{slug}/replay.bin: the whole change log as bytes (docs in seats/desk/replay.go).
-func (h *Handlers) deskReplay(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
-	replay, err := h.organizers.Replay(r.Context(), m, s.Event)
+// GET /desk/events/{slug}/replay.bin: the whole change log as bytes (docs in seats/sales/replay.go).
+func (h *Handlers) deskReplay(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	replay, err := h.sales.Replay(r.Context(), m, s.Event)
 	if err != nil {
 		return err
 	}

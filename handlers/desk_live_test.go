@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -160,7 +160,7 @@ func TestWhoOrderedIsShownOnlyToThoseWhoMayAndAsk(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	vic := s.memberOf(t, "vic", desk.Viewer, s.sale.Event.Team)
+	vic := s.memberOf(t, "vic", organizers.Viewer, s.sale.Event.Team)
 	s.sells(t, 1)
 	for _, c := range []struct {
 		name  string

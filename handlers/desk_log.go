@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -25,7 +25,7 @@ type deedBody struct {
 }
 
 // GET /desk/log
-func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m desk.Member) (err error) {
+func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
 	page := views.LogPage{Desk: h.deskView(w, r, m, "Log")}
 	if page.Filter, err = logFilter(r); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m desk.Member
 	return h.writeLog(w, r, m, page)
 }
 
-func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m desk.Member, page views.LogPage) (err error) {
+func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page views.LogPage) (err error) {
 	if page.Doers, err = h.organizers.Doers(r.Context(), m); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ type securityBody struct {
 }
 
 // securityLog answers with security events, which owners see.
-func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m desk.Member, page views.LogPage) (err error) {
-	if !m.May(desk.Own) {
+func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page views.LogPage) (err error) {
+	if !m.May(organizers.Own) {
 		return errDeskRole
 	}
 	page.Security = true
@@ -92,7 +92,7 @@ func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m desk.Me
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-func logFilter(r *http.Request) (f desk.Filter, err error) {
+func logFilter(r *http.Request) (f organizers.Filter, err error) {
 	q := r.URL.Query()
 	f.Email, f.Subject, f.What = q.Get("who"), q.Get("about"), q.Get("what")
 	if day := q.Get("day"); day != "" {

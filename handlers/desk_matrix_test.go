@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // wall is a box office with somebody in each role of the first team, and another team with things of its own.
@@ -25,25 +25,25 @@ type wall struct {
 }
 
 // roles are who knocks, those who may do least first: what they do changes least.
-var roles = []string{"nobody", string(desk.Door), string(desk.Viewer), "key to manage of a viewer", "key to look of an owner", "key of an owner", string(desk.Manager), string(desk.Owner)}
+var roles = []string{"nobody", string(organizers.Door), string(organizers.Viewer), "key to manage of a viewer", "key to look of an owner", "key of an owner", string(organizers.Manager), string(organizers.Owner)}
 
 // keys are the programs among them: who made their key, and what it opens.
 var keys = map[string]struct {
-	maker  desk.Role
-	scopes []desk.Scope
-	may    []desk.Need
+	maker  organizers.Role
+	scopes []organizers.Scope
+	may    []organizers.Need
 }{
-	"key to manage of a viewer": {desk.Viewer, []desk.Scope{desk.ScopeLook, desk.ScopeManage}, []desk.Need{desk.Enter, desk.Look}},
-	"key to look of an owner":   {desk.Owner, []desk.Scope{desk.ScopeLook}, []desk.Need{desk.Enter, desk.Look}},
-	"key of an owner":           {desk.Owner, desk.Scopes(), []desk.Need{desk.Enter, desk.Look, desk.Sell, desk.Manage}},
+	"key to manage of a viewer": {organizers.Viewer, []organizers.Scope{organizers.ScopeLook, organizers.ScopeManage}, []organizers.Need{organizers.Enter, organizers.Look}},
+	"key to look of an owner":   {organizers.Owner, []organizers.Scope{organizers.ScopeLook}, []organizers.Need{organizers.Enter, organizers.Look}},
+	"key of an owner":           {organizers.Owner, organizers.Scopes(), []organizers.Need{organizers.Enter, organizers.Look, organizers.Sell, organizers.Manage}},
 }
 
 // mayKnock tells whether whoever knocks may do what needs need.
-func mayKnock(role string, need desk.Need) bool {
+func mayKnock(role string, need organizers.Need) bool {
 	if key, program := keys[role]; program {
 		return slices.Contains(key.may, need)
 	}
-	return desk.Role(role).May(need)
+	return organizers.Role(role).May(need)
 }
 
 // withKey is the transport of a program that sends a key.
@@ -58,8 +58,8 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 func newWall(t *testing.T) *wall {
 	t.Helper()
 	w := &wall{site: newSite(t), people: map[string]*http.Client{"nobody": person(t)}}
-	w.people[string(desk.Owner)] = w.owner(t)
-	for _, role := range []desk.Role{desk.Manager, desk.Viewer, desk.Door} {
+	w.people[string(organizers.Owner)] = w.owner(t)
+	for _, role := range []organizers.Role{organizers.Manager, organizers.Viewer, organizers.Door} {
 		w.people[string(role)] = w.memberOf(t, string(role), role, w.sale.Event.Team)
 	}
 	for name, key := range keys {
@@ -172,7 +172,7 @@ func (w *wall) judge(t *testing.T, pattern string, want access) (wrong []string)
 }
 
 // fits tells whether an answer is the right one for a role and somebody's thing.
-func fits(status int, role, whose string, need desk.Need, ofEvent bool) bool {
+func fits(status int, role, whose string, need organizers.Need, ofEvent bool) bool {
 	let := mayKnock(role, need)
 	switch {
 	case role == "nobody":
@@ -248,20 +248,20 @@ func TestTheMatrixNoticesWhatIsPlanted(t *testing.T) {
 	w := newWall(t)
 	h := newHandlers(w.config)
 	here := func(rw http.ResponseWriter, _ *http.Request) error { return writeJSON(rw, http.StatusOK, nil) }
-	asMember := func(rw http.ResponseWriter, r *http.Request, _ desk.Member) error { return here(rw, r) }
+	asMember := func(rw http.ResponseWriter, r *http.Request, _ organizers.Member) error { return here(rw, r) }
 	planted := []route{
 		{"GET /desk/events/{slug}/unguarded", h.visit(here), secretRule},
-		{"GET /desk/events/{slug}/generous", h.member(desk.Look, asMember), secretRule},
-		{"GET /desk/events/{slug}/stern", h.member(desk.Own, asMember), secretRule},
-		{"GET /desk/forgotten", h.member(desk.Own, asMember), secretRule},
-		{"GET /desk/strangers/{id}", h.member(desk.Own, asMember), secretRule},
-		{"GET /events/{slug}/partial", h.member(desk.Look, asMember), secretRule},
-		{"GET /desk/events/{slug}/right", h.member(desk.Manage, asMember), secretRule},
+		{"GET /desk/events/{slug}/generous", h.member(organizers.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/stern", h.member(organizers.Own, asMember), secretRule},
+		{"GET /desk/forgotten", h.member(organizers.Own, asMember), secretRule},
+		{"GET /desk/strangers/{id}", h.member(organizers.Own, asMember), secretRule},
+		{"GET /events/{slug}/partial", h.member(organizers.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/right", h.member(organizers.Manage, asMember), secretRule},
 	}
 	w.serve(t, planted)
 	found := strings.Join(w.breaches(t, planted, map[string]access{
-		"GET /desk/events/{slug}/unguarded": {need: desk.Look}, "GET /desk/events/{slug}/generous": {need: desk.Manage}, "GET /desk/events/{slug}/stern": {need: desk.Manage},
-		"GET /desk/strangers/{id}": {need: desk.Own}, "GET /events/{slug}/partial": anyone, "GET /desk/events/{slug}/right": {need: desk.Manage}, "GET /desk/gone": {need: desk.Own},
+		"GET /desk/events/{slug}/unguarded": {need: organizers.Look}, "GET /desk/events/{slug}/generous": {need: organizers.Manage}, "GET /desk/events/{slug}/stern": {need: organizers.Manage},
+		"GET /desk/strangers/{id}": {need: organizers.Own}, "GET /events/{slug}/partial": anyone, "GET /desk/events/{slug}/right": {need: organizers.Manage}, "GET /desk/gone": {need: organizers.Own},
 	}), "\n")
 	for _, want := range []string{
 		"unguarded for something foreign gets 200 as viewer", "unguarded for something own gets 200 as nobody", "unguarded for something own gets 200 as a program", "generous for something own gets 200 as viewer",

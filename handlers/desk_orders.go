@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -28,7 +28,7 @@ type foundBody struct {
 }
 
 // GET /desk/events/{slug}/orders
-func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	look := orders.Search{Words: r.URL.Query().Get("q")}
 	if text := r.URL.Query().Get("before"); text != "" {
 		at, err := time.Parse(time.RFC3339Nano, text)
@@ -54,7 +54,7 @@ func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m desk.Mem
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-func (h *Handlers) showDeskOrders(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskOrdersPage) error {
+func (h *Handlers) showDeskOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskOrdersPage) error {
 	list, more, err := h.orders.Search(r.Context(), s, orders.Search{Words: p.Words, Before: p.Before})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (h *Handlers) deskOrderOf(r *http.Request, s *seats.Sale) (orders.Order, er
 }
 
 // GET /desk/events/{slug}/orders/{code}
-func (h *Handlers) deskOrder(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	order, err := h.deskOrderOf(r, s)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (h *Handlers) deskOrder(w http.ResponseWriter, r *http.Request, m desk.Memb
 	return h.showDeskOrder(w, r, m, s, order, http.StatusOK, views.DeskOrderPage{})
 }
 
-func (h *Handlers) showDeskOrder(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, order orders.Order, status int, p views.DeskOrderPage) error {
+func (h *Handlers) showDeskOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, status int, p views.DeskOrderPage) error {
 	sent, err := h.orders.LastMail(r.Context(), order.ID)
 	if err != nil {
 		return err
@@ -105,8 +105,8 @@ type orderAct struct {
 }
 
 // onDeskOrder makes a handler of something that is done with an order.
-func (h *Handlers) onDeskOrder(act func(r *http.Request, m desk.Member, s *seats.Sale) orderAct) func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error {
-	return func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) onDeskOrder(act func(r *http.Request, m organizers.Member, s *seats.Sale) orderAct) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 		order, err := h.deskOrderOf(r, s)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (h *Handlers) onDeskOrder(act func(r *http.Request, m desk.Member, s *seats
 				wish[name] = values
 			}
 		}
-		deed := desk.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		deed := organizers.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
 		err = h.organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
 			return a.do(order, form, tickets, memberKey(m, key), also)
 		})
@@ -155,7 +155,7 @@ func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
 }
 
 // POST /desk/events/{slug}/orders/{code}/cancellations
-func (h *Handlers) deskCancel(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+func (h *Handlers) deskCancel(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.Also) error {
 		if len(tickets) == 0 && form.Get("all") == "" {
 			return &seats.Nonsense{Message: "No ticket was chosen. Nothing was cancelled."}
@@ -165,7 +165,7 @@ func (h *Handlers) deskCancel(r *http.Request, _ desk.Member, s *seats.Sale) ord
 }
 
 // POST /desk/events/{slug}/orders/{code}/refunds
-func (h *Handlers) deskRefund(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+func (h *Handlers) deskRefund(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.Also) error {
 		amount, err := seats.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
 		if err != nil || amount <= 0 {
@@ -180,7 +180,7 @@ func (h *Handlers) deskRefund(r *http.Request, _ desk.Member, _ *seats.Sale) ord
 }
 
 // POST /desk/events/{slug}/orders/{code}/moves
-func (h *Handlers) deskMove(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+func (h *Handlers) deskMove(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error {
 		to, err := s.Pick(form.Get("to"))
 		if err != nil {
@@ -191,14 +191,14 @@ func (h *Handlers) deskMove(r *http.Request, _ desk.Member, s *seats.Sale) order
 }
 
 // POST /desk/events/{slug}/orders/{code}/mails
-func (h *Handlers) deskResend(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+func (h *Handlers) deskResend(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.Also) error {
 		return h.orders.ResendAnd(r.Context(), o, key, also)
 	}}
 }
 
 // POST /desk/events/{slug}/orders/{code}/payments
-func (h *Handlers) deskPaid(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+func (h *Handlers) deskPaid(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
 		_, _, err := h.orders.MarkPaidAnd(r.Context(), o.Code, also)
 		return err
@@ -206,7 +206,7 @@ func (h *Handlers) deskPaid(r *http.Request, _ desk.Member, _ *seats.Sale) order
 }
 
 // POST /desk/events/{slug}/orders/{code}/due
-func (h *Handlers) deskExtendDue(r *http.Request, _ desk.Member, s *seats.Sale) orderAct {
+func (h *Handlers) deskExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.Also) error {
 		until, err := momentOf(form.Get("until"), s.Event.Local(s.Event.StartsAt).Location())
 		if err != nil {
@@ -221,7 +221,7 @@ func (h *Handlers) deskExtendDue(r *http.Request, _ desk.Member, s *seats.Sale) 
 }
 
 // POST /desk/events/{slug}/orders/{code}/payouts
-func (h *Handlers) deskPaidOut(r *http.Request, _ desk.Member, _ *seats.Sale) orderAct {
+func (h *Handlers) deskPaidOut(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
 		amount, _, err := h.orders.PaidOutAnd(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {

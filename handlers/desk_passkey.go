@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -30,7 +30,7 @@ func (h *Handlers) origin(r *http.Request) string {
 }
 
 // ask sends a browser what to ask of its authenticator, and remembers it in the session.
-func (h *Handlers) ask(w http.ResponseWriter, r *http.Request, c desk.Ceremony) error {
+func (h *Handlers) ask(w http.ResponseWriter, r *http.Request, c organizers.Ceremony) error {
 	h.sessions.Put(r.Context(), passkeyKey, c.State)
 	if err := h.keep(w, r); err != nil {
 		return err
@@ -61,17 +61,17 @@ func (h *Handlers) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 	s, err := h.organizers.SignInWith(r.Context(), h.origin(r), h.asked(r), asked.Answer)
 	if err != nil {
 		from := h.client(r)
-		h.organizers.Report(desk.SecurityEvent{Kind: desk.SignInFailed, Network: from.Network, Agent: from.Agent, Detail: "passkey"})
+		h.organizers.Report(organizers.SecurityEvent{Kind: organizers.SignInFailed, Network: from.Network, Agent: from.Agent, Detail: "passkey"})
 		return err
 	}
-	if err := h.enterDesk(w, r, s, desk.ByPasskey); err != nil {
+	if err := h.enterDesk(w, r, s, organizers.ByPasskey); err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"to": deskBack(asked.To)})
 }
 
 // POST /desk/account/passkeys/options
-func (h *Handlers) newPasskeyOptions(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newPasskeyOptions(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	c, err := h.organizers.BeginPasskey(r.Context(), m, h.origin(r))
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (h *Handlers) newPasskeyOptions(w http.ResponseWriter, r *http.Request, m d
 }
 
 // POST /desk/account/passkeys
-func (h *Handlers) addPasskey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) addPasskey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (h *Handlers) addPasskey(w http.ResponseWriter, r *http.Request, m desk.Mem
 func passkeyID(r *http.Request) ([]byte, error) {
 	id, err := base64.RawURLEncoding.DecodeString(r.PathValue("id"))
 	if err != nil {
-		return nil, desk.ErrNotYours
+		return nil, organizers.ErrNotYours
 	}
 	return id, nil
 }
 
 // POST /desk/account/passkeys/{id}
-func (h *Handlers) renamePasskey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) renamePasskey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := passkeyID(r)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (h *Handlers) renamePasskey(w http.ResponseWriter, r *http.Request, m desk.
 }
 
 // POST /desk/account/passkeys/{id}/removal
-func (h *Handlers) removePasskey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) removePasskey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := passkeyID(r)
 	if err != nil {
 		return err

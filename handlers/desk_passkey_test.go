@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // authenticator is a device with one passkey (WebAuthn, ES256, no attestation).
@@ -113,7 +113,7 @@ func TestProof_PasskeyOfTheSameOrganizerProvesOnce(t *testing.T) {
 	const origin = "http://localhost:8080"
 	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.PublicURL = origin })
 	ann := s.owner(t)
-	bob := s.memberOf(t, "bob", desk.Viewer, s.sale.Event.Team)
+	bob := s.memberOf(t, "bob", organizers.Viewer, s.sale.Event.Team)
 	laptop, other := newAuthenticator(t, origin), newAuthenticator(t, origin)
 	s.enrolsPasskey(t, ann, laptop)
 	s.enrolsPasskey(t, bob, other)

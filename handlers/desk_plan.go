@@ -11,15 +11,15 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
 )
 
 // planError knows the errors about a team's plans; nil if err is none.
 func planError(err error) *problem {
-	var unfit *desk.Unfit
-	var late *desk.NotNewest
+	var unfit *organizers.Unfit
+	var late *organizers.NotNewest
 	var file *plan.Error
 	switch {
 	case errors.As(err, &unfit):
@@ -47,16 +47,16 @@ type versionBody struct {
 	SavedAt  string `json:"saved_at"`
 }
 
-func describeVersion(v desk.PlanVersion) versionBody {
+func describeVersion(v organizers.PlanVersion) versionBody {
 	return versionBody{v.Version, v.Name, v.Note, v.Seats, v.Sections, v.SavedBy, v.SavedAt.UTC().Format("2006-01-02T15:04:05.000Z")}
 }
 
 // GET /desk/plans
-func (h *Handlers) plans(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) plans(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showPlans(w, r, m, http.StatusOK, "")
 }
 
-func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m desk.Member, status int, wrong string) error {
+func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, wrong string) error {
 	list, err := h.organizers.Plans(r.Context(), m)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func beginning(from, name string) ([]byte, error) {
 }
 
 // POST /desk/plans
-func (h *Handlers) newPlan(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newPlan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -133,13 +133,13 @@ func planMade(w http.ResponseWriter, r *http.Request, id int64, below string) er
 func planID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("plan"), 10, 64)
 	if err != nil || id < 1 {
-		return 0, desk.ErrNotYours
+		return 0, organizers.ErrNotYours
 	}
 	return id, nil
 }
 
 // GET /desk/plans/{plan}
-func (h *Handlers) plan(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) plan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := planID(r)
 	if err != nil {
 		return err
@@ -168,12 +168,12 @@ func (h *Handlers) plan(w http.ResponseWriter, r *http.Request, m desk.Member) e
 }
 
 // GET /desk/plans/{plan}/versions/{file}: 3.json in the open format, 3.csv, 3.svg.
-func (h *Handlers) planVersion(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) planVersion(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := planID(r)
 	number, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	version, bad := strconv.Atoi(number)
 	if err != nil || bad != nil || version < 1 {
-		return desk.ErrNotYours
+		return organizers.ErrNotYours
 	}
 	document, v, err := h.organizers.PlanDocument(r.Context(), m, id, version)
 	if err != nil {
@@ -205,13 +205,13 @@ func written(document []byte, kind string) (content []byte, mime string, err err
 	case "svg":
 		err, mime = plan.WriteSVG(&b, read.Plan), "image/svg+xml"
 	default:
-		err = desk.ErrNotYours
+		err = organizers.ErrNotYours
 	}
 	return b.Bytes(), mime, err
 }
 
 // GET /desk/plans/{plan}/editor
-func (h *Handlers) editor(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) editor(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := planID(r)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (h *Handlers) editor(w http.ResponseWriter, r *http.Request, m desk.Member)
 }
 
 // POST /desk/plans/{plan}/versions
-func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	var asked struct {
 		Base     int             `json:"base"` // the version it was drawn from
 		Note     string          `json:"note"`
@@ -253,14 +253,14 @@ func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m desk.Membe
 		asked.Key = key
 	}
 	version, err := h.organizers.SavePlan(r.Context(), m, asked.Key, id, asked.Base, strings.TrimSpace(asked.Note), asked.Document)
-	var late *desk.NotNewest
+	var late *organizers.NotNewest
 	if errors.As(err, &late) {
 		p := planError(err)
 		return writeJSON(w, p.status, errorAnswer{errorBody{
 			Code: p.code, Message: p.what + " " + p.holds + " " + p.next, Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
 		}})
 	}
-	var unfit *desk.Unfit
+	var unfit *organizers.Unfit
 	if unread != nil && errors.As(err, &unfit) {
 		return unread
 	}

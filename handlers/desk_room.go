@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
@@ -21,7 +21,7 @@ var (
 )
 
 // POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots, work or end.
-func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (h *Handlers) deskRoom(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return err
 	}
 	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "work": "changed what browsers do before they join", "end": "ended"}[f.Get("do")] + " the waiting room"
-	wish := desk.Wish{
+	wish := organizers.Wish{
 		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
 	err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
@@ -111,12 +111,12 @@ func roomAct(slug, do string, f interface{ Get(string) string }) (act func(conte
 }
 
 // POST /desk/events/{slug}/seen: somebody took note of what needs attention.
-func (h *Handlers) deskSeen(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSeen(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
 	}
-	if err := h.organizers.See(r.Context(), m, s.Event, form.Get("concern")); err != nil {
+	if err := h.sales.See(r.Context(), m, s.Event, form.Get("concern")); err != nil {
 		return err
 	}
 	h.desks.Changed(s)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -20,11 +20,11 @@ func asRefusal(err error) (*seats.Refusal, bool) {
 }
 
 // GET /desk/events/{slug}/seats
-func (h *Handlers) deskSeats(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showDeskSeats(w, r, m, s, http.StatusOK, views.DeskSeatsPage{Form: r.URL.Query()})
 }
 
-func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskSeatsPage) error {
+func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskSeatsPage) error {
 	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Seats"), seats.NewID().String()
 	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	section, err := strconv.Atoi(p.Form.Get("section"))
@@ -57,8 +57,8 @@ func chosen(s *seats.Sale, form url.Values) ([]int, error) {
 }
 
 // keeping blocks or unblocks the seats of a form.
-func (h *Handlers) keeping(what, done string, keep func(*http.Request, *seats.Sale, seats.Keeping) ([]int, error)) func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error {
-	return func(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) keeping(what, done string, keep func(*http.Request, *seats.Sale, seats.Keeping) ([]int, error)) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 		form, err := deskForm(r)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (h *Handlers) keeping(what, done string, keep func(*http.Request, *seats.Sa
 		list, err := chosen(s, form)
 		if err == nil {
 			k := seats.Keeping{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
-			act := desk.Wish{
+			act := organizers.Wish{
 				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
 				Detail: map[string]any{"seats": labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
 			}
@@ -105,7 +105,7 @@ func (h *Handlers) deskUnblock(r *http.Request, s *seats.Sale, k seats.Keeping) 
 }
 
 // POST /desk/events/{slug}/sales is the box office.
-func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m desk.Membe
 	if err == nil {
 		key := deskKeyOf(r, form)
 		f := orders.OfficeForm{Key: memberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
-		act := desk.Wish{
+		act := organizers.Wish{
 			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": labels(s, list), "method": f.Method, "name": f.Name},
 		}
@@ -138,7 +138,7 @@ func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return err
 	}
 	to := views.DeskOrderPath(s.Event.Slug, code)
-	if !m.May(desk.Look) {
+	if !m.May(organizers.Look) {
 		to = views.OrderPath(code) // the door has no page of orders
 	}
 	return deskWith(w, r, to, "sold", http.StatusCreated, orderAnswer{describeOrder(s, order)})
@@ -154,7 +154,7 @@ type momentBody struct {
 }
 
 // GET /desk/events/{slug}/seats/{idx}
-func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	idx, err := strconv.Atoi(r.PathValue("idx"))
 	if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
 		return errSeatIndex
@@ -185,7 +185,7 @@ func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m desk.Membe
 }
 
 // GET /desk/events/{slug}/messages
-func (h *Handlers) deskMessages(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showMessages(w, r, m, s, http.StatusOK, views.DeskMessagesPage{})
 }
 
@@ -198,7 +198,7 @@ type errandBody struct {
 	Refused int        `json:"refused"`
 }
 
-func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskMessagesPage) error {
+func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskMessagesPage) error {
 	list, err := h.orders.Errands(r.Context(), s.Event.ID)
 	if err != nil {
 		return err
@@ -217,13 +217,13 @@ func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m desk.M
 }
 
 // POST /desk/events/{slug}/messages
-func (h *Handlers) deskTell(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskTell(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
 	}
 	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
-	act := desk.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
+	act := organizers.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
 	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
 		return h.orders.Tell(r.Context(), s.Event.ID, memberKey(m, key), message, also)
 	})

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -18,7 +18,7 @@ const secondKey = "second"
 const secondWithin = 10 * time.Minute
 
 // afterPassword lets somebody in who showed a password or a link, or asks for their second factor first.
-func (h *Handlers) afterPassword(w http.ResponseWriter, r *http.Request, s desk.Session, to string, by desk.Proof) error {
+func (h *Handlers) afterPassword(w http.ResponseWriter, r *http.Request, s organizers.Session, to string, by organizers.Proof) error {
 	needs, _, err := h.organizers.NeedsSecond(r.Context(), s)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (h *Handlers) afterPassword(w http.ResponseWriter, r *http.Request, s desk.
 }
 
 // half is who showed their password in this browser a moment ago and has a second factor to show yet.
-func (h *Handlers) half(r *http.Request) (s desk.Session, ok bool) {
+func (h *Handlers) half(r *http.Request) (s organizers.Session, ok bool) {
 	var at int64
 	_, err := fmt.Sscanf(h.sessions.GetString(r.Context(), secondKey), "%d.%d.%d", &s.Organizer, &s.Epoch, &at)
 	return s, err == nil && time.Since(time.Unix(at, 0)) < secondWithin
@@ -61,7 +61,7 @@ func (h *Handlers) showSecondStep(w http.ResponseWriter, r *http.Request, status
 		return err
 	}
 	p.Page = views.Page{Title: "Second factor", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
-	p.Keyed = keyed && desk.PasskeysAt(h.origin(r))
+	p.Keyed = keyed && organizers.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.Second(p))
 }
 
@@ -73,7 +73,7 @@ func (h *Handlers) showSecond(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, ok := h.half(r)
 	if !ok {
-		return desk.ErrSignedOut
+		return organizers.ErrSignedOut
 	}
 	by, err := h.organizers.Second(r.Context(), s.Organizer, asked.Code, h.client(r))
 	if wrong := signInProblem(err); wrong != nil && !wantsJSON(r) {
@@ -88,8 +88,8 @@ func (h *Handlers) showSecond(w http.ResponseWriter, r *http.Request) error {
 
 // proved makes a handler of a member of one that needs proof, not long ago, of who they are. Programs with a key have none
 // to give: what a key opens it opens.
-func (h *Handlers) proved(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
-	return h.member(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) proved(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) handler {
+	return h.member(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		if !m.IsProved() {
 			return h.askProof(w, r)
 		}
@@ -98,8 +98,8 @@ func (h *Handlers) proved(need desk.Need, next func(http.ResponseWriter, *http.R
 }
 
 // provedOnce is proved for what a form does once.
-func (h *Handlers) provedOnce(need desk.Need, next func(http.ResponseWriter, *http.Request, desk.Member) error) handler {
-	return h.proved(need, func(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) provedOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) handler {
+	return h.proved(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		return h.once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m) })(w, r)
 	})
 }
@@ -119,7 +119,7 @@ func (h *Handlers) askProof(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askSecond leads a member whose team demands a second factor to where they show it, or set one up.
-func (h *Handlers) askSecond(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) askSecond(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	if wantsJSON(r) {
 		return errDeskSecond
 	}
@@ -133,7 +133,7 @@ func (h *Handlers) askSecond(w http.ResponseWriter, r *http.Request, m desk.Memb
 }
 
 // GET /desk/session/proof
-func (h *Handlers) proofPage(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) proofPage(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	q := r.URL.Query()
 	return h.showProof(w, r, m, http.StatusOK, views.ProofPage{To: proofBack(q.Get("to")), Again: q.Get("again") != ""})
 }
@@ -141,14 +141,14 @@ func (h *Handlers) proofPage(w http.ResponseWriter, r *http.Request, m desk.Memb
 // proofBack is where to go on to: an address of the desk, but not one that asks for proof.
 func proofBack(to string) string { return deskBack(to) }
 
-func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.ProofPage) error {
+func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.ProofPage) error {
 	p.Desk = h.deskView(w, r, m, "Confirm it’s you")
-	p.Script, p.Passkeys = "desk_passkey.js", m.Keyed && desk.PasskeysAt(h.origin(r))
+	p.Script, p.Passkeys = "desk_passkey.js", m.Keyed && organizers.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.Proof(p))
 }
 
 // POST /desk/session/proof
-func (h *Handlers) confirm(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) confirm(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (h *Handlers) confirm(w http.ResponseWriter, r *http.Request, m desk.Member
 	if wrong := signInProblem(err); wrong != nil && !wantsJSON(r) {
 		retryLater(w, err)
 		p := views.ProofPage{To: proofBack(asked.To), Wrong: wrong.what + " " + wrong.next, WrongCode: asked.Code != ""}
-		if errors.Is(err, desk.ErrSignIn) {
+		if errors.Is(err, organizers.ErrSignIn) {
 			p.Wrong = "This is not your password."
 		}
 		return h.showProof(w, r, m, wrong.status, p)
@@ -178,7 +178,7 @@ func (h *Handlers) confirm(w http.ResponseWriter, r *http.Request, m desk.Member
 }
 
 // POST /desk/session/proof/passkey
-func (h *Handlers) provePasskey(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) provePasskey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -193,11 +193,11 @@ func (h *Handlers) provePasskey(w http.ResponseWriter, r *http.Request, m desk.M
 }
 
 // GET /desk/account/second-factor
-func (h *Handlers) secondFactor(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) secondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showSecondFactor(w, r, m, http.StatusOK, views.SecondFactorPage{})
 }
 
-func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.SecondFactorPage) (err error) {
+func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.SecondFactorPage) (err error) {
 	p.Desk = h.deskView(w, r, m, "Second factor")
 	p.Script, p.Path, p.Origin = "desk_passkey.js", views.AccountPath, h.origin(r)
 	if !m.Codes && p.Recovery == nil {
@@ -213,7 +213,7 @@ func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m de
 }
 
 // recovery shows recovery codes, which no other page ever does.
-func (h *Handlers) recovery(w http.ResponseWriter, r *http.Request, m desk.Member, list []string) error {
+func (h *Handlers) recovery(w http.ResponseWriter, r *http.Request, m organizers.Member, list []string) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, map[string][]string{"recovery_codes": list})
 	}
@@ -221,7 +221,7 @@ func (h *Handlers) recovery(w http.ResponseWriter, r *http.Request, m desk.Membe
 }
 
 // POST /desk/account/codes
-func (h *Handlers) confirmApp(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) confirmApp(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -239,12 +239,12 @@ func (h *Handlers) confirmApp(w http.ResponseWriter, r *http.Request, m desk.Mem
 }
 
 // POST /desk/account/codes/removal
-func (h *Handlers) removeApp(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) removeApp(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.accountForm(w, r, m, h.organizers.RemoveApp(r.Context(), m), "app-removed", views.AccountPage{})
 }
 
 // POST /desk/account/recovery
-func (h *Handlers) newRecoveryCodes(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newRecoveryCodes(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	list, err := h.organizers.NewRecoveryCodes(r.Context(), m)
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func (h *Handlers) newRecoveryCodes(w http.ResponseWriter, r *http.Request, m de
 }
 
 // POST /desk/account/sessions/{id}/end
-func (h *Handlers) endSession(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) endSession(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	id, err := deskID(r)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // app is an authenticator app, written once more: RFC 6238 as apps have it.
@@ -244,7 +244,7 @@ func TestSecondFactor_TeamThatDemandsItLeadsMembersToEnrolment(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	bob := s.memberOf(t, "bob", desk.Door, s.sale.Event.Team)
+	bob := s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
 	if a, body := send(t, ann, "POST", s.url+"/desk/team/second-factor", `{"key":"k","on":true}`); a.StatusCode != http.StatusNoContent {
 		t.Fatal(a.StatusCode, body)
 	}
@@ -270,7 +270,7 @@ func TestProof_IsAskedBeforeWhatChangesAccountsKeysAndTeams(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	s.memberOf(t, "bob", desk.Door, s.sale.Event.Team)
+	s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
 	s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
 	for path, body := range map[string]string{
 		"/desk/account/passkeys/options": `{}`, "/desk/account/passkeys/eA/removal": `{}`, "/desk/account/codes": `{"code":"1"}`, "/desk/account/codes/removal": `{}`, "/desk/account/recovery": `{}`,
@@ -353,13 +353,13 @@ func TestSecurityLog_ShowsOwnersWhatHappenedAndGathersFailures(t *testing.T) {
 	t.Parallel()
 	s := newProxiedSite(t)
 	ann := s.owner(t)
-	bob := s.memberOf(t, "bob", desk.Viewer, s.sale.Event.Team)
+	bob := s.memberOf(t, "bob", organizers.Viewer, s.sale.Event.Team)
 	for range 3 { // within a second, while they are gathered
 		send(t, s.from(t, "203.0.113.7"), "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"wrong wrong wrong"}`)
 	}
 	send(t, bob, "GET", s.url+"/desk/log", "")
 	send(t, bob, "GET", s.url+"/desk/events/nothing", "")
-	want := map[string]int{desk.SignedIn: 2, desk.SignInFailed: 3, desk.RefusedByRole: 1, desk.RefusedByTeam: 1}
+	want := map[string]int{organizers.SignedIn: 2, organizers.SignInFailed: 3, organizers.RefusedByRole: 1, organizers.RefusedByTeam: 1}
 	deadline := time.After(90 * time.Second)
 	for {
 		a, body := send(t, ann, "GET", s.url+"/desk/log?about=security", "")
@@ -395,7 +395,7 @@ func TestSecurityLog_ShowsOwnersWhatHappenedAndGathersFailures(t *testing.T) {
 	if a, page := s.page(t, ann, "/desk/log?about=security"); a.StatusCode != 200 || !strings.Contains(page, "203.0.113.0/24") {
 		t.Errorf("the page: %d", a.StatusCode)
 	}
-	manager := s.memberOf(t, "eve", desk.Manager, s.sale.Event.Team)
+	manager := s.memberOf(t, "eve", organizers.Manager, s.sale.Event.Team)
 	if a, _ := send(t, manager, "GET", s.url+"/desk/log?about=security", ""); a.StatusCode != 403 {
 		t.Errorf("a manager at the security log: %d", a.StatusCode)
 	}
@@ -428,7 +428,7 @@ func TestAPIKey_ExpiresAndItsOwnersAreToldBefore(t *testing.T) {
 	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE about LIKE 'The key “Till”%expires on%' AND email = 'ann@example.org'`).Scan(&warned); err != nil || warned != 1 {
 		t.Errorf("%d mails warn, %v", warned, err)
 	}
-	if s.deskMail(t, "ann@example.org", desk.MailSecurity) != "/desk/account" {
+	if s.deskMail(t, "ann@example.org", organizers.MailSecurity) != "/desk/account" {
 		t.Error("the mail does not lead to the account")
 	}
 	s.exec(t, `UPDATE api_key SET created_at = clock_timestamp() - interval '2 days', expires_at = clock_timestamp() - interval '1 second'`)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -26,7 +26,7 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.organizers.Member(r.Context(), h.deskSession(r), ""); err == nil {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
-	} else if !errors.Is(err, desk.ErrSignedOut) && !errors.Is(err, desk.ErrNoTeam) {
+	} else if !errors.Is(err, organizers.ErrSignedOut) && !errors.Is(err, organizers.ErrNoTeam) {
 		return err
 	}
 	return h.showSignIn(w, r, http.StatusOK, views.SignInPage{To: to})
@@ -34,7 +34,7 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
 	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
-	p.Passkeys = desk.PasskeysAt(h.origin(r))
+	p.Passkeys = organizers.PasskeysAt(h.origin(r))
 	return writePage(w, r, status, views.SignIn(p))
 }
 
@@ -55,13 +55,13 @@ func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.afterPassword(w, r, s, asked.To, desk.ByPassword)
+	return h.afterPassword(w, r, s, asked.To, organizers.ByPassword)
 }
 
 // signInProblem is why somebody is not let in, if it is for them to mend; nil for other errors.
 func signInProblem(err error) *problem {
 	switch {
-	case errors.Is(err, desk.ErrSignIn), errors.Is(err, desk.ErrOften), errors.Is(err, desk.ErrBusy), errors.Is(err, desk.ErrCode):
+	case errors.Is(err, organizers.ErrSignIn), errors.Is(err, organizers.ErrOften), errors.Is(err, organizers.ErrBusy), errors.Is(err, organizers.ErrCode):
 		return deskError(err)
 	}
 	return nil
@@ -70,7 +70,7 @@ func signInProblem(err error) *problem {
 // often says after which time a try is taken again.
 func often(err error) *problem {
 	p := *errDeskOften
-	var o *desk.Often
+	var o *organizers.Often
 	if errors.As(err, &o) {
 		p.next = "Try again " + views.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
 	}
@@ -79,17 +79,17 @@ func often(err error) *problem {
 
 // retryLater says in a header after which time a try is taken again, if the desk refused it for now.
 func retryLater(w http.ResponseWriter, err error) {
-	var o *desk.Often
+	var o *organizers.Often
 	switch {
 	case errors.As(err, &o):
 		w.Header().Set("Retry-After", strconv.Itoa(int((o.After+time.Second-1)/time.Second)))
-	case errors.Is(err, desk.ErrBusy):
+	case errors.Is(err, organizers.ErrBusy):
 		w.Header().Set("Retry-After", "3")
 	}
 }
 
 // welcomeToDesk signs a browser in and sends it on.
-func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s desk.Session, to string, by desk.Proof) error {
+func (h *Handlers) welcomeToDesk(w http.ResponseWriter, r *http.Request, s organizers.Session, to string, by organizers.Proof) error {
 	if err := h.enterDesk(w, r, s, by); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (h *Handlers) deskSignOut(w http.ResponseWriter, r *http.Request) error {
 }
 
 // POST /desk/session/team
-func (h *Handlers) deskSwitch(w http.ResponseWriter, r *http.Request, _ desk.Member) error {
+func (h *Handlers) deskSwitch(w http.ResponseWriter, r *http.Request, _ organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -136,13 +136,13 @@ func (h *Handlers) deskSwitch(w http.ResponseWriter, r *http.Request, _ desk.Mem
 		return err
 	}
 	if there.Team != asked.Team {
-		return desk.ErrNotYours
+		return organizers.ErrNotYours
 	}
-	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
+	return h.welcomeToDesk(w, r, s, "", organizers.ByPassword)
 }
 
 // POST /desk/session/everywhere
-func (h *Handlers) deskSignOutEverywhere(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskSignOutEverywhere(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	if err := h.organizers.SignOutEverywhere(r.Context(), m); err != nil {
 		return err
 	}
@@ -173,15 +173,15 @@ func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.organizers.Setup(r.Context(), r.PathValue("token"), desk.Newcomer{Name: asked.Name, Email: asked.Email, Password: asked.Password})
-	var mistakes desk.Mistakes
+	s, err := h.organizers.Setup(r.Context(), r.PathValue("token"), organizers.Newcomer{Name: asked.Name, Email: asked.Email, Password: asked.Password})
+	var mistakes organizers.Mistakes
 	switch {
-	case errors.Is(err, desk.ErrNoLink):
+	case errors.Is(err, organizers.ErrNoLink):
 		return errDeskLink
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showSetup(w, r, http.StatusUnprocessableEntity, views.SetupPage{Name: asked.Name, Email: asked.Email, Mistakes: mistakes})
 	case err != nil:
 		return err
 	}
-	return h.welcomeToDesk(w, r, s, "", desk.ByPassword)
+	return h.welcomeToDesk(w, r, s, "", organizers.ByPassword)
 }

@@ -12,20 +12,20 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
 // GET /desk/events/{slug}/settings
-func (h *Handlers) deskSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, settingsAnswer(s))
 	}
 	return h.showSettings(w, r, m, s, http.StatusOK, views.SettingsPage{Form: formOf(s)})
 }
 
-func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.SettingsPage) error {
+func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.SettingsPage) error {
 	p.Desk, p.Plan, p.Key = h.deskEventView(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
 	p.Opens = s.Event.Local(s.Event.OpensAt).Format(views.MomentForm)
 	if s.Event.OpensAt.IsZero() {
@@ -233,7 +233,7 @@ func pricesIn(texts []string, currency string, categories []seats.Category, wron
 }
 
 // POST /desk/events/{slug}/settings
-func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m de
 		}
 		return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 	}
-	act := desk.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
+	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
 	err = h.organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
 		_, err := h.office.EditEvent(r.Context(), s.Event.Slug, n, prices, also)
 		return err
@@ -290,9 +290,9 @@ func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
 
 // wrongFields is what is wrong with a form, for a program.
 func wrongFields(wrong views.Wrong) error {
-	var all desk.Mistakes
+	var all organizers.Mistakes
 	for _, field := range wrong.Fields() {
-		all = append(all, desk.Mistake{Field: field, Message: wrong[field]})
+		all = append(all, organizers.Mistake{Field: field, Message: wrong[field]})
 	}
 	return all
 }

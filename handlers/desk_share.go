@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
 )
 
@@ -28,11 +29,11 @@ type (
 )
 
 // GET /desk/events/{slug}/shares
-func (h *Handlers) deskShares(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskShares(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showShares(w, r, m, s, http.StatusOK, views.SharesPage{})
 }
 
-func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.SharesPage) (err error) {
+func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.SharesPage) (err error) {
 	if p.List, err = h.organizers.Shares(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
@@ -50,13 +51,13 @@ func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m desk.Mem
 // POST /desk/events/{slug}/shares
 //
 // The page that answers has the link in it, once: no other page ever has.
-func (h *Handlers) deskShare(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskShare(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
 	}
 	token, err := h.organizers.Share(r.Context(), m, s.Event.ID, s.Event.Slug, asked.Name, asked.Days, asked.Key)
-	var mistakes desk.Mistakes
+	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
 		return h.showShares(w, r, m, s, http.StatusUnprocessableEntity, views.SharesPage{Name: asked.Name, Days: asked.Days, Mistakes: mistakes})
@@ -77,7 +78,7 @@ func (h *Handlers) deskShare(w http.ResponseWriter, r *http.Request, m desk.Memb
 }
 
 // POST /desk/events/{slug}/shares/{id}/revocation
-func (h *Handlers) deskUnshare(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskUnshare(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	id, err := deskID(r)
 	if err != nil {
 		return err
@@ -88,15 +89,15 @@ func (h *Handlers) deskUnshare(w http.ResponseWriter, r *http.Request, m desk.Me
 }
 
 // boardWay is how whoever has a link looks at a desk.
-var boardWay = way{window: desk.All, wall: true}
+var boardWay = way{window: sales.All, wall: true}
 
 var errNoBoard = &problem{404, "unknown", "This link leads nowhere: it was revoked, its time is up, or a letter of it is missing.", "Nothing was changed.", "Ask the organizer for a new one."}
 
 // onBoard makes a handler of one about the event that a link leads to.
-func (h *Handlers) onBoard(next func(http.ResponseWriter, *http.Request, desk.Member, *seats.Sale) error) handler {
+func (h *Handlers) onBoard(next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		slug, m, err := h.organizers.ByShare(r.Context(), r.PathValue("token"))
-		if errors.Is(err, desk.ErrNoLink) {
+		if errors.Is(err, organizers.ErrNoLink) {
 			return errNoBoard
 		}
 		if err != nil {
@@ -112,7 +113,7 @@ func (h *Handlers) onBoard(next func(http.ResponseWriter, *http.Request, desk.Me
 }
 
 // GET /boards/{token}
-func (h *Handlers) board(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) board(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, describe(s, s.Snapshot()))
 	}
@@ -126,7 +127,7 @@ func (h *Handlers) board(w http.ResponseWriter, r *http.Request, m desk.Member, 
 }
 
 // GET /boards/{token}/live
-func (h *Handlers) boardFeed(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) boardFeed(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.follow(w, r, s, h.desks.join(s, m, boardWay), func() bool {
 		_, _, err := h.organizers.ByShare(r.Context(), r.PathValue("token"))
 		return err == nil

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -19,18 +19,18 @@ type teamAnswer struct {
 }
 
 type colleagueBody struct {
-	ID    int64     `json:"id"`
-	Name  string    `json:"name"`
-	Email string    `json:"email"`
-	Role  desk.Role `json:"role"`
-	Since time.Time `json:"since"`
+	ID    int64           `json:"id"`
+	Name  string          `json:"name"`
+	Email string          `json:"email"`
+	Role  organizers.Role `json:"role"`
+	Since time.Time       `json:"since"`
 }
 
 type invitationBody struct {
-	ID        int64     `json:"id"`
-	Email     string    `json:"email"`
-	Role      desk.Role `json:"role"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ID        int64           `json:"id"`
+	Email     string          `json:"email"`
+	Role      organizers.Role `json:"role"`
+	ExpiresAt time.Time       `json:"expires_at"`
 }
 
 func describeTeam(p views.TeamPage) teamAnswer {
@@ -45,18 +45,18 @@ func describeTeam(p views.TeamPage) teamAnswer {
 }
 
 // GET /desk/team
-func (h *Handlers) deskTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) deskTeam(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showTeam(w, r, m, http.StatusOK, views.TeamPage{})
 }
 
 // showTeam writes the page of the reader's team, with what p knows besides.
-func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m desk.Member, status int, p views.TeamPage) (err error) {
+func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.TeamPage) (err error) {
 	p.Desk = h.deskView(w, r, m, "Team")
 	p.Path = views.TeamPath
 	if p.Colleagues, err = h.organizers.Colleagues(r.Context(), m); err != nil {
 		return err
 	}
-	if m.May(desk.Own) {
+	if m.May(organizers.Own) {
 		if p.Invitations, err = h.organizers.Invitations(r.Context(), m); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m desk.Membe
 }
 
 // teamForm answers a form of the team's page: on to the page if it did its work, or with it and what was wrong.
-func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m desk.Member, err error, done string, again views.TeamPage) error {
+func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again views.TeamPage) error {
 	switch {
 	case err == nil:
 		return deskDone(w, r, views.TeamPath, done)
@@ -76,7 +76,7 @@ func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m desk.Membe
 		return err
 	case errors.As(err, &again.Mistakes):
 		return h.showTeam(w, r, m, http.StatusUnprocessableEntity, again)
-	case errors.Is(err, desk.ErrLastOwner):
+	case errors.Is(err, organizers.ErrLastOwner):
 		again.Wrong = errDeskOwner.what + " " + errDeskOwner.next
 		return h.showTeam(w, r, m, errDeskOwner.status, again)
 	}
@@ -84,7 +84,7 @@ func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m desk.Membe
 }
 
 // POST /desk/team
-func (h *Handlers) renameTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) renameTeam(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (h *Handlers) renameTeam(w http.ResponseWriter, r *http.Request, m desk.Mem
 }
 
 // POST /desk/teams
-func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m desk.Member
 	if err == nil && team != 0 {
 		s := h.deskSession(r)
 		s.Team = team
-		if err := h.enterDesk(w, r, s, desk.ByPassword); err != nil {
+		if err := h.enterDesk(w, r, s, organizers.ByPassword); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m desk.Member
 }
 
 // POST /desk/team/invitations
-func (h *Handlers) invite(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) invite(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -121,14 +121,14 @@ func (h *Handlers) invite(w http.ResponseWriter, r *http.Request, m desk.Member)
 }
 
 // POST /desk/team/invitations/{id}/withdrawal
-func (h *Handlers) withdrawInvitation(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) withdrawInvitation(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.ofTeam(w, r, m, "withdrawn", func(id int64, asked deskAsked) error {
 		return h.organizers.Withdraw(r.Context(), m, id, asked.Key)
 	})
 }
 
 // POST /desk/team/second-factor
-func (h *Handlers) demandSecond(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) demandSecond(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	asked, err := decodeDesk(r)
 	if err != nil {
 		return err
@@ -141,21 +141,21 @@ func (h *Handlers) demandSecond(w http.ResponseWriter, r *http.Request, m desk.M
 }
 
 // POST /desk/team/members/{id}
-func (h *Handlers) setRole(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) setRole(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.ofTeam(w, r, m, "role", func(id int64, asked deskAsked) error {
 		return h.organizers.SetRole(r.Context(), m, id, asked.Role, asked.Key)
 	})
 }
 
 // POST /desk/team/members/{id}/removal
-func (h *Handlers) removeMember(w http.ResponseWriter, r *http.Request, m desk.Member) error {
+func (h *Handlers) removeMember(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.ofTeam(w, r, m, "removed", func(id int64, asked deskAsked) error {
 		return h.organizers.Remove(r.Context(), m, id, asked.Key)
 	})
 }
 
 // ofTeam does something to a member or an invitation of the team.
-func (h *Handlers) ofTeam(w http.ResponseWriter, r *http.Request, m desk.Member, done string, do func(id int64, asked deskAsked) error) error {
+func (h *Handlers) ofTeam(w http.ResponseWriter, r *http.Request, m organizers.Member, done string, do func(id int64, asked deskAsked) error) error {
 	id, err := deskID(r)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -31,7 +31,7 @@ func (s *site) owner(t *testing.T) *http.Client {
 }
 
 // memberOf makes an organizer with a role in a team and returns a browser in which they are signed in.
-func (s *site) memberOf(t *testing.T, name string, role desk.Role, team int64) *http.Client {
+func (s *site) memberOf(t *testing.T, name string, role organizers.Role, team int64) *http.Client {
 	t.Helper()
 	s.exec(t, `WITH o AS (INSERT INTO organizer (email, name, password) SELECT $1 || '@example.org', $1, password FROM organizer WHERE email = 'ann@example.org' RETURNING id)
 		INSERT INTO member (team_id, organizer_id, role) SELECT $2, id, $3 FROM o`, name, team, role)
@@ -151,7 +151,7 @@ func TestARoleIsOfOneTeamAndEndsAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.owner(t)
 	team := s.others(t, "theirs")
-	eve, bob := s.memberOf(t, "eve", desk.Owner, team), s.memberOf(t, "bob", desk.Door, s.sale.Event.Team)
+	eve, bob := s.memberOf(t, "eve", organizers.Owner, team), s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
 	for _, c := range []struct {
 		who    *http.Client
 		path   string

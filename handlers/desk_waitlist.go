@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -27,11 +27,11 @@ var (
 )
 
 // GET /desk/events/{slug}/waitlist
-func (h *Handlers) deskWaitList(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.showDeskWaitList(w, r, m, s, http.StatusOK, views.DeskWaitListPage{Form: url.Values{}})
 }
 
-func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale, status int, p views.DeskWaitListPage) (err error) {
+func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskWaitListPage) (err error) {
 	lists := waitlist.Control{List: h.waits}
 	p.Email = strings.TrimSpace(r.URL.Query().Get("email"))
 	if p.List, err = lists.Show(r.Context(), s.Event.Slug, p.Email, mostEntries); err != nil {
@@ -131,7 +131,7 @@ func waitActOf(s *seats.Sale, form url.Values) (act waitAct, err error) {
 }
 
 // POST /desk/events/{slug}/waitlist: do is pause, resume, first, offer or remove.
-func (h *Handlers) deskSteerWaitList(w http.ResponseWriter, r *http.Request, m desk.Member, s *seats.Sale) error {
+func (h *Handlers) deskSteerWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (h *Handlers) deskSteerWaitList(w http.ResponseWriter, r *http.Request, m d
 				detail[field] = text
 			}
 		}
-		wish := desk.Wish{
+		wish := organizers.Wish{
 			Key: deskKeyOf(r, form), Form: []any{act.what, s.Event.Slug, detail}, What: act.what, Subject: "events/" + s.Event.Slug + "/waitlist", Detail: detail,
 		}
 		err = h.organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	olga, eve := s.owner(t), s.memberOf(t, "eve", desk.Viewer, s.sale.Event.Team)
+	olga, eve := s.owner(t), s.memberOf(t, "eve", organizers.Viewer, s.sale.Event.Team)
 	const path = liveDesk + "/waitlist"
 	if a, page := s.page(t, olga, path); a.StatusCode != http.StatusOK || !strings.Contains(page, "Nobody waits.") {
 		t.Errorf("a list in which nobody waits: %d", a.StatusCode)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
 )
 
@@ -56,7 +56,7 @@ func (p *problem) tooOften(w http.ResponseWriter) {
 	}
 	after := time.Hour // for mail, which is counted by the hour
 	if p.code == errDeskOften.code && p.what == errDeskOften.what {
-		after = desk.TriesWithin
+		after = organizers.TriesWithin
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(after/time.Second)))
 }
@@ -191,7 +191,7 @@ func fields(err error) map[string]string {
 			about[m.Field] = m.Message
 		}
 	}
-	var deskMistakes desk.Mistakes
+	var deskMistakes organizers.Mistakes
 	if errors.As(err, &deskMistakes) {
 		for _, m := range deskMistakes {
 			about[m.Field] = m.Message

@@ -19,12 +19,13 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -40,7 +41,8 @@ type Config struct {
 	Sessions  *seats.Sessions
 	Orders    *orders.Orders
 	Credit    *credit.Ledger
-	Desk      *desk.Desk
+	Desk      *organizers.Desk
+	Sales     *sales.Sales
 	Desks     *Desks
 	Hooks     *webhooks.Hooks
 	Limits    *limit.Events // nil: the usual ones
@@ -69,7 +71,8 @@ type Handlers struct {
 	store      *seats.Sessions
 	orders     *orders.Orders
 	credit     *credit.Ledger
-	organizers *desk.Desk
+	organizers *organizers.Desk
+	sales      *sales.Sales
 	desks      *Desks
 	hooks      *webhooks.Hooks
 	card       *demo.Card
@@ -105,7 +108,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, contact: c.Contact, log: c.Log}
+	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, sales: c.Sales, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, contact: c.Contact, log: c.Log}
 	if h.store != nil {
 		h.store.Office = h.office
 	}

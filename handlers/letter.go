@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
@@ -22,7 +22,7 @@ type Letters struct {
 	Office *seats.Office
 	Orders *orders.Orders
 	Credit *credit.Ledger
-	Desk   *desk.Desk
+	Desk   *organizers.Desk
 	Gate   *waitingroom.Gate
 	Waits  *waitlist.List
 	URL    string           // how browsers reach us
@@ -44,13 +44,13 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	switch m.Kind {
 	case credit.MailLink:
 		return l.link(ctx, m)
-	case desk.MailInvitation:
+	case organizers.MailInvitation:
 		return l.invitation(ctx, m)
 	case waitingroom.MailPlace:
 		return l.place(ctx, m)
-	case desk.MailPassword:
+	case organizers.MailPassword:
 		return l.password(ctx, m)
-	case desk.MailSecurity:
+	case organizers.MailSecurity:
 		return deskLetter(ctx, m, views.SecurityMail(m.About, l.URL+views.AccountPath))
 	case orders.MailConfirm:
 		return l.confirm(ctx, m)
@@ -203,7 +203,7 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 // invitation makes the mail that asks somebody to join a team, and its link: only the mail has it.
 func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	token, invited, err := l.Desk.InvitationMail(ctx, m.Invitation)
-	if errors.Is(err, desk.ErrNoLink) {
+	if errors.Is(err, organizers.ErrNoLink) {
 		return mail.Letter{}, &mail.Refused{Reason: "the invitation is not open any more"}
 	}
 	if err != nil {
@@ -215,7 +215,7 @@ func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, erro
 // password makes the mail by which an organizer chooses another password, and its link: only the mail has it.
 func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	token, name, err := l.Desk.PasswordLink(ctx, m.Email)
-	if errors.Is(err, desk.ErrNoLink) {
+	if errors.Is(err, organizers.ErrNoLink) {
 		return mail.Letter{}, &mail.Refused{Reason: "nobody has this address at the desk"}
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 var (
@@ -131,7 +131,7 @@ func (a *heldAnswer) WriteHeader(status int) { a.status = status }
 func (a *heldAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // enters notes who a session was let in as, for repeats.
-func enters(w http.ResponseWriter, s desk.Session, text string) {
+func enters(w http.ResponseWriter, s organizers.Session, text string) {
 	if held, ok := w.(*heldAnswer); ok && s.Organizer != 0 {
 		held.entered = text
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -28,7 +28,7 @@ type sent struct {
 func (w *wall) same(form, other string) func(*testing.T, *wall, string) sent {
 	return func(_ *testing.T, w *wall, path string) sent {
 		at, _ := w.addresses(path)
-		s := sent{who: w.people[string(desk.Owner)], to: strings.ReplaceAll(at["own"], "PASSKEY", "b3duZXI")} // owner
+		s := sent{who: w.people[string(organizers.Owner)], to: strings.ReplaceAll(at["own"], "PASSKEY", "b3duZXI")} // owner
 		s.form, _ = url.ParseQuery(form)
 		if other != "" {
 			s.other, _ = url.ParseQuery(other)
@@ -61,7 +61,7 @@ func (w *wall) ordered(t *testing.T) (at string, o orders.Order) {
 func (w *wall) onOrder(path string, form func(o orders.Order) (form, other url.Values)) func(*testing.T, *wall, string) sent {
 	return func(t *testing.T, w *wall, _ string) sent {
 		at, o := w.ordered(t)
-		s := sent{who: w.people[string(desk.Owner)], to: at + path}
+		s := sent{who: w.people[string(organizers.Owner)], to: at + path}
 		s.form, s.other = form(o)
 		return s
 	}
@@ -72,7 +72,7 @@ func of(name string, values ...string) url.Values { return url.Values{name: valu
 // forms are the forms of all other routes: each is sent twice with one key, and its other content with that key.
 func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) sent {
 	t.Helper()
-	owner := w.people[string(desk.Owner)]
+	owner := w.people[string(organizers.Owner)]
 	held := func(t *testing.T, n int) (*http.Client, holdBody) {
 		who := person(t)
 		return who, w.held(t, who, n)
@@ -248,7 +248,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/hooks/{id}/removal":                  w.same("", ""),
 		"POST /desk/account":                             w.same("name=Anna", "name=Eve"),
 		"POST /desk/account/password": func(t *testing.T, w *wall, _ string) sent {
-			who := w.memberOf(t, "changing", desk.Viewer, w.sale.Event.Team)
+			who := w.memberOf(t, "changing", organizers.Viewer, w.sale.Event.Team)
 			return sent{
 				who: who, to: "/desk/account/password", form: url.Values{"before": {deskPassword}, "password": {"four quite plain words"}},
 				other: url.Values{"before": {"four quite plain words"}, "password": {"five other plain words"}},
@@ -281,14 +281,14 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/invitations/{token}": func(t *testing.T, w *wall, _ string) sent {
 			w.submit(t, owner, "/desk/team/invitations", url.Values{"key": {"join"}, "email": {"joins@example.org"}, "role": {"viewer"}})
-			return sent{who: person(t), to: w.deskMail(t, "joins@example.org", desk.MailInvitation), form: url.Values{"name": {"Jo"}, "password": {deskPassword}}, other: url.Values{"name": {"Joe"}, "password": {deskPassword}}}
+			return sent{who: person(t), to: w.deskMail(t, "joins@example.org", organizers.MailInvitation), form: url.Values{"name": {"Jo"}, "password": {deskPassword}}, other: url.Values{"name": {"Joe"}, "password": {deskPassword}}}
 		},
 		"POST /desk/password": func(t *testing.T, _ *wall, _ string) sent {
 			return sent{who: person(t), to: "/desk/password", form: of("email", "manager@example.org"), other: of("email", "viewer@example.org")}
 		},
 		"POST /desk/password/{token}": func(t *testing.T, w *wall, _ string) sent {
 			w.submit(t, person(t), "/desk/password", of("email", "manager@example.org"))
-			return sent{who: person(t), to: w.deskMail(t, "manager@example.org", desk.MailPassword), form: of("password", "four quite plain words"), other: of("password", "five other plain words")}
+			return sent{who: person(t), to: w.deskMail(t, "manager@example.org", organizers.MailPassword), form: of("password", "four quite plain words"), other: of("password", "five other plain words")}
 		},
 	}
 }
@@ -300,7 +300,7 @@ func uploads(_ *testing.T, w *wall, _ string) sent {
 	file, _ := form.CreateFormFile("file", "a.csv") // to memory
 	_, _ = file.Write([]byte(smallTable))
 	_ = form.Close()
-	return sent{who: w.people[string(desk.Owner)], to: "/desk/imports", kind: form.FormDataContentType(), body: body.String()}
+	return sent{who: w.people[string(organizers.Owner)], to: "/desk/imports", kind: form.FormDataContentType(), body: body.String()}
 }
 
 // waitsFor joins the wait list of the event that is full, and returns the address of the place.

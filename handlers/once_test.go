@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -234,13 +234,13 @@ func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	h := newHandlers(w.config)
-	asked := func(rw http.ResponseWriter, _ *http.Request, m desk.Member) error { // as often as it is sent
+	asked := func(rw http.ResponseWriter, _ *http.Request, m organizers.Member) error { // as often as it is sent
 		w.exec(t, `INSERT INTO invitation (team_id, email, role) VALUES ($1, $2, 'viewer')`, m.Team, seats.NewID().String()+"@example.org")
 		rw.Header().Set("Location", "/desk/account")
 		rw.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
-	planted := []route{{"POST /desk/account", h.member(desk.Self, asked), secretRule}, {"POST /desk/team", h.memberOnce(desk.Self, asked), secretRule}, {"POST /desk/new", h.memberOnce(desk.Self, asked), secretRule}}
+	planted := []route{{"POST /desk/account", h.member(organizers.Self, asked), secretRule}, {"POST /desk/team", h.memberOnce(organizers.Self, asked), secretRule}, {"POST /desk/new", h.memberOnce(organizers.Self, asked), secretRule}}
 	w.serve(t, planted)
 	found := strings.Join(w.unsafe(t, planted), "\n")
 	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 303", "POST /desk/new has no form here"} {

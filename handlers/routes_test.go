@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -144,7 +144,7 @@ func TestRoutes_OnlyWhoMayManageSendsAPlan(t *testing.T) {
 	if len(large) != 3 {
 		t.Errorf("%d routes take plans", len(large))
 	}
-	for _, role := range []string{"nobody", string(desk.Door), string(desk.Viewer)} {
+	for _, role := range []string{"nobody", string(organizers.Door), string(organizers.Viewer)} {
 		for _, r := range large {
 			_, path, _ := strings.Cut(r.pattern, " ")
 			for _, kind := range []string{"application/json", asForm, asParts} {
@@ -156,11 +156,11 @@ func TestRoutes_OnlyWhoMayManageSendsAPlan(t *testing.T) {
 		}
 	}
 	whole := func(r rule) int64 { return max(r.body, bodyLimit) }
-	for _, wrong := range unlimited(site, large, []string{"live", w.plans[0]}, []string{"application/json", asParts}, whole, as(string(desk.Manager))) {
+	for _, wrong := range unlimited(site, large, []string{"live", w.plans[0]}, []string{"application/json", asParts}, whole, as(string(organizers.Manager))) {
 		t.Error(wrong)
 	}
 	small := slices.DeleteFunc(slices.Clone(table), func(r route) bool { return r.rule.body > 0 || strings.Contains(r.pattern, "/session") })
-	for _, wrong := range unlimited(site, small, []string{"live", "new", "evening", "1"}, []string{"application/json", asForm}, whole, as(string(desk.Owner))) {
+	for _, wrong := range unlimited(site, small, []string{"live", "new", "evening", "1"}, []string{"application/json", asForm}, whole, as(string(organizers.Owner))) {
 		t.Error(wrong)
 	}
 }
@@ -216,7 +216,7 @@ func TestRoutes_LargeBodiesOfMembersWaitForEachOther(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/desk/plans/"+w.plans[0]+"/versions", body)
 		r.ContentLength = size
 		r.Header.Set("Accept", "application/json")
-		for _, c := range w.people[string(desk.Manager)].Jar.Cookies(at) {
+		for _, c := range w.people[string(organizers.Manager)].Jar.Cookies(at) {
 			r.AddCookie(c)
 		}
 		answer := httptest.NewRecorder()

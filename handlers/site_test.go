@@ -19,12 +19,13 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -39,7 +40,7 @@ type site struct {
 	office     *seats.Office
 	sale       *seats.Sale
 	sold       *orders.Orders
-	organizers *desk.Desk
+	organizers *organizers.Desk
 	url        string
 	h          *Handlers
 	config     Config
@@ -68,15 +69,16 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms := waitingroom.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 9)
+	done := make(chan error, 10)
 	sold := orders.New(db)
 	sold.Open(office, "", log)
 	card := demo.New(db, sold.Hear)
 	sold.Accept(orders.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
-	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: desk.New(db, sold.WroteMail), DemoCard: card, Log: log}
-	config.Desks = NewDesks(config.Desk, office, rooms, log)
+	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	config.Sales = sales.New(db, config.Desk)
+	config.Desks = NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
 	config.Hooks = webhooks.New(db, config.Desk, true, log)
@@ -96,7 +98,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -16,7 +16,7 @@
 
 -- 1 Team, plan, event --------------------------------------------------------------------------------------------------
 
--- A team of organizers, which owns events. Written by seats/desk. The first team is there from the beginning.
+-- A team of organizers, which owns events. Written by seats/organizers. The first team is there from the beginning.
 CREATE TABLE team (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name          text NOT NULL,
@@ -1158,7 +1158,7 @@ CREATE TABLE event_limit (
     CONSTRAINT "an alarm begins and ends" CHECK ((alarm_since IS NULL) = (alarm_until IS NULL))
 );
 
--- How often claims of an event were refused, by reason. Written by seats/desk every few seconds: nodes count in memory.
+-- How often claims of an event were refused, by reason. Written by seats/sales every few seconds: nodes count in memory.
 CREATE TABLE refusal (
     event_id bigint NOT NULL REFERENCES event,
     code     text NOT NULL,
@@ -1170,7 +1170,7 @@ CREATE TABLE refusal (
 
 -- 13 Organizers --------------------------------------------------------------------------------------------------------
 
--- An organizer's account. Written by seats/desk.
+-- An organizer's account. Written by seats/organizers.
 CREATE TABLE organizer (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     email      text NOT NULL,
@@ -1185,7 +1185,7 @@ CREATE TABLE organizer (
     CONSTRAINT "an organizer has a name" CHECK (length(name) BETWEEN 1 AND 200)
 );
 
--- An organizer's role in a team. Written by seats/desk.
+-- An organizer's role in a team. Written by seats/organizers.
 CREATE TABLE member (
     team_id      bigint NOT NULL REFERENCES team,
     organizer_id bigint NOT NULL REFERENCES organizer,
@@ -1212,14 +1212,14 @@ CREATE TRIGGER "a team keeps an owner" AFTER UPDATE OR DELETE ON member
 -- It finds tables where they are, and not in a schema that its caller made.
 DO $$ BEGIN EXECUTE format('ALTER FUNCTION team_keeps_owner() SET search_path = %I, pg_temp', current_schema()); END $$;
 
--- A link that makes the first organizer, as long as no team has an owner. Written by seats/desk.
+-- A link that makes the first organizer, as long as no team has an owner. Written by seats/organizers.
 CREATE TABLE setup (
     token      bytea PRIMARY KEY,            -- SHA-256 of what the link carries
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     used_at    timestamptz
 );
 
--- An invitation to a team, by mail. Written by seats/desk.
+-- An invitation to a team, by mail. Written by seats/organizers.
 CREATE TABLE invitation (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     team_id     bigint NOT NULL REFERENCES team,
@@ -1239,7 +1239,7 @@ CREATE TABLE invitation (
 CREATE UNIQUE INDEX "an address has one open invitation to a team" ON invitation (team_id, email)
     WHERE accepted_at IS NULL AND revoked_at IS NULL;
 
--- A passkey of an organizer (WebAuthn). Written by seats/desk.
+-- A passkey of an organizer (WebAuthn). Written by seats/organizers.
 CREATE TABLE passkey (
     id           bytea PRIMARY KEY,          -- the authenticator's name of it
     organizer_id bigint NOT NULL REFERENCES organizer,
@@ -1252,7 +1252,7 @@ CREATE TABLE passkey (
 
 CREATE INDEX passkey_by_organizer ON passkey (organizer_id);
 
--- A link by mail that sets a new password. Written by seats/desk. One row per organizer counts the requests.
+-- A link by mail that sets a new password. Written by seats/organizers. One row per organizer counts the requests.
 CREATE TABLE password_link (
     organizer_id bigint PRIMARY KEY REFERENCES organizer,
     token        bytea,                      -- SHA-256 of what the mail carries; null until it is sent, and once it was used
@@ -1262,7 +1262,7 @@ CREATE TABLE password_link (
     CONSTRAINT "one token is one password link" UNIQUE (token)
 );
 
--- Attempts to sign in, by typed address and by network. Written by seats/desk.
+-- Attempts to sign in, by typed address and by network. Written by seats/organizers.
 CREATE TABLE attempt (
     who   bytea PRIMARY KEY,                 -- SHA-256 of address or network
     tries integer NOT NULL DEFAULT 1,
@@ -1271,7 +1271,7 @@ CREATE TABLE attempt (
 
 CREATE INDEX attempt_by_age ON attempt (since);
 
--- A session of an organizer at the desk. Written by seats/desk. The browser's session names it: deleting the row signs
+-- A session of an organizer at the desk. Written by seats/organizers. The browser's session names it: deleting the row signs
 -- out on all nodes with the next request.
 CREATE TABLE desk_session (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1287,7 +1287,7 @@ CREATE TABLE desk_session (
 CREATE INDEX desk_session_by_organizer ON desk_session (organizer_id);
 CREATE INDEX desk_session_by_age ON desk_session (started_at);
 
--- A browser in which an organizer signed in before. Written by seats/desk. Wrong passwords elsewhere do not slow it down.
+-- A browser in which an organizer signed in before. Written by seats/organizers. Wrong passwords elsewhere do not slow it down.
 CREATE TABLE desk_device (
     token        bytea NOT NULL,             -- SHA-256 of what the cookie carries
     organizer_id bigint NOT NULL REFERENCES organizer,
@@ -1297,7 +1297,7 @@ CREATE TABLE desk_device (
 
 CREATE INDEX desk_device_by_age ON desk_device (used_at);
 
--- An app that makes codes for an organizer (TOTP, RFC 6238). Written by seats/desk.
+-- An app that makes codes for an organizer (TOTP, RFC 6238). Written by seats/organizers.
 CREATE TABLE totp (
     organizer_id bigint PRIMARY KEY REFERENCES organizer,
     secret       bytea NOT NULL,             -- sealed (seats/seal) if the operator set a key
@@ -1306,7 +1306,7 @@ CREATE TABLE totp (
     created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- A code that replaces a second factor, once. Written by seats/desk.
+-- A code that replaces a second factor, once. Written by seats/organizers.
 CREATE TABLE recovery_code (
     organizer_id bigint NOT NULL REFERENCES organizer,
     hash         bytea NOT NULL,             -- SHA-256 of 120 random bits
@@ -1314,7 +1314,7 @@ CREATE TABLE recovery_code (
     PRIMARY KEY (organizer_id, hash)
 );
 
--- A key by which a program works at the desk, with the rights of the organizer who made it at most. Written by seats/desk.
+-- A key by which a program works at the desk, with the rights of the organizer who made it at most. Written by seats/organizers.
 CREATE TABLE api_key (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     team_id      bigint NOT NULL REFERENCES team,
@@ -1337,7 +1337,7 @@ CREATE TABLE api_key (
 
 CREATE INDEX api_key_by_team ON api_key (team_id);
 
--- A security event: sign-ins, refusals, changes of factors. Written by seats/desk. Equal ones of a minute are one row.
+-- A security event: sign-ins, refusals, changes of factors. Written by seats/organizers. Equal ones of a minute are one row.
 CREATE TABLE security_event (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     minute       timestamptz NOT NULL,       -- in which it happened
@@ -1356,7 +1356,7 @@ CREATE TABLE security_event (
 CREATE INDEX security_event_by_organizer ON security_event (organizer_id, id);
 CREATE INDEX security_event_by_team ON security_event (team_id, id);
 
--- The idempotency key of a form at the desk, and its answer. Written by seats/desk, and deleted some time after.
+-- The idempotency key of a form at the desk, and its answer. Written by seats/organizers, and deleted some time after.
 CREATE TABLE desk_key (
     organizer_id bigint NOT NULL REFERENCES organizer,
     key          text NOT NULL,
@@ -1370,7 +1370,7 @@ CREATE TABLE desk_key (
 
 CREATE INDEX desk_key_by_age ON desk_key (created_at);
 
--- An audit entry: what an organizer did. Written by seats/desk in the transaction of the deed, and never changed.
+-- An audit entry: what an organizer did. Written by seats/organizers in the transaction of the deed, and never changed.
 -- It names the organizer in words, so that it stays readable after they have left.
 CREATE TABLE deed (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1397,7 +1397,7 @@ ALTER TABLE deed ENABLE ALWAYS TRIGGER "what was done stands";
 
 -- 14 Desk --------------------------------------------------------------------------------------------------------------
 
--- A seating plan of a team. Written by seats/desk. Its content is in plan_version; events are made of copies (plan).
+-- A seating plan of a team. Written by seats/organizers. Its content is in plan_version; events are made of copies (plan).
 CREATE TABLE team_plan (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     team_id    bigint NOT NULL REFERENCES team,
@@ -1408,7 +1408,7 @@ CREATE TABLE team_plan (
 
 CREATE INDEX team_plan_by_team ON team_plan (team_id);
 
--- A saved version of a seating plan. Written by seats/desk, and never changed.
+-- A saved version of a seating plan. Written by seats/organizers, and never changed.
 CREATE TABLE plan_version (
     plan_id      bigint NOT NULL REFERENCES team_plan,
     version      integer NOT NULL,           -- 1, 2, 3 …
@@ -1426,7 +1426,7 @@ CREATE TABLE plan_version (
     CONSTRAINT "versions are numbered from 1" CHECK (version >= 1)
 );
 
--- A file between the steps of its import, for a day. Written by seats/desk.
+-- A file between the steps of its import, for a day. Written by seats/organizers.
 CREATE TABLE plan_import (
     id         uuid PRIMARY KEY,
     team_id    bigint NOT NULL REFERENCES team,
@@ -1440,7 +1440,7 @@ ALTER TABLE plan_import ALTER COLUMN content SET STORAGE EXTERNAL;
 
 CREATE INDEX plan_import_by_age ON plan_import (created_at);
 
--- What the dashboard keeps of the change log of an event, up to a version. Written by seats/desk; the log can make it again.
+-- What the dashboard keeps of the change log of an event, up to a version. Written by seats/sales; the log can make it again.
 CREATE TABLE tally (
     event_id   bigint PRIMARY KEY REFERENCES event,
     version    bigint NOT NULL,
@@ -1459,7 +1459,7 @@ CREATE TABLE tally (
     hold_paid  boolean[] NOT NULL         -- a payment began
 );
 
--- The sale of an event in one minute or hour in which something changed. Written by seats/desk; the log can make it again.
+-- The sale of an event in one minute or hour in which something changed. Written by seats/sales; the log can make it again.
 CREATE TABLE history (
     event_id       bigint NOT NULL REFERENCES event,
     span           smallint NOT NULL,    -- minutes
@@ -1480,7 +1480,7 @@ CREATE TABLE history (
     CONSTRAINT "a span is a minute or an hour" CHECK (span IN (1, 60))
 );
 
--- An alert of an event that an organizer has seen. Written by seats/desk.
+-- An alert of an event that an organizer has seen. Written by seats/sales.
 CREATE TABLE seen (
     event_id bigint NOT NULL REFERENCES event,
     concern  text NOT NULL,
@@ -1492,7 +1492,7 @@ CREATE TABLE seen (
 
 CREATE INDEX seen_by_time ON seen (event_id, at);
 
--- A link that shows the dashboard of one event to others: figures, and no names. Written by seats/desk.
+-- A link that shows the dashboard of one event to others: figures, and no names. Written by seats/organizers.
 CREATE TABLE share (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id   bigint NOT NULL REFERENCES event,

@@ -1,4 +1,4 @@
-// A replay as the server writes it (seats/desk has the same bytes), and what a page makes of it.
+// A replay as the server writes it (seats/organizers has the same bytes), and what a page makes of it.
 
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'

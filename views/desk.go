@@ -6,7 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // Addresses of the desk.
@@ -23,7 +23,7 @@ const (
 // Desk is what every page of the desk has.
 type Desk struct {
 	Page
-	Member desk.Member
+	Member organizers.Member
 	Path   string           // of this page
 	Event  *seats.Event     // whose tabs are shown; nil on pages about no event
 	Key    string           // that keys of forms begin with
@@ -99,28 +99,28 @@ func DeskEventPath(slug string) string { return DeskPath + "/events/" + slug }
 type deskTab struct {
 	name string
 	path string // below /desk, or below the event
-	need desk.Need
+	need organizers.Need
 }
 
 // deskTabs are the pages about no event.
 var deskTabs = []deskTab{
-	{"Events", "", desk.Enter},
-	{"Plans", "/plans", desk.Look},
-	{"Team", "/team", desk.Look},
-	{"Keys", "/keys", desk.Own},
-	{"Log", "/log", desk.Manage},
+	{"Events", "", organizers.Enter},
+	{"Plans", "/plans", organizers.Look},
+	{"Team", "/team", organizers.Look},
+	{"Keys", "/keys", organizers.Own},
+	{"Log", "/log", organizers.Manage},
 }
 
 // eventTabs are the pages about one event.
 var eventTabs = []deskTab{
-	{"Live", "", desk.Look},
-	{"Orders", "/orders", desk.Look},
-	{"Seats", "/seats", desk.Sell},
-	{"Waiting list", "/waitlist", desk.Look},
-	{"Door", "/doors", desk.Sell},
-	{"Messages", "/messages", desk.Manage},
-	{"Plan", "/plan", desk.Manage},
-	{"Settings", "/settings", desk.Manage},
+	{"Live", "", organizers.Look},
+	{"Orders", "/orders", organizers.Look},
+	{"Seats", "/seats", organizers.Sell},
+	{"Waiting list", "/waitlist", organizers.Look},
+	{"Door", "/doors", organizers.Sell},
+	{"Messages", "/messages", organizers.Manage},
+	{"Plan", "/plan", organizers.Manage},
+	{"Settings", "/settings", organizers.Manage},
 }
 
 // deskLink is a tab as a page shows it.
@@ -174,7 +174,7 @@ type SetupPage struct {
 	Page
 	Action      string // where the form goes
 	Name, Email string // as they were typed
-	Mistakes    desk.Mistakes
+	Mistakes    organizers.Mistakes
 }
 
 // DeskEventsPage lists the events of a team.

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/usherbox/usher/seats/desk"
+import "github.com/usherbox/usher/seats/organizers"
 
 // Account is a member's own account.
 func Account(p AccountPage) templ.Component {
@@ -118,7 +118,7 @@ func Account(p AccountPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.about("password", desk.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.about("password", organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -147,7 +147,7 @@ func Account(p AccountPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = deskField("Name", "name", "text", p.name(), "name", p.about("name", desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = deskField("Name", "name", "text", p.name(), "name", p.about("name", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -194,7 +194,7 @@ func Account(p AccountPage) templ.Component {
 	})
 }
 
-func onePasskey(p AccountPage, k desk.Passkey) templ.Component {
+func onePasskey(p AccountPage, k organizers.Passkey) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/sales"
 )
 
 // A chart is as wide as the page lets it: its shapes are in a picture of 1000 by 1000 that is stretched, its words stand
@@ -41,7 +41,7 @@ type point struct {
 }
 
 // pointsOf are the rows as points, with what stayed as it was between them.
-func pointsOf(l *desk.Live) []point {
+func pointsOf(l *sales.Live) []point {
 	if len(l.Rows) == 0 {
 		return nil
 	}
@@ -63,13 +63,13 @@ func pointsOf(l *desk.Live) []point {
 	return append(list, point{l.At, l.Sold, l.Held})
 }
 
-func newChart(e seats.Event, l *desk.Live, w desk.Window) chart {
+func newChart(e seats.Event, l *sales.Live, w sales.Window) chart {
 	list := pointsOf(l)
 	c := chart{From: l.At.Add(-time.Hour), To: l.At}
 	switch {
-	case w == desk.LastDay:
+	case w == sales.LastDay:
 		c.From = l.At.Add(-24 * time.Hour)
-	case w == desk.All && len(list) > 0:
+	case w == sales.All && len(list) > 0:
 		c.From = list[0].at
 	}
 	if l.At.Sub(c.From) < 5*time.Minute {
@@ -89,13 +89,13 @@ func newChart(e seats.Event, l *desk.Live, w desk.Window) chart {
 	c.axes(e)
 	c.Acts = c.marks(e, l.Acts)
 	if !e.OpensAt.IsZero() {
-		c.Acts = append(c.Acts, c.marks(e, []desk.Act{{At: e.OpensAt, What: "on sale"}})...)
+		c.Acts = append(c.Acts, c.marks(e, []sales.Act{{At: e.OpensAt, What: "on sale"}})...)
 	}
 	return c
 }
 
 // reaches is the most that the chart shows: what was, and what the projection comes to.
-func (c *chart) reaches(l *desk.Live, most int) int {
+func (c *chart) reaches(l *sales.Live, most int) int {
 	if l.SellOut != nil {
 		most = max(most, min(l.Capacity(), l.Sold+int(l.PaceSlow*c.To.Sub(l.At).Minutes())))
 	}
@@ -150,7 +150,7 @@ func (c *chart) area(list []point, held bool) string {
 }
 
 // ahead is the line from now on, if the pace stays.
-func (c *chart) ahead(l *desk.Live) string {
+func (c *chart) ahead(l *sales.Live) string {
 	if l.SellOut == nil {
 		return ""
 	}
@@ -196,7 +196,7 @@ func (c *chart) axes(e seats.Event) {
 }
 
 // marks are what was done to the sale, where the chart has it.
-func (c *chart) marks(e seats.Event, acts []desk.Act) (list []notch) {
+func (c *chart) marks(e seats.Event, acts []sales.Act) (list []notch) {
 	for _, a := range acts {
 		if at := c.part(a.At); at >= 0 && at <= 1 {
 			list = append(list, notch{percent(at), "", e.Local(a.At).Format("15:04:05") + " " + actWords(a)})
@@ -205,7 +205,7 @@ func (c *chart) marks(e seats.Event, acts []desk.Act) (list []notch) {
 	return list
 }
 
-func actWords(a desk.Act) string {
+func actWords(a sales.Act) string {
 	text := a.What
 	if a.Detail != "" {
 		text += " " + a.Detail
@@ -236,7 +236,7 @@ func spark(values []float64) string {
 const sparkMinutes = 60
 
 // each is one number for each of the last minutes.
-func each(l *desk.Live, of func(desk.Row) float64) []float64 {
+func each(l *sales.Live, of func(sales.Row) float64) []float64 {
 	values := make([]float64, sparkMinutes)
 	last := l.At.Unix() / 60
 	for _, r := range l.Hour {

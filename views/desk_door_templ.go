@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/usherbox/usher/seats/desk"
+import "github.com/usherbox/usher/seats/organizers"
 
 // DeskDoors is who came so far, and where those who let people in get their link.
 func DeskDoors(p DeskDoorsPage) templ.Component {
@@ -237,7 +237,7 @@ func DeskDoors(p DeskDoorsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.Open() > 0 && p.Member.May(desk.Manage) {
+				if p.Open() > 0 && p.Member.May(organizers.Manage) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<form class=\"row\" method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/sales"
 )
 
 func (p DeskLive) money(minor int64) string { return money(minor, p.Sale.Event.Currency) }
@@ -79,20 +79,20 @@ func (p DeskLive) conversion() (big, small string) {
 	return shareOf(l.Conversion), shareOf(l.Lapses) + " lapsed; of holds begun " + minutes(p.Sale.Event.HoldLength) + " ago or before"
 }
 
-func shareOf(r desk.Rate) string { return wholePercent(r.Share()) }
+func shareOf(r sales.Rate) string { return wholePercent(r.Share()) }
 
 func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-func sparkOfRevenue(l *desk.Live) string {
-	return spark(each(l, func(r desk.Row) float64 { return float64(max(0, r.Revenue)) }))
+func sparkOfRevenue(l *sales.Live) string {
+	return spark(each(l, func(r sales.Row) float64 { return float64(max(0, r.Revenue)) }))
 }
 
-func sparkOfSeats(l *desk.Live) string {
-	return spark(each(l, func(r desk.Row) float64 { return float64(r.Sums.Sold) }))
+func sparkOfSeats(l *sales.Live) string {
+	return spark(each(l, func(r sales.Row) float64 { return float64(r.Sums.Sold) }))
 }
 
-func sparkOfConversion(l *desk.Live) string {
-	return spark(each(l, func(r desk.Row) float64 { return desk.Rate{Some: r.Ordered, Of: r.Begun}.Share() }))
+func sparkOfConversion(l *sales.Live) string {
+	return spark(each(l, func(r sales.Row) float64 { return sales.Rate{Some: r.Ordered, Of: r.Begun}.Share() }))
 }
 
 // stacked are bars beside each other that fill a line: sold, held, blocked; what is left is free.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 )
 
@@ -25,7 +25,7 @@ type HooksPage struct {
 
 	URL      string // as it was typed into a form that could not be taken
 	Kinds    []webhooks.Kind
-	Mistakes desk.Mistakes
+	Mistakes organizers.Mistakes
 }
 
 // typed is what stands in the form.
@@ -45,7 +45,7 @@ type HookPage struct {
 
 	Secret   string        // that was just made; no other page has it
 	Typed    webhooks.Hook // what stands in the form
-	Mistakes desk.Mistakes
+	Mistakes organizers.Mistakes
 }
 
 // Older is the address of what was told before.

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 )
 
@@ -183,7 +183,7 @@ func Hooks(p HooksPage) templ.Component {
 }
 
 // hookFields are what is said of a webhook.
-func hookFields(typed webhooks.Hook, wrong desk.Mistakes) templ.Component {
+func hookFields(typed webhooks.Hook, wrong organizers.Mistakes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

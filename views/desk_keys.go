@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // KeysPath is the address of a team's keys for programs.
@@ -14,44 +14,44 @@ const KeysPath = "/desk/keys"
 // KeysPage is the keys for programs of a team.
 type KeysPage struct {
 	Desk
-	List []desk.APIKey
+	List []organizers.APIKey
 
 	New, NewName string // the key that was just made, and its name; no other page has it
 	Name         string // as it was typed into a form that could not be taken
-	Scopes       []desk.Scope
+	Scopes       []organizers.Scope
 	Days         int // as they were chosen; 0: not yet
-	Mistakes     desk.Mistakes
+	Mistakes     organizers.Mistakes
 }
 
 // keyDays are how many days a key may work for, as people choose from them.
-var keyDays = []int{30, 90, desk.KeyDays}
+var keyDays = []int{30, 90, organizers.KeyDays}
 
 // days is what the form begins with.
 func (p KeysPage) days() int {
 	if p.Days == 0 {
-		return desk.KeyDays
+		return organizers.KeyDays
 	}
 	return p.Days
 }
 
 // chosen tells whether a scope is marked when the form is shown.
-func (p KeysPage) chosen(s desk.Scope) bool {
-	return slices.Contains(p.Scopes, s) || p.Mistakes == nil && s == desk.ScopeLook
+func (p KeysPage) chosen(s organizers.Scope) bool {
+	return slices.Contains(p.Scopes, s) || p.Mistakes == nil && s == organizers.ScopeLook
 }
 
 // scopeWords says what a scope opens.
-func scopeWords(s desk.Scope) string {
+func scopeWords(s organizers.Scope) string {
 	switch s {
-	case desk.ScopeLook:
+	case organizers.ScopeLook:
 		return "read events, figures, orders and plans"
-	case desk.ScopeSell:
+	case organizers.ScopeSell:
 		return "sell at the box office and check people in"
 	}
 	return "change events, plans, orders and the sale"
 }
 
 // opens lists what a key opens.
-func opens(k desk.APIKey) string {
+func opens(k organizers.APIKey) string {
 	words := make([]string, len(k.Scopes))
 	for i, s := range k.Scopes {
 		words[i] = string(s)

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/usherbox/usher/seats/desk"
+import "github.com/usherbox/usher/seats/organizers"
 
 // Keys is the keys for programs of a team.
 func Keys(p KeysPage) templ.Component {
@@ -123,7 +123,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = deskField("What it is for", "name", "text", p.Name, "off", p.Mistakes.About(desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = deskField("What it is for", "name", "text", p.Name, "off", p.Mistakes.About(organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -131,7 +131,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range desk.Scopes() {
+			for _, s := range organizers.Scopes() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<label class=\"mark\"><input type=\"checkbox\" name=\"scope\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -177,7 +177,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(desk.FieldScope); wrong != "" {
+			if wrong := p.Mistakes.About(organizers.FieldScope); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -246,7 +246,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(desk.FieldDays); wrong != "" {
+			if wrong := p.Mistakes.About(organizers.FieldDays); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

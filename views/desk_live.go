@@ -7,8 +7,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -16,8 +16,8 @@ import (
 type DeskLive struct {
 	Desk // empty in what is sent by the feed
 	Sale
-	Live   desk.Live
-	Window desk.Window
+	Live   sales.Live
+	Window sales.Window
 	Names  bool // who ordered is shown
 
 	MayNames, MaySee, MayManage bool
@@ -57,7 +57,7 @@ func (p DeskLive) Fragments() []Fragment {
 func (p DeskLive) DeskPath() string { return DeskEventPath(p.Sale.Event.Slug) }
 
 // query is what a link of the page keeps of how it is looked at.
-func (p DeskLive) query(w desk.Window, names bool) string {
+func (p DeskLive) query(w sales.Window, names bool) string {
 	q := "?window=" + string(w)
 	if names {
 		q += "&names=1"
@@ -82,7 +82,7 @@ func (p DeskLive) Facts() templ.Attributes {
 }
 
 // chosen says what an order is of, without naming anybody: "2 × Lower tier".
-func (p DeskLive) chosen(o desk.Ordered) string {
+func (p DeskLive) chosen(o sales.Ordered) string {
 	counts := make([]int, len(p.Plan.Categories))
 	for _, idx := range o.Seats {
 		if idx < len(p.Plan.Seats) {
@@ -108,27 +108,27 @@ func countAt(counts []int, category int) string {
 
 // windows are what the chart can show.
 var windows = []struct {
-	Window desk.Window
+	Window sales.Window
 	Name   string
-}{{desk.LastHour, "Last hour"}, {desk.LastDay, "Last day"}, {desk.All, "All"}}
+}{{sales.LastHour, "Last hour"}, {sales.LastDay, "Last day"}, {sales.All, "All"}}
 
 // tableRows are the rows of the chart for those who read it as a table: a dozen at most, the latest last.
-func (p DeskLive) tableRows() (list []desk.Row) {
+func (p DeskLive) tableRows() (list []sales.Row) {
 	const most = 12
 	rows := p.Live.Rows
 	step := max(1, (len(rows)+most-1)/most)
 	for i := len(rows) - 1; i >= 0; i -= step {
-		list = append([]desk.Row{rows[i]}, list...)
+		list = append([]sales.Row{rows[i]}, list...)
 	}
 	return list
 }
 
-func (p DeskLive) until(r desk.Row) string {
+func (p DeskLive) until(r sales.Row) string {
 	end := r.At.Add(time.Duration(p.Live.Span) * time.Minute)
 	if end.After(p.Live.At) {
 		end = p.Live.At
 	}
-	if p.Live.Span == desk.Hour || p.Window != desk.LastHour {
+	if p.Live.Span == sales.Hour || p.Window != sales.LastHour {
 		return p.Sale.Event.Local(end).Format("2 Jan 15:04")
 	}
 	return p.Sale.Event.Local(end).Format("15:04")

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -20,28 +21,28 @@ var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 func atLive(page Page, s Sale, text string) DeskLive {
 	k := len(s.Plan.Categories)
 	s.Map.Counts = seats.Counts{Free: make([]int, k), Held: make([]int, k), Sold: make([]int, k), Blocked: make([]int, k)}
-	l := desk.Live{Figures: desk.Figures{
+	l := sales.Live{Figures: sales.Figures{
 		At: noon, Counts: s.Map.Counts, Free: 90, Held: 7, Sold: 3, Blocked: 2, Holding: 4, Paying: 1, Paid: 5,
-		Total: desk.Sums{Sold: 3, Revenue: 12_345_678, Orders: 2, Begun: 9, Ordered: 2, Lapsed: 1, GivenBack: 2},
-		Pace:  12, PaceSlow: 10, MoneyPace: 4000, SellOut: &desk.Range{From: noon.Add(time.Hour), To: noon.Add(2 * time.Hour)},
-		Conversion: desk.Rate{Some: 8, Of: 12}, Lapses: desk.Rate{Some: 2, Of: 12},
-	}, Span: desk.Minute, Inside: 3}
-	l.Rows = []desk.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: desk.Sums{Sold: 2, Revenue: 900}}}
+		Total: sales.Sums{Sold: 3, Revenue: 12_345_678, Orders: 2, Begun: 9, Ordered: 2, Lapsed: 1, GivenBack: 2},
+		Pace:  12, PaceSlow: 10, MoneyPace: 4000, SellOut: &sales.Range{From: noon.Add(time.Hour), To: noon.Add(2 * time.Hour)},
+		Conversion: sales.Rate{Some: 8, Of: 12}, Lapses: sales.Rate{Some: 2, Of: 12},
+	}, Span: sales.Minute, Inside: 3}
+	l.Rows = []sales.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: sales.Sums{Sold: 2, Revenue: 900}}}
 	l.Hour = l.Rows
-	l.Latest = []desk.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
-	for _, kind := range []string{orders.OfPayment, orders.OfStep, orders.OfPayout, desk.OfHook, desk.OfFailing, desk.OfLapses} {
-		l.Concerns = append(l.Concerns, desk.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: desk.Rate{Some: 3, Of: 9}})
+	l.Latest = []sales.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
+	for _, kind := range []string{orders.OfPayment, orders.OfStep, orders.OfPayout, sales.OfHook, sales.OfFailing, sales.OfLapses} {
+		l.Concerns = append(l.Concerns, sales.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: sales.Rate{Some: 3, Of: 9}})
 	}
 	l.MoreConcerns = true
-	l.Seen = map[string]desk.Seen{orders.OfPayout + text: {Who: text, At: noon}}
-	l.Acts = []desk.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
-	l.Waits = desk.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
+	l.Seen = map[string]sales.Seen{orders.OfPayout + text: {Who: text, At: noon}}
+	l.Acts = []sales.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
+	l.Waits = sales.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
 	room := waitingroom.State{Slug: "line", Phase: waitingroom.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: waitingroom.Pace{Show: 0.62}}
 	shown := waitingroom.Published{Lobby: 5, Line: 6, Serving: 4}
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
 	return DeskLive{
-		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening", Event: &s.Event},
-		Sale: s, Live: l, Window: desk.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
+		Desk: Desk{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening", Event: &s.Event},
+		Sale: s, Live: l, Window: sales.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
 	}
 }
 
@@ -66,7 +67,7 @@ func liveDesks(t *testing.T, page Page) (list []shown) {
 	for _, name := range []string{"theatre", "conference"} {
 		busy := atLive(page, sale(t, name, nil), "Ann")
 		quiet := busy
-		quiet.Live, quiet.Room, quiet.Shown = desk.Live{Figures: desk.Figures{At: noon, Counts: busy.Live.Counts, Free: 9}}, nil, nil
+		quiet.Live, quiet.Room, quiet.Shown = sales.Live{Figures: sales.Figures{At: noon, Counts: busy.Live.Counts, Free: 9}}, nil, nil
 		wall := busy
 		wall.Wall = true
 		list = append(list, shown{"the live desk of a " + name, true, DeskEvent(busy)}, shown{"a quiet desk of a " + name, true, DeskEvent(quiet)}, shown{"the wall of a " + name, true, DeskEvent(wall)})
@@ -86,7 +87,7 @@ func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 		}
 	}
 	quiet := atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")
-	quiet.Live = desk.Live{Figures: desk.Figures{At: noon, Counts: quiet.Live.Counts, Free: 9}}
+	quiet.Live = sales.Live{Figures: sales.Figures{At: noon, Counts: quiet.Live.Counts, Free: 9}}
 	quiet.MayManage, quiet.MayNames, quiet.MaySee = false, false, false
 	page = render(t, DeskEvent(quiet))
 	for _, never := range []string{"NaN", "Inf", "%!", "Pause, and say why", "Show names", "/seen", "At this pace</span>"} {
@@ -103,17 +104,17 @@ func TestAChartStaysInItsFrame(t *testing.T) {
 	t.Parallel()
 	luck := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		l := &desk.Live{Figures: desk.Figures{At: noon, Free: luck.IntN(500), PaceSlow: 50 * luck.Float64()}, Span: desk.Minute}
+		l := &sales.Live{Figures: sales.Figures{At: noon, Free: luck.IntN(500), PaceSlow: 50 * luck.Float64()}, Span: sales.Minute}
 		at := noon.Add(-time.Duration(1+luck.IntN(3000)) * time.Minute)
 		for range luck.IntN(400) {
 			if at = at.Add(time.Duration(1+luck.IntN(9)) * time.Minute).Truncate(time.Minute); at.After(noon) {
 				break
 			}
 			l.Sold, l.Held = l.Sold+luck.IntN(20), luck.IntN(30)
-			l.Rows = append(l.Rows, desk.Row{At: at, Sold: l.Sold, Held: l.Held})
+			l.Rows = append(l.Rows, sales.Row{At: at, Sold: l.Sold, Held: l.Held})
 		}
 		if luck.IntN(2) == 0 {
-			l.SellOut = &desk.Range{From: noon.Add(time.Minute), To: noon.Add(time.Duration(1+luck.IntN(5000)) * time.Minute)}
+			l.SellOut = &sales.Range{From: noon.Add(time.Minute), To: noon.Add(time.Duration(1+luck.IntN(5000)) * time.Minute)}
 		}
 		w := windows[luck.IntN(len(windows))].Window
 		c := newChart(seats.Event{TimeZone: "Europe/Vienna"}, l, w)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -17,7 +17,7 @@ type need struct {
 	Title string
 	Text  string
 	Order string // code; empty if it is about none
-	Seen  *desk.Seen
+	Seen  *sales.Seen
 }
 
 // needs are what needs somebody: first what nobody took note of.
@@ -42,23 +42,23 @@ func (p DeskLive) needsCut() string {
 	if !p.Live.MoreConcerns {
 		return ""
 	}
-	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", desk.MostConcerns)
+	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", sales.MostConcerns)
 }
 
 // need puts a concern into words.
-func (p DeskLive) need(c desk.Concern) need {
+func (p DeskLive) need(c sales.Concern) need {
 	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
 	switch c.Kind {
 	case orders.OfPayout:
 		n.Title = "Pay out " + p.money(c.Amount)
-	case desk.OfHook:
+	case sales.OfHook:
 		n.Title = "A webhook is not taken"
 	case orders.OfStep:
 		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
-	case desk.OfFailing:
+	case sales.OfFailing:
 		n.Title = "Payments fail: " + shareOf(c.Rate)
 		n.Text = fmt.Sprintf("%d of the last %s came to nothing. Look at the provider; pausing the waiting room keeps everybody's place.", c.Rate.Some, counted(c.Rate.Of, "payment"))
-	case desk.OfLapses:
+	case sales.OfLapses:
 		n.Title = "Many holds lapse: " + shareOf(c.Rate)
 		n.Text = "Before it was " + shareOf(c.Before) + ". Perhaps the checkout takes longer than the hold."
 	default:

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // DeskOrderPath is the address of an order at the desk.
@@ -35,7 +35,7 @@ type DeskOrdersPage struct {
 
 // marks tells whether orders can be marked: one of them holds still, and who looks may give it back.
 func (p DeskOrdersPage) marks() bool {
-	return p.Member.May(desk.Manage) && slices.ContainsFunc(p.Orders, func(f orders.Found) bool { return len(f.Seats) > 0 })
+	return p.Member.May(organizers.Manage) && slices.ContainsFunc(p.Orders, func(f orders.Found) bool { return len(f.Seats) > 0 })
 }
 
 // seatsOf says the seats of an order in a line; of many the first ones.

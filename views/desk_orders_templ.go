@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // DeskOrders lists orders of an event.
@@ -66,7 +66,7 @@ func DeskOrders(p DeskOrdersPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Member.May(desk.Manage) {
+			if p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<nav class=\"exports\" aria-label=\"Export\"><span class=\"hint\">Export</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -741,7 +741,7 @@ func DeskOrder(p DeskOrderPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.Member.May(desk.Manage) {
+				if p.Member.May(organizers.Manage) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -823,19 +823,19 @@ func DeskOrder(p DeskOrderPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if p.Order.Email != "" && p.Member.May(desk.Manage) {
+			if p.Order.Email != "" && p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = orderButton(p, "/mails", "-mail", "Send the email again").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			if p.Order.Due() > 0 && (p.Order.Method == orders.Door || p.Order.Method == orders.Invoice) && p.Member.May(desk.Sell) {
+			if p.Order.Due() > 0 && (p.Order.Method == orders.Door || p.Order.Method == orders.Invoice) && p.Member.May(organizers.Sell) {
 				templ_7745c5c3_Err = orderButton(p, "/payments", "-paid", "Mark "+money(p.Order.Due(), p.Order.Currency)+" as paid").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			if p.Order.ByHand > 0 && p.Member.May(desk.Manage) {
+			if p.Order.ByHand > 0 && p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = orderButton(p, "/payouts", "-out", "Mark "+money(p.Order.ByHand, p.Order.Currency)+" as paid out").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -936,7 +936,7 @@ func DeskOrder(p DeskOrderPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Member.May(desk.Manage) {
+			if p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = orderActs(p).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1673,7 +1673,7 @@ func DeskSeats(p DeskSeatsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Member.May(desk.Manage) {
+			if p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "<section class=\"sheet\" aria-labelledby=\"block-title\"><h2 id=\"block-title\">Keep back</h2><label><span>Why</span><input name=\"reason\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // TeamPage is the members of a team, and what owners do about them.
 type TeamPage struct {
 	Desk
-	Colleagues  []desk.Colleague
-	Invitations []desk.Invitation
+	Colleagues  []organizers.Colleague
+	Invitations []organizers.Invitation
 
 	Form        string // the one that was sent and could not be taken: invite, rename, new, members
 	Name, Email string // as they were typed into it
-	Role        desk.Role
-	Mistakes    desk.Mistakes
+	Role        organizers.Role
+	Mistakes    organizers.Mistakes
 	Wrong       string // why a member was not changed
 }
 
@@ -46,16 +46,16 @@ func (p TeamPage) typed(form, value, otherwise string) string {
 // AccountPage is a member's own account.
 type AccountPage struct {
 	Desk
-	List   []desk.Passkey
+	List   []organizers.Passkey
 	Origin string // how this browser reaches the site
 
-	Sessions     []desk.DeskSession
-	Happened     []desk.Happened // about the account, the last one first
-	RecoveryLeft int             // recovery codes
+	Sessions     []organizers.DeskSession
+	Happened     []organizers.Happened // about the account, the last one first
+	RecoveryLeft int                   // recovery codes
 
 	Form        string // the one that was sent and could not be taken
 	Name        string // as it was typed
-	Mistakes    desk.Mistakes
+	Mistakes    organizers.Mistakes
 	WrongBefore string // what is wrong with the password until now
 }
 
@@ -75,7 +75,7 @@ func (p AccountPage) name() string {
 }
 
 // passkeyPath is the address of a passkey.
-func passkeyPath(k desk.Passkey) string {
+func passkeyPath(k organizers.Passkey) string {
 	return AccountPath + "/passkeys/" + base64.RawURLEncoding.EncodeToString(k.ID)
 }
 
@@ -83,10 +83,10 @@ func passkeyPath(k desk.Passkey) string {
 type InvitationPage struct {
 	Page
 	Action   string // where the form goes
-	Invited  desk.Invited
-	Here     desk.Member // who is signed in; the zero Member for nobody
-	Name     string      // as it was typed
-	Mistakes desk.Mistakes
+	Invited  organizers.Invited
+	Here     organizers.Member // who is signed in; the zero Member for nobody
+	Name     string            // as it was typed
+	Mistakes organizers.Mistakes
 }
 
 // ForgottenPage is where somebody asks for a link by which they choose another password.
@@ -94,37 +94,37 @@ type ForgottenPage struct {
 	Page
 	Email    string // as it was typed
 	Asked    string // where mail is on its way to, if an organizer has that address
-	Mistakes desk.Mistakes
+	Mistakes organizers.Mistakes
 }
 
 // PasswordPage is where such a link leads.
 type PasswordPage struct {
 	Page
 	Action   string
-	Member   desk.Member
-	Mistakes desk.Mistakes
+	Member   organizers.Member
+	Mistakes organizers.Mistakes
 }
 
 // LogPage is what was done in a team.
 type LogPage struct {
 	Desk
-	Filter   desk.Filter
-	Deeds    []desk.Deed
+	Filter   organizers.Filter
+	Deeds    []organizers.Deed
 	More     bool
-	Happened []desk.Happened // instead of deeds, where security is asked for
+	Happened []organizers.Happened // instead of deeds, where security is asked for
 	Security bool
 	Doers    [][2]string // address and name of everybody who did something
 	Events   []seats.Listing
 }
 
 // roleWords says what a role is for.
-func roleWords(r desk.Role) string {
+func roleWords(r organizers.Role) string {
 	switch r {
-	case desk.Owner:
+	case organizers.Owner:
 		return "may do everything, also change who is in the team"
-	case desk.Manager:
+	case organizers.Manager:
 		return "runs events, prices, orders and the sale"
-	case desk.Viewer:
+	case organizers.Viewer:
 		return "looks on and changes nothing"
 	}
 	return "sells at the box office and lets people in"
@@ -144,15 +144,15 @@ func dayOf(t time.Time) string {
 }
 
 // invitedAs is the role that the form of an invitation begins with.
-func invitedAs(p TeamPage) desk.Role {
+func invitedAs(p TeamPage) organizers.Role {
 	if p.Form == "invite" && p.Role.Known() {
 		return p.Role
 	}
-	return desk.Manager
+	return organizers.Manager
 }
 
 // detailWords is what a deed says besides, as "role manager, before viewer".
-func detailWords(d desk.Deed) string {
+func detailWords(d organizers.Deed) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
 		words = append(words, key+" "+strings.Trim(fmt.Sprint(d.Detail[key]), "[]"))
@@ -186,7 +186,7 @@ func (l DeskMail) Text() string {
 }
 
 // InvitationMail asks somebody to join a team.
-func InvitationMail(i desk.Invited, address string) DeskMail {
+func InvitationMail(i organizers.Invited, address string) DeskMail {
 	return DeskMail{
 		Subject: "Join " + i.TeamName, Button: "Join the team", Address: address,
 		What:   "You are invited to the team " + i.TeamName + " at its box office, as " + string(i.Role) + ": that role " + roleWords(i.Role) + ".",

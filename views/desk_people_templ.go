@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"strconv"
 )
 
@@ -118,7 +118,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.Member.May(desk.Own) {
+				if p.Member.May(organizers.Own) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<form class=\"inline\" method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -237,7 +237,7 @@ func Team(p TeamPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, r := range desk.Roles() {
+			for _, r := range organizers.Roles() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div><dt>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -273,7 +273,7 @@ func Team(p TeamPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Member.May(desk.Own) {
+			if p.Member.May(organizers.Own) {
 				templ_7745c5c3_Err = inviting(p).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -349,7 +349,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = deskField("Name", "name", "text", p.typed("rename", p.Name, p.Member.TeamName), "off", p.about("rename", desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = deskField("Name", "name", "text", p.typed("rename", p.Name, p.Member.TeamName), "off", p.about("rename", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -383,7 +383,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = deskField("Its name", "name", "text", p.typed("new", p.Name, ""), "off", p.about("new", desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = deskField("Its name", "name", "text", p.typed("new", p.Name, ""), "off", p.about("new", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -454,7 +454,7 @@ func inviting(p TeamPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = deskField("Email", "email", "email", p.typed("invite", p.Email, ""), "off", p.about("invite", desk.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = deskField("Email", "email", "email", p.typed("invite", p.Email, ""), "off", p.about("invite", organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -600,7 +600,7 @@ func inviting(p TeamPage) templ.Component {
 	})
 }
 
-func roleField(label string, chosen desk.Role) templ.Component {
+func roleField(label string, chosen organizers.Role) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -650,7 +650,7 @@ func roleField(label string, chosen desk.Role) templ.Component {
 	})
 }
 
-func roleOptions(chosen desk.Role) templ.Component {
+func roleOptions(chosen organizers.Role) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -671,7 +671,7 @@ func roleOptions(chosen desk.Role) templ.Component {
 			templ_7745c5c3_Var34 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		for _, r := range desk.Roles() {
+		for _, r := range organizers.Roles() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<option value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1037,7 +1037,7 @@ func Forgotten(p ForgottenPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = deskField("Email", "email", "email", p.Email, "username", p.Mistakes.About(desk.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = deskField("Email", "email", "email", p.Email, "username", p.Mistakes.About(organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1171,7 +1171,7 @@ func AnotherPassword(p PasswordPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.Mistakes.About(desk.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.Mistakes.About(organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

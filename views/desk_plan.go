@@ -8,7 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // PlansPath is the address of a team's plans; ImportsPath of files that become plans.
@@ -29,7 +29,7 @@ type Shipped struct {
 // PlansPage lists the plans of a team.
 type PlansPage struct {
 	Desk
-	Plans   []desk.Plan
+	Plans   []organizers.Plan
 	Shipped []Shipped
 	Key     string
 	Wrong   string // why a file was not taken
@@ -39,15 +39,15 @@ type PlansPage struct {
 type PlanPage struct {
 	Desk
 	ID       int64
-	Versions []desk.PlanVersion // the newest first
-	Plan     *seats.Plan        // as of the newest
+	Versions []organizers.PlanVersion // the newest first
+	Plan     *seats.Plan              // as of the newest
 }
 
 // EditorPage is the plan editor.
 type EditorPage struct {
 	Desk
 	ID      int64
-	Version desk.PlanVersion // that is opened
+	Version organizers.PlanVersion // that is opened
 }
 
 func (p EditorPage) facts() templ.Attributes {
@@ -100,7 +100,7 @@ func seatsIn(p *seats.Plan, category int) (n int) {
 type EventPlanPage struct {
 	Desk
 	Sale  Sale
-	Plans []desk.Plan // of the team
+	Plans []organizers.Plan // of the team
 	Key   string
 	Wrong string // why the plan was not replaced
 }

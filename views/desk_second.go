@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // Addresses of sign-in and second factors.
@@ -50,8 +50,8 @@ func (p ProofPage) wrongCode() string {
 // SecondFactorPage is where a member sets their second factor up.
 type SecondFactorPage struct {
 	Desk
-	App          desk.App // to scan; zero if there is one
-	Recovery     []string // codes that were made a moment ago
+	App          organizers.App // to scan; zero if there is one
+	Recovery     []string       // codes that were made a moment ago
 	RecoveryLeft int
 	Origin       string
 	Wrong        string
@@ -77,44 +77,44 @@ func agentName(agent string) string {
 }
 
 // eventWords says what kind of security event it is.
-func eventWords(e desk.Happened) string {
+func eventWords(e organizers.Happened) string {
 	switch e.Kind {
-	case desk.SignedIn:
+	case organizers.SignedIn:
 		return "Signed in"
-	case desk.SignInFailed:
+	case organizers.SignInFailed:
 		return "Sign-in failed"
-	case desk.SignInSlowed:
+	case organizers.SignInSlowed:
 		return "Sign-in refused after too many tries"
-	case desk.SecondFailed:
+	case organizers.SecondFailed:
 		return "Wrong second factor"
-	case desk.ProofFailed:
+	case organizers.ProofFailed:
 		return "Confirmation failed"
-	case desk.RefusedByRole:
+	case organizers.RefusedByRole:
 		return "Refused: the role does not allow it"
-	case desk.RefusedByTeam:
+	case organizers.RefusedByTeam:
 		return "Refused: another team’s, or not found"
-	case desk.KeyRefused:
+	case organizers.KeyRefused:
 		return "Key refused"
-	case desk.KeyNewNetwork:
+	case organizers.KeyNewNetwork:
 		return "Key used from a new network"
-	case desk.AccountChanged:
+	case organizers.AccountChanged:
 		return "Account changed"
-	case desk.TeamChanged:
+	case organizers.TeamChanged:
 		return "Team changed"
-	case desk.Foreign:
+	case organizers.Foreign:
 		return "Request from another site"
 	}
 	return e.Kind
 }
 
 // eventMore says the rest of a security event.
-func eventMore(e desk.Happened, whose bool) string {
+func eventMore(e organizers.Happened, whose bool) string {
 	var words []string
 	if whose {
 		switch {
 		case e.Email != "":
 			words = append(words, e.Who+", "+e.Email)
-		case e.Kind == desk.SignInFailed || e.Kind == desk.SignInSlowed:
+		case e.Kind == organizers.SignInFailed || e.Kind == organizers.SignInSlowed:
 			words = append(words, "unknown email address")
 		}
 	}
@@ -135,4 +135,4 @@ func SecurityMail(about, address string) DeskMail {
 }
 
 // maySecurity reports whether the reader sees security events: owners do.
-func (p LogPage) maySecurity() bool { return p.Member.May(desk.Own) }
+func (p LogPage) maySecurity() bool { return p.Member.May(organizers.Own) }

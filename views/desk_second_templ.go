@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/usherbox/usher/seats/desk"
+import "github.com/usherbox/usher/seats/organizers"
 
 // Second asks for the second factor after the password.
 func Second(p SecondPage) templ.Component {
@@ -723,7 +723,7 @@ func newPasskey(origin string) templ.Component {
 			templ_7745c5c3_Var33 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if desk.PasskeysAt(origin) {
+		if organizers.PasskeysAt(origin) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<form class=\"row\" data-passkey=\"add\" hidden><div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1090,7 +1090,7 @@ func sessionList(p AccountPage) templ.Component {
 }
 
 // happenedList lists security events, the latest first.
-func happenedList(list []desk.Happened, whose bool) templ.Component {
+func happenedList(list []organizers.Happened, whose bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,6 +1,6 @@
 package views
 
-import "github.com/usherbox/usher/seats/desk"
+import "github.com/usherbox/usher/seats/organizers"
 
 // BoardPath is the address of a live desk for whoever has its link.
 func BoardPath(token string) string { return "/boards/" + token }
@@ -11,12 +11,12 @@ func SharesPath(slug string) string { return DeskEventPath(slug) + "/shares" }
 // SharesPage is the links to an event's live desk.
 type SharesPage struct {
 	Desk
-	List []desk.Share
+	List []organizers.Share
 
 	Link     string // that was just made; no other page has it
 	Name     string // as it was typed into a form that could not be taken
 	Days     int
-	Mistakes desk.Mistakes
+	Mistakes organizers.Mistakes
 }
 
 // chosen tells whether a time is marked when the form is shown.

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // Shares is the links by which others look at the live desk of an event.
@@ -120,7 +120,7 @@ func Shares(p SharesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = deskField("Whom it is for", "name", "text", p.Name, "off", p.Mistakes.About(desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = deskField("Whom it is for", "name", "text", p.Name, "off", p.Mistakes.About(organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -129,7 +129,7 @@ func Shares(p SharesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, n := range desk.ShareDays() {
+			for _, n := range organizers.ShareDays() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<option value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -175,7 +175,7 @@ func Shares(p SharesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(desk.FieldDays); wrong != "" {
+			if wrong := p.Mistakes.About(organizers.FieldDays); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

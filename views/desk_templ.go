@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // deskLayout is what is around every page of the desk for those who signed in.
@@ -714,7 +714,7 @@ func Setup(p SetupPage) templ.Component {
 }
 
 // becoming asks somebody for what makes them an organizer.
-func becoming(action, button, name, email string, wrong desk.Mistakes, known bool) templ.Component {
+func becoming(action, button, name, email string, wrong organizers.Mistakes, known bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -756,7 +756,7 @@ func becoming(action, button, name, email string, wrong desk.Mistakes, known boo
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = deskField("Name", "name", "text", name, "name", wrong.About(desk.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = deskField("Name", "name", "text", name, "name", wrong.About(organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -779,12 +779,12 @@ func becoming(action, button, name, email string, wrong desk.Mistakes, known boo
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = deskField("Email", "email", "email", email, "username", wrong.About(desk.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = deskField("Email", "email", "email", email, "username", wrong.About(organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = passwordField("Password", "password", "new-password", wrong.About(desk.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = passwordField("Password", "password", "new-password", wrong.About(organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -997,7 +997,7 @@ func DeskEvents(p DeskEventsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Member.May(desk.Manage) {
+			if p.Member.May(organizers.Manage) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<a class=\"button\" href=\"/desk/events/new\">New event</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1061,7 +1061,7 @@ func DeskEvents(p DeskEventsPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if p.Member.May(desk.Look) {
+					if p.Member.May(organizers.Look) {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<a href=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -61,7 +61,7 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	event := s.Event
 	event.Slug = "evening"
 	of := DeskWaitListPage{
-		Desk: Desk{Page: page, Member: desk.Member{Name: text, TeamName: text, Role: desk.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
+		Desk: Desk{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
 		List: waitlist.Overview{Paused: true, Note: text, Waiting: 300, Kept: 2, Figures: stand.Figures}, Message: text, Form: map[string][]string{"email": {text}, "reason": {text}, "seats": {text}},
 	}
 	for _, state := range []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered} {
@@ -69,7 +69,7 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	}
 	of.Steps = []waitlist.Step{{At: time.Unix(2e9, 0), Email: text, What: text, Detail: text, Who: text}}
 	quiet := of
-	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, desk.Viewer
+	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, organizers.Viewer
 	return append(list, shown{"a waiting list at the desk", true, DeskWaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, DeskWaitList(quiet)})
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // orderCancel cancels tickets of an order, whatever it was paid with, and gives back what they cost.
@@ -36,7 +36,7 @@ func orderCancel(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		r.Also = desk.ByOperator(s.Event.Team, "cancelled tickets", "events/"+s.Event.Slug+"/orders/"+order.Code, map[string]any{"seats": labels, "used": r.Used, "override": r.Override})
+		r.Also = organizers.ByOperator(s.Event.Team, "cancelled tickets", "events/"+s.Event.Slug+"/orders/"+order.Code, map[string]any{"seats": labels, "used": r.Used, "override": r.Override})
 		err = o.RevokeBy(ctx, s, order, r, tickets...)
 		var refusal *seats.Refusal
 		switch {

@@ -10,10 +10,11 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -30,7 +31,8 @@ type house struct {
 	feed       *realtime.Feed
 	rooms      *waitingroom.Gate
 	waits      *waitlist.List
-	organizers *desk.Desk
+	organizers *organizers.Desk
+	sales      *sales.Sales
 	desks      *handlers.Desks
 	hooks      *webhooks.Hooks
 	limits     *limit.Events
@@ -46,12 +48,13 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *house {
 	h.rooms.Looks = cfg.Looks
 	h.waits = waitlist.New(db.pool, h.office, log)
 	h.till = openTill(cfg, db, h.office, l, log)
-	h.organizers = desk.New(db.pool, h.sold.WroteMail)
+	h.organizers = organizers.New(db.pool, h.sold.WroteMail)
 	h.organizers.Log, h.organizers.Seal = log, db.box
 	h.hooks = webhooks.New(db.pool, h.organizers, cfg.HooksInside, log)
 	h.hooks.SealWith(db.box)
 	h.limits = limit.NewEvents(db.pool, log)
-	h.desks = handlers.NewDesks(h.organizers, h.office, h.rooms, log)
+	h.sales = sales.New(db.pool, h.organizers)
+	h.desks = handlers.NewDesks(h.sales, h.office, h.rooms, log)
 	return h
 }
 
@@ -82,7 +85,7 @@ func (h *house) introduce() {
 func (h *house) pages(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Office: h.office, Gate: h.rooms, Waits: h.waits, Hub: h.hub, Sessions: seats.NewSessions(h.db.pool), Orders: h.sold, Credit: h.purse,
-		Desk: h.organizers, Desks: h.desks, Hooks: h.hooks, Limits: h.limits, DemoCard: h.card, Stripe: h.webhook,
+		Desk: h.organizers, Sales: h.sales, Desks: h.desks, Hooks: h.hooks, Limits: h.limits, DemoCard: h.card, Stripe: h.webhook,
 		Log: h.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -27,22 +27,23 @@ var layers = map[string][]string{
 	"seats/waitingroom":              {"seats", "seats/database", "seats/seal"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats"},
-	"seats/desk":                     {"seats", "seats/seal", "seats/plan", "seats/orders"},
+	"seats/organizers":               {"seats", "seats/seal", "seats/plan"},
+	"seats/sales":                    {"seats", "seats/orders", "seats/organizers"},
 	"seats/waitlist":                 {"seats"},
-	"seats/webhooks":                 {"seats", "seats/seal", "seats/desk"},
+	"seats/webhooks":                 {"seats", "seats/seal", "seats/organizers"},
 	"seats/orders/credit":            {"seats", "seats/orders"},
 	"seats/orders/demo":              {"seats", "seats/orders"},
 	"seats/orders/stripe":            {"seats", "seats/orders"},
 	"seats/orders/stripe/standin":    {},
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats", "seats/database"},
-	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/desk", "seats/webhooks", "seats/plan", "static"},
-	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "realtime", "views", "static"},
+	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/organizers", "seats/sales", "seats/webhooks", "seats/plan", "static"},
+	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/database", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/desk", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/database", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -54,12 +55,13 @@ var outside = map[string][]string{
 	"seats/mail":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/waitlist":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
-	"seats/desk":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/organizers":    {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/sales":         {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders/credit": {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/database", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/desk", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/database", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // eventLimits shows the protection of an event against bots, and changes what its flags name. Running nodes follow within a
@@ -47,7 +47,7 @@ func eventLimits(ctx context.Context, c *call) error {
 			return err
 		}
 		if next := withFlags(fs, limits.Of(s).State(time.Now()).Settings, to); next != nil {
-			note, err := desk.Noting(desk.Member{Team: s.Event.Team, Name: shellUser()}, "changed the protection against bots of", "events/"+s.Event.Slug, next)
+			note, err := organizers.Noting(organizers.Member{Team: s.Event.Team, Name: shellUser()}, "changed the protection against bots of", "events/"+s.Event.Slug, next)
 			if err != nil {
 				return err
 			}

@@ -11,21 +11,21 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // welcomeOwner says, as long as there is no organizer, how the first one comes to be: with the link on a terminal, and with the
 // command that prints it where what is printed is kept, such as a journal.
 func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home string) error {
 	if !isTerminal(w) {
-		if has, err := desk.New(db, func() {}).HasOwner(ctx); err != nil || has {
+		if has, err := organizers.New(db, func() {}).HasOwner(ctx); err != nil || has {
 			return err
 		}
 		_, err := fmt.Fprint(w, "  No organizer yet. \"usher organizer link\" prints the link that creates the owner account.\n\n")
 		return err
 	}
-	token, err := desk.New(db, func() {}).SetupLink(ctx)
-	if errors.Is(err, desk.ErrHasOwner) {
+	token, err := organizers.New(db, func() {}).SetupLink(ctx)
+	if errors.Is(err, organizers.ErrHasOwner) {
 		return nil
 	}
 	if err != nil {
@@ -42,8 +42,8 @@ func organizerLink(ctx context.Context, c *call) error {
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		token, err := desk.New(db, func() {}).SetupLink(ctx)
-		if errors.Is(err, desk.ErrHasOwner) {
+		token, err := organizers.New(db, func() {}).SetupLink(ctx)
+		if errors.Is(err, organizers.ErrHasOwner) {
 			return errors.New("there is an owner already; nothing was changed. \"usher organizer list\" shows who, \"usher organizer invite\" lets others in")
 		}
 		if err != nil {
@@ -64,20 +64,20 @@ func organizerInvite(ctx context.Context, c *call) error {
 	if err := c.linkSettings(&cfg, fs, 1); err != nil {
 		return err
 	}
-	if !desk.Role(role).Known() {
+	if !organizers.Role(role).Known() {
 		return c.misuse(fmt.Errorf("--role %q is not one of owner, manager, viewer, door", role))
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		d := desk.New(db, func() {})
+		d := organizers.New(db, func() {})
 		m, err := d.Operator(ctx, team)
-		if errors.Is(err, desk.ErrNoTeam) {
+		if errors.Is(err, organizers.ErrNoTeam) {
 			return fmt.Errorf("there is no team %q; \"usher organizer list\" shows those there are", team)
 		}
 		if err != nil {
 			return err
 		}
-		token, err := d.InviteLink(ctx, m, c.args[0], desk.Role(role))
-		if mistakes, wrong := errors.AsType[desk.Mistakes](err); wrong {
+		token, err := d.InviteLink(ctx, m, c.args[0], organizers.Role(role))
+		if mistakes, wrong := errors.AsType[organizers.Mistakes](err); wrong {
 			return c.misuse(mistakes)
 		}
 		if err != nil {
@@ -95,9 +95,9 @@ func organizerPassword(ctx context.Context, c *call) error {
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		email, _ := desk.Address(c.args[0]) // a word that is no address finds no organizer
-		token, name, err := desk.New(db, func() {}).PasswordLink(ctx, email)
-		if errors.Is(err, desk.ErrNoLink) {
+		email, _ := organizers.Address(c.args[0]) // a word that is no address finds no organizer
+		token, name, err := organizers.New(db, func() {}).PasswordLink(ctx, email)
+		if errors.Is(err, organizers.ErrNoLink) {
 			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
 		}
 		if err != nil {
@@ -110,15 +110,15 @@ func organizerPassword(ctx context.Context, c *call) error {
 
 // organizerSignOut ends every session of an organizer.
 func organizerSignOut(ctx context.Context, c *call) error {
-	return onOrganizer(ctx, c, (*desk.Desk).SignOut, "Every session of %s has ended.\n")
+	return onOrganizer(ctx, c, (*organizers.Desk).SignOut, "Every session of %s has ended.\n")
 }
 
 // organizerUnlock removes every second factor of an organizer.
 func organizerUnlock(ctx context.Context, c *call) error {
-	return onOrganizer(ctx, c, (*desk.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n")
+	return onOrganizer(ctx, c, (*organizers.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n")
 }
 
-func onOrganizer(ctx context.Context, c *call, do func(*desk.Desk, context.Context, string) error, done string) error {
+func onOrganizer(ctx context.Context, c *call, do func(*organizers.Desk, context.Context, string) error, done string) error {
 	var cfg Config
 	fs := c.flags()
 	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
@@ -128,9 +128,9 @@ func onOrganizer(ctx context.Context, c *call, do func(*desk.Desk, context.Conte
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		email, _ := desk.Address(c.args[0]) // a word that is no address finds no organizer
-		err := do(desk.New(db, func() {}), ctx, email)
-		if errors.Is(err, desk.ErrNotYours) {
+		email, _ := organizers.Address(c.args[0]) // a word that is no address finds no organizer
+		err := do(organizers.New(db, func() {}), ctx, email)
+		if errors.Is(err, organizers.ErrNotYours) {
 			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
 		}
 		if err != nil {
@@ -152,7 +152,7 @@ func organizerList(ctx context.Context, c *call) error {
 		return err
 	}
 	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		list, err := desk.New(db, func() {}).Everybody(ctx)
+		list, err := organizers.New(db, func() {}).Everybody(ctx)
 		if err != nil {
 			return err
 		}

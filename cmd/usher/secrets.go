@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -22,7 +22,7 @@ import (
 
 // secretTables are all columns of the database with sealed secrets, always in this order.
 func secretTables() []seal.Table {
-	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, desk.Secrets}
+	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets}
 }
 
 // keyFile is where a private Postgres has its key: beside the data, and not in it.

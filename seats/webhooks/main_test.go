@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -27,9 +27,9 @@ type house struct {
 	db     *pgxpool.Pool
 	sale   *seats.Sale
 	orders *orders.Orders
-	desk   *desk.Desk
+	desk   *organizers.Desk
 	hooks  *webhooks.Hooks
-	ann    desk.Member
+	ann    organizers.Member
 }
 
 func open(t *testing.T) *house {
@@ -50,8 +50,8 @@ func open(t *testing.T) *house {
 	}
 	h.orders = orders.New(h.db)
 	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
-	h.desk = desk.New(h.db, func() {})
-	h.ann = desk.Member{Team: h.sale.Event.Team, Name: "Ann", Role: desk.Owner}
+	h.desk = organizers.New(h.db, func() {})
+	h.ann = organizers.Member{Team: h.sale.Event.Team, Name: "Ann", Role: organizers.Owner}
 	h.scan(t, &h.ann.Organizer, `INSERT INTO organizer (email, name) VALUES ('ann@example.org', 'Ann') RETURNING id`)
 	h.exec(t, `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, 'owner')`, h.ann.Team, h.ann.Organizer)
 	h.hooks = webhooks.New(h.db, h.desk, true, slog.New(slog.DiscardHandler))

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 )
 
 // Notice is something that happened, for one hook.
@@ -48,7 +48,7 @@ SELECT n.id, n.kind, n.at, n.data, n.tries, n.next_try, n.sent_at, n.ended_at, n
 
 // Notices are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
 // They are kept for 30 days.
-func (h *Hooks) Notices(ctx context.Context, m desk.Member, id int64, before time.Time) (list []Notice, more bool, err error) {
+func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Notice, more bool, err error) {
 	var until *time.Time
 	if !before.IsZero() {
 		until = &before
@@ -75,7 +75,7 @@ INSERT INTO notice (hook_id, kind, data)
 SELECT id, 'test', '{"message": "This is a test. Nothing happened."}' FROM hook WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Try has a test sent to a hook.
-func (h *Hooks) Try(ctx context.Context, m desk.Member, id int64, form string) error {
+func (h *Hooks) Try(ctx context.Context, m organizers.Member, id int64, form string) error {
 	defer h.Wake()
 	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, testSQL)
 }
@@ -90,7 +90,7 @@ WITH again AS (
 UPDATE hook SET rests_until = '-infinity' FROM again WHERE hook.id = again.hook_id`
 
 // Again has a notice sent once more, whatever became of it before, with the same id.
-func (h *Hooks) Again(ctx context.Context, m desk.Member, id int64, notice seats.ID, form string) error {
+func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, notice seats.ID, form string) error {
 	defer h.Wake()
 	return h.change(ctx, m, id, form, "sent a notice again", map[string]string{"notice": notice.String()}, againSQL, notice)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -49,7 +49,7 @@ const (
 // Hooks are the hooks of all teams, for one node.
 type Hooks struct {
 	db     *pgxpool.Pool
-	desk   *desk.Desk
+	desk   *organizers.Desk
 	log    *slog.Logger
 	inside bool // notices also go to addresses that are not public, and by http
 	client *http.Client
@@ -58,7 +58,7 @@ type Hooks struct {
 }
 
 // New returns the hooks of a database. With inside, notices also go to this machine and the networks around it.
-func New(db *pgxpool.Pool, d *desk.Desk, inside bool, log *slog.Logger) *Hooks {
+func New(db *pgxpool.Pool, d *organizers.Desk, inside bool, log *slog.Logger) *Hooks {
 	return &Hooks{db: db, desk: d, log: log, inside: inside, client: newClient(inside), wake: make(chan struct{}, 1)}
 }
 
@@ -99,7 +99,7 @@ const hooksSQL = hookColumns + ` WHERE h.team_id = $1 AND h.removed_at IS NULL O
 const oneHookSQL = hookColumns + ` WHERE h.team_id = $1 AND h.id = $2 AND h.removed_at IS NULL`
 
 // List is the hooks of a member's team.
-func (h *Hooks) List(ctx context.Context, m desk.Member) (list []Hook, err error) {
+func (h *Hooks) List(ctx context.Context, m organizers.Member) (list []Hook, err error) {
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, hooksSQL, m.Team)
 		if err != nil {
@@ -114,8 +114,8 @@ func (h *Hooks) List(ctx context.Context, m desk.Member) (list []Hook, err error
 	return list, nil
 }
 
-// Find returns a hook of a member's team. desk.ErrNotYours if there is none.
-func (h *Hooks) Find(ctx context.Context, m desk.Member, id int64) (one Hook, err error) {
+// Find returns a hook of a member's team. organizers.ErrNotYours if there is none.
+func (h *Hooks) Find(ctx context.Context, m organizers.Member, id int64) (one Hook, err error) {
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, oneHookSQL, m.Team, id)
 		if err != nil {
@@ -125,7 +125,7 @@ func (h *Hooks) Find(ctx context.Context, m desk.Member, id int64) (one Hook, er
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return one, desk.ErrNotYours
+		return one, organizers.ErrNotYours
 	}
 	if err != nil {
 		return one, fmt.Errorf("webhooks: find: %w", err)
@@ -135,14 +135,14 @@ func (h *Hooks) Find(ctx context.Context, m desk.Member, id int64) (one Hook, er
 
 // check finds what is wrong with an address and what it is to be told of.
 func (h *Hooks) check(address string, kinds []Kind) (string, []Kind, error) {
-	var wrong desk.Mistakes
+	var wrong organizers.Mistakes
 	address = strings.TrimSpace(address)
 	if words := h.wrongURL(address); words != "" {
-		wrong = append(wrong, desk.Mistake{Field: FieldURL, Message: words})
+		wrong = append(wrong, organizers.Mistake{Field: FieldURL, Message: words})
 	}
 	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
 	if len(kinds) == 0 || slices.ContainsFunc(kinds, func(k Kind) bool { return !slices.Contains(Kinds(), k) }) {
-		wrong = append(wrong, desk.Mistake{Field: FieldKinds, Message: "Choose what it is told of."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldKinds, Message: "Choose what it is told of."})
 	}
 	if len(wrong) > 0 {
 		return "", nil, wrong
@@ -188,15 +188,15 @@ const newSecretSQL = `INSERT INTO hook_secret (hook_id, secret) VALUES ($1, $2)`
 // Make makes a hook and returns its secret, which can be had only now. A repeat of the form makes no other, and returns
 // the zero id.
 //
-// Errors: desk.Mistakes; those of desk.Once; the database's.
-func (h *Hooks) Make(ctx context.Context, m desk.Member, address string, kinds []Kind, form string) (id int64, secret string, err error) {
+// Errors: organizers.Mistakes; those of organizers.Once; the database's.
+func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, kinds []Kind, form string) (id int64, secret string, err error) {
 	if address, kinds, err = h.check(address, kinds); err != nil {
 		return 0, "", err
 	}
 	err = h.desk.Change(ctx, m, form, []any{"hook", address, kinds}, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, newHookSQL, m.Team, address, kinds, mostHooks).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return desk.Mistakes{{Field: FieldURL, Message: fmt.Sprintf("A team has %d webhooks at most. Remove one first.", mostHooks)}}
+			return organizers.Mistakes{{Field: FieldURL, Message: fmt.Sprintf("A team has %d webhooks at most. Remove one first.", mostHooks)}}
 		}
 		if err != nil {
 			return fmt.Errorf("webhooks: make: %w", err)
@@ -206,7 +206,7 @@ func (h *Hooks) Make(ctx context.Context, m desk.Member, address string, kinds [
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
-		return desk.Note(ctx, tx, m, "made a webhook", subject(id), map[string]any{"url": address, "kinds": kinds})
+		return organizers.Note(ctx, tx, m, "made a webhook", subject(id), map[string]any{"url": address, "kinds": kinds})
 	})
 	return id, secret, err
 }
@@ -215,16 +215,16 @@ func (h *Hooks) Make(ctx context.Context, m desk.Member, address string, kinds [
 func subject(id int64) string { return fmt.Sprintf("hooks/%d", id) }
 
 // change runs one statement about a hook that is there, once for each form, and notes it.
-func (h *Hooks) change(ctx context.Context, m desk.Member, id int64, form, what string, detail any, sql string, args ...any) error {
+func (h *Hooks) change(ctx context.Context, m organizers.Member, id int64, form, what string, detail any, sql string, args ...any) error {
 	return h.desk.Change(ctx, m, form, []any{what, id, detail}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{m.Team, id}, args...)...)
 		if err != nil {
 			return fmt.Errorf("webhooks: %s: %w", what, err)
 		}
 		if tag.RowsAffected() == 0 {
-			return desk.ErrNotYours
+			return organizers.ErrNotYours
 		}
-		return desk.Note(ctx, tx, m, what, subject(id), detail)
+		return organizers.Note(ctx, tx, m, what, subject(id), detail)
 	})
 }
 
@@ -232,8 +232,8 @@ const changeHookSQL = `UPDATE hook SET url = $3, kinds = $4, rests_until = '-inf
 
 // Change gives a hook another address, or other kinds. What waits for it goes there, too.
 //
-// Errors: desk.ErrNotYours; desk.Mistakes; those of desk.Once; the database's. So are those of the rest.
-func (h *Hooks) Change(ctx context.Context, m desk.Member, id int64, address string, kinds []Kind, form string) error {
+// Errors: organizers.ErrNotYours; organizers.Mistakes; those of organizers.Once; the database's. So are those of the rest.
+func (h *Hooks) Change(ctx context.Context, m organizers.Member, id int64, address string, kinds []Kind, form string) error {
 	address, kinds, err := h.check(address, kinds)
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ UPDATE hook SET off_at = NULL, off_why = '', failures = 0, failing_since = NULL,
 const hookOffSQL = `UPDATE hook SET off_at = coalesce(off_at, clock_timestamp()) WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Switch turns a hook on or off. What happens while it is off is not told to it later.
-func (h *Hooks) Switch(ctx context.Context, m desk.Member, id int64, on bool, form string) error {
+func (h *Hooks) Switch(ctx context.Context, m organizers.Member, id int64, on bool, form string) error {
 	defer h.Wake()
 	if on {
 		return h.change(ctx, m, id, form, "switched a webhook on", nil, hookOnSQL)
@@ -259,7 +259,7 @@ func (h *Hooks) Switch(ctx context.Context, m desk.Member, id int64, on bool, fo
 const removeHookSQL = `UPDATE hook SET removed_at = clock_timestamp() WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Remove takes a hook away: nothing is told to it any more.
-func (h *Hooks) Remove(ctx context.Context, m desk.Member, id int64, form string) error {
+func (h *Hooks) Remove(ctx context.Context, m organizers.Member, id int64, form string) error {
 	return h.change(ctx, m, id, form, "removed a webhook", nil, removeHookSQL)
 }
 
@@ -269,21 +269,21 @@ UPDATE hook_secret SET until = clock_timestamp() + interval '1 day'
 
 // Rotate gives a hook another secret, which can be had only now; for a day the one before signs as well. A repeat of the
 // form returns none.
-func (h *Hooks) Rotate(ctx context.Context, m desk.Member, id int64, form string) (secret string, err error) {
+func (h *Hooks) Rotate(ctx context.Context, m organizers.Member, id int64, form string) (secret string, err error) {
 	err = h.desk.Change(ctx, m, form, []any{"secret", id}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, formerSecretSQL, m.Team, id)
 		if err != nil {
 			return fmt.Errorf("webhooks: end a secret: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return desk.ErrNotYours
+			return organizers.ErrNotYours
 		}
 		fresh := newSecret()
 		if _, err := tx.Exec(ctx, newSecretSQL, id, h.box.Seal(fresh, Secrets.Context(id))); err != nil {
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
-		return desk.Note(ctx, tx, m, "changed the secret of a webhook", subject(id), nil)
+		return organizers.Note(ctx, tx, m, "changed the secret of a webhook", subject(id), nil)
 	})
 	return secret, err
 }

@@ -16,8 +16,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 )
 
@@ -323,7 +323,7 @@ func TestAHookIsItsTeamsOnly(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	id, _ := h.hook(t, "http://example.org/mine")
-	bob := desk.Member{Organizer: h.ann.Organizer, Name: "Bob", Role: desk.Owner}
+	bob := organizers.Member{Organizer: h.ann.Organizer, Name: "Bob", Role: organizers.Owner}
 	h.scan(t, &bob.Team, `INSERT INTO team (name) VALUES ('Others') RETURNING id`)
 	h.exec(t, `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, 'owner')`, bob.Team, bob.Organizer)
 	if list, err := h.hooks.List(t.Context(), bob); err != nil || len(list) != 0 {
@@ -335,7 +335,7 @@ func TestAHookIsItsTeamsOnly(t *testing.T) {
 		"find": found, "rotate": rotated, "change": h.hooks.Change(t.Context(), bob, id, "http://example.org/bob", webhooks.Kinds(), "b"), "remove": h.hooks.Remove(t.Context(), bob, id, "c"),
 		"switch": h.hooks.Switch(t.Context(), bob, id, false, "d"), "try": h.hooks.Try(t.Context(), bob, id, "e"), "again": h.hooks.Again(t.Context(), bob, id, seats.NewID(), "f"),
 	} {
-		if !errors.Is(err, desk.ErrNotYours) {
+		if !errors.Is(err, organizers.ErrNotYours) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

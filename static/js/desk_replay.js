@@ -1,4 +1,4 @@
-// The sale once more: every change that anybody could see, and when. The form is that of seats/desk/replay.go.
+// The sale once more: every change that anybody could see, and when. The form is that of seats/sales/replay.go.
 
 class Bytes {
   constructor(buffer) {

@@ -14,7 +14,8 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -34,14 +35,15 @@ func newStaffed(b *testing.B) *staffed {
 	db := startServer(b, 32)
 	o, rooms, hub := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
-	organizers := desk.New(db, func() {})
-	desks := handlers.NewDesks(organizers, o, rooms, quiet)
+	staff := organizers.New(db, func() {})
+	sold := sales.New(db, staff)
+	desks := handlers.NewDesks(sold, o, rooms, quiet)
 	o.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
 		desks.Changed(s)
 	}
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: organizers, Desks: desks, Log: quiet, AddressHeader: addressHeader,
+		Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	start(b, desks.Run) // ends before the server, whose requests their feeds are
@@ -54,7 +56,7 @@ func newStaffed(b *testing.B) *staffed {
 		organizer: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, close: func() {},
 	}
 	b.Cleanup(x.leave)
-	link, err := organizers.SetupLink(b.Context())
+	link, err := staff.SetupLink(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/desk"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -69,7 +70,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: desk.New(db, func() {}), Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }

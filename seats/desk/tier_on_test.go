@@ -1,6 +1,0 @@
-//go:build figures
-
-package desk
-
-// timed says whether the times of this run are held against budgets, as in `make figures`.
-const timed = true

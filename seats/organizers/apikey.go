@@ -1,0 +1,209 @@
+package organizers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Scope is something that a key for programs opens.
+type Scope string
+
+// The scopes. None opens the team and its members, nor anybody's account.
+const (
+	ScopeLook   Scope = "look"
+	ScopeSell   Scope = "sell"
+	ScopeManage Scope = "manage"
+)
+
+// Scopes are all of them, as people choose from them.
+func Scopes() []Scope { return []Scope{ScopeLook, ScopeSell, ScopeManage} }
+
+var scoped = map[Need]Scope{Look: ScopeLook, Sell: ScopeSell, Manage: ScopeManage}
+
+// keyStart is what every key begins with, so that people and programs that look for lost secrets know one.
+const keyStart = "usher_"
+
+// ErrKey is a key that opens nothing.
+var ErrKey = errors.New("this key opens nothing")
+
+const memberByKeySQL = `
+SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes,
+       $2 = '' OR EXISTS (SELECT FROM event e WHERE e.slug = $2 AND e.team_id = t.id),
+       k.used_at IS NULL OR k.used_at < clock_timestamp() - interval '1 hour', $3 <> ALL (k.networks), cardinality(k.networks) = 0
+  FROM api_key k JOIN organizer o ON o.id = k.organizer_id JOIN team t ON t.id = k.team_id
+  JOIN member m ON m.organizer_id = o.id AND m.team_id = t.id
+ WHERE k.hash = $1 AND k.revoked_at IS NULL AND k.expires_at > clock_timestamp()`
+
+const keyUsedSQL = `
+UPDATE api_key SET used_at = clock_timestamp(),
+       networks = CASE WHEN $2 = ANY (networks) THEN networks ELSE (networks || $2)[greatest(cardinality(networks) - 8, 1):] END
+ WHERE id = $1`
+
+// ByKey returns in whose name a program works that has a key, as of now; event as for Member. What the key does not open
+// the member may not do.
+//
+// Errors: ErrKey if the key opens nothing, it expired, or whoever made it left the team; ErrNotYours if there is no such event in its
+// team; the database's.
+func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
+	var ours, rarely, fresh, first bool
+	var name string
+	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
+		&m.Key, &name, &m.scopes, &ours, &rarely, &fresh, &first)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
+		return Member{}, ErrKey
+	case err != nil:
+		return Member{}, fmt.Errorf("organizers: whose is a key: %w", err)
+	case !ours:
+		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + name})
+		return Member{}, ErrNotYours
+	}
+	m.From = from
+	m.Name += ", by the key " + name
+	if fresh {
+		detail := "key " + name
+		if first {
+			detail += ", first use"
+		}
+		d.Report(SecurityEvent{Kind: KeyNewNetwork, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Agent: from.Agent, Detail: detail})
+	}
+	if rarely || fresh {
+		if _, err := d.db.Exec(ctx, keyUsedSQL, m.Key, from.network()); err != nil {
+			return Member{}, fmt.Errorf("organizers: note that a key was used: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// APIKey is a key for programs, as a list shows it.
+type APIKey struct {
+	ID        int64
+	Name      string
+	Start     string // its first letters
+	Scopes    []Scope
+	Maker     string
+	CreatedAt time.Time
+	UsedAt    *time.Time
+	RevokedAt *time.Time
+	ExpiresAt time.Time
+	Expired   bool
+	Left      bool // whoever made it is in the team no more, so that it opens nothing
+}
+
+const apiKeysSQL = `
+SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'somebody who left'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL
+  FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id
+ WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp(), k.id DESC`
+
+// APIKeys lists the keys of a member's team, those that still open something first.
+func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error) {
+	err = d.As(ctx, m, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, apiKeysSQL, m.Team)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[APIKey])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("organizers: list keys: %w", err)
+	}
+	return list, nil
+}
+
+// KeyDays is how long a key for programs lasts, at most and if nobody says otherwise.
+const KeyDays = 365
+
+const newAPIKeySQL = `
+INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7))`
+
+// NewAPIKey makes a key for programs and returns it: it can be had only now. A repeat of the form makes no other, and
+// returns none.
+//
+// Errors: Mistakes; those of Once; the database's.
+func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, form string) (key string, err error) {
+	var wrong Mistakes
+	name, what := tidyName(name, mostTeam)
+	if what != "" {
+		wrong = append(wrong, Mistake{FieldName, what})
+	}
+	slices.Sort(scopes)
+	scopes = slices.Compact(scopes)
+	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s Scope) bool { return !slices.Contains(Scopes(), s) }) {
+		wrong = append(wrong, Mistake{FieldScope, "Choose what it opens."})
+	}
+	if days == 0 {
+		days = KeyDays
+	}
+	if days < 1 || days > KeyDays {
+		wrong = append(wrong, Mistake{FieldDays, "A key lasts for 1 to 365 days."})
+	}
+	if err := wrong.orNil(); err != nil {
+		return "", err
+	}
+	err = d.Change(ctx, m, form, []any{"key", name, scopes, days}, func(tx pgx.Tx) error {
+		token, _ := newToken()
+		key = keyStart + strings.ToLower(token)
+		start := key[:len(keyStart)+4]
+		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
+			return fmt.Errorf("organizers: make a key: %w", err)
+		}
+		if err := tellOwners(ctx, tx, m, "made the key “"+name+"” for programs"); err != nil {
+			return err
+		}
+		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes, "days": days})
+	})
+	if err == nil && key != "" {
+		d.teamChanged(m, "key made")
+	}
+	return key, err
+}
+
+const revokeAPIKeySQL = `
+UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE team_id = $1 AND id = $2 RETURNING name`
+
+// RevokeAPIKey ends a key, at once and on all nodes. Errors: ErrNotYours; those of Once; the database's.
+func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string) error {
+	return d.Change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
+		var name string
+		err := tx.QueryRow(ctx, revokeAPIKeySQL, m.Team, id).Scan(&name)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNotYours
+		}
+		if err != nil {
+			return fmt.Errorf("organizers: revoke a key: %w", err)
+		}
+		return Note(ctx, tx, m, "revoked a key", "keys", map[string]any{"name": name})
+	})
+}
+
+// The mail goes to the maker and to the owners of the team, once for each key.
+const warnOfKeysSQL = `
+WITH due AS (
+    UPDATE api_key k SET warned_at = clock_timestamp() FROM team t
+     WHERE k.warned_at IS NULL AND k.revoked_at IS NULL AND k.expires_at BETWEEN clock_timestamp() AND clock_timestamp() + interval '7 days' AND t.id = k.team_id
+    RETURNING k.organizer_id, k.team_id, 'The key “' || k.name || '” for programs of the team ' || t.name || ' expires on '
+              || to_char(k.expires_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI "UTC"') || '. Make another one and give it to the program before.' AS words
+)
+INSERT INTO mail (email, kind, about)
+SELECT DISTINCT o.email, 'security', due.words FROM due JOIN member m ON m.team_id = due.team_id JOIN organizer o ON o.id = m.organizer_id
+ WHERE m.role = 'owner' OR m.organizer_id = due.organizer_id`
+
+// WarnOfKeys tells, once, of keys that expire within a week.
+func (d *Desk) WarnOfKeys(ctx context.Context) error {
+	tag, err := d.db.Exec(ctx, warnOfKeysSQL)
+	if err != nil {
+		return fmt.Errorf("organizers: warn of keys that expire: %w", err)
+	}
+	if tag.RowsAffected() > 0 {
+		d.wake()
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package organizers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Events lists the events of a member's team with their counts, the next one first.
+func (d *Desk) Events(ctx context.Context, m Member) (list []seats.Listing, err error) {
+	err = d.As(ctx, m, func(tx pgx.Tx) error {
+		list, err = seats.Events(ctx, tx) // the second wall leaves those of the team
+		return err
+	})
+	return list, err
+}
+
+const hasRoomSQL = `SELECT NOT EXISTS (SELECT FROM event WHERE room_id = $1 AND team_id <> $2)`
+
+// HasRoom tells whether all events of a waiting room are the member's team's: one team does not close another's line.
+func (d *Desk) HasRoom(ctx context.Context, m Member, room int64) (ours bool, err error) {
+	if err := d.db.QueryRow(ctx, hasRoomSQL, room, m.Team).Scan(&ours); err != nil {
+		return false, fmt.Errorf("organizers: whose is room %d: %w", room, err)
+	}
+	return ours, nil
+}

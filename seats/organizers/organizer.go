@@ -1,0 +1,148 @@
+package organizers
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Fields of a form that a Mistake is about.
+const (
+	FieldName     = "name"
+	FieldEmail    = "email"
+	FieldPassword = "password"
+	FieldRole     = "role"
+	FieldScope    = "scope"
+)
+
+// Mistake says what is wrong with one field.
+type Mistake struct{ Field, Message string }
+
+// Mistakes is a form that cannot be taken as it is. Nothing was changed.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	words := make([]string, len(m))
+	for i, one := range m {
+		words[i] = one.Message
+	}
+	return strings.Join(words, " ")
+}
+
+// About returns what is wrong with a field, or nothing.
+func (m Mistakes) About(field string) string {
+	for _, one := range m {
+		if one.Field == field {
+			return one.Message
+		}
+	}
+	return ""
+}
+
+// orNil is the mistakes as an error; nil if there are none.
+func (m Mistakes) orNil() error {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+const (
+	mostName  = 200 // characters
+	mostTeam  = 100 // characters
+	mostEmail = 254 // bytes, RFC 5321
+)
+
+// Address writes an e-mail address in the one way in which it names an organizer. ok is false if it is none.
+func Address(text string) (email string, ok bool) {
+	text = strings.TrimSpace(text)
+	parsed, err := mail.ParseAddress(text)
+	if err != nil || parsed.Address != text || len(text) > mostEmail || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", false
+	}
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text), true
+}
+
+// tidyName takes needless spaces out of a name and says what is wrong with it; empty for nothing.
+func tidyName(text string, most int) (name, wrong string) {
+	name = strings.Join(strings.Fields(text), " ")
+	switch {
+	case name == "":
+		return name, "Say a name."
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return name, "The name has characters that cannot be printed."
+	case utf8.RuneCountInString(name) > most:
+		return name, fmt.Sprintf("The name is longer than %d characters.", most)
+	}
+	return name, ""
+}
+
+// Newcomer is somebody who becomes an organizer.
+type Newcomer struct {
+	Name, Email, Password string
+	team                  string // that they join; its name is no password
+}
+
+// check tidies what somebody says of themselves and finds every mistake in it.
+func (n *Newcomer) check() error {
+	var m Mistakes
+	name, wrong := tidyName(n.Name, mostName)
+	if wrong != "" {
+		m = append(m, Mistake{FieldName, wrong})
+	}
+	email, ok := Address(n.Email)
+	if !ok {
+		m = append(m, Mistake{FieldEmail, "This is not an e-mail address such as ann@example.org."})
+	}
+	if wrong := wrongPassword(n.Password, name, email, n.team); wrong != "" {
+		m = append(m, Mistake{FieldPassword, wrong})
+	}
+	n.Name, n.Email = name, email
+	return m.orNil()
+}
+
+const createOrganizerSQL = `INSERT INTO organizer (email, name, password) VALUES ($1, $2, $3) RETURNING id, epoch`
+
+var errKnown = errors.New("an organizer has this address already")
+
+// create adds an organizer; errKnown if the address is one's already. hash is of their password.
+func create(ctx context.Context, db seats.DB, n Newcomer, hash string) (s Session, err error) {
+	err = db.QueryRow(ctx, createOrganizerSQL, n.Email, n.Name, hash).Scan(&s.Organizer, &s.Epoch)
+	if isConstraint(err, "one address is one organizer") {
+		return s, errKnown
+	}
+	if err != nil {
+		return s, fmt.Errorf("organizers: add an organizer: %w", err)
+	}
+	return s, nil
+}
+
+// letters is the alphabet of tokens: none looks like another.
+var letters = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// newToken makes what a link has at its end, and what of it a row may keep.
+func newToken() (token string, hash []byte) {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	token = letters.EncodeToString(b[:])
+	return token, tokenHash(token)
+}
+
+func tokenHash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}

@@ -1,0 +1,281 @@
+package organizers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrPasskey is a passkey that signs nobody in, or that could not be added.
+var ErrPasskey = errors.New("this passkey opens nothing here")
+
+// ErrNoPasskeys is a site whose address browsers keep no passkeys for: they want https, or localhost.
+var ErrNoPasskeys = errors.New("browsers keep passkeys only for addresses with https, and for localhost")
+
+// Passkey is one of an organizer, as a list shows it.
+type Passkey struct {
+	ID        []byte
+	Name      string
+	CreatedAt time.Time
+	UsedAt    *time.Time
+}
+
+// relying is who passkeys are for: the site at this origin, such as https://tickets.example.org.
+func relying(origin string) (*webauthn.WebAuthn, error) {
+	at, err := url.Parse(origin)
+	if err != nil || !PasskeysAt(origin) {
+		return nil, ErrNoPasskeys
+	}
+	return webauthn.New(&webauthn.Config{
+		RPID: at.Hostname(), RPDisplayName: "Usher", RPOrigins: []string{origin},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		},
+	})
+}
+
+// PasskeysAt tells whether browsers keep passkeys for a site at this origin.
+func PasskeysAt(origin string) bool {
+	at, err := url.Parse(origin)
+	return err == nil && at.Hostname() != "" && (at.Scheme == "https" || at.Hostname() == "localhost")
+}
+
+// account is an organizer as WebAuthn knows them.
+type account struct {
+	Session
+	handle      []byte
+	email, name string
+	credentials []webauthn.Credential
+}
+
+func (a *account) WebAuthnID() []byte                         { return a.handle }
+func (a *account) WebAuthnName() string                       { return a.email }
+func (a *account) WebAuthnDisplayName() string                { return a.name }
+func (a *account) WebAuthnCredentials() []webauthn.Credential { return a.credentials }
+
+const accountSQL = `
+SELECT o.id, o.epoch, o.handle, o.email, o.name, (SELECT coalesce(json_agg(credential), '[]') FROM passkey WHERE organizer_id = o.id)
+  FROM organizer o WHERE o.id = $1 OR o.handle = $2`
+
+// account finds an organizer by id, or by the handle that their passkeys know them by. ErrPasskey if there is none.
+func (d *Desk) account(ctx context.Context, id int64, handle []byte) (*account, error) {
+	var a account
+	err := d.db.QueryRow(ctx, accountSQL, id, handle).Scan(&a.Organizer, &a.Epoch, &a.handle, &a.email, &a.name, &a.credentials)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrPasskey
+	}
+	if err != nil {
+		return nil, fmt.Errorf("organizers: read passkeys: %w", err)
+	}
+	return &a, nil
+}
+
+// Ceremony is what a browser is asked, and what has to be remembered until it answers.
+type Ceremony struct {
+	Options any    // for navigator.credentials, as JSON
+	State   string // for the session
+}
+
+func ceremony(options any, state *webauthn.SessionData) (Ceremony, error) {
+	text, err := json.Marshal(state)
+	return Ceremony{options, string(text)}, err
+}
+
+// BeginPasskey asks a member's browser for another passkey. ErrNoPasskeys if the site's origin can have none.
+func (d *Desk) BeginPasskey(ctx context.Context, m Member, origin string) (c Ceremony, err error) {
+	site, err := relying(origin)
+	if err != nil {
+		return c, err
+	}
+	a, err := d.account(ctx, m.Organizer, nil)
+	if err != nil {
+		return c, err
+	}
+	options, state, err := site.BeginRegistration(a, webauthn.WithExclusions(webauthn.Credentials(a.credentials).CredentialDescriptors()))
+	if err != nil {
+		return c, fmt.Errorf("organizers: ask for a passkey: %w", err)
+	}
+	return ceremony(options, state)
+}
+
+const mostPasskeys = 20 // of one organizer
+
+const addPasskeySQL = `
+INSERT INTO passkey (id, organizer_id, name, credential) SELECT $1, $2, $3, $4
+ WHERE (SELECT count(*) FROM passkey WHERE organizer_id = $2) < $5 ON CONFLICT DO NOTHING`
+
+// AddPasskey keeps the passkey that a member's browser answered with. state is what BeginPasskey had remembered.
+//
+// Errors: ErrPasskey if it is none, or there are too many; Mistakes about its name; the database's.
+func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name string, answer []byte) error {
+	name, wrong := tidyName(name, mostTeam)
+	if wrong != "" {
+		return Mistakes{{FieldName, wrong}}
+	}
+	site, session, err := resume(origin, state)
+	if err != nil {
+		return err
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPasskey, err)
+	}
+	a, err := d.account(ctx, m.Organizer, nil)
+	if err != nil {
+		return err
+	}
+	made, err := site.CreateCredential(a, session, parsed)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPasskey, err)
+	}
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, addPasskeySQL, made.ID, m.Organizer, name, made, mostPasskeys)
+		if err != nil {
+			return fmt.Errorf("organizers: add a passkey: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return ErrPasskey
+		}
+		return d.accountChanged(ctx, tx, m, "added a passkey", "The passkey “"+name+"” was added to your account.")
+	})
+	if err != nil {
+		return err
+	}
+	d.changed(m, "passkey added")
+	if made.Flags.UserVerified {
+		return d.proved(ctx, m, ByPasskey)
+	}
+	return nil
+}
+
+func resume(origin, state string) (*webauthn.WebAuthn, webauthn.SessionData, error) {
+	var session webauthn.SessionData
+	site, err := relying(origin)
+	if err != nil {
+		return nil, session, err
+	}
+	if err := json.NewDecoder(strings.NewReader(state)).Decode(&session); err != nil {
+		return nil, session, fmt.Errorf("%w: nothing was asked of this browser", ErrPasskey)
+	}
+	return site, session, nil
+}
+
+// BeginSignIn asks a browser for any passkey it has for this site.
+func (d *Desk) BeginSignIn(ctx context.Context, origin string, from Client) (c Ceremony, err error) {
+	if err := d.asking(ctx, from); err != nil {
+		return c, err
+	}
+	site, err := relying(origin)
+	if err != nil {
+		return c, err
+	}
+	options, state, err := site.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return c, fmt.Errorf("organizers: ask for a passkey: %w", err)
+	}
+	return ceremony(options, state)
+}
+
+const usePasskeySQL = `UPDATE passkey SET credential = $3, used_at = clock_timestamp() WHERE id = $1 AND organizer_id = $2`
+
+// SignInWith returns the session of whoever has the passkey that a browser answered with.
+//
+// Errors: ErrPasskey if it is nobody's here, or looks like a copy; the database's.
+func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []byte) (s Session, err error) {
+	site, session, err := resume(origin, state)
+	if err != nil {
+		return s, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrPasskey, err)
+	}
+	var a *account
+	var failed error // of the database, told from a passkey that is nobody's
+	used, err := site.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
+		if a, failed = d.account(ctx, 0, handle); failed != nil {
+			return nil, failed
+		}
+		return a, nil
+	}, session, parsed)
+	switch {
+	case failed != nil:
+		return s, failed
+	case err != nil:
+		return s, fmt.Errorf("%w: %w", ErrPasskey, err)
+	case used.Authenticator.CloneWarning:
+		return s, fmt.Errorf("%w: its counter went back", ErrPasskey)
+	}
+	tag, err := d.db.Exec(ctx, usePasskeySQL, used.ID, a.Organizer, used)
+	if err != nil {
+		return s, fmt.Errorf("organizers: sign in with a passkey: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return s, ErrPasskey
+	}
+	return a.Session, nil
+}
+
+const passkeysSQL = `SELECT id, name, created_at, used_at FROM passkey WHERE organizer_id = $1 ORDER BY created_at`
+
+// Passkeys lists those of a member.
+func (d *Desk) Passkeys(ctx context.Context, m Member) ([]Passkey, error) {
+	rows, err := d.db.Query(ctx, passkeysSQL, m.Organizer)
+	if err != nil {
+		return nil, fmt.Errorf("organizers: list passkeys: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Passkey])
+	if err != nil {
+		return nil, fmt.Errorf("organizers: list passkeys: %w", err)
+	}
+	return list, nil
+}
+
+const renamePasskeySQL = `UPDATE passkey SET name = $3 WHERE organizer_id = $1 AND id = $2`
+
+// RenamePasskey names one of a member's passkeys. Errors: Mistakes; ErrNotYours; the database's.
+func (d *Desk) RenamePasskey(ctx context.Context, m Member, id []byte, text string) error {
+	name, wrong := tidyName(text, mostTeam)
+	if wrong != "" {
+		return Mistakes{{FieldName, wrong}}
+	}
+	tag, err := d.db.Exec(ctx, renamePasskeySQL, m.Organizer, id, name)
+	if err != nil {
+		return fmt.Errorf("organizers: rename a passkey: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNotYours
+	}
+	return nil
+}
+
+const removePasskeySQL = `DELETE FROM passkey WHERE organizer_id = $1 AND id = $2`
+
+// RemovePasskey ends one of a member's passkeys. Errors: ErrNotYours; the database's.
+func (d *Desk) RemovePasskey(ctx context.Context, m Member, id []byte) error {
+	err := pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, removePasskeySQL, m.Organizer, id)
+		if err != nil {
+			return fmt.Errorf("organizers: remove a passkey: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return ErrNotYours
+		}
+		if _, err := tx.Exec(ctx, noSecondSQL, m.Organizer); err != nil {
+			return fmt.Errorf("organizers: remove a passkey: %w", err)
+		}
+		return d.accountChanged(ctx, tx, m, "removed a passkey", "A passkey of your account was removed.")
+	})
+	if err == nil {
+		d.changed(m, "passkey removed")
+	}
+	return err
+}

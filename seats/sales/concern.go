@@ -1,0 +1,128 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// Concern is something a person has to look at. Its words are made where it is shown.
+type Concern struct {
+	Kind   string
+	Key    string // the same concern has the same key: who saw it is kept under it
+	Order  string // code of the order or payment; empty if it is about none
+	Amount int64  // minor units
+	Why    string // what was noted
+	At     time.Time
+	Rate   Rate
+	Before Rate
+}
+
+// The kinds of concern that the books tell of, besides those of package orders. Whoever shows them may know more.
+const (
+	OfHook    = "hook"    // a webhook is not taken, or was switched off
+	OfFailing = "failing" // many payments come to nothing
+	OfLapses  = "lapses"  // many more holds lapse than before
+)
+
+// MostConcerns is how many of each kind a desk is told of, the latest ones.
+const MostConcerns = 20
+
+// What is told to nobody.
+const deafSQL = `
+SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::date,
+       h.url || CASE WHEN h.off_at IS NULL THEN ' has not taken what it was told for an hour or more. It is tried again.' ELSE ' is not told anything any more. ' || h.off_why END,
+       coalesce(h.off_at, h.failing_since) AS at
+  FROM hook h
+ WHERE h.team_id = (SELECT team_id FROM event WHERE id = $1) AND h.removed_at IS NULL
+   AND (h.off_why <> '' OR h.off_at IS NULL AND h.failing_since < statement_timestamp() - interval '1 hour')
+ ORDER BY at DESC LIMIT $2`
+
+// Of the payments that began lately, how many came to nothing. An index can be asked for the statement's time.
+const failingSQL = `
+SELECT count(*) FILTER (WHERE reason <> ''), count(*)
+  FROM (SELECT reason FROM payment WHERE event_id = $1 AND method NOT IN ('free', 'door', 'invoice') AND created_at > statement_timestamp() - interval '10 minutes'
+         ORDER BY created_at DESC LIMIT 500) p`
+
+// Seen is who took note of a concern, and when.
+type Seen struct {
+	Who string
+	At  time.Time
+}
+
+const seenListSQL = `SELECT concern, who, at FROM seen WHERE event_id = $1 ORDER BY at DESC LIMIT 200`
+
+func (l *Live) queueConcerns(q *pgx.Batch, event int64) {
+	of := map[string]int{}
+	note := func(c Concern) {
+		if of[c.Kind]++; of[c.Kind] > MostConcerns {
+			l.MoreConcerns = true
+			return
+		}
+		l.Concerns = append(l.Concerns, c)
+	}
+	orders.QueueConcerns(q, event, MostConcerns+1, func(c orders.Concern) {
+		note(Concern{Kind: c.Kind, Key: c.Key, Order: c.Code, Amount: c.Amount, Why: c.Why, At: c.At})
+	})
+	q.Queue(deafSQL, event, MostConcerns+1).Query(func(rows pgx.Rows) error {
+		var c Concern
+		_, err := pgx.ForEachRow(rows, []any{&c.Kind, &c.Key, &c.Why, &c.At}, func() error { note(c); return nil })
+		return err
+	})
+	failing := Concern{Kind: OfFailing}
+	q.Queue(failingSQL, event).QueryRow(func(r pgx.Row) error {
+		err := r.Scan(&failing.Rate.Some, &failing.Rate.Of)
+		if failing.Rate.Known() && failing.Rate.Share() > failingShare {
+			note(failing)
+		}
+		return err
+	})
+	q.Queue(seenListSQL, event).Query(func(rows pgx.Rows) error {
+		l.Seen = map[string]Seen{}
+		var key string
+		var s Seen
+		_, err := pgx.ForEachRow(rows, []any{&key, &s.Who, &s.At}, func() error {
+			l.Seen[key] = s
+			return nil
+		})
+		return err
+	})
+}
+
+const failingShare = 0.25 // of the payments that began lately
+
+// worry adds what follows from the figures, and puts the latest concern first. One that comes back on another day is
+// another one.
+func (l *Live) worry() {
+	before := Rate{l.Lapses.Some - l.Lately.Some, l.Lapses.Of - l.Lately.Of}
+	if l.Lately.Known() && before.Known() && l.Lately.Share() > 2*max(before.Share(), 0.05) {
+		l.Concerns = append(l.Concerns, Concern{Kind: OfLapses, Rate: l.Lately, Before: before})
+	}
+	for i := range l.Concerns {
+		if c := &l.Concerns[i]; c.Key == "" { // it is so at this moment
+			c.Key, c.At = c.Kind+":"+l.At.Format(time.DateOnly), l.At
+		}
+	}
+	slices.SortStableFunc(l.Concerns, func(a, b Concern) int { return b.At.Compare(a.At) })
+}
+
+const seeSQL = `
+INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event_id, concern) DO NOTHING`
+
+// see notes that somebody took note of a concern; the first one stands.
+func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
+	if key == "" || len(key) > 200 {
+		return false, &seats.Nonsense{Message: "That is nothing to be seen. Nothing was changed."}
+	}
+	tag, err := db.Exec(ctx, seeSQL, event, key, who)
+	if err != nil {
+		return false, fmt.Errorf("sales: note what was seen: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}

@@ -1,0 +1,283 @@
+package sales
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Tally is an event as its change log tells it up to one version: what was sold and held when, and what became of every
+// hold. It is a function of the log alone, so every node computes the same. A row of table tally says where to read on
+// (fold.go).
+//
+// It knows holds by their holder: one begins when somebody who has no seat gets one, and ends when the last is sold, given
+// back or lapsed. A hold that lapsed and is ordered after all counts as ordered.
+type Tally struct {
+	Version int64
+	At      time.Time // of that version; zero before the first
+	Counts  seats.Counts
+	Total   Sums // since the beginning
+	Paid    int  // holds of which a payment began
+
+	strict  time.Duration // how long a hold lasts where time takes the seats away; 0 elsewhere
+	places  []place       // by idx
+	stays   map[seats.ID]*stay
+	first   time.Time // when a seat was sold first
+	fast    pace
+	slow    pace
+	money   pace
+	minutes book
+	hours   book
+
+	written   time.Time // At, when it was written down last
+	unwritten int       // seat changes since
+}
+
+// Sums are what happened in a span of time. The last four are of the holds that began in it, whenever they ended.
+type Sums struct {
+	Sold     int   // seats
+	Returned int   // seats that had been sold
+	Revenue  int64 // what those cost, the one without the other, in minor units
+	Orders   int
+
+	Begun, Ordered, Lapsed, GivenBack int
+}
+
+// place is a seat, as far as what comes next depends on it.
+type place struct {
+	state  seats.State
+	holder seats.ID // held, lapsed, paying; when it is sold, whose order it is
+	price  int64    // sold
+}
+
+// stay is a hold that has a seat, or a lapsed one that nobody else took.
+type stay struct {
+	begun  int64 // seconds since 1970
+	seats  int   // held or paying
+	paying int   // of those
+	lapsed int   // seats that still are its holder's to order
+	paid   bool  // a payment began
+	end    outcome
+}
+
+type outcome int8
+
+const (
+	open outcome = iota
+	ordered
+	lapsed
+	givenBack
+)
+
+// sold is a ticket that was made when a seat was sold.
+type sold struct {
+	price int64
+	by    seats.ID // the holder whose order it is
+	fresh bool     // the order was made with this change, and not before
+}
+
+type seatOf struct {
+	order seats.ID
+	idx   int32
+}
+
+func newTally(e seats.Event) *Tally {
+	t := &Tally{
+		places: make([]place, e.Seats), stays: map[seats.ID]*stay{}, fast: pace{over: time.Minute}, slow: pace{over: 5 * time.Minute},
+		money: pace{over: 5 * time.Minute}, minutes: newBook(Minute), hours: newBook(Hour),
+	}
+	if e.Strict {
+		t.strict = e.HoldLength
+	}
+	return t
+}
+
+// apply takes the tally one version further. tickets says what the seats cost that were sold.
+func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
+	t.Version, t.At, t.Counts = c.Version, c.At, c.Counts
+	made := map[seats.ID]bool{}
+	for i, idx := range c.Idx {
+		to := place{state: seats.State(c.State[i]), holder: c.Holder[i]}
+		if to.state == seats.Sold {
+			ticket := tickets[seatOf{to.holder, idx}]
+			if ticket.fresh && !made[to.holder] {
+				made[to.holder] = true
+				t.add(t.At, Sums{Orders: 1})
+			}
+			to.holder, to.price = ticket.by, ticket.price
+		}
+		t.move(t.place(int(idx)), to)
+	}
+	t.minutes.count(c.At, c.Counts)
+	t.hours.count(c.At, c.Counts)
+}
+
+// place is a seat, which may have come later than the tally began.
+func (t *Tally) place(idx int) *place {
+	if more := idx + 1 - len(t.places); more > 0 {
+		t.places = append(t.places, make([]place, more)...)
+	}
+	return &t.places[idx]
+}
+
+// move takes one seat from what it was to what it is.
+func (t *Tally) move(p *place, to place) {
+	was := *p
+	before := t.leave(was)
+	switch to.state {
+	case seats.Held, seats.Paying:
+		t.enter(to)
+	case seats.Lapsed:
+		if h := t.stays[to.holder]; h != nil {
+			h.has(to.state)
+		}
+	case seats.Sold:
+		t.sell(was, to)
+	}
+	if was.state == seats.Sold && to.state != seats.Sold {
+		t.add(t.At, Sums{Returned: 1, Revenue: -was.price})
+	}
+	if before != nil {
+		t.settle(was, to, before)
+	}
+	if *p = to; to.state == seats.Sold {
+		p.holder = seats.ID{}
+	}
+}
+
+// has counts a seat of a hold.
+func (h *stay) has(s seats.State) {
+	switch s {
+	case seats.Held:
+		h.seats++
+	case seats.Paying:
+		h.seats++
+		h.paying++
+	case seats.Lapsed:
+		h.lapsed++
+	}
+}
+
+// leave takes a seat out of the hold that it was of, which it returns; nil if it was of none.
+func (t *Tally) leave(was place) *stay {
+	h := t.stays[was.holder]
+	switch {
+	case h == nil:
+	case was.state == seats.Held:
+		h.seats--
+	case was.state == seats.Paying:
+		h.seats--
+		h.paying--
+	case was.state == seats.Lapsed:
+		h.lapsed--
+	}
+	return h
+}
+
+// enter puts a seat into the hold of its holder, which begins with it if they have none.
+func (t *Tally) enter(to place) {
+	h := t.stays[to.holder]
+	if h == nil {
+		h = &stay{begun: t.At.Unix()}
+		t.stays[to.holder] = h
+		t.add(t.At, Sums{Begun: 1})
+	}
+	if h.end == lapsed { // they came back in time
+		t.end(h, open)
+	}
+	if h.has(to.state); h.paying > 0 && !h.paid {
+		h.paid = true
+		t.Paid++
+	}
+}
+
+// sell notes a seat that was sold, or one that goes from one order to another.
+func (t *Tally) sell(was, to place) {
+	if was.state == seats.Sold {
+		t.add(t.At, Sums{Revenue: to.price - was.price})
+		return
+	}
+	if t.first.IsZero() {
+		t.first = t.At
+	}
+	t.fast.add(t.At, 1)
+	t.slow.add(t.At, 1)
+	t.money.add(t.At, float64(to.price))
+	t.add(t.At, Sums{Sold: 1, Revenue: to.price})
+}
+
+// settle notes what became of a hold that a seat was taken out of, and forgets it when it has none any more.
+func (t *Tally) settle(was, to place, h *stay) {
+	theirs := to.holder == was.holder
+	switch {
+	case to.state == seats.Sold && theirs:
+		t.end(h, ordered)
+	case h.seats > 0 || h.end != open:
+	case to.state == seats.Lapsed || !theirs && to.state != seats.Free || t.timeTook(was, h):
+		t.end(h, lapsed) // somebody else may have a held seat only when its time is up
+	default:
+		t.end(h, givenBack)
+	}
+	if h.seats == 0 && h.lapsed == 0 {
+		delete(t.stays, was.holder)
+	}
+}
+
+// timeTook tells whether a seat became free because its time was up. Only strict events have that; there the log says no
+// more than that it is free, so that what was given back after more time was asked for counts as lapsed too.
+func (t *Tally) timeTook(was place, h *stay) bool {
+	return t.strict > 0 && was.state == seats.Held && t.At.Unix()-h.begun >= int64(t.strict/time.Second)
+}
+
+// end writes down what became of a hold, under the time when it began. What was ordered stays so.
+func (t *Tally) end(h *stay, as outcome) {
+	if h.end == as || h.end == ordered {
+		return
+	}
+	count := func(o outcome, n int) (s Sums) {
+		switch o {
+		case ordered:
+			s.Ordered = n
+		case lapsed:
+			s.Lapsed = n
+		case givenBack:
+			s.GivenBack = n
+		}
+		return s
+	}
+	began := time.Unix(h.begun, 0)
+	t.add(began, count(h.end, -1))
+	t.add(began, count(as, 1))
+	h.end = as
+}
+
+// add adds to what happened at a time.
+func (t *Tally) add(at time.Time, s Sums) {
+	t.Total.add(s)
+	t.minutes.add(at, s)
+	t.hours.add(at, s)
+}
+
+func (s *Sums) add(more Sums) {
+	s.Sold += more.Sold
+	s.Returned += more.Returned
+	s.Revenue += more.Revenue
+	s.Orders += more.Orders
+	s.Begun += more.Begun
+	s.Ordered += more.Ordered
+	s.Lapsed += more.Lapsed
+	s.GivenBack += more.GivenBack
+}
+
+// Holding is how many people hold seats now, and for how many of them a payment runs.
+func (t *Tally) Holding() (holding, paying int) {
+	for _, h := range t.stays {
+		if h.seats > 0 {
+			holding++
+		}
+		if h.paying > 0 {
+			paying++
+		}
+	}
+	return holding, paying
+}
