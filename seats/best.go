@@ -263,11 +263,11 @@ func (s *Sale) nearest(seats []int) (near []int) {
 		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
 			other := &s.Plan.Seats[idx]
 			is := s.seats.states[idx]
-			if is.Shown() != Free || is == Lapsed && state == Free || other.Category != at.Category || contains(seats, idx) || contains(near, idx) {
+			if is.Shown() != Free || is == Lapsed && state == Free || other.Category != at.Category {
 				continue
 			}
 			x, y := other.X-at.X, other.Y-at.Y
-			if d := x*x + y*y; d < least || is != state {
+			if d := x*x + y*y; (d < least || is != state) && !contains(seats, idx) && !contains(near, idx) {
 				found, least, state = idx, d, is
 			}
 		}
