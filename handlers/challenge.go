@@ -29,26 +29,39 @@ const seatsStay = "Seats that you hold stay yours until the time you were shown.
 // ClaimsPerVisitor is how many claims one visitor may send within a minute, unless a node is told otherwise.
 const ClaimsPerVisitor = 120
 
-// admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not; otherwise undo,
-// which gives back what a claim that was refused took from the limits.
-func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (undo func(), err error) {
-	e, now := h.limits.Of(s), time.Now()
+// admission is a claim that the limits of its event admitted.
+type admission struct {
+	event   *limit.Event
+	network limit.Network
+	took    int // seats of what the network may claim
+}
+
+// undo gives back what a claim that was refused took from the limits.
+func (a admission) undo() {
+	if a.took > 0 {
+		a.event.Return(a.network, a.took)
+	}
+}
+
+// admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not.
+func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
+	a, now := admission{event: h.limits.Of(s), network: networkOf(r)}, time.Now()
 	if known { // of one who is new there is only this claim
 		key := limit.With(countsClaims, limit.IDKey(holder)^uint64(s.Event.ID))
 		if wait := h.limits.Take(key, 1, h.claims, now); wait > 0 {
 			retryAfter(w, wait)
-			return nil, errTooFast
+			return a, errTooFast
 		}
 	}
-	network := networkOf(r)
 	n = max(1, min(n, s.Event.SeatsPerHolder))
-	if !e.Asks(network, n, now) {
-		return func() { e.Return(network, n) }, nil
+	if !a.event.Asks(a.network, n, now) {
+		a.took = n
+		return a, nil
 	}
 	if s.Remaining() == 0 { // the claim is refused anyway
-		return func() {}, nil
+		return a, nil
 	}
-	return func() {}, h.needsPass(r, s, holder)
+	return a, h.needsPass(r, s, holder)
 }
 
 // needsPass returns errChallenge unless the visitor has a pass for the event.

@@ -163,7 +163,7 @@ func writeJSON(w http.ResponseWriter, status int, answer any) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header()["Content-Type"] = typeJSON
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // a caller who is gone needs no answer
 	return nil

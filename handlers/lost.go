@@ -87,7 +87,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if !more { // the form came before
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
-	undo, err := h.admitClaim(w, r, s, holder, true, wishSize(&wish))
+	admitted, err := h.admitClaim(w, r, s, holder, true, wishSize(&wish))
 	if err != nil {
 		if err := h.keepTyped(r, s, holder, form); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 		}
 		return err
 	}
-	if _, err := h.claimAdmitted(w, r, s, holder, key, wish, undo); err != nil {
+	if _, err := h.claimAdmitted(w, r, s, holder, key, wish, admitted); err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})

@@ -23,14 +23,16 @@ func (h *Handlers) ruled(rule rule, next http.Handler) http.Handler {
 	cache := []string{cmp.Or(rule.cache, "no-store")}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
+		header["Cache-Control"] = cache
 		switch {
 		case rule.public(): // the same for everybody: kept on the way, and nobody's request
-			header["Cache-Control"], header["Content-Security-Policy"] = cache, shared
+			header["Content-Security-Policy"] = shared
 			delete(header, requestID)
-		case rule.cache == goBack:
-			header["Cache-Control"], header["Vary"] = freshness(r), varyAccept
-		default:
-			header["Cache-Control"], header["Vary"] = cache, varyAccept
+		case r.Method != http.MethodPost: // answers to forms answer no other request
+			header["Vary"] = varyAccept
+		}
+		if rule.cache == goBack {
+			header["Cache-Control"] = freshness(r)
 		}
 		if whole := r.Body; whole != nil && whole != http.NoBody {
 			defer func() { r.Body = whole }() // by which the server ends a connection whose body was not read
@@ -90,6 +92,7 @@ var (
 	nosniff    = []string{"nosniff"}
 	sameOrigin = []string{"same-origin"}
 	noStore    = []string{"no-store"}
+	typeJSON   = []string{"application/json; charset=utf-8"}
 	varyAccept = []string{"Accept"}
 	noCache    = []string{goBack}
 	nothing    = []string{"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}

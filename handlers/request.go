@@ -26,8 +26,8 @@ func (h *Handlers) identified(next http.Handler) http.Handler {
 }
 
 func (h *Handlers) idOf(r *http.Request) string {
-	if h.addressHeader != "" && h.isProxy(r.RemoteAddr) {
-		if id := r.Header.Get(requestID); id != "" && len(id) <= mostID && strings.IndexFunc(id, noWord) < 0 {
+	if given := r.Header[requestID]; len(given) > 0 && h.addressHeader != "" && h.isProxy(r.RemoteAddr) {
+		if id := given[0]; id != "" && len(id) <= mostID && strings.IndexFunc(id, noWord) < 0 {
 			return id
 		}
 	}

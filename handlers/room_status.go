@@ -23,7 +23,6 @@ const statusAge = "public, max-age=2, stale-while-revalidate=10, stale-if-error=
 
 // What every status says of itself besides.
 var (
-	statusType = []string{"application/json; charset=utf-8"}
 	statusVary = []string{"Accept-Encoding"}
 	zipped     = []string{"gzip"}
 )
@@ -42,7 +41,7 @@ func (h *Handlers) roomStatus(w http.ResponseWriter, r *http.Request, room *wait
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	header["Content-Type"], header["Content-Length"] = statusType, s.length
+	header["Content-Type"], header["Content-Length"] = typeJSON, s.length
 	body := s.plain
 	if static.Takes(r, "gzip") {
 		header["Content-Encoding"], header["Content-Length"] = zipped, s.zipLen

@@ -47,6 +47,9 @@ func (h *Handlers) by(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 // renew keeps the session of a visitor with seats from ending, and its cookie. The store writes it once in half of its
 // length.
 func (h *Handlers) renew(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if r.Header["Cookie"] == nil {
+		return nil
+	}
 	holder, known := h.holder(r)
 	if !known || time.Until(h.sessions.Deadline(r.Context())) > sessionLength/2 {
 		return nil
@@ -62,28 +65,31 @@ func (h *Handlers) renew(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 // act makes a handler of one that changes seats in somebody's name.
 func (h *Handlers) act(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) handler {
 	return h.with(func(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-		return h.acting(func(w http.ResponseWriter, r *http.Request) error {
+		return h.acts(w, r, func(w http.ResponseWriter, r *http.Request) error {
 			if err := h.renew(w, r, s); err != nil {
 				return err
 			}
 			return next(w, r, s)
-		})(w, r)
+		})
 	})
 }
 
-// acting loads the session so that what next does to seats is bound to it, and clears the cookie of one that ended.
+// acting makes a handler of one that changes seats of an event that its address does not name.
 func (h *Handlers) acting(next handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		r, err := h.load(h.store.Act(r.Context()), r)
-		if err != nil {
-			return err
-		}
-		err = next(w, r)
-		if errors.Is(err, seats.ErrSessionEnded) {
-			h.sessions.WriteSessionCookie(r.Context(), w, "", time.Time{})
-		}
+	return func(w http.ResponseWriter, r *http.Request) error { return h.acts(w, r, next) }
+}
+
+// acts loads the session so that what next does to seats is bound to it, and clears the cookie of one that ended.
+func (h *Handlers) acts(w http.ResponseWriter, r *http.Request, next handler) error {
+	r, err := h.load(h.store.Act(r.Context()), r)
+	if err != nil {
 		return err
 	}
+	err = next(w, r)
+	if errors.Is(err, seats.ErrSessionEnded) {
+		h.sessions.WriteSessionCookie(r.Context(), w, "", time.Time{})
+	}
+	return err
 }
 
 // visited loads the session a request's cookie names. Who only looks has none.
