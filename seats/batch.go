@@ -410,7 +410,7 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 // nodes that made the same holder's first hold at once, or claims that need locks after all, or an event whose
 // waiting room this node did not know, or whose wait list, or whose status changed meanwhile.
 func retryable(err error) bool {
-	return deadlock(err) || isConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
+	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
 }
 
 func deadlock(err error) bool {

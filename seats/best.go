@@ -231,12 +231,12 @@ func (s *Sale) leftAlone(taken []int, free func(int) bool) (left []int) {
 	t := s.stretches
 	for _, idx := range taken {
 		for _, side := range []int{idx - 1, idx + 1} {
-			if side < 0 || side >= len(t.of) || t.of[side] != t.of[idx] || !free(side) || contains(taken, side) || contains(left, side) {
+			if side < 0 || side >= len(t.of) || t.of[side] != t.of[idx] || !free(side) || slices.Contains(taken, side) || slices.Contains(left, side) {
 				continue
 			}
 			at := t.all[t.of[side]]
 			beyond := 2*side - idx
-			if beyond < at.first || beyond >= at.first+at.count || !free(beyond) || contains(taken, beyond) {
+			if beyond < at.first || beyond >= at.first+at.count || !free(beyond) || slices.Contains(taken, beyond) {
 				left = append(left, side)
 			}
 		}
@@ -267,7 +267,7 @@ func (s *Sale) nearest(seats []int) (near []int) {
 				continue
 			}
 			x, y := other.X-at.X, other.Y-at.Y
-			if d := x*x + y*y; (d < least || is != state) && !contains(seats, idx) && !contains(near, idx) {
+			if d := x*x + y*y; (d < least || is != state) && !slices.Contains(seats, idx) && !slices.Contains(near, idx) {
 				found, least, state = idx, d, is
 			}
 		}

@@ -69,7 +69,7 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 			c.write = nil
 			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
 			if len(fit) < len(some) && !k.Rest {
-				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return contains(fit, idx) })
+				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
 				return Hold{}, &Refusal{Code: CodeTaken, Seats: rest, Message: s.named(rest) + " cannot be changed now: look at its state first. Nothing was changed."}
 			}
 			if last && (len(fit) > 0 || len(all) > 0) {

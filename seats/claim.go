@@ -366,7 +366,7 @@ func (b *batch) grant(c *command, h *heldBy, live bool, fresh, old []int) (Hold,
 		next := h.renew(c.holder, b.now.Add(b.terms.holdLength))
 		if h != nil {
 			for _, idx := range b.still(h) {
-				if !contains(fresh, idx) {
+				if !slices.Contains(fresh, idx) {
 					b.set(idx, c.holder, row{})
 				}
 			}

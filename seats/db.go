@@ -52,3 +52,9 @@ func Unfit(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && slices.Contains(unfitCodes, pg.Code)
 }
+
+// IsConstraint reports whether err is a violation of the constraint or unique index with this name.
+func IsConstraint(err error, name string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.ConstraintName == name
+}

@@ -107,7 +107,7 @@ func CreateEvent(ctx context.Context, db DB, n NewEvent, p *Plan) (Event, error)
 		_, err = tx.Exec(ctx, saveTermsSQL, id, 0)
 		return err
 	})
-	if isConstraint(err, "event_slug_key") {
+	if IsConstraint(err, "event_slug_key") {
 		return Event{}, ErrSlugTaken
 	}
 	if err != nil {

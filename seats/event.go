@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -145,12 +144,6 @@ func Slug(name, otherwise string) string {
 		}
 	}
 	return or(strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-"), otherwise)
-}
-
-// isConstraint tells whether err is the refusal of the constraint with this name.
-func isConstraint(err error, name string) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.ConstraintName == name
 }
 
 // Status is how far an event is. Its row and the database's clock decide, whatever a node remembers.

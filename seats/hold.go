@@ -184,12 +184,12 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 	}
 	var left []int32
 	for _, idx := range b.still(h) {
-		if b.rows[idx].state == Paying && contains(seats, idx) {
+		if b.rows[idx].state == Paying && slices.Contains(seats, idx) {
 			return Hold{}, &Refusal{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
 		}
 	}
 	for _, idx := range b.still(h) {
-		if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || contains(seats, idx)) {
+		if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || slices.Contains(seats, idx)) {
 			b.set(idx, c.holder, row{})
 			continue
 		}
@@ -207,15 +207,6 @@ func (h *heldBy) keepSeats(seats []int32) {
 	h.seats, h.touched = seats, true
 	h.best = slices.DeleteFunc(h.best, func(idx int32) bool { return !slices.Contains(seats, idx) })
 	h.lapsed = h.lapsed || len(seats) == 0
-}
-
-func contains(list []int, idx int) bool {
-	for _, i := range list {
-		if i == idx {
-			return true
-		}
-	}
-	return false
 }
 
 const (

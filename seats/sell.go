@@ -97,7 +97,7 @@ func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
 // refuseDeal says why a hold is not what a deal is about; nil if it is.
 func (s *Sale) refuseDeal(d Deal, h Hold) error {
 	gone := slices.Clone(d.Seats)
-	gone = slices.DeleteFunc(gone, func(idx int) bool { return contains(h.Seats, idx) })
+	gone = slices.DeleteFunc(gone, func(idx int) bool { return slices.Contains(h.Seats, idx) })
 	switch {
 	case len(gone) > 0 && d.Hold == h.ID:
 		return &Refusal{Code: CodeTaken, Seats: gone, Message: s.named(gone) + isOrAre(gone) + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
@@ -179,7 +179,7 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 			return Hold{}, nil
 		}
 		for _, idx := range b.still(h) {
-			if r := b.rows[idx]; r.state == Paying && contains(seats, idx) {
+			if r := b.rows[idx]; r.state == Paying && slices.Contains(seats, idx) {
 				b.set(idx, holder, row{state: Held, holder: holder, expiresAt: r.expiresAt})
 			}
 		}
@@ -214,7 +214,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) 
 			h = h.renew(d.Holder, b.now)
 			b.holds[d.Holder] = h
 		}
-		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(d.Seats, int(idx)) }))
+		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(d.Seats, int(idx)) }))
 		h.bought += len(d.Seats)
 		if d.Write != nil {
 			c.write = d.queue(d.Seats)

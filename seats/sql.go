@@ -411,8 +411,8 @@ func (b *batch) byHolder() []*command {
 // counted, or a holder has a hold already; or the event is not on sale; or a session
 // ends before the hold would.
 func refused(err error) bool {
-	return shutMeanwhile(err) || isConstraint(err, "every seat of a change passed the guard") || isConstraint(err, "remaining is never negative") ||
-		isConstraint(err, "hold_pkey") || isConstraint(err, "a hold ends no later than its session")
+	return shutMeanwhile(err) || IsConstraint(err, "every seat of a change passed the guard") || IsConstraint(err, "remaining is never negative") ||
+		IsConstraint(err, "hold_pkey") || IsConstraint(err, "a hold ends no later than its session")
 }
 
 // granted completes the answers by what only the database knows.

@@ -79,7 +79,7 @@ func (b *batch) listHold() *heldBy {
 // unkeep takes seats out of the wait list's hold, whose rows went to others.
 func (b *batch) unkeep(seats []int) {
 	if h := b.holds[waitList]; h != nil {
-		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return contains(seats, int(idx)) }))
+		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(seats, int(idx)) }))
 	}
 }
 

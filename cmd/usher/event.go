@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -280,11 +281,4 @@ func table(w io.Writer, list []seats.Listing) error {
 	return t.Flush()
 }
 
-// thousands writes 50000 as 50,000.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+var thousands = rush.Thousands

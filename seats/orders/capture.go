@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // What is captured is the order's, as far as its live tickets cost it, with the fees that do not go back: what was cancelled meanwhile goes back.
@@ -93,10 +92,4 @@ func (o *Orders) refund(ctx context.Context, p Payment, i intention) (again bool
 	_, err = o.db.Exec(ctx, refundedSQL, p.ID, i.refundID)
 	o.happened()
 	return false, err
-}
-
-// isConstraint tells whether err is the refusal of the constraint or index with this name.
-func isConstraint(err error, name string) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.ConstraintName == name
 }

@@ -168,10 +168,7 @@ func (o *Orders) cancelSome(ctx context.Context, e errand) (ended bool, err erro
 }
 
 func texts(ctx context.Context, db seats.DB, sql string, args ...any) ([]string, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := db.Query(ctx, sql, args...) // CollectRows returns its error
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // What is promised is voided, what is there goes back. What was there and did not become an order is told to the
@@ -176,7 +178,7 @@ func (o *Orders) late(ctx context.Context, p Payment, s Standing) (again bool, e
 	}
 	is, err := o.authorized(ctx, &p, s, payLost, payClosed)
 	switch {
-	case isConstraint(err, "one hold has one payment under way"):
+	case seats.IsConstraint(err, "one hold has one payment under way"):
 		return o.lose(ctx, p, s.Captured, reasonOrdered, "")
 	case err != nil || !is:
 		return false, err

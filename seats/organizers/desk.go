@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/seal"
@@ -60,9 +59,3 @@ func (d *Desk) As(ctx context.Context, m Member, f func(tx pgx.Tx) error) error 
 }
 
 func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
-
-// isConstraint tells whether err is the refusal of the constraint with this name.
-func isConstraint(err error, name string) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.ConstraintName == name
-}

@@ -122,7 +122,7 @@ var errKnown = errors.New("an organizer has this address already")
 // create adds an organizer; errKnown if the address is one's already. hash is of their password.
 func create(ctx context.Context, db seats.DB, n Newcomer, hash string) (s Session, err error) {
 	err = db.QueryRow(ctx, createOrganizerSQL, n.Email, n.Name, hash).Scan(&s.Organizer, &s.Epoch)
-	if isConstraint(err, "one address is one organizer") {
+	if seats.IsConstraint(err, "one address is one organizer") {
 		return s, errKnown
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // Colleague is a member as the others of the team see them.
@@ -51,7 +53,7 @@ func (d *Desk) Change(ctx context.Context, m Member, key string, wish []any, do 
 		}
 		return do(tx)
 	})
-	if isConstraint(err, "a team keeps an owner") {
+	if seats.IsConstraint(err, "a team keeps an owner") {
 		return ErrLastOwner
 	}
 	return err

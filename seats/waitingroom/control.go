@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/seal"
@@ -334,8 +333,7 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 		}
 		return c.note(ctx, tx, d.Room, "create", strings.Join(n.Events, ", "))
 	})
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.ConstraintName == "room_slug_key" {
+	if seats.IsConstraint(err, "room_slug_key") {
 		return "", ErrSlugTaken
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/usherbox/usher/cmd/usher/rush"
 )
 
 // Known names every fault, for a usage.
@@ -65,16 +67,16 @@ td:first-child{text-align:right;font-variant-numeric:tabular-nums;width:7rem}sma
 func count(x any) string {
 	switch x := x.(type) {
 	case int:
-		return thousands(int64(x))
+		return rush.Thousands(x)
 	case int64:
-		return thousands(x)
+		return rush.Thousands(int(x))
 	case float64:
-		return thousands(int64(math.Round(x)))
+		return rush.Thousands(int(math.Round(x)))
 	}
 	return fmt.Sprint(x)
 }
 
-func milliseconds(x float64) string { return thousands(int64(math.Round(x))) + " ms" }
+func milliseconds(x float64) string { return rush.Thousands(int(math.Round(x))) + " ms" }
 
 type counted struct {
 	N           int

@@ -71,10 +71,7 @@ func (r *run) settleMoney(ctx context.Context) error {
 }
 
 func texts(ctx context.Context, conn *pgx.Conn, sql string) ([]string, error) {
-	rows, err := conn.Query(ctx, sql)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := conn.Query(ctx, sql) // CollectRows returns its error
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 

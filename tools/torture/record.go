@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/usherbox/usher/cmd/usher/rush"
 )
 
 // recordHead is the table at whose end a run is written down.
@@ -23,7 +25,7 @@ func (p *Report) Record(file string, day time.Time) error {
 	}
 	end := at + endOfTable(string(text[at:]))
 	line := fmt.Sprintf("| %s | %d | %d, %d, %.0f s | %s | %s, %d kinds | %s | %s | %d |\n", day.Format(time.DateOnly), p.Seed, p.Nodes, p.Clients, p.Seconds,
-		thousands(int64(p.Operations)), thousands(int64(p.Faults)), len(p.ByFault), thousands(p.Snapshots), p.caught(), len(p.Violations))
+		rush.Thousands(p.Operations), rush.Thousands(p.Faults), len(p.ByFault), rush.Thousands(int(p.Snapshots)), p.caught(), len(p.Violations))
 	whole := string(text[:end]) + line + string(text[end:])
 	next := file + ".next"
 	return errors.Join(os.WriteFile(next, []byte(whole), 0o644), os.Rename(next, file)) //nolint:gosec // G306: everybody may read it
@@ -51,12 +53,4 @@ func (p *Report) caught() string {
 		}
 	}
 	return fmt.Sprintf("%d of %d", n, len(p.Mutants))
-}
-
-func thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -40,6 +40,6 @@ func (r *run) progress() string {
 	}
 	full := barWidth * served / len(r.people)
 	return fmt.Sprintf("[%s%s] %s of %s people, %s got seats, %s sold out, %d errors, %.0f s",
-		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), thousands(served), thousands(len(r.people)),
-		thousands(n[got]), thousands(n[toldSoldOut]), r.errors.Load(), time.Duration(r.now()).Seconds())
+		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), Thousands(served), Thousands(len(r.people)),
+		Thousands(n[got]), Thousands(n[toldSoldOut]), r.errors.Load(), time.Duration(r.now()).Seconds())
 }

@@ -104,27 +104,27 @@ func round2(f float64) float64 { return math.Round(f*100) / 100 }
 // Text writes the report for people.
 func (p *Report) Text(w io.Writer) error {
 	t := &textWriter{w: w}
-	t.line("%s people came; the last one was answered after %s.", thousands(p.People), seconds(p.Seconds))
+	t.line("%s people came; the last one was answered after %s.", Thousands(p.People), seconds(p.Seconds))
 	t.line("")
-	t.line("%10s got seats", thousands(p.Got))
-	t.line("%10s were told that it is sold out", thousands(p.SoldOut))
+	t.line("%10s got seats", Thousands(p.Got))
+	t.line("%10s were told that it is sold out", Thousands(p.SoldOut))
 	t.some(p.Refused, "were refused for another reason")
 	t.some(p.Lapsed, "let their time run out")
 	if p.Worked > 0 {
-		t.line("%10s did the work of a browser that is checked", thousands(p.Worked))
+		t.line("%10s did the work of a browser that is checked", Thousands(p.Worked))
 	}
 	t.line("")
-	t.line("%10s of %s seats are theirs at the end", thousands(p.taken), thousands(p.seats))
-	t.line("%10s seats sold twice", thousands(p.Oversold))
-	t.line("%10s untrue answers", thousands(p.Untrue))
-	t.line("%10s errors", thousands(p.Errors))
+	t.line("%10s of %s seats are theirs at the end", Thousands(p.taken), Thousands(p.seats))
+	t.line("%10s seats sold twice", Thousands(p.Oversold))
+	t.line("%10s untrue answers", Thousands(p.Untrue))
+	t.line("%10s errors", Thousands(p.Errors))
 	t.line("")
 	if p.Room != nil {
 		p.Room.text(t)
 	}
-	t.line("%10s requests, %s a second; %s claims a second", thousands(int(p.requests)), thousands(int(float64(p.requests)/p.Seconds)), thousands(int(p.ClaimsPerS)))
+	t.line("%10s requests, %s a second; %s claims a second", Thousands(int(p.requests)), Thousands(int(float64(p.requests)/p.Seconds)), Thousands(int(p.ClaimsPerS)))
 	if p.Orders > 0 {
-		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: within %s, %s a second", thousands(p.Orders), seconds(p.OrdersIn), thousands(int(p.OrdersPerS)))
+		t.line("%10s orders, from the hold by way of the page of the checkout to the tickets: within %s, %s a second", Thousands(p.Orders), seconds(p.OrdersIn), Thousands(int(p.OrdersPerS)))
 		t.line("%10s counted from the first person to the last confirmation, over HTTP, durably, mail queued with each; here are %d processors", "", runtime.NumCPU())
 		t.line("%10s orders a second are the published limit of the best-known open system for one event (pretix: %d a minute)", fmt.Sprintf("%.1f", p.Published), publishedPerMinute)
 	}
@@ -133,13 +133,13 @@ func (p *Report) Text(w io.Writer) error {
 		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
 	}
 	if p.Dead > 0 {
-		t.line("%10s sockets read nothing; the box office gave %s of them up", thousands(p.Dead), thousands(p.LetGo))
+		t.line("%10s sockets read nothing; the box office gave %s of them up", Thousands(p.Dead), Thousands(p.LetGo))
 	}
 	if p.Back > 0 {
-		t.line("%10s sockets ended and were opened again, the last one after %s", thousands(p.Back), ms(p.Away))
+		t.line("%10s sockets ended and were opened again, the last one after %s", Thousands(p.Back), ms(p.Away))
 	}
 	if p.Desks > 0 {
-		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", thousands(int(p.DeskNews)), p.DeskMB, thousands(p.Desks))
+		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", Thousands(int(p.DeskNews)), p.DeskMB, Thousands(p.Desks))
 	}
 	t.line("%10s of processor time for the crowd", seconds(p.CrowdCPU))
 	if p.ServerRSS > 0 {
@@ -168,7 +168,7 @@ func (t *textWriter) line(format string, args ...any) {
 
 func (t *textWriter) some(n int, what string) {
 	if n > 0 {
-		t.line("%10s %s", thousands(n), what)
+		t.line("%10s %s", Thousands(n), what)
 	}
 }
 
@@ -181,8 +181,8 @@ func ms(n float64) string {
 	return (time.Duration(n) * time.Millisecond).Truncate(time.Millisecond).String()
 }
 
-// thousands writes 50000 as 50,000.
-func thousands(n int) string {
+// Thousands writes 50000 as 50,000.
+func Thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

@@ -173,15 +173,15 @@ func (r *run) roomReport(seconds float64) *RoomReport {
 
 func (f *RoomReport) text(t *textWriter) {
 	t.line("")
-	t.line("%10s places in the lobby and %s in line; %s places given twice, %s to nobody", thousands(int(f.Lobby)), thousands(int(f.Line)), thousands(f.Doubles), thousands(f.Gaps))
-	t.line("%10s joins a second, half within %s, 99 %% within %s, from the arrival to the place", thousands(int(f.JoinsPerS)), ms(f.JoinP50), ms(f.JoinP99))
-	t.line("%10s looks at the line, %s a second, half within %s, 99 %% within %s", thousands(int(f.Looks)), thousands(int(f.LooksPerS)), ms(f.LookP50), ms(f.LookP99))
-	t.line("%10s numbers called, %s people let in, half within %s, 99 %% within %s", thousands(int(f.Called)), thousands(f.Admitted), ms(f.EnterP50), ms(f.EnterP99))
-	t.line("%10s did not come when called, or gave their place up (%s)", thousands(f.Away), thousands(f.LeftLine))
+	t.line("%10s places in the lobby and %s in line; %s places given twice, %s to nobody", Thousands(int(f.Lobby)), Thousands(int(f.Line)), Thousands(f.Doubles), Thousands(f.Gaps))
+	t.line("%10s joins a second, half within %s, 99 %% within %s, from the arrival to the place", Thousands(int(f.JoinsPerS)), ms(f.JoinP50), ms(f.JoinP99))
+	t.line("%10s looks at the line, %s a second, half within %s, 99 %% within %s", Thousands(int(f.Looks)), Thousands(int(f.LooksPerS)), ms(f.LookP50), ms(f.LookP99))
+	t.line("%10s numbers called, %s people let in, half within %s, 99 %% within %s", Thousands(int(f.Called)), Thousands(f.Admitted), ms(f.EnterP50), ms(f.EnterP99))
+	t.line("%10s did not come when called, or gave their place up (%s)", Thousands(f.Away), Thousands(f.LeftLine))
 	t.some(f.Late, "came too late after they were called")
 	t.some(f.Slow, "times somebody inside claimed when their time there was over")
-	t.line("%10s tried to come in before their turn; %s were let in before their number was called", thousands(f.TriedEarly), thousands(f.Early))
-	t.line("%10s numbers that do not follow from the draw", thousands(f.WrongNumbers))
-	t.line("%10s people inside at once at most, of %s slots", thousands(f.Inside), thousands(f.Slots))
+	t.line("%10s tried to come in before their turn; %s were let in before their number was called", Thousands(f.TriedEarly), Thousands(f.Early))
+	t.line("%10s numbers that do not follow from the draw", Thousands(f.WrongNumbers))
+	t.line("%10s people inside at once at most, of %s slots", Thousands(f.Inside), Thousands(f.Slots))
 	t.line("")
 }
