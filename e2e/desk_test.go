@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // as authenticator apps do
+	"crypto/sha1" // as authenticator apps do
 	"encoding/base32"
 	bytesof "encoding/binary"
 	"fmt"

@@ -33,7 +33,7 @@ func middle(visits []seen) (m seen) {
 	return m
 }
 
-func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nolint:paralleltest // it measures
+func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { // not parallel: it measures
 	for _, c := range []struct {
 		plan, seat string
 		section    int
@@ -63,7 +63,7 @@ func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { //nolint:p
 	}
 }
 
-func TestPhone_ADelayIsNoticed(t *testing.T) { //nolint:paralleltest // it measures
+func TestPhone_ADelayIsNoticed(t *testing.T) { // not parallel: it measures
 	slug := house.event(t, "theatre")
 	v := visitByPhone(t)
 	v.slow()

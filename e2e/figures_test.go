@@ -46,7 +46,7 @@ var allowed = map[int]figure{
 }
 
 // This test is not parallel: it measures.
-func TestMapFigures(t *testing.T) { //nolint:paralleltest // it measures
+func TestMapFigures(t *testing.T) { // not parallel: it measures
 	sizes, slowness, looks := []int{5_000}, []int{1}, looksAt[:1]
 	if *figures != "" {
 		sizes, slowness, looks = nil, []int{1, 4}, looksAt

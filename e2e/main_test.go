@@ -62,7 +62,7 @@ func openFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o755) //nolint:gosec // G302: others have to pass through
+	return dir, os.Chmod(dir, 0o755) // others have to pass through
 }
 
 func build(dir string) (string, error) {

@@ -209,7 +209,7 @@ func (v *phoneVisit) tapped(tap func()) (calls, styles, layouts float64) {
 }
 
 // This test is not parallel: a trace is of the whole browser.
-func TestPhone_PagesAndTapsStayCheap(t *testing.T) { //nolint:paralleltest // see above
+func TestPhone_PagesAndTapsStayCheap(t *testing.T) {
 	for _, c := range []struct {
 		plan, seat, other string
 		section           int

@@ -25,7 +25,7 @@ type Desks struct {
 
 	Limits *limit.Events // nil: pages do not show them
 
-	ctx    context.Context //nolint:containedctx // boards outlive the requests that begin them; Run ends them
+	ctx    context.Context // boards outlive the requests that begin them; Run ends them
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
 	open   atomic.Int32 // boards

@@ -88,7 +88,7 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 	header.Set("X-Accel-Buffering", "no") // a proxy in front must not collect it
 	feed := &feed{http.NewResponseController(w), w}
 	if err := feed.write("retry: 500\n\n"); err != nil {
-		return nil //nolint:nilerror // a page that is gone needs no news
+		return nil // a page that is gone needs no news
 	}
 	over, beat := time.After(feedFor), time.NewTicker(beats)
 	defer beat.Stop()
@@ -107,7 +107,7 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 			return nil
 		}
 		if err := feed.tell(told(s.Event, watch)); err != nil {
-			return nil //nolint:nilerror // the page is gone
+			return nil // the page is gone
 		}
 	}
 }

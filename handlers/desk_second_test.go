@@ -2,7 +2,7 @@ package handlers
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // as apps do
+	"crypto/sha1" // as apps do
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/json"

@@ -60,7 +60,7 @@ func (h *Handlers) newGuard() *http.CrossOriginProtection {
 func (h *Handlers) recovering(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // recover gives the value itself
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
 				h.about(w, r).Error("a handler panicked", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 				h.fail(w, r, errBroken)
 			}

@@ -213,12 +213,12 @@ func (h *Handlers) depart(w http.ResponseWriter, r *http.Request, room *waitingr
 func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (*waitingroom.Room, error) {
 	room := h.gate.Of(event)
 	if room == nil {
-		return nil, nil //nolint:nilnil // nobody is barred, and nothing failed
+		return nil, nil // nothing bars the visitor
 	}
 	holder, known := h.visitor(r)
 	if !known {
 		if room.State().Phase == waitingroom.PhaseThrough {
-			return nil, nil //nolint:nilnil // who only looks needs no slot
+			return nil, nil // looking needs no slot
 		}
 		return room, nil
 	}

@@ -31,7 +31,7 @@ func (h *Handlers) idOf(r *http.Request) string {
 			return id
 		}
 	}
-	return strconv.FormatUint(rand.Uint64(), 36) //nolint:gosec // G404: it tells requests apart and is no secret
+	return strconv.FormatUint(rand.Uint64(), 36) // it tells requests apart and is no secret
 }
 
 func noWord(r rune) bool {

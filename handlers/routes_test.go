@@ -173,7 +173,7 @@ func must[T any](value T, err error) T {
 }
 
 // Not parallel: it counts what the whole process allocates.
-func TestRoutes_MemoryIsFlatUnderLargeBodies(t *testing.T) { //nolint:paralleltest // see above
+func TestRoutes_MemoryIsFlatUnderLargeBodies(t *testing.T) {
 	w := newSite(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -201,7 +201,7 @@ type slow struct {
 
 func (s slow) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
-	if err == io.EOF { //nolint:errorlint // a reader gives the value itself
+	if err == io.EOF {
 		<-s.last
 	}
 	return n, err

@@ -33,7 +33,7 @@ func (h *Handlers) roomWork(w http.ResponseWriter, r *http.Request, room *waitin
 func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) (*waitingroom.Proof, error) {
 	text, s := r.PostFormValue("proof"), room.State()
 	if text == "" || !s.AsksWork() {
-		return nil, nil //nolint:nilnil // there is none, and nothing failed
+		return nil, nil // there is none
 	}
 	proof, err := waitingroom.ReadProof(text)
 	if err == nil {

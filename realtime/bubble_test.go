@@ -73,7 +73,7 @@ func startBubbleNode(t *testing.T, db *pgxpool.Pool, slug string) *bubbleNode {
 	if n.sale, err = n.office.Sale(t.Context(), slug); err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(n.serve)} //nolint:gosec // G112: nobody here is slow on purpose
+	server := &http.Server{Handler: http.HandlerFunc(n.serve)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(n.pipes) }()
 	n.stop = func() {

@@ -150,7 +150,7 @@ func (c *crowd) enter(dead bool) (net.Conn, error) {
 		return nil, err
 	}
 	r := bufio.NewReaderSize(conn, 512)
-	answer, err := http.ReadResponse(r, nil) //nolint:bodyclose // the body is the socket
+	answer, err := http.ReadResponse(r, nil) // the body is the socket
 	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
 		return nil, fmt.Errorf("%v, %w", answer, err)
 	}

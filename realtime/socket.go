@@ -575,7 +575,7 @@ func (w *watcher) hear() (ask, error) {
 	}
 	var buffer [mostAsk]byte
 	n, err := io.ReadFull(r, buffer[:])
-	switch err { //nolint:errorlint // ReadFull gives these as they are
+	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
 	case nil:
 		if _, err := io.Copy(io.Discard, r); err != nil {
@@ -586,7 +586,7 @@ func (w *watcher) hear() (ask, error) {
 	}
 	a, err := readAsk(buffer[:n])
 	if err != nil {
-		return ask{}, nil //nolint:nilerror // the page hears of it
+		return ask{}, nil // the page hears of it
 	}
 	return a, nil
 }

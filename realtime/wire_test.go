@@ -132,7 +132,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(frame)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
-		if _, err := decode(frame); err != nil && err != errNotAMessage { //nolint:errorlint // it is this one
+		if _, err := decode(frame); err != nil && err != errNotAMessage {
 			t.Error(err)
 		}
 		if !json.Valid(readable(frame)) {

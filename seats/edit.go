@@ -324,7 +324,7 @@ UPDATE category c SET price = n.price FROM unnest($2::bigint[]) WITH ORDINALITY 
 // same.
 func reprice(ctx context.Context, tx pgx.Tx, e Event, p *Plan, prices []int64) (plan *int64, err error) {
 	if slices.Equal(prices, pricesOf(p)) {
-		return nil, nil //nolint:nilnil // nothing changes, and nothing failed
+		return nil, nil // nothing changes
 	}
 	for i := range prices {
 		p.Categories[i].Price = prices[i]

@@ -73,7 +73,7 @@ func (c *call) dump(ctx context.Context, db *database, name string, to []age.Rec
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator names it
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ type openedBackup struct {
 
 // openBackup opens a backup, with the keys of age in a file if it is encrypted.
 func openBackup(name, identity string) (b openedBackup, err error) {
-	if b.file, err = os.Open(name); err != nil { //nolint:gosec // G304: the operator names it
+	if b.file, err = os.Open(name); err != nil {
 		return b, fmt.Errorf("the backup cannot be read: %w", err)
 	}
 	defer func() {
@@ -139,7 +139,7 @@ func openBackup(name, identity string) (b openedBackup, err error) {
 	if identity == "" {
 		return b, usageError{name + " is encrypted: name the file with its key with --identity"}
 	}
-	keys, err := os.Open(identity) //nolint:gosec // G304: the operator names it
+	keys, err := os.Open(identity)
 	if err != nil {
 		return b, err
 	}
@@ -259,7 +259,7 @@ func (c *call) postgres(ctx context.Context, db *database, in io.Reader, out io.
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // G204: a program of PostgreSQL
+	cmd := exec.CommandContext(ctx, path, args...)
 	var words strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &words
 	if err := cmd.Run(); err != nil {

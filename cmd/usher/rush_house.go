@@ -93,7 +93,7 @@ func (r *rushCall) housePlan(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Create(file) //nolint:gosec // G304: in a folder of our own
+	f, err := os.Create(file)
 	if err != nil {
 		return "", err
 	}

@@ -47,7 +47,7 @@ func (v *secretValue) read(env string, getenv func(string) string) error {
 	case direct != "" && file != "":
 		return usageError{fmt.Sprintf("%s and %s_FILE are both set; one is enough", env, env)}
 	case file != "":
-		text, err := os.ReadFile(file) //nolint:gosec // G304: the operator names it
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return usageError{fmt.Sprintf("%s_FILE cannot be read: %v", env, err)}
 		}

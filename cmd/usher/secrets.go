@@ -120,7 +120,7 @@ func makeKey(file string) (*seal.Box, error) {
 
 // writeKeys writes keys beside a file and puts them in place, so that nobody ever sees half of one.
 func writeKeys(file, keys string, put func(from, to string) error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // G301: the server's user walks through it
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // the server's user walks through it
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".") // for its owner only

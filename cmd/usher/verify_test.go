@@ -28,7 +28,7 @@ func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // G302: the server's user must be able to walk in
+	if err := os.Chmod(folder, 0o755); err != nil { // the server's user must be able to walk in
 		t.Fatal(err)
 	}
 	p, err := postgres.Start(t.Context(), folder, slog.New(slog.NewTextHandler(io.Discard, nil)))

@@ -57,7 +57,7 @@ func TestLimiter_RemembersOnlySoManyKeysAndTheBusyOnesLongest(t *testing.T) {
 	}
 }
 
-func TestLimiter_TakesWithoutAllocating(t *testing.T) { //nolint:paralleltest // it counts what the whole process allocates
+func TestLimiter_TakesWithoutAllocating(t *testing.T) { // not parallel: it counts what the whole process allocates
 	l, rate, now := limit.NewLimiter(1000), limit.Per(60, time.Minute), time.Now()
 	ip := netip.MustParseAddr("2001:db8::1")
 	if n := testing.AllocsPerRun(100, func() {

@@ -84,7 +84,7 @@ func TestADatabaseUserWhoMayMakeNoRolesIsToldWhatToAskForAndThenTheDeskWorks(t *
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := h.desk.Remove(t.Context(), h.ann, h.ann.Organizer, "n"); err != organizers.ErrLastOwner { //nolint:errorlint // it is that one itself
+	if err := h.desk.Remove(t.Context(), h.ann, h.ann.Organizer, "n"); err != organizers.ErrLastOwner {
 		t.Errorf("the last owner: %v", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // RFC 6238: what apps know; HMAC-SHA-1 is not broken
+	"crypto/sha1" // RFC 6238: what apps know; HMAC-SHA-1 is not broken
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/binary"

@@ -76,7 +76,7 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	}
 	d := &draft{name: m.Name, imported: true, idNames: [2]string{m.ID, m.ID}, shapes: slices.Clone(r.shapes)}
 	if err := d.room(len(list)); err != nil {
-		return nil, &Error{Reason: err.(*errAt).reason} //nolint:errorlint // room gives no other
+		return nil, &Error{Reason: err.(*errAt).reason}
 	}
 	if m.Row == "" {
 		nameRows(list)

@@ -8,7 +8,7 @@ import (
 )
 
 // Not parallel: it counts what the whole process allocates.
-func TestSurvey_TakesLittleMoreThanTheFile(t *testing.T) { //nolint:paralleltest // see above
+func TestSurvey_TakesLittleMoreThanTheFile(t *testing.T) {
 	lines := func(n int, line string) []byte {
 		return append([]byte("section,row,number,x,y"+strings.Repeat(",c", 15)+"\n"), bytes.Repeat([]byte(line+"\n"), n)...)
 	}

@@ -64,7 +64,7 @@ func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
 		err = closing
 	}
 	if err != nil {
-		return answer.StatusCode, nil //nolint:nilerror // the status is the answer, whatever became of the rest
+		return answer.StatusCode, nil // the status is the answer, whatever became of the rest
 	}
 	return answer.StatusCode, nil
 }

@@ -57,10 +57,10 @@ func start(ctx context.Context, program string, env []string, args ...string) (*
 		return nil, err
 	}
 	n := &node{program: program, dir: dir, log: &logged{}, stop: make(chan struct{})}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // G302: PostgreSQL may run as another user
+	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL may run as another user
 		return nil, err
 	}
-	n.cmd = exec.Command(program, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--demo=false"}, args...)...) //nolint:gosec // G204: it is the program under test
+	n.cmd = exec.Command(program, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--demo=false"}, args...)...)
 	n.cmd.Env = append(os.Environ(), env...)
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, in := io.Pipe()
@@ -106,7 +106,7 @@ func (n *node) event(slug, plan string, flags ...string) error {
 
 // run is another command of the program beside the node.
 func (n *node) run(ctx context.Context, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, n.program, append(args, "--data", filepath.Join(n.dir, "data"))...).CombinedOutput() //nolint:gosec // G204: as above
+	out, err := exec.CommandContext(ctx, n.program, append(args, "--data", filepath.Join(n.dir, "data"))...).CombinedOutput()
 	return string(out), err
 }
 

@@ -66,7 +66,7 @@ func TestAModuleThatCannotBeBundledIsRefusedWithItsPlace(t *testing.T) {
 }
 
 // This test is not parallel: where a program was started is the same for all of it.
-func TestScriptsAreThoseOfTheProgramWhereverItIsStarted(t *testing.T) { //nolint:paralleltest // it changes the folder
+func TestScriptsAreThoseOfTheProgramWhereverItIsStarted(t *testing.T) { // not parallel: it changes the folder
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("a.js", []byte("alien()"), 0o600); err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func clockEnv(library, file string) []string {
 // setClock writes how far the clock is ahead, in one piece.
 func setClock(file string, ahead time.Duration) error {
 	next := file + ".next"
-	if err := os.WriteFile(next, fmt.Appendf(nil, "%+.3f\n", ahead.Seconds()), 0o644); err != nil { //nolint:gosec // G306: the server's user reads it
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%+.3f\n", ahead.Seconds()), 0o644); err != nil { // the server's user reads it
 		return err
 	}
 	return os.Rename(next, file)

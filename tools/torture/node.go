@@ -40,7 +40,7 @@ type node struct {
 // newNode sets the proxies up. start starts the process.
 func newNode(number int, program, dir string, postgres func() (net.Conn, error), env []string) (*node, error) {
 	n := &node{number: number, program: program, dir: filepath.Join(dir, fmt.Sprint("node", number)), env: env, log: &tail{lines: map[string]int{}}}
-	err := os.MkdirAll(n.dir, 0o755) //nolint:gosec // G301: nothing secret is in it
+	err := os.MkdirAll(n.dir, 0o755) // nothing secret is in it
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (n *node) start(database string) error {
 	if n.running() {
 		return nil
 	}
-	cmd := exec.Command(n.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--claims-per-visitor", "0", "--data", n.dir, "--demo=false", //nolint:gosec // G204: it is this program
+	cmd := exec.Command(n.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--claims-per-visitor", "0", "--data", n.dir, "--demo=false",
 		"--sockets-per-address", "100000", "--joins-per-network", "0")
 	cmd.Env = append(append(withoutSettings(os.Environ()), n.env...), "DATABASE_URL="+n.dsn(database))
 	cmd.Stderr = n.log

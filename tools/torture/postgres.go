@@ -63,7 +63,7 @@ func startServer(ctx context.Context, fragile bool) (_ *Server, err error) {
 			err = errors.Join(err, s.remove())
 		}
 	}()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // G302: the server's user has to pass through
+	if err := os.Chmod(dir, 0o755); err != nil { // the server's user has to pass through
 		return nil, err
 	}
 	if err := s.weaken(fragile); err != nil {

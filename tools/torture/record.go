@@ -15,7 +15,7 @@ const recordHead = "| day | seed | nodes, clients, time | operations | faults | 
 
 // Record writes the run into the table of a file such as docs/torture-record.md, as its last line.
 func (p *Report) Record(file string, day time.Time) error {
-	text, err := os.ReadFile(file) //nolint:gosec // G304: the file is the operator's choice
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (p *Report) Record(file string, day time.Time) error {
 		rush.Thousands(p.Operations), rush.Thousands(p.Faults), len(p.ByFault), rush.Thousands(int(p.Snapshots)), p.caught(), len(p.Violations))
 	whole := string(text[:end]) + line + string(text[end:])
 	next := file + ".next"
-	return errors.Join(os.WriteFile(next, []byte(whole), 0o644), os.Rename(next, file)) //nolint:gosec // G306: everybody may read it
+	return errors.Join(os.WriteFile(next, []byte(whole), 0o644), os.Rename(next, file)) // everybody may read it
 }
 
 // endOfTable is where the lines of a table end at whose first the text begins.

@@ -54,7 +54,7 @@ func (w *watcher) follow(ctx context.Context) (within time.Duration) {
 		query = fmt.Sprintf("&epoch=%d&v=%d", w.picture.epoch, w.picture.version)
 	}
 	w.mu.Unlock()
-	conn, _, err := websocket.Dial(dialing, strings.Replace(n.url(), "http", "ws", 1)+"/events/"+eventSlug+"/live?format=1"+query, nil) //nolint:bodyclose // the library says not to
+	conn, _, err := websocket.Dial(dialing, strings.Replace(n.url(), "http", "ws", 1)+"/events/"+eventSlug+"/live?format=1"+query, nil) // the library closes the body
 	if err != nil {
 		return 0
 	}

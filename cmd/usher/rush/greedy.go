@@ -89,7 +89,7 @@ func (g *Greed) Run(ctx context.Context) (*GreedReport, error) {
 			defer l.close()
 			l.spread = true // as far as the box office believes a header about it
 			for n := range tries {
-				l.from = int32(n / g.Tries) //nolint:gosec // G115: there are fewer people
+				l.from = int32(n / g.Tries)
 				if err := r.try(ctx, l, n/g.Tries, n%g.Tries); err != nil && ctx.Err() == nil {
 					r.note(&r.report.Errors, "person %d: %v", n/g.Tries, err)
 				}

@@ -167,7 +167,7 @@ func readAll(from io.Reader, b []byte) ([]byte, error) {
 		}
 		n, err := from.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
-		if err == io.EOF { //nolint:errorlint // a reader gives io.EOF itself
+		if err == io.EOF {
 			return b, nil
 		}
 		if err != nil {

@@ -40,7 +40,7 @@ func StartServer(ctx context.Context, program string, watchers int) (*Server, er
 		return nil, err
 	}
 	s := &Server{program: program, dir: dir, exit: make(chan error, 1), log: &tail{}}
-	if err := errors.Join(os.Chmod(dir, 0o755), s.start(ctx, watchers)); err != nil { //nolint:gosec // G302: the server's user has to pass through
+	if err := errors.Join(os.Chmod(dir, 0o755), s.start(ctx, watchers)); err != nil { // the server's user has to pass through
 		ended := s.Stop()
 		if ctx.Err() != nil { // it was stopped in the middle of its start, which it may call a failure
 			return nil, ctx.Err()
@@ -53,7 +53,7 @@ func StartServer(ctx context.Context, program string, watchers int) (*Server, er
 var opened = regexp.MustCompile(`http://[0-9.]+:\d+`)
 
 func (s *Server) start(ctx context.Context, watchers int) error {
-	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.data(), "--demo=false", //nolint:gosec // G204: it is this program
+	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.data(), "--demo=false",
 		"--sockets-per-address", fmt.Sprint(watchers+100), "--joins-per-network", "0")
 	s.cmd.Env = withoutSettings(os.Environ())
 	s.cmd.Stderr = s.log
@@ -120,7 +120,7 @@ func (s *Server) do(ctx context.Context, args ...string) error {
 
 // ask is do, and returns what the command printed.
 func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.data())...) //nolint:gosec // G204: it is this program
+	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.data())...)
 	cmd.Env = withoutSettings(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
