@@ -40,7 +40,7 @@ CREATE TABLE plan (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- An event on sale and its rules. Written by seats; seats/waitingroom writes room_id, and seats/waitlist writes wait_list.
+-- An event on sale and its rules. Written by seats.
 -- Rarely written: what a crowd changes is in seat_state, hold and counter. A change of its rules adds a row to terms.
 CREATE TABLE event (
     id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1511,7 +1511,7 @@ CREATE INDEX share_by_event ON share (event_id, id);
 
 -- 15 Mail --------------------------------------------------------------------------------------------------------------
 
--- A mail to send. Queued in the transaction of what it is about, by the package of that; seats/mail sends it.
+-- A mail to send. Written by seats/mail. Other packages queue one in the statement of what it is about.
 -- Its text is made when it is sent, so that no personal data is stored twice. It is tried until it was sent or refused.
 CREATE TABLE mail (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -506,6 +506,27 @@ func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
 	o.Committed(e.ID, version)
 }
 
+const setRoomSQL = `UPDATE event SET room_id = $1 WHERE slug = ANY($2) AND room_id IS NULL`
+
+// SetRoom gives a waiting room to those of the events that have none, and returns how many these were.
+func SetRoom(ctx context.Context, tx pgx.Tx, room int64, slugs []string) (int, error) {
+	tag, err := tx.Exec(ctx, setRoomSQL, room, slugs)
+	if err != nil {
+		return 0, fmt.Errorf("seats: set waiting room: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}
+
+const setWaitlistSQL = `UPDATE event SET wait_list = $2 WHERE id = $1 AND wait_list <> $2`
+
+// SetWaitlist decides whether batches reserve the seats of an event that come back for its waiting list.
+func SetWaitlist(ctx context.Context, db DB, event int64, reserve bool) error {
+	if _, err := db.Exec(ctx, setWaitlistSQL, event, reserve); err != nil {
+		return fmt.Errorf("seats: set waiting list: %w", err)
+	}
+	return nil
+}
+
 // momentOf is a time as the database keeps it; the zero time is none.
 func momentOf(t time.Time) *time.Time {
 	if t.IsZero() {

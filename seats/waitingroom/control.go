@@ -288,8 +288,6 @@ UPDATE room SET mode = 'scheduled', phase = 'lobby', commitment = $2, committed_
 
 const createSlotsSQL = `INSERT INTO slot (room_id, slot) SELECT $1, generate_series(1, $2::integer)`
 
-const coverSQL = `UPDATE event SET room_id = $1 WHERE slug = ANY($2) AND room_id IS NULL`
-
 // Why a room cannot be made.
 var (
 	ErrSlugTaken = errors.New("another waiting room has this slug")
@@ -324,12 +322,12 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 		if _, err := tx.Exec(ctx, createSlotsSQL, d.Room, n.Slots); err != nil {
 			return err
 		}
-		covered, err := tx.Exec(ctx, coverSQL, d.Room, n.Events)
-		if err == nil && covered.RowsAffected() != int64(len(n.Events)) {
-			return ErrCovered
-		}
+		covered, err := seats.SetRoom(ctx, tx, d.Room, n.Events)
 		if err != nil {
 			return err
+		}
+		if covered != len(n.Events) {
+			return ErrCovered
 		}
 		return c.note(ctx, tx, d.Room, "create", strings.Join(n.Events, ", "))
 	})

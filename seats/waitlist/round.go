@@ -78,7 +78,7 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 	news = l.grew(s.Event.Slug, s.Remaining()) || news
 	open := st.open()
 	if keep := open && st.someone; keep != st.flagged {
-		if err := l.flag(ctx, event, keep); err != nil {
+		if err := seats.SetWaitlist(ctx, l.db, event, keep); err != nil {
 			return false, err
 		}
 		news = true

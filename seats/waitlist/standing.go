@@ -48,13 +48,3 @@ func (st standing) place() *time.Location {
 	}
 	return time.UTC
 }
-
-// Only this statement says whether seats that come back are kept.
-const flagSQL = `UPDATE event SET wait_list = $2 WHERE id = $1 AND wait_list <> $2`
-
-func (l *List) flag(ctx context.Context, event int64, keep bool) error {
-	if _, err := l.db.Exec(ctx, flagSQL, event, keep); err != nil {
-		return fmt.Errorf("waitlist: flag: %w", err)
-	}
-	return nil
-}

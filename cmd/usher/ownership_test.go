@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// owners names the one package that writes a table.
+var owners = map[string]string{
+	"migrations":          "migration",
+	"seats":               "added block category change counter event hold plan posted purchase_key question ready seat seat_state section session terms",
+	"seats/limit":         "event_limit",
+	"seats/mail":          "mail",
+	"seats/orders":        "cancellation confirmation door errand errand_order inbox intention mandate message order_key orders payment refund scan ticket ticket_key typed",
+	"seats/orders/credit": "credit_account credit_hold credit_transfer credit_voucher link",
+	"seats/orders/demo":   "demo_charge demo_news",
+	"seats/organizers":    "api_key attempt deed desk_device desk_key desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
+	"seats/sales":         "history refusal seen tally",
+	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
+	"seats/waitlist":      "entry offer wait_list wait_step",
+	"seats/webhooks":      "hook hook_secret notice",
+}
+
+// An access is a way in which the SQL of a package writes a table.
+type access struct{ pkg, verb, table string }
+
+const (
+	outbox  = "a mail is queued by the statement of what it is about: both are committed, or none, in one round trip"
+	inBatch = "a batch renews and ends the slots of its holders between their holds and the seats"
+)
+
+// exceptions are writes by another package than the owner, each with its reason. One that is not needed any more fails the test.
+var exceptions = map[access]string{
+	{"seats/organizers", "INSERT", "mail"}:     outbox,
+	{"seats/orders", "INSERT", "mail"}:         outbox,
+	{"seats/orders/credit", "INSERT", "mail"}:  outbox,
+	{"seats/waitingroom", "INSERT", "mail"}:    outbox,
+	{"seats/waitlist", "INSERT", "mail"}:       outbox,
+	{"seats", "UPDATE", "slot"}:                inBatch,
+	{"seats", "UPDATE", "admission"}:           inBatch,
+	{"seats", "DELETE", "typed"}:               "one hourly job deletes old forms of both kinds",
+	{"seats/orders", "UPDATE", "purchase_key"}: "a payment that ends takes its seats off the count in the statement that ends it",
+}
+
+var (
+	writing = regexp.MustCompile(`\b(?:(FOR|KEY|DO|OR|ON|BEFORE|AFTER)\s+)?(INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO|TRUNCATE(?:\s+TABLE)?|COPY)\s+(?:ONLY\s+)?"?(\w*)`)
+	created = regexp.MustCompile(`(?m)((?:^--.*\n)*)^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)
+	writer  = regexp.MustCompile(`\bWritten by (\w+(?:/\w+)*)`)
+)
+
+// accesses lists the writes in a piece of SQL, also those inside WITH. The table is empty where the program chooses it.
+func accesses(pkg, sql string) (found []access) {
+	for _, m := range writing.FindAllStringSubmatch(sql, -1) {
+		if m[1] == "" { // FOR UPDATE locks, DO UPDATE belongs to an INSERT
+			found = append(found, access{pkg, strings.Fields(m[2])[0], m[3]})
+		}
+	}
+	return found
+}
+
+// misplaced lists what is against the rule: one package writes a table.
+func misplaced(tables []string, writes map[access]bool, allowed map[access]string) (problems []string) {
+	ownerOf, written := map[string]string{}, map[string]bool{}
+	for pkg, names := range owners {
+		for _, name := range strings.Fields(names) {
+			ownerOf[name] = pkg
+		}
+	}
+	for w := range writes {
+		owner := ownerOf[w.table]
+		written[w.table] = written[w.table] || owner == w.pkg
+		if owner != w.pkg && allowed[w] == "" {
+			problems = append(problems, fmt.Sprintf("%s has %s on %q, which %q owns", w.pkg, w.verb, w.table, owner))
+		}
+	}
+	for name, owner := range ownerOf {
+		if !written[name] {
+			problems = append(problems, fmt.Sprintf("%s does not write %s, which it owns", owner, name))
+		}
+	}
+	for _, name := range tables {
+		if ownerOf[name] == "" {
+			problems = append(problems, name+" has no owner: write down which package writes it")
+		}
+	}
+	for a := range allowed {
+		if !writes[a] || ownerOf[a.table] == a.pkg {
+			problems = append(problems, fmt.Sprintf("the exception for %s of %s by %s is not needed", a.verb, a.table, a.pkg))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// allAccesses reads the strings of all packages.
+func allAccesses(t *testing.T) map[access]bool {
+	t.Helper()
+	all := map[access]bool{}
+	goFiles(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg, _ := filepath.Rel("../..", filepath.Dir(path))
+		pkg = filepath.ToSlash(pkg)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if n.Sel.Name == "CopyFrom" { // of pgx: its table is no SQL
+					all[access{pkg, "COPY", ""}] = true
+				}
+			case *ast.BasicLit:
+				sql, _ := strconv.Unquote(n.Value) // no text if it is a number
+				for _, a := range accesses(pkg, sql) {
+					all[a] = true
+				}
+			}
+			return true
+		})
+	})
+	return all
+}
+
+// schema lists the tables of the migrations, and for each the package that its comment names.
+func schema(t *testing.T) (tables []string, said map[string]string) {
+	t.Helper()
+	names, err := filepath.Glob("../../migrations/*.sql")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	said = map[string]string{}
+	for _, name := range names {
+		sql, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range created.FindAllStringSubmatch(string(sql), -1) {
+			tables = append(tables, m[2])
+			if by := writer.FindStringSubmatch(m[1]); by != nil {
+				said[m[2]] = by[1]
+			}
+		}
+	}
+	return tables, said
+}
+
+func TestTable_IsWrittenByItsOwner(t *testing.T) {
+	t.Parallel()
+	tables, said := schema(t)
+	for _, problem := range misplaced(tables, allAccesses(t), exceptions) {
+		t.Error(problem)
+	}
+	for _, name := range tables {
+		if !slices.Contains(strings.Fields(owners[said[name]]), name) {
+			t.Errorf("the comment above table %s says that %q writes it, which is not its owner", name, said[name])
+		}
+	}
+}
+
+func TestTable_PlantedWritersAreFound(t *testing.T) {
+	t.Parallel()
+	tables, _ := schema(t)
+	writes := allAccesses(t)
+	for _, planted := range []struct{ pkg, sql string }{
+		{"handlers", `UPDATE ticket SET idx = 1`},
+		{"seats/orders", "WITH won AS (\n    UPDATE\n  seat_state SET state = 4 RETURNING idx\n) SELECT idx FROM won"},
+		{"seats/orders", `WITH gone AS (DELETE FROM ONLY hold RETURNING id) SELECT count(*) FROM gone`},
+		{"seats/orders", `DELETE FROM mail WHERE sent_at IS NOT NULL`}, // it may queue mail, and no more
+		{"seats/webhooks", `MERGE INTO "orders" USING n ON true WHEN MATCHED THEN DO NOTHING`},
+		{"seats/verify", `TRUNCATE change`},
+		{"seats/organizers", `INSERT INTO nothing VALUES (1)`},
+		{"realtime", `INSERT INTO ` /* and a name */},
+	} {
+		more := maps.Clone(writes)
+		for _, a := range accesses(planted.pkg, planted.sql) {
+			more[a] = true
+		}
+		if len(misplaced(tables, more, exceptions)) != 1 {
+			t.Errorf("%s may run %s", planted.pkg, planted.sql)
+		}
+	}
+	for _, fine := range []string{`SELECT FROM seat_state FOR NO KEY UPDATE OF seat_state`, `CREATE TRIGGER x AFTER UPDATE ON orders`} {
+		if found := accesses("handlers", fine); len(found) > 0 {
+			t.Errorf("%s writes %v", fine, found)
+		}
+	}
+	idle := maps.Clone(exceptions)
+	idle[access{"seats/limit", "UPDATE", "orders"}] = "it was once so"
+	if len(misplaced(tables, writes, idle)) != 1 {
+		t.Error("an exception that is not needed was not noticed")
+	}
+	if len(misplaced(append(tables, "novelty"), writes, exceptions)) != 1 {
+		t.Error("a table without an owner was not noticed")
+	}
+}
