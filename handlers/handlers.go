@@ -26,6 +26,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -38,7 +39,7 @@ type Config struct {
 	Gate      *waitingroom.Gate
 	Waits     *waitlist.List
 	Hub       *realtime.Hub
-	Sessions  *seats.Sessions
+	Sessions  *sessions.Sessions
 	Orders    *orders.Orders
 	Credit    *credit.Ledger
 	Desk      *organizers.Desk
@@ -68,7 +69,7 @@ type Handlers struct {
 	gate       *waitingroom.Gate
 	waits      *waitlist.List
 	hub        *realtime.Hub
-	store      *seats.Sessions
+	store      *sessions.Sessions
 	orders     *orders.Orders
 	credit     *credit.Ledger
 	organizers *organizers.Desk
@@ -109,9 +110,6 @@ func New(c Config) http.Handler {
 
 func newHandlers(c Config) *Handlers {
 	h := &Handlers{office: c.Office, gate: c.Gate, waits: c.Waits, hub: c.Hub, store: c.Sessions, orders: c.Orders, credit: c.Credit, organizers: c.Desk, sales: c.Sales, desks: c.Desks, hooks: c.Hooks, card: c.DemoCard, stripe: c.Stripe, url: c.PublicURL, contact: c.Contact, log: c.Log}
-	if h.store != nil {
-		h.store.Office = h.office
-	}
 	h.guard, h.large = h.newGuard(), semaphore.NewWeighted(plan.MaxBytes)
 	if h.limits, h.joins = c.Limits, c.Joins; h.limits == nil {
 		h.limits = limit.NewEvents(nil, c.Log)

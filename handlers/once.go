@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 var (
@@ -37,11 +37,11 @@ func (h *Handlers) once(next handler) handler {
 			return next(w, r)
 		}
 		who := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.sessionToken(r), r.Header.Get("Authorization")}))
-		p := seats.Posted{Who: who[:], Key: key, Wish: wish}
+		p := sessions.Posted{Who: who[:], Key: key, Wish: wish}
 		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
 			first, answer, err := h.store.Post(r.Context(), p)
 			switch {
-			case errors.Is(err, seats.ErrOtherPost):
+			case errors.Is(err, sessions.ErrOtherPost):
 				return errOtherPost
 			case err != nil:
 				return err
@@ -62,7 +62,7 @@ func (h *Handlers) once(next handler) handler {
 
 // first does what a form says and keeps the answer. Whoever sent it may leave; what was begun is ended. An answer is
 // written last: what comes after it can go wrong and would be a second one.
-func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted, next handler) error {
+func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p sessions.Posted, next handler) error {
 	ctx := context.WithoutCancel(r.Context())
 	held := &heldAnswer{ResponseWriter: w, status: http.StatusOK}
 	if err := next(held, r.WithContext(ctx)); err != nil {
@@ -77,13 +77,13 @@ func (h *Handlers) first(w http.ResponseWriter, r *http.Request, p seats.Posted,
 }
 
 // settle keeps an answer for its repeats, or forgets the key of one that refuses.
-func (h *Handlers) settle(ctx context.Context, p seats.Posted, held *heldAnswer) error {
+func (h *Handlers) settle(ctx context.Context, p sessions.Posted, held *heldAnswer) error {
 	if held.status >= http.StatusBadRequest || held.undone {
 		return h.store.Unpost(ctx, p)
 	}
 	header := held.Header().Clone()
 	header.Del("Set-Cookie")
-	a := seats.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}
+	a := sessions.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}
 	if err := h.store.Answer(ctx, p, a); err != nil {
 		return errors.Join(err, h.store.Unpost(ctx, p))
 	}
@@ -91,7 +91,7 @@ func (h *Handlers) settle(ctx context.Context, p seats.Posted, held *heldAnswer)
 }
 
 // repeat answers as the first time. Who was let in by the first answer is let in by this one, too: it may have been lost.
-func (h *Handlers) repeat(w http.ResponseWriter, r *http.Request, a *seats.PostedAnswer) error {
+func (h *Handlers) repeat(w http.ResponseWriter, r *http.Request, a *sessions.PostedAnswer) error {
 	if a.Entered != "" {
 		r, err := h.visited(r)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 // answers counts what is observed.
@@ -37,7 +38,7 @@ func failing(t *testing.T, set ...func(*Handlers)) (url string, log *bytes.Buffe
 	t.Helper()
 	log = &bytes.Buffer{}
 	var mu sync.Mutex
-	h := newHandlers(Config{Sessions: seats.NewSessions(nil), Log: slog.New(slog.NewJSONHandler(&locked{mu: &mu, to: log}, nil))})
+	h := newHandlers(Config{Sessions: sessions.New(nil, nil), Log: slog.New(slog.NewJSONHandler(&locked{mu: &mu, to: log}, nil))})
 	for _, do := range set {
 		do(h)
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 const sessionLength = seats.SessionLength
 
 // newSessions sets sessions up. Over plain HTTP a browser keeps no secure cookie, so it gets another name and no promise.
-func newSessions(store *seats.Sessions, secure bool) *scs.SessionManager {
+func newSessions(store *sessions.Sessions, secure bool) *scs.SessionManager {
 	m := scs.New()
 	m.Store, m.Lifetime, m.Codec = store, sessionLength, codec{} // the store hashes tokens itself
 	m.Cookie.Name, m.Cookie.Secure = "usher", false
@@ -164,7 +165,7 @@ func (h *Handlers) newSession(r *http.Request, holder seats.ID) (welcome func(ht
 	return func(w http.ResponseWriter) string { h.welcome(w, token, end); return token }, nil
 }
 
-// newToken is a token nobody can guess that begins with the time: see seats.Sessions.
+// newToken is a token nobody can guess that begins with the time: see sessions.Sessions.
 func newToken() string { return strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + rand.Text() }
 
 // welcome writes the cookie of a new session as the session manager does, only quicker: a crowd of newcomers gets one each.

@@ -27,6 +27,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -76,7 +77,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	sold.Accept(orders.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
 	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
-	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Desks = NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
@@ -262,7 +263,7 @@ func TestTheCookieIsTheSessionsAndNothingElse(t *testing.T) {
 func TestAnEndedSessionIsNeverBroughtBack(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
-	store := seats.NewSessions(db)
+	store := sessions.New(db, nil)
 	end := time.Now().Add(time.Hour)
 	if err := store.Commit("token", []byte("a"), end); err != nil {
 		t.Fatal(err)

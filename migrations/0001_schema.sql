@@ -319,7 +319,7 @@ CREATE TABLE terms (
 
 -- 5 Session ------------------------------------------------------------------------------------------------------------
 
--- A browser session. Written by seats. A row is inserted once and never brought back after its end.
+-- A browser session. Written by seats/sessions. A row is inserted once and never brought back after its end.
 -- A visitor who only looks has none.
 CREATE TABLE session (
     token      text PRIMARY KEY,             -- SHA-256 of what the cookie carries
@@ -327,7 +327,7 @@ CREATE TABLE session (
     expires_at timestamptz NOT NULL
 ) WITH (fillfactor = 80);
 
--- A form that was sent with an idempotency key, and its answer, for a day. Written by seats.
+-- A form that was sent with an idempotency key, and its answer, for a day. Written by seats/sessions.
 -- Changes of seats, orders and money have keys of their own, stored with what they changed.
 CREATE TABLE posted (
     who    bytea NOT NULL,               -- SHA-256 of sender and address

@@ -40,7 +40,7 @@ type command struct {
 	wish    string  // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
-	visit  *visit           // the session it comes from; nil if none
+	visit  *Visit           // the session it comes from; nil if none
 	late   bool             // they are the best there are, expired ones included; see claim.go
 	missed int              // how often the seats chosen for it were gone; see best.go
 	tries  int              // batches that failed with it
@@ -96,7 +96,7 @@ func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 // put puts commands into the lane. It tells whether whoever brought them is to lead.
 func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	for _, c := range commands {
-		c.answer, c.visit = make(chan answer, 1), visitOf(ctx)
+		c.answer, c.visit = make(chan answer, 1), VisitOf(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

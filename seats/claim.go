@@ -28,7 +28,7 @@ type Wish struct {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *Nonsense, *Refusal, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, error) {
-	c := &command{claim: true, holder: holder, key: key, visit: visitOf(ctx)}
+	c := &command{claim: true, holder: holder, key: key, visit: VisitOf(ctx)}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}

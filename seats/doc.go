@@ -37,9 +37,9 @@
 // office. Offers of the waitlist and money that came late are let beyond it.
 //
 // P13 is a constraint of the hold row; the batch that writes a hold renews its session first, and so does the page while
-// the visitor holds seats (Sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Holds of no session,
+// the visitor holds seats (sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Holds of no session,
 // such as offers of the waitlist, have the end that was promised. A session that ends is
-// over first, then its seats are released, then its row is deleted (sessions.go); seats in payment stay until that ends.
+// over first, then its seats are released, then its row is deleted (package sessions); seats in payment stay until that ends.
 //
 // Package verify holds them against the database.
 //

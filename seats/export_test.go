@@ -40,7 +40,7 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []Wish) ([]error, error) {
 
 // ClaimAgain claims a seat as somebody does whose first batch failed.
 func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
-	c := &command{claim: true, holder: holder, seats: []int{idx}, tries: 1, visit: visitOf(ctx)}
+	c := &command{claim: true, holder: holder, seats: []int{idx}, tries: 1, visit: VisitOf(ctx)}
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
 	c.visit.begin()
 	_, err := s.do(ctx, c)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestAWrongDecisionDoesNotPassTheGuard(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 		})
 		t.Run(name+" for a newcomer", func(t *testing.T) {
 			t.Parallel()
-			store := seats.NewSessions(nil)
+			store := sessions.New(nil, nil)
 			ctx := store.Act(t.Context())
 			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now().Add(time.Hour) })
 			if _, err := behind(t).Claim(ctx, seats.NewID(), "key", w); err != nil {
@@ -76,7 +77,7 @@ func TestASeatWhoseTimeIsUpIsGrantedThoughNobodyAnnouncedIt(t *testing.T) {
 			if _, err := b.db.Exec(t.Context(), over); err != nil {
 				t.Fatal(err)
 			}
-			store := seats.NewSessions(nil)
+			store := sessions.New(nil, nil)
 			ctx := store.Act(t.Context())
 			store.Newcomer(ctx, func() (string, []byte, time.Time) { return seats.NewID().String(), []byte{}, time.Now().Add(time.Hour) })
 			if _, err := b.sale.Claim(ctx, seats.NewID(), "key", w); err != nil {

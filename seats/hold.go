@@ -325,3 +325,51 @@ func (b *batch) over(r row) row {
 	}
 	return row{state: Lapsed, holder: r.holder, expiresAt: r.expiresAt}
 }
+
+const heldEventsSQL = `
+SELECT e.slug
+  FROM event e,
+       LATERAL (SELECT seats FROM hold WHERE event_id = e.id AND holder = $1 AND cardinality(seats) > 0 OFFSET 0) h
+ WHERE EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
+                      LATERAL (SELECT state, holder FROM seat_state WHERE event_id = e.id AND idx = n.idx OFFSET 0) s
+                WHERE s.holder = $1 AND s.state IN (1, 2) /* held, lapsed */)`
+
+// ReleaseAll releases what a visitor holds in every event. Seats in payment stay.
+func (o *Office) ReleaseAll(ctx context.Context, holder ID) error {
+	slugs, err := o.heldEvents(ctx, holder)
+	if err != nil {
+		return err
+	}
+	for _, slug := range slugs {
+		if err := o.releaseIn(ctx, slug, holder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Office) heldEvents(ctx context.Context, holder ID) ([]string, error) {
+	rows, err := o.db.Query(ctx, heldEventsSQL, holder)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// releaseIn releases what a visitor holds of an event.
+func (o *Office) releaseIn(ctx context.Context, slug string, holder ID) error {
+	s, err := o.Sale(ctx, slug)
+	if err != nil {
+		return err
+	}
+	c := &command{holder: holder}
+	c.decide = func(b *batch) (Hold, error) {
+		hold, err := b.release(c, nil)
+		if errors.Is(err, ErrNoHold) { // it was released meanwhile
+			return Hold{}, nil
+		}
+		return hold, err
+	}
+	_, err = s.do(WithVisit(ctx, nil), c) // whichever session the request came from
+	return err
+}

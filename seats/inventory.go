@@ -424,9 +424,6 @@ func (o *Office) wakeOpening() {
 // purgeEvery is how often rows that nobody will ask for again are deleted.
 const purgeEvery = time.Hour
 
-// A key is good for a day.
-const purgePostedSQL = `DELETE FROM posted WHERE since < clock_timestamp() - interval '1 day'`
-
 const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
 
 // A hold that ended a day ago, has no seat any more and bought none was kept for its answers only. A row that a batch has
@@ -442,7 +439,7 @@ DELETE FROM hold
                            WHERE s.holder = h.holder)
           FOR UPDATE SKIP LOCKED)`
 
-// purge deletes sessions that are over and holds that ended long ago, until ctx is done. Safe on all nodes at once.
+// purge deletes holds that ended long ago, until ctx is done. Safe on all nodes at once.
 func (o *Office) purge(ctx context.Context) error {
 	ticker := time.NewTicker(purgeEvery)
 	defer ticker.Stop()
@@ -453,16 +450,16 @@ func (o *Office) purge(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := o.Purge(ctx); err != nil && ctx.Err() == nil {
-			o.log.Warn("old sessions and holds stay until the next hour", "error", err)
+			o.log.Warn("old holds stay until the next hour", "error", err)
 		}
 	}
 }
 
-// Purge deletes what is over: sessions, with the seats that their visitors did not come back for, keys of forms, what was
-// typed into them, and the rows of holds that ended a day ago and have no seat any more. One that fails hinders no other.
+// Purge deletes what was typed into forms a day ago, and the rows of holds that ended a day ago and have no seat any more. One
+// that fails hinders no other.
 func (o *Office) Purge(ctx context.Context) error {
-	errs := []error{o.endSessions(ctx)}
-	for _, sql := range []string{purgePostedSQL, purgeTypedSQL, purgeHoldsSQL} {
+	var errs []error
+	for _, sql := range []string{purgeTypedSQL, purgeHoldsSQL} {
 		if _, err := o.db.Exec(ctx, sql); err != nil {
 			errs = append(errs, fmt.Errorf("seats: purge: %w", err))
 		}

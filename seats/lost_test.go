@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 // deaf is a connection that ends when the answer to a COMMIT comes, before anybody read it.
@@ -145,7 +146,7 @@ func TestSwift_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
 			return err == nil
 		})
 	}
-	store := seats.NewSessions(db)
+	store := sessions.New(db, nil)
 	ctx := store.Act(t.Context())
 	store.Newcomer(ctx, func() (string, []byte, time.Time) { return "then.secret", []byte("data"), time.Unix(4e9, 0) })
 	if _, err := sale.Claim(ctx, seats.NewID(), string(of.marked), seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {

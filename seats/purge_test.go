@@ -1,10 +1,12 @@
 package seats_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestPurgeDeletesOnlyWhatIsOver(t *testing.T) {
@@ -25,18 +27,18 @@ func TestPurgeDeletesOnlyWhatIsOver(t *testing.T) {
 	if _, err := b.db.Exec(t.Context(), `UPDATE hold SET expires_at = expires_at - interval '2 days' WHERE holder = $1`, holders[1]); err != nil {
 		t.Fatal(err)
 	}
-	store := seats.NewSessions(b.db)
+	store := sessions.New(b.db, nil)
 	for token, end := range map[string]time.Time{"old": time.Now().Add(-time.Minute), "new": time.Now().Add(time.Hour)} {
 		if err := store.Commit(token, []byte("{}"), end); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.office.Purge(t.Context()); err != nil {
+	if err := errors.Join(b.office.Purge(t.Context()), store.Purge(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	var holds, sessions int
-	err := b.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM hold), (SELECT count(*) FROM session)`).Scan(&holds, &sessions)
-	if err != nil || holds != 2 || sessions != 1 {
-		t.Errorf("%d holds and %d sessions are left, %v; want 2 and 1", holds, sessions, err)
+	var holds, rows int
+	err := b.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM hold), (SELECT count(*) FROM session)`).Scan(&holds, &rows)
+	if err != nil || holds != 2 || rows != 1 {
+		t.Errorf("%d holds and %d sessions are left, %v; want 2 and 1", holds, rows, err)
 	}
 }

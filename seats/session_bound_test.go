@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 // visitor claims as somebody whose session ends at a time: first as a newcomer, later with the same token.
-func visitor(t *testing.T, store *seats.Sessions, token string, end time.Time) context.Context {
+func visitor(t *testing.T, store *sessions.Sessions, token string, end time.Time) context.Context {
 	t.Helper()
 	ctx := store.Act(t.Context())
 	if _, found, err := store.FindCtx(ctx, token); err != nil {
@@ -24,7 +25,7 @@ func TestHold_NeverOutlivesItsSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 3))
 	_, other := node(t, b.db)
-	store := seats.NewSessions(b.db)
+	store := sessions.New(b.db, nil)
 	end := time.Now().Add(30 * time.Minute).Truncate(time.Microsecond)
 	for i, w := range []seats.Wish{{Seats: []string{"Stalls/A/1"}}, {Seats: []string{"Stalls/A/3", "Stalls/A/4"}}, {Best: 1}} {
 		sale := []*seats.Sale{b.sale, other, b.sale}[i]
@@ -44,7 +45,7 @@ func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {
 	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 1))
 	_, other := node(t, b.db)
 	token, who := seats.NewID().String(), seats.NewID()
-	here, there := seats.NewSessions(b.db), seats.NewSessions(b.db)
+	here, there := sessions.New(b.db, nil), sessions.New(b.db, nil)
 	if _, err := b.sale.Claim(visitor(t, here, token, time.Now().Add(seats.SessionLength)), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,19 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 // guest is a visitor with a session that says who they are, as those of the site do.
 type guest struct {
-	store *seats.Sessions
+	store *sessions.Sessions
 	token string
 	id    seats.ID
 }
 
 // guest is somebody new at the bench's node.
 func (b *bench) guest() guest {
-	store := seats.NewSessions(b.db)
-	store.Office = b.office
-	return guest{store, seats.NewID().String(), seats.NewID()}
+	return guest{sessions.New(b.db, b.office), seats.NewID().String(), seats.NewID()}
 }
 
 // claim claims seats of an event and makes the session with the first of them.
@@ -82,7 +81,7 @@ func TestSession_EndingItReleasesItsSeats(t *testing.T) {
 	if _, err := b.db.Exec(t.Context(), `UPDATE event SET wait_list = true WHERE slug = 'matinee'`); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := guest{seats.NewSessions(b.db), ann.token, ann.id}
+	elsewhere := guest{sessions.New(b.db, nil), ann.token, ann.id}
 	elsewhere.mustClaim(t, other, "Stalls/A/4") // from now on that node remembers the session
 
 	for _, g := range []guest{ann, pays} {
@@ -185,7 +184,7 @@ WITH over AS (UPDATE hold SET session_ends = expires_at WHERE holder = $1)
 UPDATE session SET expires_at = clock_timestamp() - interval '9 minutes' WHERE encode(data, 'escape') LIKE '%' || $1 || '%'`, gone.id.String()); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.office.Purge(t.Context()); err != nil {
+	if err := stays.store.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.count(t, `seat_state WHERE idx = 0 AND state = 0 AND holder IS NULL OR idx = 2 AND state = 2 /* lapsed */ AND holder = $1`, stays.id); n != 2 {
@@ -255,7 +254,7 @@ func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 			t.Fatal(sql, err)
 		}
 	}
-	if err := b.office.Purge(t.Context()); err == nil {
+	if err := gone.store.Purge(t.Context()); err == nil {
 		t.Error("nobody is told that a session could not end")
 	}
 	if n := b.count(t, `seat_state WHERE holder = $1`, gone.id); n > 0 {

@@ -1,12 +1,63 @@
 package seats
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
+
+// Visit is the session of a request that changes seats. The batch looks whether its row is still there, renews it, or writes
+// that of a newcomer with the claim that won (package sessions).
+type Visit struct {
+	Sessions interface { // what its node remembers
+		Remember(key string, data []byte)
+		Forget(key string)
+	}
+	Found    string   // the key of its row as it was found; empty if it was not
+	Newcomer Newcomer // nothing is stored of the visitor; nil if something is
+
+	fresh *session // of a newcomer
+}
+
+// Newcomer makes the session of a visitor with an id made a moment ago: the key of its row, its data and its end.
+type Newcomer func() (key string, data []byte, end time.Time)
+
+// SessionLength is how long a session lasts that holds nothing. One that does is renewed.
+const SessionLength = 24 * time.Hour
+
+// begin makes the session of a newcomer.
+func (v *Visit) begin() {
+	if v.isNew() {
+		key, data, end := v.Newcomer()
+		v.fresh = &session{key, data, end}
+	}
+}
+
+// isNew reports whether the visitor has no stored session.
+func (v *Visit) isNew() bool { return v != nil && v.Newcomer != nil }
+
+// session is a session row.
+type session struct {
+	key  string
+	data []byte
+	end  time.Time
+}
+
+type visitKey struct{}
+
+// WithVisit is the context of a request of this session; nil for one of no session.
+func WithVisit(ctx context.Context, v *Visit) context.Context {
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+// VisitOf is the session that a request comes from; nil if none.
+func VisitOf(ctx context.Context) *Visit {
+	v, _ := ctx.Value(visitKey{}).(*Visit)
+	return v
+}
 
 const liveSessionsSQL = `
 SELECT live.token, live.expires_at
@@ -18,8 +69,8 @@ SELECT live.token, live.expires_at
 func (b *batch) queueVisits(q *pgx.Batch) {
 	var keys []string
 	for _, c := range b.commands {
-		if c.visit != nil && c.visit.found != "" {
-			keys = append(keys, c.visit.found)
+		if c.visit != nil && c.visit.Found != "" {
+			keys = append(keys, c.visit.Found)
 		}
 	}
 	if len(keys) == 0 {
@@ -39,13 +90,13 @@ func (b *batch) queueVisits(q *pgx.Batch) {
 
 // ended tells whether the command's session ended behind this node's back.
 func (b *batch) ended(c *command) bool {
-	if c.visit == nil || c.visit.found == "" {
+	if c.visit == nil || c.visit.Found == "" {
 		return false
 	}
-	if _, there := b.visits[c.visit.found]; there {
+	if _, there := b.visits[c.visit.Found]; there {
 		return false
 	}
-	c.visit.store.forget(c.visit.found)
+	c.visit.Sessions.Forget(c.visit.Found)
 	return true
 }
 
@@ -61,7 +112,7 @@ func (b *batch) bind(c *command, h *heldBy) {
 			if b.renewed == nil {
 				b.renewed = map[string]time.Time{}
 			}
-			b.visits[c.visit.found], b.renewed[c.visit.found] = end, end
+			b.visits[c.visit.Found], b.renewed[c.visit.Found] = end, end
 		}
 		h.session = &end
 	default:
@@ -82,12 +133,12 @@ func (b *batch) visitEnd(c *command) (end time.Time, there bool) {
 	if c.visit == nil {
 		return end, false
 	}
-	end, there = b.visits[c.visit.found]
+	end, there = b.visits[c.visit.Found]
 	return end, there
 }
 
 // ends returns when the new session of a newcomer ends; nil if there is none.
-func (v *visit) ends() *time.Time {
+func (v *Visit) ends() *time.Time {
 	if v == nil || v.fresh == nil {
 		return nil
 	}
@@ -162,7 +213,7 @@ func (b *batch) queueLostSessions(q *pgx.Batch) {
 func (b *batch) rememberVisits() {
 	for i, c := range b.commands {
 		if c.visit != nil && c.visit.fresh != nil && b.answers[i].err == nil {
-			c.visit.store.remember(c.visit.fresh.key, c.visit.fresh.data)
+			c.visit.Sessions.Remember(c.visit.fresh.key, c.visit.fresh.data)
 		}
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestASessionThatWasWrittenThoughTheAnswerWasLostIsNotInTheWay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
-	store := seats.NewSessions(b.db)
+	store := sessions.New(b.db, nil)
 	visit := func() context.Context {
 		ctx := store.Act(t.Context())
 		store.Newcomer(ctx, func() (string, []byte, time.Time) { return "then.secret", []byte("data"), time.Unix(4e9, 0) })

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -26,6 +27,7 @@ type house struct {
 	db         *database
 	log        *slog.Logger
 	office     *seats.Office
+	sessions   *sessions.Sessions
 	bell       *realtime.Bell
 	hub        *realtime.Hub
 	feed       *realtime.Feed
@@ -41,6 +43,7 @@ type house struct {
 // build makes each part of those that it needs.
 func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *house {
 	h := &house{db: db, log: log, office: seats.NewOffice(db.pool, log), bell: realtime.NewBell(db.dsn, log), hub: realtime.NewHub()}
+	h.sessions = sessions.New(db.pool, h.office)
 	h.hub.SocketsPerAddress, h.hub.Log, h.hub.Tell = cfg.Sockets, log, h.bell.Tell
 	h.feed = realtime.NewFeed(db.dsn, h.office, h.hub, log)
 	h.rooms = waitingroom.New(db.pool, db.dsn, log)
@@ -84,7 +87,7 @@ func (h *house) introduce() {
 // pages answers everybody. observe hears how long each answer took, and unready says why nobody should come here.
 func (h *house) pages(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
-		Office: h.office, Gate: h.rooms, Waits: h.waits, Hub: h.hub, Sessions: seats.NewSessions(h.db.pool), Orders: h.sold, Credit: h.purse,
+		Office: h.office, Gate: h.rooms, Waits: h.waits, Hub: h.hub, Sessions: h.sessions, Orders: h.sold, Credit: h.purse,
 		Desk: h.organizers, Sales: h.sales, Desks: h.desks, Hooks: h.hooks, Limits: h.limits, DemoCard: h.card, Stripe: h.webhook,
 		Log: h.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,

@@ -19,6 +19,7 @@ const module = "github.com/usherbox/usher/"
 var layers = map[string][]string{
 	"seats":                          {},
 	"seats/database":                 {"seats"},
+	"seats/sessions":                 {"seats"},
 	"seats/plan":                     {"seats"},
 	"seats/seatstest":                {"seats", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
@@ -38,12 +39,12 @@ var layers = map[string][]string{
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats", "seats/database"},
 	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/organizers", "seats/sales", "seats/webhooks", "seats/plan", "static"},
-	"handlers":                       {"seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "static"},
+	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/database", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "realtime", "handlers", "views", "static", "migrations"},
 	"e2e":                            {},
 }
 
@@ -61,7 +62,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/database", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/database", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -18,7 +18,7 @@ import (
 // owners names the one package that writes a table.
 var owners = map[string]string{
 	"migrations":          "migration",
-	"seats":               "added block category change counter event hold plan posted purchase_key question ready seat seat_state section session terms",
+	"seats":               "added block category change counter event hold plan purchase_key question ready seat seat_state section terms",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
 	"seats/orders":        "cancellation confirmation door errand errand_order inbox intention mandate message order_key orders payment refund scan ticket ticket_key typed",
@@ -26,6 +26,7 @@ var owners = map[string]string{
 	"seats/orders/demo":   "demo_charge demo_news",
 	"seats/organizers":    "api_key attempt deed desk_device desk_key desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
 	"seats/sales":         "history refusal seen tally",
+	"seats/sessions":      "posted session",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
 	"seats/waitlist":      "entry offer wait_list wait_step",
 	"seats/webhooks":      "hook hook_secret notice",
@@ -48,6 +49,8 @@ var exceptions = map[access]string{
 	{"seats/waitlist", "INSERT", "mail"}:       outbox,
 	{"seats", "UPDATE", "slot"}:                inBatch,
 	{"seats", "UPDATE", "admission"}:           inBatch,
+	{"seats", "INSERT", "session"}:             "a batch writes the session of a newcomer with the claim that won",
+	{"seats", "UPDATE", "session"}:             "a batch renews the session of a visitor with their hold",
 	{"seats", "DELETE", "typed"}:               "one hourly job deletes old forms of both kinds",
 	{"seats/orders", "UPDATE", "purchase_key"}: "a payment that ends takes its seats off the count in the statement that ends it",
 }

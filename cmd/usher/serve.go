@@ -73,6 +73,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 
 	crew := newCrew()
 	crew.start(ctx, "office", h.office.Run)
+	crew.start(ctx, "sessions", func(ctx context.Context) error { return h.sessions.Run(ctx, log) })
 	crew.start(ctx, "bell", h.bell.Run)
 	crew.start(ctx, "feed", h.feed.Run)
 	crew.start(ctx, "hub", h.hub.Run)

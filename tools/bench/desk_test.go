@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -43,7 +44,7 @@ func newStaffed(b *testing.B) *staffed {
 		desks.Changed(s)
 	}
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
+		Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	start(b, desks.Run) // ends before the server, whose requests their feeds are

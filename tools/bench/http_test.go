@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -70,7 +71,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: seats.NewSessions(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -45,7 +46,7 @@ func newWaited(b *testing.B) *waited {
 		hub.Changed(s)
 		lists.Changed(s)
 	}
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: seats.NewSessions(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	letters := handlers.Letters{Office: o, Orders: sold, Waits: lists, URL: server.URL}
 	outbox := &mail.Outbox{DB: db, Log: quiet, Wake: sold.MailWritten(), By: nowhere{}, Write: letters.Write}

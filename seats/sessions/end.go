@@ -1,0 +1,149 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// The end of a session releases what its visitor holds, because the visitor cannot come back for it, as if they had released it
+// themselves. First the row says that the session is over, so that no claim of it wins from then on; then the seats are
+// released; then the row is deleted. A node that dies on the way leaves a session that is over, whose holds end by
+// themselves and whose seats a purge releases. Nothing else is locked while a session is. Seats in payment stay until that
+// ends. Signing in and out gives a session another token and is not its end.
+
+// holderIn reads the visitor from the data of a session, which is JSON.
+const holderIn = `substring(encode(data, 'escape') FROM '"holder":"([0-9a-f-]{36})"')::uuid`
+
+// A batch that saw the session has it locked until its claim is written.
+const lockSessionSQL = `SELECT ` + holderIn + ` FROM session WHERE token = $1 FOR UPDATE`
+
+const overSQL = `UPDATE session SET expires_at = least(expires_at, clock_timestamp()) WHERE token = $1`
+
+// end ends a session, releases its visitor's seats and deletes its row.
+func (s *Sessions) end(ctx context.Context, key string) error {
+	var holder *seats.ID
+	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, lockSessionSQL, key).Scan(&holder); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, overSQL, key)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err == nil && holder != nil {
+		err = s.office.ReleaseAll(ctx, *holder)
+	}
+	if err == nil {
+		_, err = s.db.Exec(ctx, deleteSessionSQL, key)
+	}
+	if err != nil {
+		return fmt.Errorf("sessions: end session: %w", err)
+	}
+	return nil
+}
+
+// Visitors of sessions who have seats that are not in payment, and whether their hold is over: then no other visitor claimed the seats
+// since.
+const leftHoldersSQL = `
+SELECT h.holder, h.expires_at < statement_timestamp()
+  FROM hold h
+ WHERE h.session_ends IS NOT NULL
+   AND EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
+                      LATERAL (SELECT state, holder FROM seat_state WHERE event_id = h.event_id AND idx = n.idx OFFSET 0) s
+                WHERE s.holder = h.holder AND s.state IN (1, 2) /* held, lapsed */)`
+
+const endedSessionsSQL = `SELECT token, ` + holderIn + `, statement_timestamp() FROM session WHERE expires_at < statement_timestamp()`
+
+const purgeSessionsSQL = `DELETE FROM session WHERE expires_at < $1 AND token <> ALL($2)`
+
+// endAll deletes the sessions that are over. It joins them with their seats itself: the planner is told to make plans
+// for few rows. Those whose seats cannot be released stay, and so do those that a node left with a live hold when it died.
+func (s *Sessions) endAll(ctx context.Context) error {
+	left := map[seats.ID]bool{} // whether the hold is over
+	var holder, of *seats.ID
+	var over bool
+	var keys []string
+	var key string
+	var now *time.Time
+	stay := []string{}
+	rows, err := s.db.Query(ctx, leftHoldersSQL)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, []any{&holder, &over}, func() error {
+			before, known := left[*holder]
+			left[*holder] = over && (before || !known)
+			return nil
+		})
+	}
+	if err == nil {
+		rows, err = s.db.Query(ctx, endedSessionsSQL)
+	}
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, []any{&key, &of, &now}, func() error {
+			if of == nil {
+				return nil
+			}
+			if over, has := left[*of]; over {
+				keys = append(keys, key)
+			} else if has {
+				stay = append(stay, key)
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("sessions: find sessions that are over: %w", err)
+	}
+	var failed []error
+	for _, key := range keys {
+		if err := s.end(ctx, key); err != nil {
+			failed, stay = append(failed, err), append(stay, key)
+		}
+	}
+	if _, err := s.db.Exec(ctx, purgeSessionsSQL, now, stay); err != nil { // of none, nothing
+		return fmt.Errorf("sessions: purge sessions: %w", err)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("sessions: %d sessions stay, the first because of: %w", len(failed), failed[0])
+	}
+	return nil
+}
+
+// purgeEvery is how often sessions and keys that are over are deleted.
+const purgeEvery = time.Hour
+
+// Run purges once in an hour, until ctx is done. It is safe on all nodes at once.
+func (s *Sessions) Run(ctx context.Context, log *slog.Logger) error {
+	ticker := time.NewTicker(purgeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("old sessions stay until the next hour", "error", err)
+		}
+	}
+}
+
+// A key is good for a day.
+const purgePostedSQL = `DELETE FROM posted WHERE since < clock_timestamp() - interval '1 day'`
+
+// Purge deletes sessions that are over, with the seats that their visitors did not come back for, and old keys of forms.
+func (s *Sessions) Purge(ctx context.Context) error {
+	err := s.endAll(ctx)
+	if _, posted := s.db.Exec(ctx, purgePostedSQL); posted != nil {
+		err = errors.Join(err, fmt.Errorf("sessions: purge keys of forms: %w", posted))
+	}
+	return err
+}
