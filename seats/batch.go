@@ -30,7 +30,7 @@ type command struct {
 	decide func(*batch) (Hold, error)
 
 	claim   bool    // it claims seats: see sql.go
-	sells   bool    // it sells what its holder has: see slot.go
+	sells   bool    // it sells what its holder has: see admission.go
 	from    ID      // another holder whose seats it moves; none for most
 	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
 	entries []int64 // of the wait list, that are offered something
@@ -454,12 +454,12 @@ type batch struct {
 	now       time.Time // the database's clock, read after the last lock was granted
 	terms     terms
 	rows      map[int]row
-	slots     map[ID]time.Time    // when the slot of a holder in the event's room ends; see slot.go
+	slots     map[ID]time.Time    // when the slot of a holder in the event's room ends; see admission.go
 	through   bool                // the room lets everybody claim
 	waits     map[int64]time.Time // entries of the wait list that still wait, of those that are offered something, and since when
 	was       map[int]row         // rows as they were read, of those that change
 	holds     map[ID]*heldBy
-	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see visit.go
+	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see admission.go
 	renewed   map[string]time.Time // sessions that last longer from now on
 	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
 	bought    map[ID]int           // what this batch adds to them

@@ -1,0 +1,171 @@
+package seats
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Errors that say what is not there or already there.
+var (
+	ErrNoEvent      = errors.New("there is no such event")
+	ErrNoHold       = errors.New("there is no hold")
+	ErrSessionEnded = errors.New("the session has ended")
+	ErrSlugTaken    = errors.New("another event has this slug")
+)
+
+// Codes of a Refusal.
+const (
+	CodeTaken    = "taken"    // somebody else has a seat that was asked for
+	CodeSoldOut  = "sold_out" // fewer free than asked for
+	CodeLimit    = "limit"    // more seats than one attendee may hold
+	CodeLone     = "lone"     // a single free seat would be left between others
+	CodeLapsed   = "lapsed"   // the hold's time is up
+	CodePaying   = "paying"   // a payment for them is under way
+	CodeChanged  = "changed"  // what is held is not what was to be sold
+	CodePressure = "pressure" // others want what is held, or the extensions are used up
+
+	CodeShut        = "not_on_sale"  // the event is not on sale now
+	CodeWaitingRoom = "waiting_room" // the event has one, and it did not let this attendee in
+)
+
+// Refusal is a claim or an extension that was understood and not granted. Nothing changed: what the attendee held
+// before is still held.
+type Refusal struct {
+	Code    string
+	Seats   []int  // the seats it is about
+	Nearest []int  // free seats in their place, one for each, as far as there are any
+	Message string // for the attendee: what happened, what still holds, what to do next
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Nonsense is a request that could never be granted: it asks for nothing, for less than nothing, for the same seat
+// twice, or for something this event does not have.
+type Nonsense struct {
+	Message string
+	Unknown bool // it names a seat, a section or a category that is not there
+}
+
+func (n *Nonsense) Error() string { return n.Message }
+
+// ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
+type ID [16]byte
+
+// NewID returns an ID nobody can guess.
+func NewID() ID {
+	var id ID
+	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// ParseID reads what String wrote.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return ID{}, fmt.Errorf("seats: %q is not an id", s)
+	}
+	bare := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
+	if _, err := hex.Decode(id[:], []byte(bare)); err != nil {
+		return ID{}, fmt.Errorf("seats: %q is not an id: %w", s, err)
+	}
+	return id, nil
+}
+
+// compare orders IDs as PostgreSQL does: rows are made and locked in this order.
+func (id ID) compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// String returns the ID as 36 characters of UUID text.
+func (id ID) String() string { return string(id.append(make([]byte, 0, 36))) }
+
+// append writes the ID behind text, as String does.
+func (id ID) append(text []byte) []byte {
+	text = hex.AppendEncode(text, id[:4])
+	for _, group := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
+		text = hex.AppendEncode(append(text, '-'), group)
+	}
+	return text
+}
+
+// MarshalText writes the ID as String does.
+func (id ID) MarshalText() ([]byte, error) { return id.append(make([]byte, 0, 36)), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseID(string(text))
+	return err
+}
+
+// UUIDValue lets pgx write an ID; the zero ID is null.
+func (id ID) UUIDValue() (pgtype.UUID, error) {
+	return pgtype.UUID{Bytes: id, Valid: id != ID{}}, nil
+}
+
+// ScanUUID lets pgx read an ID; null is the zero ID.
+func (id *ID) ScanUUID(v pgtype.UUID) error {
+	*id = v.Bytes
+	if !v.Valid {
+		*id = ID{}
+	}
+	return nil
+}
+
+// DB is what a function needs to talk to PostgreSQL. A pool, a connection and a transaction all fit,
+// so functions compose inside a transaction without knowing it.
+type DB interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+type batchKey struct{}
+
+// forBatch marks the context in which a batch waits for a connection.
+func forBatch(ctx context.Context) context.Context { return context.WithValue(ctx, batchKey{}, true) }
+
+// IsBatch reports whether a batch waits for a connection in this context. A pool makes those before others.
+func IsBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
+
+// Sleep waits for some time, or until ctx is done, whose error it returns then. No time is none.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// unfitCodes are the errors of PostgreSQL that are about a value which somebody sent: text that is none, a zero in
+// text or in JSON, a number out of range, a time that there is not.
+var unfitCodes = []string{"22021", "22P05", "22003", "22008", "22007"}
+
+// Unfit tells whether the database would not take a value because of what it is. Nothing was changed then.
+func Unfit(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains(unfitCodes, pg.Code)
+}
+
+// IsConstraint reports whether err is a violation of the constraint or unique index with this name.
+func IsConstraint(err error, name string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.ConstraintName == name
+}
