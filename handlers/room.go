@@ -64,9 +64,11 @@ func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p views.RoomPage) error {
 	p.Shown = *room.Status().Shown
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
-	if now := room.State().Now; now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
-		p.Shown.At = now
+	now := room.State()
+	if now.Now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
+		p.Shown.At = now.Now
 	}
+	p.Shown.Work = now.AsksWork() // as a join asks for it, at this moment
 	p.Away = p.Away || p.Shown.Away
 	p.State = stands(&p.Shown, &v)
 	if p.Shown.Work && p.Proof == "" {
