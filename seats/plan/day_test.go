@@ -104,7 +104,7 @@ func (d meant) lostAround(before, after *seats.Plan) (wrong []string) {
 	return wrong
 }
 
-// lostOutlines tells whose outline, as it was drawn, is another one. Others go around the seats, wherever these are.
+// lostOutlines lists the sections that lost their drawn outline. Other outlines go around the seats, wherever these are.
 func lostOutlines(t *testing.T, before, after []byte) (wrong []string) {
 	t.Helper()
 	drawn := func(file []byte) (list [][2]string) {
@@ -131,7 +131,7 @@ func lostOutlines(t *testing.T, before, after []byte) (wrong []string) {
 	return wrong
 }
 
-// day is a file that somebody edits for a day, in the editor as it is or with a fault planted.
+// day is a file that an organizer edits for a day, in the editor as it is or with a fault planted.
 type day struct {
 	name  string
 	file  []byte

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// draft is a plan as a file tells it: names may be dirty, ids and labels may stand twice, the drawing may have any scale.
+// draft is a plan as the file has it: names may be dirty, ids and labels may stand twice, the drawing may have any scale.
 type draft struct {
 	name          string
 	width, height float64 // 0: as large as what is drawn
@@ -55,7 +55,7 @@ type draftSeat struct {
 // farthest is the largest coordinate taken from a file, in its own units. Sums of a few of these stay exact enough.
 const farthest = 1e9
 
-// errNoSeats is what a file with a drawing and nothing to sell gets.
+// errNoSeats refuses a file that has a drawing and nothing to sell.
 var errNoSeats = errors.New("the file has no seats")
 
 func (d *draft) warn(format string, args ...any) {
@@ -66,7 +66,7 @@ func (d *draft) repaired(kind, where string, count int, format string, args ...a
 	d.repairs = append(d.repairs, Repair{kind, where, count, fmt.Sprintf(format, args...)})
 }
 
-// room asks whether n more seats fit into a plan.
+// room counts n more seats, and refuses them if they do not fit into a plan.
 func (d *draft) room(n int, path ...any) error {
 	if n < 0 || n > seats.MaxSeats-d.seats {
 		return fail(path, "more than %d seats: too many for one plan", seats.MaxSeats)
@@ -101,7 +101,7 @@ func label(raw json.RawMessage, path ...any) (string, error) {
 	return "", fail(path, "found %.40s where a text or a number is expected", raw)
 }
 
-// near asks whether all numbers are such that a drawing can have them.
+// near reports whether all numbers fit into a drawing.
 func near(numbers ...float64) bool {
 	for _, n := range numbers {
 		if math.IsNaN(n) || math.Abs(n) > farthest {
@@ -112,3 +112,75 @@ func near(numbers ...float64) bool {
 }
 
 const tooFar = "a coordinate or size is so large that it is no place in a drawing"
+
+// build makes the plan of a repaired draft.
+func (d *draft) build() *seats.Plan {
+	if d.imported {
+		d.scale()
+		d.aisles()
+		d.warn("The file does not say what seats cost. An event of this plan is free of charge until its prices are set.")
+	}
+	for i := range d.sections {
+		if s := &d.sections[i]; len(s.outline) == 0 {
+			s.outline, s.drawn = around(s), true
+		}
+	}
+	if d.width == 0 && d.height == 0 {
+		d.place()
+	}
+	p := &seats.Plan{Name: d.name, Width: d.width, Height: d.height, Categories: d.categories, Shapes: d.shapes, Focus: d.focus}
+	p.Seats = make([]seats.Seat, 0, d.seats)
+	for i := range d.sections {
+		s := &d.sections[i]
+		first := len(p.Seats)
+		for j := range s.rows {
+			for k := range s.rows[j].seats {
+				p.Seats = append(p.Seats, s.rows[j].seats[k].seat(i, s.rows[j].label))
+			}
+		}
+		p.Sections = append(p.Sections, seats.Section{Name: s.name, Area: s.area, First: first, Count: len(p.Seats) - first, Outline: s.outline})
+	}
+	return p
+}
+
+func (s *draftSeat) seat(section int, row string) seats.Seat {
+	return seats.Seat{ID: s.ids[0], Section: section, Category: s.category, Row: row, Number: s.number, X: s.x, Y: s.y, Flags: s.flags}
+}
+
+// around is the outline of a section that came without one.
+func around(s *draftSection) []seats.Point {
+	var all []seats.Point
+	for _, r := range s.rows {
+		for _, seat := range r.seats {
+			all = append(all, seats.Point{X: seat.x, Y: seat.y})
+		}
+	}
+	return padded(all, spacing)
+}
+
+// overlaps warns of seats that lie on each other: on the map only one of them can be reached by a finger.
+func overlaps(p *seats.Plan) []string {
+	type cell struct{ x, y int }
+	const touching = 4 // units; a seat is drawn about 16 wide
+	var warnings []string
+	for _, s := range p.Sections {
+		if s.Area {
+			continue
+		}
+		cells, on, example := map[cell]int{}, 0, ""
+		for i := s.First; i < s.First+s.Count; i++ {
+			at := cell{int(math.Round(p.Seats[i].X / touching)), int(math.Round(p.Seats[i].Y / touching))}
+			if other, ok := cells[at]; ok {
+				if on++; on == 1 {
+					example = fmt.Sprintf("%s on %s", p.Label(i), p.Label(other))
+				}
+				continue
+			}
+			cells[at] = i
+		}
+		if on > 0 {
+			warnings = append(warnings, fmt.Sprintf("Seats of section %q drawn on top of others: %d (%s). They are easier to find in the list than on the map.", s.Name, on, example))
+		}
+	}
+	return warnings
+}

@@ -29,10 +29,10 @@ func WriteCSV(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-// formula is what begins a cell with a formula where cells are separated by it.
+// formula finds the start of a formula behind a cell separator.
 var formula = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@])`)
 
-// plain keeps a text, and what stands in it behind another separator, from being a formula in the spreadsheets of others.
+// plain keeps spreadsheets from reading a text, or a part of it behind another separator, as a formula.
 func plain(s string) string {
 	s = formula.ReplaceAllString(s, "$1'$2")
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Opened is a plan for somebody who goes on drawing it.
+// Opened is a plan as the editor needs it.
 type Opened struct {
 	*Result
 	Document []byte // the plan in the open format, complete: every seat with its id and place, tables and generators kept
@@ -121,7 +121,7 @@ func (d *draft) completeSection(s *draftSection, p *seats.Plan, at int, tops map
 	return sec
 }
 
-// section is what the file says of a section of this name; nil if it was no file of the open format, or was repaired.
+// section is the section of this name in the file; nil if the file is of another format, or was repaired.
 func (d *draft) section(name string) *documentSection {
 	if d.doc == nil || len(d.repairs) > 0 {
 		return nil
@@ -158,7 +158,7 @@ func tablesFrom(s *draftSection) int {
 	return from
 }
 
-// completeTable is a table with its top: the one its file gives it, else what is drawn, if that is a circle or a rectangle.
+// completeTable is a table with its top: that of the file, else the drawn one if it is a circle or a rectangle.
 func (d *draft) completeTable(s *draftSection, r *draftRow, list []documentSeat, p *seats.Plan, tops map[int]bool) documentTable {
 	t := documentTable{Table: r.label, Seats: list}
 	if r.top == 0 {

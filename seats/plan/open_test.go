@@ -50,7 +50,7 @@ func opened(t *testing.T, data []byte) *Opened {
 	return o
 }
 
-// ordered is a plan whose shapes stand in one order, for plans whose tables are drawn before or after other shapes, and
+// ordered sorts the shapes of a plan, for plans with tables that are drawn before or after other shapes, and
 // without outlines that are drawn around the seats.
 func ordered(p *seats.Plan, withOutlines bool) seats.Plan {
 	q := *p

@@ -1,5 +1,3 @@
-// Package plan reads, checks, writes and draws seating plans: Usher's own open format (docs/plan-format.md), plans of
-// pretix and of seats.io, and the plans Usher ships.
 package plan
 
 import (
@@ -9,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -23,12 +22,12 @@ const (
 	FormatSeatsio = "seats.io"
 )
 
-// Result is a plan that was read, and what there is to say about it.
+// Result is a plan that was read, with its repairs and warnings.
 type Result struct {
 	Plan     *seats.Plan
 	Format   string   // FormatOwn, FormatPretix or FormatSeatsio
-	Repairs  []Repair // what in the file was wrong and is right in the plan
-	Warnings []string // what of the file the plan does not have, a sentence each
+	Repairs  []Repair // faults of the file that are mended in the plan
+	Warnings []string // parts of the file that the plan lacks, a sentence each
 }
 
 // Repair is something the file had wrong and Read put right, so that every seat has its own id and its own label.
@@ -90,7 +89,7 @@ func (d *draft) finish(format string) (*Result, error) {
 	return &Result{Plan: p, Format: format, Repairs: d.repairs, Warnings: append(d.warnings, overlaps(p)...)}, nil
 }
 
-// drafted decodes the file as the plan it tells, nothing repaired yet.
+// drafted decodes the file; nothing is repaired yet.
 func drafted(data []byte, format string) (*draft, error) {
 	var d *draft
 	var err error
@@ -166,4 +165,193 @@ func explain(data []byte, err error) error {
 		return &Error{Line: lineAt(data, int64(bytes.Index(data, bad.text))), Reason: bad.Error()}
 	}
 	return &Error{Reason: strings.TrimPrefix(err.Error(), "json: ")}
+}
+
+// mostParts is the most objects and lists, and the most elements of lists, a file may have. A plan of 100,000 seats in
+// any of the formats has far fewer; a file with more is made to fill the memory.
+const mostParts = 1_000_000
+
+// examine refuses a file that is too large, is not text, or would cost far more memory than its size.
+func examine(data []byte) ([]byte, error) {
+	if len(data) > MaxBytes {
+		return nil, &Error{Reason: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)}
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, &Error{Line: 1, Reason: "the file is empty"}
+	}
+	for i := 0; i < len(data); {
+		if data[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return nil, &Error{Line: lineAt(data, int64(i)), Reason: "this is not UTF-8 text"}
+		}
+		i += size
+	}
+	return data, weigh(data)
+}
+
+// weigh counts the parts of a file outside of texts, and refuses null as an element: five bytes in the file would
+// be a whole empty seat in memory.
+func weigh(data []byte) error {
+	var open []byte // the brackets around this place
+	parts, elements, before := 0, 0, byte(0)
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '"':
+			i = textEnd(data, i)
+		case '{', '[':
+			open = append(open, c)
+			parts++
+		case '}', ']':
+			open = open[:max(0, len(open)-1)]
+		case ',':
+			if len(open) > 0 && open[len(open)-1] == '[' {
+				elements++
+			}
+		case 'n':
+			if before == '[' || before == ',' {
+				return &Error{Line: lineAt(data, int64(i)), Reason: "null stands in a list, where an element is expected"}
+			}
+		}
+		if max(parts, elements) > mostParts {
+			return &Error{Line: lineAt(data, int64(i)), Reason: fmt.Sprintf("more than %d parts: too many for a plan", mostParts)}
+		}
+		if i < len(data) {
+			before = data[i]
+		}
+	}
+	return nil
+}
+
+// textEnd is the position of the quote that ends the text which begins at i.
+func textEnd(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// Error is the reason why a file is refused, and its place in the file.
+type Error struct {
+	Line   int    // counted from 1; 0 if the trouble is not on one line
+	Where  string // the way to the value, as in zones[1].rows[3].seats[0]; may be empty
+	Reason string
+}
+
+// Error is the line, the way and the reason.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("plan: read: ")
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d: ", e.Line)
+	}
+	if e.Where != "" {
+		b.WriteString(e.Where + ": ")
+	}
+	b.WriteString(e.Reason)
+	return b.String()
+}
+
+// badValue is a value of an unexpected kind. Its place in the file is found by its text.
+type badValue struct {
+	text []byte
+	want string
+}
+
+func (b *badValue) Error() string {
+	return fmt.Sprintf("found %.40s where %s is expected", b.text, b.want)
+}
+
+// mismatch is the message for a value of the wrong kind.
+func mismatch(e *json.UnmarshalTypeError) string {
+	want := map[string]string{
+		"string": "a text", "float64": "a number", "int": "a whole number", "int64": "a whole number",
+		"bool": "true or false", "slice": "a list", "struct": "an object", "ptr": "an object", "map": "an object",
+	}[e.Type.Kind().String()]
+	if want == "" {
+		want = "something else"
+	}
+	if strings.HasPrefix(e.Value, "number ") {
+		return fmt.Sprintf("%s does not fit here; expected %s that is finite and not huge", e.Value, want)
+	}
+	return fmt.Sprintf("found %s where %s is expected", e.Value, want)
+}
+
+// spell writes a path as people do: zones[1].rows[3].
+func spell(path []any) string {
+	var b strings.Builder
+	for _, step := range path {
+		switch s := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", s)
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+// lineAt is the line, counted from 1, of a byte of the file.
+func lineAt(data []byte, offset int64) int {
+	offset = max(0, min(offset, int64(len(data))))
+	return 1 + bytes.Count(data[:offset], []byte{'\n'})
+}
+
+// locate finds the line on which the value at a path stands, or, if it is missing, that of the nearest thing around it.
+// It reads the file again: errors are rare, and a plan that remembers its lines would be large.
+func locate(data []byte, path ...any) int {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	line := 1
+	for _, step := range path {
+		if !descend(dec, step) {
+			break
+		}
+		line = lineAt(data, valueStart(data, dec.InputOffset()))
+	}
+	return line
+}
+
+// descend moves to the value of a key or to an element of a list; false if there is none.
+func descend(dec *json.Decoder, step any) bool {
+	open, err := dec.Token()
+	if err != nil {
+		return false
+	}
+	for n := 0; dec.More(); n++ {
+		if open == json.Delim('{') {
+			key, err := dec.Token()
+			if err != nil {
+				return false
+			}
+			if key == step {
+				return true
+			}
+		} else if n == step {
+			return true
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// valueStart skips the characters between a key and its value, or between two elements.
+func valueStart(data []byte, offset int64) int64 {
+	for offset < int64(len(data)) && bytes.IndexByte([]byte(" \t\r\n:,"), data[offset]) >= 0 {
+		offset++
+	}
+	return offset
 }

@@ -2,11 +2,14 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
@@ -18,8 +21,8 @@ const (
 	KindSVG = "SVG"
 )
 
-// Records are what a table or a drawing says of things that may be seats: a row of texts for each, under columns. Which
-// column means what is for a person to say.
+// Records are the possible seats of a table or a drawing: a row of texts for each, under columns. The organizer says
+// which column means what.
 type Records struct {
 	Kind    string
 	Columns []string
@@ -36,7 +39,7 @@ const (
 	mostOfLine  = 1 << 20   // bytes of a line
 )
 
-// Survey reads a table or a drawing. The error is an *Error, if it is known what is wrong.
+// Survey reads a table or a drawing. The error is an *Error if the fault in the file is known.
 func Survey(data []byte) (*Records, error) {
 	if len(data) > MaxBytes {
 		return nil, &Error{Reason: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)}
@@ -52,13 +55,13 @@ func Survey(data []byte) (*Records, error) {
 	}
 }
 
-// IsRecords tells whether a file is a table or a drawing, of which somebody has to say what is what.
+// IsRecords reports whether a file is a table or a drawing, so that the organizer has to map its columns.
 func IsRecords(data []byte) bool {
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	return len(trimmed) > 0 && trimmed[0] != '{' && trimmed[0] != '['
 }
 
-// surveyCSV reads a table whose first line names its columns, parted by commas, semicolons or tabs.
+// surveyCSV reads a table. Its first line names the columns, separated by commas, semicolons or tabs.
 func surveyCSV(data []byte) (*Records, error) {
 	first, _, _ := bytes.Cut(data, []byte("\n"))
 	in := csv.NewReader(bytes.NewReader(data))
@@ -154,4 +157,252 @@ func (r *Records) Values(column string, most int) []Value {
 type Value struct {
 	Text  string
 	Count int
+}
+
+// Mapping says which column of records means what; an empty name: no column does.
+type Mapping struct {
+	Name                                            string // of the plan
+	Section, Row, Number, Category, X, Y, ID, Flags string
+	Only, Value                                     string // only records with this value in that column are seats
+}
+
+// guesses are names that columns have in many tables and drawings.
+var guesses = map[string][]string{
+	"section":  {"data-section", "section", "block", "area", "sector", "zone", "bereich", "layer", "group"},
+	"row":      {"data-row", "row", "row_number", "reihe", "line", "id 2"},
+	"number":   {"data-number", "data-seat", "number", "seat", "seat_number", "seat number", "platz", "sitz", "sitzplatz", "no", "nr", "text", "title", "id 3"},
+	"category": {"data-category", "category", "price", "price category", "pricecategory", "kategorie", "preiskategorie", "preisgruppe", "preis", "fill"},
+	"x":        {"x", "posx", "pos_x", "left", "cx"}, "y": {"y", "posy", "pos_y", "top", "cy"},
+	"id": {"id", "uuid", "guid", "seat_guid", "external_id"}, "flags": {"flags", "flag", "accessible", "remarks"},
+}
+
+// Guess proposes a mapping by the names of the columns, and for drawings by the most frequent element or class.
+func (r *Records) Guess(name string) Mapping {
+	m := Mapping{
+		Name: name, Section: r.guess("section"), Row: r.guess("row"), Number: r.guess("number"), Category: r.guess("category"),
+		X: r.guess("x"), Y: r.guess("y"), ID: r.guess("id"), Flags: r.guess("flags"),
+	}
+	if r.Kind == KindSVG {
+		m.Only, m.Value = "element", "circle"
+		if list := r.Values("element", 1); len(list) > 0 {
+			m.Value = list[0].Text
+		}
+		for _, v := range r.Values("class", 20) {
+			if strings.Contains(strings.ToLower(v.Text), "seat") {
+				m.Only, m.Value = "class", v.Text
+				break
+			}
+		}
+	}
+	return m
+}
+
+func (r *Records) guess(what string) string {
+	for _, name := range guesses[what] {
+		for i, c := range r.Columns {
+			if strings.EqualFold(c, name) && (what == "row" || slices.ContainsFunc(r.Rows, func(row []string) bool { return row[i] != "" })) {
+				return c
+			}
+		}
+	}
+	return ""
+}
+
+// record is one thing that is a seat.
+type record struct {
+	section, row, number, category, id, flags string
+	x, y                                      float64
+	placed                                    bool
+	line                                      int // of the file, or its place in the drawing
+}
+
+// Open makes a plan of records. Errors are *Error: no seat, or one that is nowhere.
+func (r *Records) Open(m Mapping) (*Opened, error) {
+	list, err := r.chosen(m)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{name: m.Name, imported: true, idNames: [2]string{m.ID, m.ID}, shapes: slices.Clone(r.shapes)}
+	if err := d.room(len(list)); err != nil {
+		return nil, &Error{Reason: err.(*errAt).reason}
+	}
+	if m.Row == "" {
+		nameRows(list)
+	}
+	categories := d.priced(list)
+	for i := range list {
+		d.put(&list[i], categories[list[i].category], m.Row != "")
+	}
+	if m.Number == "" || r.Kind == KindSVG {
+		d.lineUp(m.Number == "")
+	}
+	if slices.ContainsFunc(list, func(c record) bool { return !c.placed }) {
+		d.lay()
+	}
+	result, err := d.finish(r.Kind)
+	if err != nil {
+		return nil, &Error{Reason: err.Error()}
+	}
+	return d.open(result)
+}
+
+// chosen are the records that the mapping takes for seats.
+func (r *Records) chosen(m Mapping) (list []record, err error) {
+	column := map[string]int{}
+	for i, c := range r.Columns {
+		column[c] = i + 1
+	}
+	get := func(row []string, name string) string {
+		if at := column[name]; at > 0 {
+			return row[at-1]
+		}
+		return ""
+	}
+	for i, row := range r.Rows {
+		if m.Only != "" && get(row, m.Only) != m.Value {
+			continue
+		}
+		c := record{section: cmp.Or(get(row, m.Section), "Seats"), row: get(row, m.Row), number: get(row, m.Number), category: get(row, m.Category), id: get(row, m.ID), flags: get(row, m.Flags), line: i + 2}
+		x, y := get(row, m.X), get(row, m.Y)
+		if c.placed = m.X != "" && m.Y != ""; c.placed {
+			var errX, errY error
+			c.x, errX = coordinate(x)
+			c.y, errY = coordinate(y)
+			if errX != nil || errY != nil || !near(c.x, c.y) {
+				return nil, &Error{Line: c.line, Reason: fmt.Sprintf("%q and %q are no place in a drawing; choose the columns with the places of the seats", x, y)}
+			}
+		}
+		list = append(list, c)
+	}
+	if len(list) == 0 {
+		return nil, &Error{Reason: "none of what is in the file is a seat, as it was said; choose what the seats are"}
+	}
+	return list, nil
+}
+
+func coordinate(text string) (float64, error) {
+	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), ",", "."), 64)
+}
+
+// nameRows makes rows where the file names none: seats at about the same height, from the top to the bottom of a section.
+func nameRows(list []record) {
+	bySection := map[string][]*record{}
+	for i := range list {
+		bySection[list[i].section] = append(bySection[list[i].section], &list[i])
+	}
+	for _, all := range bySection {
+		slices.SortStableFunc(all, func(a, b *record) int { return cmp.Compare(a.y, b.y) })
+		gap := nearestGap(all) * 0.6
+		row, last := 0, math.Inf(-1)
+		for _, c := range all {
+			if c.y-last > gap {
+				row++
+			}
+			c.row, last = strconv.Itoa(row), c.y
+		}
+	}
+}
+
+// nearestGap is the usual distance from a seat to the nearest other one; of many seats some are asked.
+func nearestGap(all []*record) float64 {
+	var gaps []float64
+	for i := 0; i < len(all); i += 1 + len(all)/200 {
+		least := math.Inf(1)
+		for j, other := range all {
+			if d := math.Hypot(all[i].x-other.x, all[i].y-other.y); j != i && d > 0 {
+				least = min(least, d)
+			}
+		}
+		gaps = append(gaps, least)
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// priced makes a category of each text in that column, in the order they come.
+func (d *draft) priced(list []record) map[string]int {
+	places := map[string]int{}
+	for _, c := range list {
+		if _, known := places[c.category]; known {
+			continue
+		}
+		places[c.category] = len(d.categories)
+		category := seats.Category{Key: letters(len(d.categories)), Name: cmp.Or(c.category, "Seat")}
+		if hexColor(c.category) != "" {
+			category.Color, category.Name = strings.ToLower(c.category), "Category "+category.Key
+		}
+		d.categories = append(d.categories, category)
+	}
+	return places
+}
+
+// put adds a seat to its section and row. A section without rows is an area if other sections have rows.
+func (d *draft) put(c *record, category int, rowsNamed bool) {
+	i := slices.IndexFunc(d.sections, func(s draftSection) bool { return s.name == c.section })
+	if i < 0 {
+		i = len(d.sections)
+		d.sections = append(d.sections, draftSection{name: c.section, area: rowsNamed && c.row == ""})
+	}
+	s := &d.sections[i]
+	s.area = s.area && c.row == ""
+	j := slices.IndexFunc(s.rows, func(r draftRow) bool { return r.label == c.row })
+	if j < 0 {
+		j = len(s.rows)
+		s.rows = append(s.rows, draftRow{label: c.row, path: []any{c.line}})
+	}
+	s.rows[j].seats = append(s.rows[j].seats, draftSeat{ids: []string{c.id}, number: c.number, category: category, x: c.x, y: c.y, flags: flagsIn(c.flags)})
+}
+
+// flagsIn finds the flags of a seat in the words of other programs.
+func flagsIn(text string) (flags seats.Flags) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,;|", r) }) {
+		switch word {
+		case "accessible", "wheelchair", "true", "yes", "1":
+			flags |= seats.Accessible
+		case "companion":
+			flags |= seats.Companion
+		case "restricted-view", "restricted", "obstructed":
+			flags |= seats.RestrictedView
+		case "aisle-after":
+			flags |= seats.AisleAfter
+		}
+	}
+	return flags
+}
+
+// lineUp sorts the seats of each row from left to right or from top to bottom, and numbers them if they have no numbers.
+func (d *draft) lineUp(number bool) {
+	for i := range d.sections {
+		for j := range d.sections[i].rows {
+			row := d.sections[i].rows[j].seats
+			low, high := box(d.sections[i].rows[j : j+1])
+			slices.SortStableFunc(row, func(a, b draftSeat) int {
+				if high.X-low.X >= high.Y-low.Y {
+					return cmp.Compare(a.x, b.x)
+				}
+				return cmp.Compare(a.y, b.y)
+			})
+			for k := range row {
+				if number {
+					row[k].number = strconv.Itoa(k + 1)
+				}
+			}
+		}
+	}
+}
+
+// lay gives seats places where the file has none: rows behind each other, sections below each other.
+func (d *draft) lay() {
+	y := 0.0
+	for i := range d.sections {
+		for j := range d.sections[i].rows {
+			for k := range d.sections[i].rows[j].seats {
+				s := &d.sections[i].rows[j].seats[k]
+				s.x, s.y = spacing*float64(k), y
+			}
+			y += 1.2 * spacing
+		}
+		y += 3 * spacing
+	}
+	d.warn("The file does not say where the seats are, so rows were laid out behind each other.")
 }

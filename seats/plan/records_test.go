@@ -49,7 +49,7 @@ func TestATableBecomesAPlanByTheNamesOfItsColumns(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if !slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "free of charge until its prices are set") }) {
-		t.Errorf("nobody is told that it has no prices: %q", o.Warnings)
+		t.Errorf("no warning says that it has no prices: %q", o.Warnings)
 	}
 	if got := told(o.Plan, "Lawn"); got != "Lawn/1 C; Lawn/2 C" || !o.Plan.Sections[1].Area {
 		t.Errorf("the area: %s", got)

@@ -65,7 +65,7 @@ func TestANumberTwiceInARowIsRepairedAndReported(t *testing.T) {
 	}
 }
 
-// zone is a pretix zone of blocks, each 500 units from the last, whose rows have the same labels.
+// zone is a pretix zone of blocks, each 500 units from the last, with the same labels in their rows.
 func zone(blocks, rows, length int) string {
 	var b strings.Builder
 	for block := range blocks {

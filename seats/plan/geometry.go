@@ -1,0 +1,380 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+)
+
+const (
+	spacing = 20.0 // plan units between neighbouring seats, as the map expects it
+	margin  = 40.0 // around the drawing
+)
+
+// typical is the distance between seats that follow each other in a row, the median; 0 if no row has two.
+func typical(sections []draftSection) float64 {
+	var steps []float64
+	for _, s := range sections {
+		if s.area {
+			continue
+		}
+		for _, r := range s.rows {
+			for i := 1; i < len(r.seats); i++ {
+				if step := distance(r.seats[i-1], r.seats[i]); step > 0 {
+					steps = append(steps, step)
+				}
+			}
+		}
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
+}
+
+func distance(a, b draftSeat) float64 { return math.Hypot(a.x-b.x, a.y-b.y) }
+
+// scale makes neighbouring seats about 20 units apart; without rows the drawing becomes about 1,000 units large.
+func (d *draft) scale() {
+	by := 1.0
+	if step := typical(d.sections); step > 0 {
+		by = spacing / step
+	} else if low, high := d.bounds(); high.X-low.X+high.Y-low.Y > 0 {
+		by = 1000 / max(high.X-low.X, high.Y-low.Y)
+	}
+	d.points(func(p *seats.Point) { p.X, p.Y = p.X*by, p.Y*by })
+	for i := range d.shapes {
+		s := &d.shapes[i]
+		s.RX, s.RY, s.Size = s.RX*by, s.RY*by, s.Size*by
+	}
+}
+
+// aisles marks the seats after which the row goes on only beyond a gap.
+func (d *draft) aisles() {
+	for i := range d.sections {
+		for _, r := range d.sections[i].rows {
+			if r.table || d.sections[i].area {
+				continue
+			}
+			gap := 1.6 * typical([]draftSection{{rows: []draftRow{r}}})
+			for j := 1; j < len(r.seats); j++ {
+				if distance(r.seats[j-1], r.seats[j]) > gap {
+					r.seats[j-1].flags |= seats.AisleAfter
+				}
+			}
+		}
+	}
+}
+
+// place moves the drawing so that it begins at the margin, sets its size, and rounds to tenths, as fine as maps draw.
+func (d *draft) place() {
+	low, high := d.bounds()
+	d.moved = seats.Point{X: margin - low.X, Y: margin - low.Y}
+	d.points(func(p *seats.Point) { p.X, p.Y = tenth(p.X-low.X+margin), tenth(p.Y-low.Y+margin) })
+	d.width = math.Ceil(high.X - low.X + 2*margin)
+	d.height = math.Ceil(high.Y - low.Y + 2*margin)
+	for i := range d.shapes {
+		s := &d.shapes[i]
+		s.RX, s.RY, s.Size, s.Rotation = tenth(s.RX), tenth(s.RY), tenth(s.Size), tenth(s.Rotation)
+	}
+}
+
+func tenth(v float64) float64 { return math.Round(v*10) / 10 }
+
+// bounds is the smallest rectangle around everything that is drawn.
+func (d *draft) bounds() (low, high seats.Point) {
+	low, high = seats.Point{X: math.Inf(1), Y: math.Inf(1)}, seats.Point{X: math.Inf(-1), Y: math.Inf(-1)}
+	reach := func(p seats.Point, by float64) {
+		low = seats.Point{X: min(low.X, p.X-by), Y: min(low.Y, p.Y-by)}
+		high = seats.Point{X: max(high.X, p.X+by), Y: max(high.Y, p.Y+by)}
+	}
+	d.each(func(_ *draftSection, _ *draftRow, s *draftSeat) { reach(seats.Point{X: s.x, Y: s.y}, 0) })
+	for _, s := range d.sections {
+		for _, p := range s.outline {
+			reach(p, 0)
+		}
+	}
+	for _, s := range d.shapes {
+		for _, p := range s.Points {
+			reach(p, 0)
+		}
+		switch s.Kind {
+		case "ellipse":
+			reach(s.Center, max(s.RX, s.RY))
+		case "text":
+			reach(s.Center, s.Size)
+		}
+	}
+	return low, high
+}
+
+// points visits every point of the drawing.
+func (d *draft) points(move func(*seats.Point)) {
+	d.each(func(_ *draftSection, _ *draftRow, s *draftSeat) {
+		p := seats.Point{X: s.x, Y: s.y}
+		move(&p)
+		s.x, s.y = p.X, p.Y
+	})
+	for i := range d.sections {
+		for j := range d.sections[i].outline {
+			move(&d.sections[i].outline[j])
+		}
+	}
+	for i := range d.shapes {
+		s := &d.shapes[i]
+		for j := range s.Points {
+			move(&s.Points[j])
+		}
+		if s.Kind == "ellipse" || s.Kind == "text" {
+			move(&s.Center)
+		}
+	}
+	if d.focus != nil {
+		move(d.focus)
+	}
+}
+
+// fill lays n places out inside a polygon, in level lines from top to bottom, each line as dense as the others.
+func fill(polygon []seats.Point, n int) []seats.Point {
+	if n <= 0 {
+		return nil
+	}
+	low, high := polygon[0], polygon[0]
+	for _, p := range polygon {
+		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
+		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
+	}
+	lines := levels(polygon, low.Y, high.Y, n)
+	total := 0.0
+	for _, l := range lines {
+		total += l.length()
+	}
+	if !(total > 0) {
+		return boxed(low, high, n)
+	}
+	places := make([]seats.Point, 0, n)
+	before := 0.0
+	for _, l := range lines {
+		before += l.length()
+		upTo := int(math.Round(before / total * float64(n)))
+		places = l.spread(places, upTo-len(places))
+	}
+	return places
+}
+
+// level is a line through the polygon: cuts[0] to cuts[1] is inside, cuts[2] to cuts[3] too, and so on.
+type level struct {
+	y    float64
+	cuts []float64
+}
+
+// levels are as many lines as make places about as far from each other downwards as sideways.
+func levels(polygon []seats.Point, top, bottom float64, n int) []level {
+	height := bottom - top
+	step := math.Sqrt(surface(polygon) / float64(n))
+	most := min(float64(n), 2000)
+	count := int(math.Max(1, math.Min(most, math.Round(height/step)))) // a sliver gives infinitely many: most
+	lines := make([]level, count)
+	for i := range lines {
+		y := top + height*(float64(i)+0.5)/float64(count)
+		lines[i] = level{y, crossings(polygon, y)}
+	}
+	return lines
+}
+
+func (l level) length() float64 {
+	sum := 0.0
+	for i := 0; i+1 < len(l.cuts); i += 2 {
+		sum += l.cuts[i+1] - l.cuts[i]
+	}
+	return sum
+}
+
+// spread adds n places along the line, with equal steps and half a step at its ends.
+func (l level) spread(places []seats.Point, n int) []seats.Point {
+	step := l.length() / float64(n)
+	for i, k, passed := 0, 0, 0.0; k < n && i+1 < len(l.cuts); {
+		at := l.cuts[i] + step*(float64(k)+0.5) - passed
+		if at > l.cuts[i+1] && i+3 < len(l.cuts) {
+			passed += l.cuts[i+1] - l.cuts[i]
+			i += 2
+			continue
+		}
+		places = append(places, seats.Point{X: min(at, l.cuts[i+1]), Y: l.y})
+		k++
+	}
+	return places
+}
+
+// surface is the size of a polygon's inside.
+func surface(polygon []seats.Point) float64 {
+	sum := 0.0
+	for i, a := range polygon {
+		b := polygon[(i+1)%len(polygon)]
+		sum += a.X*b.Y - b.X*a.Y
+	}
+	return math.Abs(sum) / 2
+}
+
+// crossings are the x at which a level line enters and leaves the polygon, in order.
+func crossings(polygon []seats.Point, y float64) []float64 {
+	var cuts []float64
+	for i, a := range polygon {
+		b := polygon[(i+1)%len(polygon)]
+		if (a.Y <= y) != (b.Y <= y) {
+			cuts = append(cuts, a.X+(y-a.Y)/(b.Y-a.Y)*(b.X-a.X))
+		}
+	}
+	slices.Sort(cuts)
+	return cuts
+}
+
+// boxed lays n places out in a rectangle, for polygons with next to no inside.
+func boxed(low, high seats.Point, n int) []seats.Point {
+	columns := int(math.Ceil(math.Sqrt(float64(n))))
+	lines := (n + columns - 1) / columns
+	places := make([]seats.Point, n)
+	for i := range places {
+		places[i] = seats.Point{
+			X: low.X + (high.X-low.X)*(float64(i%columns)+0.5)/float64(columns),
+			Y: low.Y + (high.Y-low.Y)*(float64(i/columns)+0.5)/float64(lines),
+		}
+	}
+	return places
+}
+
+// padded is the convex hull of points with room around it, its corners cut: the hull of a small octagon at each point.
+func padded(points []seats.Point, by float64) []seats.Point {
+	around := make([]seats.Point, 0, 8*len(points))
+	for _, p := range hull(points) {
+		for i := range 8 {
+			sin, cos := math.Sincos((float64(i) + 0.5) * math.Pi / 4)
+			around = append(around, seats.Point{X: p.X + by*cos, Y: p.Y + by*sin})
+		}
+	}
+	return hull(around)
+}
+
+// hull is the smallest convex polygon around points.
+func hull(points []seats.Point) []seats.Point {
+	sorted := slices.Clone(points)
+	slices.SortFunc(sorted, func(a, b seats.Point) int {
+		if a.X != b.X {
+			return sign(a.X - b.X)
+		}
+		return sign(a.Y - b.Y)
+	})
+	sorted = slices.Compact(sorted)
+	if len(sorted) < 3 {
+		return sorted
+	}
+	lower := chain(sorted)
+	slices.Reverse(sorted)
+	upper := chain(sorted)
+	return append(lower[:len(lower)-1], upper[:len(upper)-1]...)
+}
+
+// chain is the half of the hull that turns one way, from the first point to the last.
+func chain(sorted []seats.Point) []seats.Point {
+	var c []seats.Point
+	for _, p := range sorted {
+		for len(c) >= 2 && turn(c[len(c)-2], c[len(c)-1], p) <= 0 {
+			c = c[:len(c)-1]
+		}
+		c = append(c, p)
+	}
+	return c
+}
+
+func turn(a, b, c seats.Point) float64 { return (b.X-a.X)*(c.Y-a.Y) - (b.Y-a.Y)*(c.X-a.X) }
+
+func sign(v float64) int {
+	switch {
+	case v < 0:
+		return -1
+	case v > 0:
+		return 1
+	}
+	return 0
+}
+
+// draw adds a shape, if it is one that can be drawn.
+func (d *draft) draw(s seats.Shape, path []any) error {
+	for _, p := range s.Points {
+		if !near(p.X, p.Y) {
+			return fail(path, tooFar)
+		}
+	}
+	if !near(s.Center.X, s.Center.Y, s.RX, s.RY, s.Size, s.Rotation) {
+		return fail(path, tooFar)
+	}
+	switch s.Kind {
+	case "polygon":
+		if len(s.Points) < 3 {
+			return nil
+		}
+	case "line":
+		if len(s.Points) < 2 {
+			return nil
+		}
+	case "ellipse":
+		if s.RX <= 0 || s.RY <= 0 {
+			return nil
+		}
+	case "text":
+		if s.Text = cleanName(s.Text, maxText); s.Text == "" || s.Size <= 0 {
+			return nil
+		}
+	}
+	d.shapes = append(d.shapes, s)
+	return nil
+}
+
+// roleOf guesses the role of a shape from a word.
+func roleOf(word string) string {
+	word = strings.ToLower(word)
+	for _, stage := range []string{"stage", "bühne", "scène", "escenario", "palco", "screen", "podium"} {
+		if strings.Contains(word, stage) {
+			return "stage"
+		}
+	}
+	return "other"
+}
+
+func rectangle(x, y, width, height float64) []seats.Point {
+	return []seats.Point{{X: x, Y: y}, {X: x + width, Y: y}, {X: x + width, Y: y + height}, {X: x, Y: y + height}}
+}
+
+// oval is an ellipse as a polygon, for outlines.
+func oval(center seats.Point, rx, ry float64) []seats.Point {
+	const corners = 48
+	points := make([]seats.Point, corners)
+	for i := range points {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / corners)
+		points[i] = seats.Point{X: center.X + rx*cos, Y: center.Y + ry*sin}
+	}
+	return points
+}
+
+func middle(points []seats.Point) (m seats.Point) {
+	for _, p := range points {
+		m.X += p.X / float64(len(points))
+		m.Y += p.Y / float64(len(points))
+	}
+	return m
+}
+
+// turnAround rotates points about a center by degrees, clockwise as y points down.
+func turnAround(points []seats.Point, center seats.Point, degrees float64) {
+	if degrees == 0 {
+		return
+	}
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	for i, p := range points {
+		x, y := p.X-center.X, p.Y-center.Y
+		points[i] = seats.Point{X: center.X + x*cos - y*sin, Y: center.Y + x*sin + y*cos}
+	}
+}
