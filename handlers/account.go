@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 const (
@@ -95,7 +96,7 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 	email, err := h.credit.Ask(r.Context(), asked.Email, asked.Key)
 	if wrong := refusedAddress(err); wrong != nil && !wantsJSON(r) {
 		wrong.tooOften(w)
-		return h.showCredit(w, r, wrong.status, views.CreditPage{Typed: asked.Email, WrongEmail: wrong.what + " " + wrong.next})
+		return h.showCredit(w, r, wrong.status, shop.CreditPage{Typed: asked.Email, WrongEmail: wrong.what + " " + wrong.next})
 	} else if wrong != nil {
 		return wrong
 	}
@@ -112,7 +113,7 @@ func (h *Handlers) askLink(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusAccepted, linkAnswer{email})
 	}
-	return h.showCredit(w, r, http.StatusOK, views.CreditPage{Asked: email})
+	return h.showCredit(w, r, http.StatusOK, shop.CreditPage{Asked: email})
 }
 
 // refusedAddress says why no link was sent to an address; nil if that is not what is wrong.
@@ -143,8 +144,8 @@ func (h *Handlers) link(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, linkAnswer{email})
 	}
-	page := views.CreditPage{Page: views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
-	return writePage(w, r, http.StatusOK, views.Credit(page))
+	page := shop.CreditPage{Page: views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
+	return writePage(w, r, http.StatusOK, shop.Credit(page))
 }
 
 // POST /credit/session
@@ -162,7 +163,7 @@ func (h *Handlers) signIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := h.backTo(r)
 	if to == "" {
-		to = views.CreditPath
+		to = shop.CreditPath
 	}
 	h.sessions.Put(r.Context(), accountKey, email)
 	h.sessions.Remove(r.Context(), backKey)
@@ -191,18 +192,18 @@ func (h *Handlers) signOut(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, views.CreditPath, http.StatusSeeOther)
+	http.Redirect(w, r, shop.CreditPath, http.StatusSeeOther)
 	return nil
 }
 
 // offerCredit puts what the reader's credit can do for an order on the page of its checkout. It is a way to pay only if it
 // is enough.
-func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *views.CheckoutPage) (err error) {
+func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutPage) (err error) {
 	i := slices.Index(p.Methods, orders.Credit)
 	if i < 0 {
 		return nil
 	}
-	p.Purse = &views.Purse{Account: h.account(r)}
+	p.Purse = &shop.Purse{Account: h.account(r)}
 	if p.Purse.Account != "" {
 		if p.Purse.Balance, err = h.credit.Balance(r.Context(), p.Purse.Account, s.Event.Currency); err != nil {
 			return err

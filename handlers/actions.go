@@ -7,7 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // acting is what a form on an order's page says; programs send the same as JSON.
@@ -78,7 +78,7 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	case err != nil:
 		return err
 	case !wantsJSON(r):
-		http.Redirect(w, r, views.OrderPath(order.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderPath(order.Code), http.StatusSeeOther)
 		return nil
 	}
 	if order, err = h.orders.Find(r.Context(), order.Code); err != nil {

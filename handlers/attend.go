@@ -7,6 +7,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type joinAnswer struct {
@@ -40,7 +41,7 @@ func (h *Handlers) attend(w http.ResponseWriter, r *http.Request) error {
 	case wantsJSON(r):
 		return writeJSON(w, http.StatusOK, joinAnswer{link})
 	}
-	http.Redirect(w, r, views.OrderPath(order.Code)+"/attendances/"+tickets[0].String(), http.StatusSeeOther)
+	http.Redirect(w, r, shop.OrderPath(order.Code)+"/attendances/"+tickets[0].String(), http.StatusSeeOther)
 	return nil
 }
 
@@ -57,7 +58,7 @@ func (h *Handlers) attendance(w http.ResponseWriter, r *http.Request) error {
 	}
 	link, err := h.orders.JoinLink(r.Context(), order, ticket)
 	if errors.Is(err, orders.ErrNoTicket) && !wantsJSON(r) { // not checked in, or cancelled: the order's page says more
-		http.Redirect(w, r, views.OrderPath(order.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderPath(order.Code), http.StatusSeeOther)
 		return nil
 	}
 	if err != nil {
@@ -66,13 +67,13 @@ func (h *Handlers) attendance(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, joinAnswer{link})
 	}
-	page := views.AttendPage{
+	page := shop.AttendPage{
 		Page: views.Page{Title: "Join · " + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"},
-		Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Code: order.Code, Link: link,
+		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Code: order.Code, Link: link,
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Refresh", "0; url="+link)
-	return writePage(w, r, http.StatusOK, views.Attend(page))
+	return writePage(w, r, http.StatusOK, shop.Attend(page))
 }
 
 // joinWords says in a calendar how people join; nothing of an event with a place.

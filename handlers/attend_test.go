@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 const meeting = "https://meet.example.org/evening"
@@ -30,7 +30,7 @@ func onlineOrder(t *testing.T, early time.Duration) (s *site, who *http.Client, 
 func TestAttend_TheOrderPageLeadsToTheEventAndHidesTheLink(t *testing.T) {
 	t.Parallel()
 	s, who, code := onlineOrder(t, 0)
-	_, page := s.page(t, who, views.OrderPath(code))
+	_, page := s.page(t, who, shop.OrderPath(code))
 	for what, ok := range map[string]bool{
 		"no link": !strings.Contains(page, meeting), "no code for a door": !strings.Contains(page, `class="qr"`), "no PDF": !strings.Contains(page, "tickets.pdf"),
 		"a way to join": strings.Contains(page, "Join now"), "the organizer's text": strings.Contains(page, "Bring tea.\nAnd &lt;cake&gt;."), "where it is": strings.Contains(page, ">Online<"),
@@ -43,11 +43,11 @@ func TestAttend_TheOrderPageLeadsToTheEventAndHidesTheLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := views.OrderPath(code) + "/attendances/" + order.Tickets[0].ID.String()
-	if a, _ := s.page(t, who, at); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != views.OrderPath(code) {
+	at := shop.OrderPath(code) + "/attendances/" + order.Tickets[0].ID.String()
+	if a, _ := s.page(t, who, at); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != shop.OrderPath(code) {
 		t.Errorf("before the check-in the way to the event is %d to %q", a.StatusCode, a.Header.Get("Location"))
 	}
-	a, _ := send(t, who, "POST", s.url+views.OrderPath(code)+"/attendances", url.Values{"ticket": {order.Tickets[0].ID.String()}, "key": {"k"}}.Encode(), "Content-Type", asForm, "Accept", asPage)
+	a, _ := send(t, who, "POST", s.url+shop.OrderPath(code)+"/attendances", url.Values{"ticket": {order.Tickets[0].ID.String()}, "key": {"k"}}.Encode(), "Content-Type", asForm, "Accept", asPage)
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != at {
 		t.Fatalf("the click leads to %d %q", a.StatusCode, a.Header.Get("Location"))
 	}
@@ -55,10 +55,10 @@ func TestAttend_TheOrderPageLeadsToTheEventAndHidesTheLink(t *testing.T) {
 	if a.Header.Get("Refresh") != "0; url="+meeting || a.Header.Get("Referrer-Policy") != "no-referrer" || a.Header.Get("Cache-Control") != "no-store" || !strings.Contains(page, `href="`+meeting+`"`) {
 		t.Errorf("the way on: %v", a.Header)
 	}
-	if _, page := s.page(t, who, views.OrderPath(code)); !strings.Contains(page, "Checked in at") || !strings.Contains(page, "Join again") {
+	if _, page := s.page(t, who, shop.OrderPath(code)); !strings.Contains(page, "Checked in at") || !strings.Contains(page, "Join again") {
 		t.Error("who checked in is not told so, or cannot join again")
 	}
-	if a, body := send(t, who, "POST", s.url+views.OrderPath(code)+"/attendances", `{"tickets":["`+order.Tickets[0].ID.String()+`"]}`); a.StatusCode != http.StatusOK || !strings.Contains(body, meeting) {
+	if a, body := send(t, who, "POST", s.url+shop.OrderPath(code)+"/attendances", `{"tickets":["`+order.Tickets[0].ID.String()+`"]}`); a.StatusCode != http.StatusOK || !strings.Contains(body, meeting) {
 		t.Errorf("a program gets %d %s", a.StatusCode, body)
 	}
 }
@@ -74,13 +74,13 @@ func TestAttend_MailAndCalendarLeadToTheOrderAndNeverHaveTheLink(t *testing.T) {
 		if len(l.Files) != 1 || !strings.Contains(l.Text, want) || !strings.Contains(l.HTML, want) || !strings.Contains(l.Text, "Bring tea.") || !strings.Contains(l.HTML, "Bring tea.") {
 			t.Errorf("%s: %s", kind, l.Text)
 		}
-		_, calendar := s.page(t, who, views.OrderPath(code)+"/calendar.ics")
+		_, calendar := s.page(t, who, shop.OrderPath(code)+"/calendar.ics")
 		for where, text := range map[string]string{"text": l.Text, "HTML": l.HTML, "file": string(l.Files[0].Content), "calendar": calendar} {
-			if strings.Contains(text, meeting) || !strings.Contains(strings.ReplaceAll(text, "\r\n ", ""), views.OrderPath(code)) {
+			if strings.Contains(text, meeting) || !strings.Contains(strings.ReplaceAll(text, "\r\n ", ""), shop.OrderPath(code)) {
 				t.Errorf("%s, %s: %s", kind, where, text)
 			}
 		}
-		if _, page := s.page(t, who, views.OrderPath(code)); strings.Contains(page, "Join now") || !strings.Contains(page, "You can join on this page from ") {
+		if _, page := s.page(t, who, shop.OrderPath(code)); strings.Contains(page, "Join now") || !strings.Contains(page, "You can join on this page from ") {
 			t.Error("before its time the page lets people join, or does not say when")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // statusChallenge is the answer to a claim of a visitor who has to do some work first: 428 Precondition Required.
@@ -81,7 +82,7 @@ func passName(s *seats.Sale) string { return "pass-" + strconv.FormatInt(s.Event
 // challenged answers a request that needs a pass first: programs are told so, browsers are led to the page that does the
 // work and comes back to from.
 func (h *Handlers) challenged(w http.ResponseWriter, r *http.Request, s *seats.Sale, from string) error {
-	to := views.Sale{Event: s.Event}.ChallengePath()
+	to := shop.Sale{Event: s.Event}.ChallengePath()
 	if !wantsJSON(r) {
 		http.Redirect(w, r, to+"?from="+url.QueryEscape(from), http.StatusSeeOther)
 		return nil
@@ -105,18 +106,18 @@ func (h *Handlers) challenge(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, work)
 	}
-	return h.showChallenge(w, r, s, http.StatusOK, views.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&waitingroom.Proof{Challenge: work}).String()})
+	return h.showChallenge(w, r, s, http.StatusOK, shop.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&waitingroom.Proof{Challenge: work}).String()})
 }
 
-func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.ChallengePage) error {
+func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p shop.ChallengePage) error {
 	p.Page = views.Page{Title: "Checking your browser · " + s.Event.Name, Nonce: nonce(w), Script: "challenge.js", Style: "list.css"}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan}
-	return writePage(w, r, status, views.Challenge(p))
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan}
+	return writePage(w, r, status, shop.Challenge(p))
 }
 
 // onwardTo is a page of the event to go on to: never another site.
 func onwardTo(s *seats.Sale, from string) string {
-	at := views.Sale{Event: s.Event}
+	at := shop.Sale{Event: s.Event}
 	if from == at.CheckoutPath() {
 		return from
 	}
@@ -130,11 +131,11 @@ func (h *Handlers) solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
-	p := views.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: text}
+	p := shop.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: text}
 	err = h.givePass(w, r, s, text)
 	if known := roomError(err); known != nil && !wantsJSON(r) {
 		if known != errPatience { // this work is worth nothing any more
-			http.Redirect(w, r, views.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
+			http.Redirect(w, r, shop.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
 			return nil
 		}
 		p.Failed = "The minute is not over yet. Please wait a little longer, then press Continue."

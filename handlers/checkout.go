@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // GET /events/{slug}/checkout
@@ -45,7 +46,7 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 			return err
 		}
 		if code != "" {
-			http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
+			http.Redirect(w, r, shop.OrderPath(code), http.StatusSeeOther)
 			return nil
 		}
 	}
@@ -53,7 +54,7 @@ func (h *Handlers) checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 }
 
 // withTyped puts what somebody sent before into the page of a checkout, and what they were told about it.
-func withTyped(p views.CheckoutPage, typed orders.Typed, told bool) views.CheckoutPage {
+func withTyped(p shop.CheckoutPage, typed orders.Typed, told bool) shop.CheckoutPage {
 	was := p.Form
 	p.Form = typed.Form
 	if !told {
@@ -69,7 +70,7 @@ func withTyped(p views.CheckoutPage, typed orders.Typed, told bool) views.Checko
 
 // lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them. Its
 // message is empty if nothing was lost.
-func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold) (p views.CheckoutPage, err error) {
+func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold) (p shop.CheckoutPage, err error) {
 	id, had, err := s.Had(r.Context(), holder)
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return p, err
@@ -88,20 +89,20 @@ func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold
 }
 
 // showCheckout writes the page of a checkout with what p knows besides the sale and the hold.
-func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, p views.CheckoutPage) error {
+func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, p shop.CheckoutPage) error {
 	holder, known := h.holder(r)
 	if !known {
 		return errNoHold
 	}
 	hold, err := s.Hold(r.Context(), holder)
 	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.hub.Now()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
 		if p.Hold = nil; p.Message == "" {
 			p.Message, p.Nearest = lost(s, p.Form.Seats)
 		}
-		return writePage(w, r, http.StatusOK, views.Checkout(p))
+		return writePage(w, r, http.StatusOK, shop.Checkout(p))
 	case err != nil:
 		return err
 	}
@@ -118,7 +119,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	case err != nil && !errors.Is(err, orders.ErrNoPayment):
 		return err
 	}
-	return writePage(w, r, http.StatusOK, views.Checkout(p))
+	return writePage(w, r, http.StatusOK, shop.Checkout(p))
 }
 
 // wanted is an order as programs send it, and forms with the same names.
@@ -172,14 +173,14 @@ func (h *Handlers) place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		h.tellMine(r, s, left)
 	}
 	if !wantsJSON(r) {
-		http.Redirect(w, r, views.OrderPath(code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderPath(code), http.StatusSeeOther)
 		return nil
 	}
 	order, err := h.orders.Find(r.Context(), code)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", views.OrderPath(code))
+	w.Header().Set("Location", shop.OrderPath(code))
 	return writeJSON(w, http.StatusCreated, orderAnswer{describeOrder(s, order)})
 }
 
@@ -189,7 +190,7 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		if err := h.keepTyped(r, s, holder, form); err != nil {
 			return err
 		}
-		return h.challenged(w, r, s, views.Sale{Event: s.Event}.CheckoutPath())
+		return h.challenged(w, r, s, shop.Sale{Event: s.Event}.CheckoutPath())
 	}
 	typed := orders.Typed{Form: form}
 	var refusal *seats.Refusal
@@ -231,7 +232,7 @@ func (h *Handlers) tell(w http.ResponseWriter, r *http.Request, s *seats.Sale, h
 	if err := h.orders.KeepTyped(r.Context(), s.Event.ID, holder, typed); err != nil {
 		return err
 	}
-	at := views.Sale{Event: s.Event}.CheckoutPath()
+	at := shop.Sale{Event: s.Event}.CheckoutPath()
 	if typed.Told() {
 		at += "?told"
 	}

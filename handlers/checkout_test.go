@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
@@ -29,7 +29,7 @@ func (s *site) post(t *testing.T, who *http.Client, f url.Values) (*http.Respons
 	t.Helper()
 	a, body := send(t, who, "POST", s.url+"/events/evening/orders", f.Encode(), "Content-Type", asForm, "Accept", asPage)
 	if code, began := strings.CutPrefix(a.Header.Get("Location"), "/payments/"); began && s.confirms(t, code) {
-		a.Header.Set("Location", views.OrderPath(code))
+		a.Header.Set("Location", shop.OrderPath(code))
 	}
 	return a, body
 }
@@ -45,7 +45,7 @@ func (s *site) confirms(t *testing.T, code string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, body := send(t, person(t), "POST", s.url+views.ConfirmPath(token), "key=k", "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
+	if a, body := send(t, person(t), "POST", s.url+shop.ConfirmPath(token), "key=k", "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("the button of the mail: %d %s", a.StatusCode, body)
 	}
 	return true

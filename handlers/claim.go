@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // POST /events/{slug}/claims
@@ -79,7 +79,7 @@ func wishSize(w *seats.Wish) int { return max(len(w.Seats), w.Quantity, w.Best) 
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
 	status, to := http.StatusConflict, ""
 	if room := h.gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
-		status, to = http.StatusForbidden, views.RoomPath(room.Slug)
+		status, to = http.StatusForbidden, shop.RoomPath(room.Slug)
 		if !wantsJSON(r) {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return nil
@@ -90,7 +90,7 @@ func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale,
 			Code: refusal.Code, Message: refusal.Message, Seats: labels(s, refusal.Seats), Nearest: labels(s, refusal.Nearest), To: to,
 		}})
 	}
-	message := &views.Message{Text: refusal.Message, Nearest: refusal.Nearest}
+	message := &shop.Message{Text: refusal.Message, Nearest: refusal.Nearest}
 	return h.showFrom(w, r, s, status, message)
 }
 

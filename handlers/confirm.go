@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var errNoConfirmation = &problem{404, "link", "This link confirms no order.", nothingChanged, "Open the newest mail that we sent you, or order again."}
@@ -27,15 +28,15 @@ func (h *Handlers) confirmation(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
 	}
 	if p.Done() || p.Over() || p.Confirmed {
-		http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 		return nil
 	}
 	s, err := h.office.Sale(r.Context(), p.Event)
 	if err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, views.Confirmation(views.PaymentPage{
-		Page: views.Page{Title: "Confirm your order · " + s.Event.Name, Nonce: nonce(w), Style: "order.css"}, Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
+	return writePage(w, r, http.StatusOK, shop.Confirmation(shop.PaymentPage{
+		Page: views.Page{Title: "Confirm your order · " + s.Event.Name, Nonce: nonce(w), Style: "order.css"}, Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
 	}, r.PathValue("token")))
 }
 
@@ -53,7 +54,7 @@ func (h *Handlers) confirmOrder(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
 	}
-	http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+	http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 	return nil
 }
 
@@ -72,7 +73,7 @@ func (h *Handlers) confirmAgain(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusAccepted, paymentAnswer{describePayment(p)})
 	}
-	http.Redirect(w, r, views.PaymentPath(p.Code)+"?mail="+said, http.StatusSeeOther)
+	http.Redirect(w, r, shop.PaymentPath(p.Code)+"?mail="+said, http.StatusSeeOther)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 func TestConfirm_PageAndMailSayWhatHappenedAndTheButtonPlacesTheOrder(t *testing.T) {
@@ -56,7 +56,7 @@ func TestConfirm_PageAndMailSayWhatHappenedAndTheButtonPlacesTheOrder(t *testing
 		}
 	}
 	for _, browser := range []*http.Client{reader, who} {
-		if a, _ := s.page(t, browser, at); a.Header.Get("Location") != views.OrderPath(code) {
+		if a, _ := s.page(t, browser, at); a.Header.Get("Location") != shop.OrderPath(code) {
 			t.Errorf("the page that waited leads to %q", a.Header.Get("Location"))
 		}
 	}

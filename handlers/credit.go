@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type creditAnswer struct {
@@ -47,7 +48,7 @@ func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) && h.account(r) == "" {
 		return errNotSignedIn
 	}
-	var p views.CreditPage
+	var p shop.CreditPage
 	if r.URL.Query().Has("loaded") {
 		p.Notice = "What your voucher loaded is in your credit."
 	}
@@ -55,7 +56,7 @@ func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showCredit writes the statement of whoever is signed in, or asks who it is, with what p knows besides.
-func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int, p views.CreditPage) (err error) {
+func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int, p shop.CreditPage) (err error) {
 	if p.Account = h.account(r); p.Account != "" {
 		w.Header().Set("Cache-Control", "no-store") // nobody reads it by going back once they signed out
 		if p.Statements, err = h.credit.Statements(r.Context(), p.Account); err != nil {
@@ -67,7 +68,7 @@ func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int
 	}
 	p.Page = views.Page{Title: "Your credit", Nonce: nonce(w), Style: "credit.css", Notice: p.Notice}
 	p.Back, p.Key = h.backTo(r), rand.Text()
-	return writePage(w, r, status, views.Credit(p))
+	return writePage(w, r, status, shop.Credit(p))
 }
 
 type voucherAnswer struct {
@@ -86,7 +87,7 @@ func (h *Handlers) redeem(w http.ResponseWriter, r *http.Request) error {
 	}
 	loaded, err := h.credit.Redeem(r.Context(), h.account(r), asked.Code)
 	if p := refusedVoucher(err); p != nil && !wantsJSON(r) {
-		return h.showCredit(w, r, p.status, views.CreditPage{Code: asked.Code, WrongCode: p.what + " " + p.next})
+		return h.showCredit(w, r, p.status, shop.CreditPage{Code: asked.Code, WrongCode: p.what + " " + p.next})
 	} else if p != nil {
 		return p
 	}
@@ -96,7 +97,7 @@ func (h *Handlers) redeem(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, voucherAnswer{loaded.Minor, loaded.Currency})
 	}
-	to := views.CreditPath + "?loaded"
+	to := shop.CreditPath + "?loaded"
 	if back := h.backTo(r); back != "" {
 		to += "&back=" + back
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var (
@@ -28,7 +29,7 @@ func (h *Handlers) demoCard(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	page := views.Page{Title: "The demo card", Nonce: nonce(w), Style: "order.css"}
-	return writePage(w, r, http.StatusOK, views.DemoCard(views.DemoPage{
+	return writePage(w, r, http.StatusOK, shop.DemoCard(shop.DemoPage{
 		Page: page, Reference: c.Reference, What: c.What, Amount: c.Amount, Currency: c.Currency, Back: c.Back,
 	}))
 }

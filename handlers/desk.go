@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // deskKey is the key of a session: which organizer signed in with it.
@@ -106,7 +107,7 @@ func (h *Handlers) member(need organizers.Need, next func(http.ResponseWriter, *
 		m, err := h.whoIs(r)
 		switch {
 		case errors.Is(err, organizers.ErrSignedOut) && !wantsJSON(r):
-			http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
+			http.Redirect(w, r, desk.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
 			return nil
 		case errors.Is(err, organizers.ErrKey):
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -228,28 +229,28 @@ func deskPage(r *http.Request) string {
 	}
 	from, err := url.Parse(r.Referer())
 	if err != nil || from.Host != r.Host {
-		return views.DeskPath
+		return desk.Path
 	}
 	return deskBack(from.RequestURI())
 }
 
 // deskBack is an address to go on to, if it is one of the desk; otherwise the desk itself.
 func deskBack(to string) string {
-	if !deskAddress.MatchString(to) || strings.HasPrefix(to, views.SignInPath) {
-		return views.DeskPath
+	if !deskAddress.MatchString(to) || strings.HasPrefix(to, desk.SignInPath) {
+		return desk.Path
 	}
 	return to
 }
 
 // atDesk tells whether a request is about the desk.
 func atDesk(r *http.Request) bool {
-	return r.URL.Path == views.DeskPath || strings.HasPrefix(r.URL.Path, views.DeskPath+"/")
+	return r.URL.Path == desk.Path || strings.HasPrefix(r.URL.Path, desk.Path+"/")
 }
 
 // deskView is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
-func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) views.Desk {
-	notice := views.DeskNotice(r.URL.Query().Get("done"))
-	return views.Desk{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
+func (h *Handlers) deskView(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) desk.Frame {
+	notice := desk.Notice(r.URL.Query().Get("done"))
+	return desk.Frame{Page: views.Page{Title: title, Nonce: nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
 }
 
 // deskDone leads on to a page after a form did its work, which says so there; a program is told that it did.

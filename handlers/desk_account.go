@@ -6,16 +6,17 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // GET /desk/account
 func (h *Handlers) deskAccount(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	return h.showAccount(w, r, m, http.StatusOK, views.AccountPage{})
+	return h.showAccount(w, r, m, http.StatusOK, desk.AccountPage{})
 }
 
-func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.AccountPage) (err error) {
-	p.Desk = h.deskView(w, r, m, "Your account")
-	p.Script, p.Path, p.Origin = "desk_passkey.js", views.AccountPath, h.origin(r)
+func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.AccountPage) (err error) {
+	p.Frame = h.deskView(w, r, m, "Your account")
+	p.Script, p.Path, p.Origin = "desk_passkey.js", desk.AccountPath, h.origin(r)
 	if p.List, err = h.organizers.Passkeys(r.Context(), m); err != nil {
 		return err
 	}
@@ -28,14 +29,14 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organiz
 	if p.RecoveryLeft, err = h.organizers.RecoveryLeft(r.Context(), m); err != nil {
 		return err
 	}
-	return writePage(w, r, status, views.Account(p))
+	return writePage(w, r, status, desk.Account(p))
 }
 
 // accountForm answers a form of the account's page.
-func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again views.AccountPage) error {
+func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again desk.AccountPage) error {
 	switch {
 	case err == nil:
-		return deskDone(w, r, views.AccountPath, done)
+		return deskDone(w, r, desk.AccountPath, done)
 	case wantsJSON(r):
 		return err
 	case errors.As(err, &again.Mistakes):
@@ -53,7 +54,7 @@ func (h *Handlers) renameAccount(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	return h.accountForm(w, r, m, h.organizers.SetName(r.Context(), m, asked.Name), "name", views.AccountPage{Form: "name", Name: asked.Name})
+	return h.accountForm(w, r, m, h.organizers.SetName(r.Context(), m, asked.Name), "name", desk.AccountPage{Form: "name", Name: asked.Name})
 }
 
 // POST /desk/account/password
@@ -70,17 +71,17 @@ func (h *Handlers) changePassword(w http.ResponseWriter, r *http.Request, m orga
 			return err
 		}
 	}
-	return h.accountForm(w, r, m, err, "password", views.AccountPage{Form: "password"})
+	return h.accountForm(w, r, m, err, "password", desk.AccountPage{Form: "password"})
 }
 
 // GET /desk/password
 func (h *Handlers) forgotPassword(w http.ResponseWriter, r *http.Request) error {
-	return h.showForgotten(w, r, http.StatusOK, views.ForgottenPage{})
+	return h.showForgotten(w, r, http.StatusOK, desk.ForgottenPage{})
 }
 
-func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p views.ForgottenPage) error {
+func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p desk.ForgottenPage) error {
 	p.Page = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css"}
-	return writePage(w, r, status, views.Forgotten(p))
+	return writePage(w, r, status, desk.Forgotten(p))
 }
 
 // POST /desk/password
@@ -95,28 +96,28 @@ func (h *Handlers) askPassword(w http.ResponseWriter, r *http.Request) error {
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showForgotten(w, r, http.StatusUnprocessableEntity, views.ForgottenPage{Email: asked.Email, Mistakes: mistakes})
+		return h.showForgotten(w, r, http.StatusUnprocessableEntity, desk.ForgottenPage{Email: asked.Email, Mistakes: mistakes})
 	case err != nil:
 		return err
 	case wantsJSON(r):
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	return h.showForgotten(w, r, http.StatusOK, views.ForgottenPage{Asked: asked.Email})
+	return h.showForgotten(w, r, http.StatusOK, desk.ForgottenPage{Asked: asked.Email})
 }
 
 // GET /desk/password/{token}
 func (h *Handlers) passwordLink(w http.ResponseWriter, r *http.Request) error {
-	return h.showPassword(w, r, http.StatusOK, views.PasswordPage{})
+	return h.showPassword(w, r, http.StatusOK, desk.PasswordPage{})
 }
 
-func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, p views.PasswordPage) (err error) {
+func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, p desk.PasswordPage) (err error) {
 	if p.Member, err = h.organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
 	p.Page, p.Action = views.Page{Title: "Another password", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	return writePage(w, r, status, views.AnotherPassword(p))
+	return writePage(w, r, status, desk.AnotherPassword(p))
 }
 
 // POST /desk/password/{token}
@@ -129,7 +130,7 @@ func (h *Handlers) resetPassword(w http.ResponseWriter, r *http.Request) error {
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showPassword(w, r, http.StatusUnprocessableEntity, views.PasswordPage{Mistakes: mistakes})
+		return h.showPassword(w, r, http.StatusUnprocessableEntity, desk.PasswordPage{Mistakes: mistakes})
 	case err != nil:
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 const (
@@ -138,13 +139,13 @@ func (b *board) draw() {
 }
 
 // model is everything there is to see at this moment.
-func (b *board) model(ctx context.Context, look way) (p views.DeskLive, err error) {
+func (b *board) model(ctx context.Context, look way) (p desk.Live, err error) {
 	sale, err := b.desks.office.Sale(ctx, b.event.Slug) // it may have been edited
 	if err != nil {
 		return p, err
 	}
-	p = views.DeskLive{
-		Sale:   views.Sale{Event: sale.Event, Plan: sale.Plan},
+	p = desk.Live{
+		Sale:   shop.Sale{Event: sale.Event, Plan: sale.Plan},
 		Window: look.window, Names: look.names, Wall: look.wall, MayNames: look.mayNames, MaySee: look.maySee, MayManage: look.manage,
 	}
 	b.drawing.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // Desks keeps the live desks of this node up to date. Each event that somebody looks at has one board, which draws what
@@ -107,12 +107,12 @@ type way struct {
 }
 
 // picture is how an event stands now, for a page that is loaded.
-func (d *Desks) picture(ctx context.Context, s *seats.Sale, m organizers.Member, look way) (views.DeskLive, error) {
+func (d *Desks) picture(ctx context.Context, s *seats.Sale, m organizers.Member, look way) (desk.Live, error) {
 	d.mu.Lock()
 	b := d.board(s, m)
 	d.mu.Unlock()
 	if b == nil {
-		return views.DeskLive{}, errClosing
+		return desk.Live{}, errClosing
 	}
 	return b.model(ctx, look)
 }

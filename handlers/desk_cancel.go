@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // mostCancelled is how many orders one form gives back. All of them are an event that is cancelled.
@@ -37,7 +37,7 @@ func (h *Handlers) deskCancelMany(w http.ResponseWriter, r *http.Request, m orga
 	}
 	list, err := h.ordersOf(r, s, form["order"])
 	if words, refused := deskRefused(r, err); refused {
-		return h.showDeskOrders(w, r, m, s, deskStatus(err), views.DeskOrdersPage{Message: words})
+		return h.showDeskOrders(w, r, m, s, deskStatus(err), desk.OrdersPage{Message: words})
 	}
 	if err != nil {
 		return h.deskProblem(w, r, s, err)
@@ -54,9 +54,9 @@ func (h *Handlers) deskCancelMany(w http.ResponseWriter, r *http.Request, m orga
 		}
 	}
 	if len(done.Kept) > 0 && !wantsJSON(r) {
-		return h.showDeskOrders(w, r, m, s, http.StatusConflict, views.DeskOrdersPage{Message: done.words()})
+		return h.showDeskOrders(w, r, m, s, http.StatusConflict, desk.OrdersPage{Message: done.words()})
 	}
-	return deskWith(w, r, views.DeskEventPath(s.Event.Slug)+"/orders", "cancelled", http.StatusOK, done)
+	return deskWith(w, r, desk.EventPath(s.Event.Slug)+"/orders", "cancelled", http.StatusOK, done)
 }
 
 // ordersOf finds the orders of an event that a form names, each once; one that is none of the event's makes the whole form wrong.

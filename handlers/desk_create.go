@@ -13,6 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // teamPlan begins the name of a plan of the team; its number follows.
@@ -20,26 +22,26 @@ const teamPlan = "team-"
 
 // GET /desk/events/new
 func (h *Handlers) deskNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	f := views.NewEventForm{Zone: "Europe/Vienna", Starts: time.Now().AddDate(0, 0, 28).Format("2006-01-02") + "T20:00", Plan: "theatre"}
+	f := desk.NewEventForm{Zone: "Europe/Vienna", Starts: time.Now().AddDate(0, 0, 28).Format("2006-01-02") + "T20:00", Plan: "theatre"}
 	if list, err := h.organizers.Events(r.Context(), m); err == nil && len(list) > 0 {
 		f.Zone, f.Venue = list[len(list)-1].TimeZone, list[len(list)-1].Venue
 	}
-	return h.showNewEvent(w, r, m, http.StatusOK, views.NewEventPage{Form: f})
+	return h.showNewEvent(w, r, m, http.StatusOK, desk.NewEventPage{Form: f})
 }
 
-func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.NewEventPage) error {
-	p.Desk, p.Key = h.deskView(w, r, m, "New event"), seats.NewID().String()
+func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.NewEventPage) error {
+	p.Frame, p.Key = h.deskView(w, r, m, "New event"), seats.NewID().String()
 	for _, s := range plan.Summaries() {
-		p.Plans = append(p.Plans, views.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
+		p.Plans = append(p.Plans, desk.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
 	}
 	own, err := h.organizers.Plans(r.Context(), m)
 	if err != nil {
 		return err
 	}
 	for _, o := range own {
-		p.Own = append(p.Own, views.PlanChoice{Name: teamPlan + strconv.FormatInt(o.ID, 10), Title: o.Name, Seats: o.Seats})
+		p.Own = append(p.Own, desk.PlanChoice{Name: teamPlan + strconv.FormatInt(o.ID, 10), Title: o.Name, Seats: o.Seats})
 	}
-	return writePage(w, r, status, views.NewEvent(p))
+	return writePage(w, r, status, desk.NewEvent(p))
 }
 
 // POST /desk/events makes a draft with sensible defaults; the page of its settings is the next step.
@@ -71,7 +73,7 @@ func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, wh
 	if err != nil {
 		return err
 	}
-	return deskWith(w, r, views.SettingsPath(slug), what, http.StatusCreated, settingsAnswer(s))
+	return deskWith(w, r, desk.SettingsPath(slug), what, http.StatusCreated, settingsAnswer(s))
 }
 
 // createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
@@ -90,7 +92,7 @@ func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, 
 	})
 }
 
-func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key string, err error) {
+func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key string, err error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		defer removeFiles(r)
 		if err := r.ParseMultipartForm(bodyLimit); err != nil {
@@ -109,20 +111,20 @@ func decodeNewEvent(r *http.Request) (page views.NewEventPage, file []byte, key 
 			}
 		}
 		f := r.PostForm
-		page.Form = views.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
+		page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
 		return page, file, deskKeyOf(r, f), nil
 	}
 	f, err := deskForm(r)
 	if err != nil {
 		return page, nil, "", err
 	}
-	page.Form = views.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
+	page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
 	return page, nil, deskKeyOf(r, f), nil
 }
 
 // newEvent understands the first step: what it is, where and when, and its plan.
-func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f views.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong views.Wrong, err error) {
-	full := views.SettingsForm{
+func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong desk.Wrong, err error) {
+	full := desk.SettingsForm{
 		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
 	n, _, wrong = understood(full, nil)
@@ -180,11 +182,11 @@ func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	to := seats.NewStatus{Status: seats.Status(form.Get("status")), Reason: form.Get("reason")}
-	page := views.SettingsPage{Form: formOf(s), Reason: to.Reason}
+	page := desk.SettingsPage{Form: formOf(s), Reason: to.Reason}
 	if opens := form.Get("opens"); to.Status == seats.Scheduled || to.Status == seats.OnSale && opens != "" && form.Get("now") == "" {
 		to.Status = seats.Scheduled
 		if to.OpensAt, err = momentOf(opens, s.Event.Local(s.Event.StartsAt).Location()); err != nil {
-			page.Wrong = views.Wrong{"opens": "Say from when on it is on sale, such as 2030-03-01 10:00."}
+			page.Wrong = desk.Wrong{"opens": "Say from when on it is on sale, such as 2030-03-01 10:00."}
 			if wantsJSON(r) {
 				return wrongFields(page.Wrong)
 			}
@@ -213,12 +215,12 @@ func (h *Handlers) deskSetStatus(w http.ResponseWriter, r *http.Request, m organ
 	if s, err = h.office.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
-	return deskWith(w, r, views.SettingsPath(s.Event.Slug), "status", http.StatusOK, settingsAnswer(s))
+	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "status", http.StatusOK, settingsAnswer(s))
 }
 
 // GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale.
 func (h *Handlers) deskPreview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
 	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: nonce(w)}
-	sale := views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
-	return writePage(w, r, http.StatusOK, views.Preview(views.EventPage{Page: page, Sale: sale}))
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
+	return writePage(w, r, http.StatusOK, desk.Preview(shop.EventPage{Page: page, Sale: sale}))
 }

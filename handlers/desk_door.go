@@ -5,7 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // GET /desk/events/{slug}/doors
@@ -28,9 +28,9 @@ func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m organizer
 	if wantsJSON(r) {
 		return writeJSON(w, status, turnoutBody{turnout.Tickets, turnout.Came, turnout.Open()})
 	}
-	page := views.DeskDoorsPage{Desk: h.deskEventView(w, r, m, s, "Door"), Turnout: turnout, Link: link}
+	page := desk.DoorsPage{Frame: h.deskEventView(w, r, m, s, "Door"), Turnout: turnout, Link: link}
 	page.Style = "desk.css desk_live.css"
-	return writePage(w, r, status, views.DeskDoors(page))
+	return writePage(w, r, status, desk.Doors(page))
 }
 
 // POST /desk/events/{slug}/doors
@@ -49,7 +49,7 @@ func (h *Handlers) deskOpenDoor(w http.ResponseWriter, r *http.Request, m organi
 		return h.deskProblem(w, r, s, err)
 	}
 	if secret == "" { // the form came before
-		return deskWith(w, r, views.DeskDoorsPath(s.Event.Slug), "door", http.StatusOK, map[string]string{"link": ""})
+		return deskWith(w, r, desk.DoorsPath(s.Event.Slug), "door", http.StatusOK, map[string]string{"link": ""})
 	}
 	link := h.origin(r) + "/door/" + secret
 	if wantsJSON(r) {
@@ -73,5 +73,5 @@ func (h *Handlers) deskCloseDoors(w http.ResponseWriter, r *http.Request, m orga
 	if err != nil {
 		return h.deskProblem(w, r, s, err)
 	}
-	return deskWith(w, r, views.DeskDoorsPath(s.Event.Slug), "doors-closed", http.StatusOK, map[string]int64{"closed": closed})
+	return deskWith(w, r, desk.DoorsPath(s.Event.Slug), "doors-closed", http.StatusOK, map[string]int64{"closed": closed})
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // GET /desk/events/{slug}/plan
@@ -22,9 +23,9 @@ func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	page := views.EventPlanPage{Desk: h.deskView(w, r, m, "Plan of "+s.Event.Name), Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
-	page.Event, page.Path = &s.Event, views.DeskEventPath(s.Event.Slug)+"/plan"
-	return writePage(w, r, status, views.EventPlan(page))
+	page := desk.EventPlanPage{Frame: h.deskView(w, r, m, "Plan of "+s.Event.Name), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
+	page.Event, page.Path = &s.Event, desk.EventPath(s.Event.Slug)+"/plan"
+	return writePage(w, r, status, desk.EventPlan(page))
 }
 
 // POST /desk/events/{slug}/plan: the event gets a newer version of its plan.
@@ -65,7 +66,7 @@ func (h *Handlers) replacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	case err != nil:
 		return err
 	}
-	return deskDone(w, r, views.DeskEventPath(s.Event.Slug)+"/plan", "replaced")
+	return deskDone(w, r, desk.EventPath(s.Event.Slug)+"/plan", "replaced")
 }
 
 // POST /desk/events/{slug}/plan/copies: the event's plan becomes one of the team's, to be edited.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // GET /desk
@@ -16,5 +16,5 @@ func (h *Handlers) deskEvents(w http.ResponseWriter, r *http.Request, m organize
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, describeEvents(list))
 	}
-	return writePage(w, r, http.StatusOK, views.DeskEvents(views.DeskEventsPage{Desk: h.deskView(w, r, m, "Events"), Events: list}))
+	return writePage(w, r, http.StatusOK, desk.Events(desk.EventsPage{Frame: h.deskView(w, r, m, "Events"), Events: list}))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // deskForm reads what a form of the desk says; programs send the same names as one JSON object of texts, numbers, truths,
@@ -136,7 +136,7 @@ func deskStatus(err error) int {
 }
 
 // deskEventView is what every page about an event shows.
-func (h *Handlers) deskEventView(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, title string) views.Desk {
+func (h *Handlers) deskEventView(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, title string) desk.Frame {
 	page := h.deskView(w, r, m, title+" · "+s.Event.Name)
 	page.Event = &s.Event
 	return page

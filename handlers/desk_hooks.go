@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // What programs read of hooks and notices.
@@ -52,10 +52,10 @@ func describeHook(h webhooks.Hook) hookBody {
 
 // GET /desk/hooks
 func (h *Handlers) hookList(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	return h.showHooks(w, r, m, http.StatusOK, views.HooksPage{})
+	return h.showHooks(w, r, m, http.StatusOK, desk.HooksPage{})
 }
 
-func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.HooksPage) (err error) {
+func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.HooksPage) (err error) {
 	if p.List, err = h.hooks.List(r.Context(), m); err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m organizer
 		}
 		return writeJSON(w, status, answer)
 	}
-	p.Desk = h.deskView(w, r, m, "Webhooks")
-	p.Path = views.HooksPath
-	return writePage(w, r, status, views.Hooks(p))
+	p.Frame = h.deskView(w, r, m, "Webhooks")
+	p.Path = desk.HooksPath
+	return writePage(w, r, status, desk.Hooks(p))
 }
 
 // POST /desk/hooks
@@ -83,15 +83,15 @@ func (h *Handlers) newHook(w http.ResponseWriter, r *http.Request, m organizers.
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showHooks(w, r, m, http.StatusUnprocessableEntity, views.HooksPage{URL: asked.URL, Kinds: asked.Kinds, Mistakes: mistakes})
+		return h.showHooks(w, r, m, http.StatusUnprocessableEntity, desk.HooksPage{URL: asked.URL, Kinds: asked.Kinds, Mistakes: mistakes})
 	case err != nil:
 		return err
 	case wantsJSON(r):
 		return writeJSON(w, http.StatusCreated, secretAnswer{id, secret})
 	case id == 0: // a repeat of the form
-		return deskDone(w, r, views.HooksPath, "hook")
+		return deskDone(w, r, desk.HooksPath, "hook")
 	}
-	return h.writeHook(w, r, m, id, http.StatusCreated, views.HookPage{Secret: secret})
+	return h.writeHook(w, r, m, id, http.StatusCreated, desk.HookPage{Secret: secret})
 }
 
 // onHook makes a handler of one about a hook of the reader's team.
@@ -107,10 +107,10 @@ func (h *Handlers) onHook(next func(http.ResponseWriter, *http.Request, organize
 
 // GET /desk/hooks/{id}
 func (h *Handlers) showHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
-	return h.writeHook(w, r, m, id, http.StatusOK, views.HookPage{})
+	return h.writeHook(w, r, m, id, http.StatusOK, desk.HookPage{})
 }
 
-func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64, status int, p views.HookPage) (err error) {
+func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64, status int, p desk.HookPage) (err error) {
 	var before time.Time
 	if text := r.URL.Query().Get("before"); text != "" {
 		if before, err = time.Parse(time.RFC3339Nano, text); err != nil {
@@ -133,8 +133,8 @@ func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Typed.URL == "" {
 		p.Typed = p.Hook
 	}
-	p.Desk = h.deskView(w, r, m, "Webhook")
-	return writePage(w, r, status, views.HookLog(p))
+	p.Frame = h.deskView(w, r, m, "Webhook")
+	return writePage(w, r, status, desk.HookLog(p))
 }
 
 // POST /desk/hooks/{id}
@@ -146,12 +146,12 @@ func (h *Handlers) changeHook(w http.ResponseWriter, r *http.Request, m organize
 	err = h.hooks.Change(r.Context(), m, id, asked.URL, asked.Kinds, asked.Key)
 	var mistakes organizers.Mistakes
 	if errors.As(err, &mistakes) && !wantsJSON(r) {
-		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, views.HookPage{Typed: webhooks.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
+		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, desk.HookPage{Typed: webhooks.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
 	}
 	if err != nil {
 		return err
 	}
-	return deskDone(w, r, views.HookPath(id), "hook-changed")
+	return deskDone(w, r, desk.HookPath(id), "hook-changed")
 }
 
 // POST /desk/hooks/{id}/secrets
@@ -167,9 +167,9 @@ func (h *Handlers) newHookSecret(w http.ResponseWriter, r *http.Request, m organ
 	case wantsJSON(r):
 		return writeJSON(w, http.StatusCreated, secretAnswer{id, secret})
 	case secret == "": // a repeat of the form
-		return deskDone(w, r, views.HookPath(id), "hook")
+		return deskDone(w, r, desk.HookPath(id), "hook")
 	}
-	return h.writeHook(w, r, m, id, http.StatusCreated, views.HookPage{Secret: secret})
+	return h.writeHook(w, r, m, id, http.StatusCreated, desk.HookPage{Secret: secret})
 }
 
 // hookAct does something with a hook that needs no more than the key of its form.
@@ -186,17 +186,17 @@ func (h *Handlers) hookAct(w http.ResponseWriter, r *http.Request, to, done stri
 
 // POST /desk/hooks/{id}/tests
 func (h *Handlers) tryHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
-	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Try(r.Context(), m, id, asked.Key) })
+	return h.hookAct(w, r, desk.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Try(r.Context(), m, id, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/switch: on says whether it is told of things from now on.
 func (h *Handlers) switchHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
-	return h.hookAct(w, r, views.HookPath(id), "set", func(asked deskAsked) error { return h.hooks.Switch(r.Context(), m, id, asked.On, asked.Key) })
+	return h.hookAct(w, r, desk.HookPath(id), "set", func(asked deskAsked) error { return h.hooks.Switch(r.Context(), m, id, asked.On, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/removal
 func (h *Handlers) removeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
-	return h.hookAct(w, r, views.HooksPath, "hook-removed", func(asked deskAsked) error { return h.hooks.Remove(r.Context(), m, id, asked.Key) })
+	return h.hookAct(w, r, desk.HooksPath, "hook-removed", func(asked deskAsked) error { return h.hooks.Remove(r.Context(), m, id, asked.Key) })
 }
 
 // POST /desk/hooks/{id}/notices/{notice}/repeats
@@ -205,5 +205,5 @@ func (h *Handlers) repeatNotice(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return organizers.ErrNotYours
 	}
-	return h.hookAct(w, r, views.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Again(r.Context(), m, id, notice, asked.Key) })
+	return h.hookAct(w, r, desk.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.hooks.Again(r.Context(), m, id, notice, asked.Key) })
 }

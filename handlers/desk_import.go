@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // POST /desk/imports: a file that is to become a plan.
@@ -50,7 +50,7 @@ func (h *Handlers) newImport(w http.ResponseWriter, r *http.Request, m organizer
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, map[string]string{"id": id.String()})
 	}
-	http.Redirect(w, r, views.ImportsPath+"/"+id.String(), http.StatusSeeOther)
+	http.Redirect(w, r, desk.ImportsPath+"/"+id.String(), http.StatusSeeOther)
 	return nil
 }
 
@@ -78,7 +78,7 @@ func fileName(name string) string {
 
 // imported is a file that was kept, and the plan it becomes by a mapping.
 type imported struct {
-	page views.ImportPage
+	page desk.ImportPage
 	id   seats.ID
 }
 
@@ -91,7 +91,7 @@ func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Va
 	if err != nil {
 		return in, err
 	}
-	in.page.File, in.page.Action = name, views.ImportsPath+"/"+in.id.String()
+	in.page.File, in.page.Action = name, desk.ImportsPath+"/"+in.id.String()
 	if !plan.IsRecords(content) {
 		in.page.Opened, err = plan.Open(bytes.NewReader(content))
 		return in, err
@@ -131,13 +131,13 @@ func (h *Handlers) showImport(w http.ResponseWriter, r *http.Request, m organize
 	if err != nil {
 		return err
 	}
-	in.page.Desk, in.page.Key = h.deskView(w, r, m, "Import "+in.page.File), rand.Text()
-	in.page.Path = views.PlansPath
+	in.page.Frame, in.page.Key = h.deskView(w, r, m, "Import "+in.page.File), rand.Text()
+	in.page.Path = desk.PlansPath
 	status := http.StatusOK
 	if in.page.Wrong != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return writePage(w, r, status, views.Import(in.page))
+	return writePage(w, r, status, desk.Import(in.page))
 }
 
 // POST /desk/imports/{id}: the plan is as wanted.

@@ -6,16 +6,17 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // GET /desk/invitations/{token}
 //
 // Looking uses a link up for nobody: programs that read mail look at every address in it. The button does.
 func (h *Handlers) invitation(w http.ResponseWriter, r *http.Request) error {
-	return h.showInvitation(w, r, http.StatusOK, views.InvitationPage{})
+	return h.showInvitation(w, r, http.StatusOK, desk.InvitationPage{})
 }
 
-func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status int, p views.InvitationPage) (err error) {
+func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status int, p desk.InvitationPage) (err error) {
 	if p.Invited, err = h.organizers.Invitation(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 	case !errors.Is(err, organizers.ErrSignedOut):
 		return err
 	}
-	return writePage(w, r, status, views.JoinTeam(p))
+	return writePage(w, r, status, desk.JoinTeam(p))
 }
 
 // POST /desk/invitations/{token}
@@ -54,7 +55,7 @@ func (h *Handlers) joinTeam(w http.ResponseWriter, r *http.Request) error {
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showInvitation(w, r, http.StatusUnprocessableEntity, views.InvitationPage{Name: asked.Name, Mistakes: mistakes})
+		return h.showInvitation(w, r, http.StatusUnprocessableEntity, desk.InvitationPage{Name: asked.Name, Mistakes: mistakes})
 	case err != nil:
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 var errLimits = &problem{422, "invalid", "The challenge is off, automatic or always. The other fields are empty or whole numbers from 1 to 100,000.", "Nothing was changed.", "Change it and send it again."}
@@ -56,7 +56,7 @@ func (h *Handlers) deskSetLimits(w http.ResponseWriter, r *http.Request, m organ
 	}
 	h.desks.Changed(s)
 	if f.Get("back") == "settings" && !wantsJSON(r) {
-		return deskDone(w, r, views.SettingsPath(s.Event.Slug), "set")
+		return deskDone(w, r, desk.SettingsPath(s.Event.Slug), "set")
 	}
 	return deskAgain(w, r, s, f.Get("back"))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 var (
@@ -39,9 +40,9 @@ func (h *Handlers) deskEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	p.Desk, p.Key = h.deskView(w, r, m, s.Event.Name), seats.NewID().String()
-	p.Desk.Event, p.Desk.Script, p.Desk.Style = &s.Event, "desk.js", "desk.css desk_live.css"
-	return writePage(w, r, http.StatusOK, views.DeskEvent(p))
+	p.Frame, p.Key = h.deskView(w, r, m, s.Event.Name), seats.NewID().String()
+	p.Frame.Event, p.Frame.Script, p.Frame.Style = &s.Event, "desk.js", "desk.css desk_live.css"
+	return writePage(w, r, http.StatusOK, desk.Event(p))
 }
 
 const (

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 type logAnswer struct {
@@ -26,7 +26,7 @@ type deedBody struct {
 
 // GET /desk/log
 func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
-	page := views.LogPage{Desk: h.deskView(w, r, m, "Log")}
+	page := desk.LogPage{Frame: h.deskView(w, r, m, "Log")}
 	if page.Filter, err = logFilter(r); err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (h *Handlers) deskLog(w http.ResponseWriter, r *http.Request, m organizers.
 	return h.writeLog(w, r, m, page)
 }
 
-func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page views.LogPage) (err error) {
+func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page desk.LogPage) (err error) {
 	if page.Doers, err = h.organizers.Doers(r.Context(), m); err != nil {
 		return err
 	}
 	if page.Events, err = h.organizers.Events(r.Context(), m); err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, views.Log(page))
+	return writePage(w, r, http.StatusOK, desk.Log(page))
 }
 
 type securityAnswer struct {
@@ -71,7 +71,7 @@ type securityBody struct {
 }
 
 // securityLog answers with security events, which owners see.
-func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page views.LogPage) (err error) {
+func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page desk.LogPage) (err error) {
 	if !m.May(organizers.Own) {
 		return errDeskRole
 	}
@@ -108,7 +108,7 @@ func logFilter(r *http.Request) (f organizers.Filter, err error) {
 	return f, nil
 }
 
-func describeLog(p views.LogPage) logAnswer {
+func describeLog(p desk.LogPage) logAnswer {
 	answer := logAnswer{Deeds: []deedBody{}}
 	for _, d := range p.Deeds {
 		answer.Deeds = append(answer.Deeds, deedBody{d.ID, d.At.UTC(), d.Who, d.Email, d.What, d.Subject, d.Detail})

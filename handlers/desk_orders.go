@@ -10,7 +10,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type foundBody struct {
@@ -38,7 +39,7 @@ func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m organize
 		look.Before = at
 	}
 	if !wantsJSON(r) {
-		return h.showDeskOrders(w, r, m, s, http.StatusOK, views.DeskOrdersPage{Words: look.Words, Before: look.Before})
+		return h.showDeskOrders(w, r, m, s, http.StatusOK, desk.OrdersPage{Words: look.Words, Before: look.Before})
 	}
 	list, more, err := h.orders.Search(r.Context(), s, look)
 	if err != nil {
@@ -54,16 +55,16 @@ func (h *Handlers) deskOrders(w http.ResponseWriter, r *http.Request, m organize
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-func (h *Handlers) showDeskOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskOrdersPage) error {
+func (h *Handlers) showDeskOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.OrdersPage) error {
 	list, more, err := h.orders.Search(r.Context(), s, orders.Search{Words: p.Words, Before: p.Before})
 	if err != nil {
 		return err
 	}
-	p.Desk, p.Plan, p.Orders, p.Key = h.deskEventView(w, r, m, s, "Orders"), s.Plan, list, seats.NewID().String()
+	p.Frame, p.Plan, p.Orders, p.Key = h.deskEventView(w, r, m, s, "Orders"), s.Plan, list, seats.NewID().String()
 	if more {
 		p.Older = url.Values{"q": {p.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
 	}
-	return writePage(w, r, status, views.DeskOrders(p))
+	return writePage(w, r, status, desk.Orders(p))
 }
 
 // deskOrderOf is the order of the address, if it is one of the event's.
@@ -84,17 +85,17 @@ func (h *Handlers) deskOrder(w http.ResponseWriter, r *http.Request, m organizer
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, orderAnswer{describeOrder(s, order)})
 	}
-	return h.showDeskOrder(w, r, m, s, order, http.StatusOK, views.DeskOrderPage{})
+	return h.showDeskOrder(w, r, m, s, order, http.StatusOK, desk.OrderPage{})
 }
 
-func (h *Handlers) showDeskOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, status int, p views.DeskOrderPage) error {
+func (h *Handlers) showDeskOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, status int, p desk.OrderPage) error {
 	sent, err := h.orders.LastMail(r.Context(), order.ID)
 	if err != nil {
 		return err
 	}
-	p.Desk, p.Order, p.Sent, p.Key = h.deskEventView(w, r, m, s, "Order of "+order.Name), order, sent, seats.NewID().String()
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
-	return writePage(w, r, status, views.DeskOrder(p))
+	p.Frame, p.Order, p.Sent, p.Key = h.deskEventView(w, r, m, s, "Order of "+order.Name), order, sent, seats.NewID().String()
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	return writePage(w, r, status, desk.Order(p))
 }
 
 // orderAct is something a member does with the order of the address.
@@ -131,7 +132,7 @@ func (h *Handlers) onDeskOrder(act func(r *http.Request, m organizers.Member, s 
 			return a.do(order, form, tickets, memberKey(m, key), also)
 		})
 		if words, refused := deskRefused(r, err); refused {
-			return h.showDeskOrder(w, r, m, s, order, deskStatus(err), views.DeskOrderPage{Message: words, Form: form})
+			return h.showDeskOrder(w, r, m, s, order, deskStatus(err), desk.OrderPage{Message: words, Form: form})
 		}
 		if err != nil {
 			return h.deskProblem(w, r, s, err)
@@ -139,7 +140,7 @@ func (h *Handlers) onDeskOrder(act func(r *http.Request, m organizers.Member, s 
 		if order, err = h.deskOrderOf(r, s); err != nil {
 			return err
 		}
-		return deskWith(w, r, views.DeskOrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, orderAnswer{describeOrder(s, order)})
+		return deskWith(w, r, desk.OrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, orderAnswer{describeOrder(s, order)})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // passkeyKey is the key of a session: what was asked of its browser, until it answers.
@@ -92,7 +92,7 @@ func (h *Handlers) addPasskey(w http.ResponseWriter, r *http.Request, m organize
 	if err := h.keep(w, r); err != nil { // what was asked is answered
 		return err
 	}
-	return writeJSON(w, http.StatusCreated, map[string]string{"to": views.AccountPath + "?done=passkey"})
+	return writeJSON(w, http.StatusCreated, map[string]string{"to": desk.AccountPath + "?done=passkey"})
 }
 
 // passkeyID is the passkey that an address names.
@@ -115,7 +115,7 @@ func (h *Handlers) renamePasskey(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	err = h.organizers.RenamePasskey(r.Context(), m, id, asked.Name)
-	return h.accountForm(w, r, m, err, "passkey-name", views.AccountPage{Form: "passkey"})
+	return h.accountForm(w, r, m, err, "passkey-name", desk.AccountPage{Form: "passkey"})
 }
 
 // POST /desk/account/passkeys/{id}/removal
@@ -124,5 +124,5 @@ func (h *Handlers) removePasskey(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	return h.accountForm(w, r, m, h.organizers.RemovePasskey(r.Context(), m, id), "passkey-removed", views.AccountPage{})
+	return h.accountForm(w, r, m, h.organizers.RemovePasskey(r.Context(), m, id), "passkey-removed", desk.AccountPage{})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // planError knows the errors about a team's plans; nil if err is none.
@@ -70,12 +70,12 @@ func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizer
 		}
 		return writeJSON(w, status, answer)
 	}
-	page := views.PlansPage{Desk: h.deskView(w, r, m, "Seating plans"), Plans: list, Key: rand.Text(), Wrong: wrong}
-	page.Path = views.PlansPath
+	page := desk.PlansPage{Frame: h.deskView(w, r, m, "Seating plans"), Plans: list, Key: rand.Text(), Wrong: wrong}
+	page.Path = desk.PlansPath
 	for _, s := range plan.Summaries() {
-		page.Shipped = append(page.Shipped, views.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
+		page.Shipped = append(page.Shipped, desk.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
 	}
-	return writePage(w, r, status, views.Plans(page))
+	return writePage(w, r, status, desk.Plans(page))
 }
 
 // emptyPlan is what a plan begins as: the section that rows are drawn into, with one seat, since a plan has some.
@@ -126,7 +126,7 @@ func planMade(w http.ResponseWriter, r *http.Request, id int64, below string) er
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, map[string]int64{"id": id})
 	}
-	http.Redirect(w, r, views.PlanPath(id)+below, http.StatusSeeOther)
+	http.Redirect(w, r, desk.PlanPath(id)+below, http.StatusSeeOther)
 	return nil
 }
 
@@ -162,9 +162,9 @@ func (h *Handlers) plan(w http.ResponseWriter, r *http.Request, m organizers.Mem
 	if err != nil {
 		return err
 	}
-	page := views.PlanPage{Desk: h.deskView(w, r, m, versions[0].Name), ID: id, Versions: versions, Plan: newest}
-	page.Path = views.PlansPath
-	return writePage(w, r, http.StatusOK, views.Plan(page))
+	page := desk.PlanPage{Frame: h.deskView(w, r, m, versions[0].Name), ID: id, Versions: versions, Plan: newest}
+	page.Path = desk.PlansPath
+	return writePage(w, r, http.StatusOK, desk.Plan(page))
 }
 
 // GET /desk/plans/{plan}/versions/{file}: 3.json in the open format, 3.csv, 3.svg.
@@ -224,9 +224,9 @@ func (h *Handlers) editor(w http.ResponseWriter, r *http.Request, m organizers.M
 	if err != nil {
 		return err
 	}
-	page := views.EditorPage{Desk: h.deskView(w, r, m, "Edit "+v.Name), ID: id, Version: v}
+	page := desk.EditorPage{Frame: h.deskView(w, r, m, "Edit "+v.Name), ID: id, Version: v}
 	page.Script, page.Style = "editor.js", "editor.css"
-	return writePage(w, r, http.StatusOK, views.Editor(page))
+	return writePage(w, r, http.StatusOK, desk.Editor(page))
 }
 
 // POST /desk/plans/{plan}/versions
@@ -267,6 +267,6 @@ func (h *Handlers) savePlan(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", views.PlanPath(id)+"/versions/"+strconv.Itoa(version)+".json")
+	w.Header().Set("Location", desk.PlanPath(id)+"/versions/"+strconv.Itoa(version)+".json")
 	return writeJSON(w, http.StatusCreated, map[string]int{"version": version})
 }

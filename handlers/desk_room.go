@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 var (
@@ -61,7 +61,7 @@ func deskAgain(w http.ResponseWriter, r *http.Request, s *seats.Sale, query stri
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, views.DeskEventPath(s.Event.Slug)+windowOf(query), http.StatusSeeOther)
+	http.Redirect(w, r, desk.EventPath(s.Event.Slug)+windowOf(query), http.StatusSeeOther)
 	return nil
 }
 

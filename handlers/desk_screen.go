@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // screen is what those see whose pages are kept live one way.
@@ -39,7 +39,7 @@ func (w *watcher) leave() {
 	w.board.visited = time.Now()
 }
 
-func render(ctx context.Context, p views.DeskLive) (parts []part, err error) {
+func render(ctx context.Context, p desk.Live) (parts []part, err error) {
 	var buffer bytes.Buffer
 	for _, f := range p.Fragments() {
 		buffer.Reset()

@@ -11,7 +11,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 func asRefusal(err error) (*seats.Refusal, bool) {
@@ -21,12 +22,12 @@ func asRefusal(err error) (*seats.Refusal, bool) {
 
 // GET /desk/events/{slug}/seats
 func (h *Handlers) deskSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.showDeskSeats(w, r, m, s, http.StatusOK, views.DeskSeatsPage{Form: r.URL.Query()})
+	return h.showDeskSeats(w, r, m, s, http.StatusOK, desk.SeatsPage{Form: r.URL.Query()})
 }
 
-func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskSeatsPage) error {
-	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Seats"), seats.NewID().String()
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SeatsPage) error {
+	p.Frame, p.Key = h.deskEventView(w, r, m, s, "Seats"), seats.NewID().String()
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	section, err := strconv.Atoi(p.Form.Get("section"))
 	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
 		section = 0
@@ -37,7 +38,7 @@ func (h *Handlers) showDeskSeats(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
-	return writePage(w, r, status, views.DeskSeats(p))
+	return writePage(w, r, status, desk.Seats(p))
 }
 
 // chosen are the seats of a form: those that are marked, and those that are written.
@@ -78,12 +79,12 @@ func (h *Handlers) keeping(what, done string, keep func(*http.Request, *seats.Sa
 			})
 		}
 		if words, refused := deskRefused(r, err); refused {
-			return h.showDeskSeats(w, r, m, s, deskStatus(err), views.DeskSeatsPage{Form: form, Message: words})
+			return h.showDeskSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
 		}
 		if err != nil {
 			return h.deskProblem(w, r, s, err)
 		}
-		return deskWith(w, r, views.DeskSeatsPath(s.Event.Slug)+sectionQuery(form), done, http.StatusOK, map[string]any{"seats": labels(s, changed)})
+		return deskWith(w, r, desk.SeatsPath(s.Event.Slug)+sectionQuery(form), done, http.StatusOK, map[string]any{"seats": labels(s, changed)})
 	}
 }
 
@@ -128,7 +129,7 @@ func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m organizers
 		}
 	}
 	if words, refused := deskRefused(r, err); refused {
-		return h.showDeskSeats(w, r, m, s, deskStatus(err), views.DeskSeatsPage{Form: form, Message: words})
+		return h.showDeskSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
 	}
 	if err != nil {
 		return h.deskProblem(w, r, s, err)
@@ -137,9 +138,9 @@ func (h *Handlers) deskSell(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	to := views.DeskOrderPath(s.Event.Slug, code)
+	to := desk.OrderPath(s.Event.Slug, code)
 	if !m.May(organizers.Look) {
-		to = views.OrderPath(code) // the door has no page of orders
+		to = shop.OrderPath(code) // the door has no page of orders
 	}
 	return deskWith(w, r, to, "sold", http.StatusCreated, orderAnswer{describeOrder(s, order)})
 }
@@ -168,7 +169,7 @@ func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	moments := views.Moments(list, of)
+	moments := desk.Moments(list, of)
 	if wantsJSON(r) {
 		answer := struct {
 			Seat    string       `json:"seat"`
@@ -180,13 +181,13 @@ func (h *Handlers) deskSeat(w http.ResponseWriter, r *http.Request, m organizers
 		}
 		return writeJSON(w, http.StatusOK, answer)
 	}
-	page := views.DeskSeatPage{Desk: h.deskEventView(w, r, m, s, s.Plan.Words(idx)), Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
-	return writePage(w, r, http.StatusOK, views.DeskSeat(page))
+	page := desk.SeatPage{Frame: h.deskEventView(w, r, m, s, s.Plan.Words(idx)), Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
+	return writePage(w, r, http.StatusOK, desk.Seat(page))
 }
 
 // GET /desk/events/{slug}/messages
 func (h *Handlers) deskMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.showMessages(w, r, m, s, http.StatusOK, views.DeskMessagesPage{})
+	return h.showMessages(w, r, m, s, http.StatusOK, desk.MessagesPage{})
 }
 
 type errandBody struct {
@@ -198,7 +199,7 @@ type errandBody struct {
 	Refused int        `json:"refused"`
 }
 
-func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskMessagesPage) error {
+func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.MessagesPage) error {
 	list, err := h.orders.Errands(r.Context(), s.Event.ID)
 	if err != nil {
 		return err
@@ -212,8 +213,8 @@ func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organi
 		}
 		return writeJSON(w, status, answer)
 	}
-	p.Desk, p.Key, p.Errands = h.deskEventView(w, r, m, s, "Messages"), seats.NewID().String(), list
-	return writePage(w, r, status, views.DeskMessages(p))
+	p.Frame, p.Key, p.Errands = h.deskEventView(w, r, m, s, "Messages"), seats.NewID().String(), list
+	return writePage(w, r, status, desk.Messages(p))
 }
 
 // POST /desk/events/{slug}/messages
@@ -229,13 +230,13 @@ func (h *Handlers) deskTell(w http.ResponseWriter, r *http.Request, m organizers
 	})
 	var mistakes orders.Mistakes
 	if errors.As(err, &mistakes) && !wantsJSON(r) {
-		return h.showMessages(w, r, m, s, http.StatusUnprocessableEntity, views.DeskMessagesPage{Message: message, Mistakes: mistakes})
+		return h.showMessages(w, r, m, s, http.StatusUnprocessableEntity, desk.MessagesPage{Message: message, Mistakes: mistakes})
 	}
 	if err != nil {
 		return err
 	}
 	if wantsJSON(r) {
-		return h.showMessages(w, r, m, s, http.StatusCreated, views.DeskMessagesPage{})
+		return h.showMessages(w, r, m, s, http.StatusCreated, desk.MessagesPage{})
 	}
-	return deskDone(w, r, views.DeskEventPath(s.Event.Slug)+"/messages", "told")
+	return deskDone(w, r, desk.EventPath(s.Event.Slug)+"/messages", "told")
 }

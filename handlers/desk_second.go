@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // secondKey is the key of a session: who showed a password and has a second factor to show yet.
@@ -30,7 +31,7 @@ func (h *Handlers) afterPassword(w http.ResponseWriter, r *http.Request, s organ
 	if err := h.keep(w, r); err != nil {
 		return err
 	}
-	path := views.SecondPath + "?to=" + url.QueryEscape(deskBack(to))
+	path := desk.SecondPath + "?to=" + url.QueryEscape(deskBack(to))
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusAccepted, map[string]string{"to": path})
 	}
@@ -47,13 +48,13 @@ func (h *Handlers) half(r *http.Request) (s organizers.Session, ok bool) {
 
 // GET /desk/session/second
 func (h *Handlers) secondStep(w http.ResponseWriter, r *http.Request) error {
-	return h.showSecondStep(w, r, http.StatusOK, views.SecondPage{To: deskBack(r.URL.Query().Get("to"))})
+	return h.showSecondStep(w, r, http.StatusOK, desk.SecondPage{To: deskBack(r.URL.Query().Get("to"))})
 }
 
-func (h *Handlers) showSecondStep(w http.ResponseWriter, r *http.Request, status int, p views.SecondPage) error {
+func (h *Handlers) showSecondStep(w http.ResponseWriter, r *http.Request, status int, p desk.SecondPage) error {
 	s, ok := h.half(r)
 	if !ok {
-		http.Redirect(w, r, views.SignInPath+"?to="+url.QueryEscape(p.To), http.StatusSeeOther)
+		http.Redirect(w, r, desk.SignInPath+"?to="+url.QueryEscape(p.To), http.StatusSeeOther)
 		return nil
 	}
 	_, keyed, err := h.organizers.NeedsSecond(r.Context(), s)
@@ -62,7 +63,7 @@ func (h *Handlers) showSecondStep(w http.ResponseWriter, r *http.Request, status
 	}
 	p.Page = views.Page{Title: "Second factor", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Keyed = keyed && organizers.PasskeysAt(h.origin(r))
-	return writePage(w, r, status, views.Second(p))
+	return writePage(w, r, status, desk.Second(p))
 }
 
 // POST /desk/session/second
@@ -78,7 +79,7 @@ func (h *Handlers) showSecond(w http.ResponseWriter, r *http.Request) error {
 	by, err := h.organizers.Second(r.Context(), s.Organizer, asked.Code, h.client(r))
 	if wrong := signInProblem(err); wrong != nil && !wantsJSON(r) {
 		retryLater(w, err)
-		return h.showSecondStep(w, r, wrong.status, views.SecondPage{To: deskBack(asked.To), Wrong: wrong.what + " " + wrong.next})
+		return h.showSecondStep(w, r, wrong.status, desk.SecondPage{To: deskBack(asked.To), Wrong: wrong.what + " " + wrong.next})
 	}
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (h *Handlers) askProof(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		q.Set("again", "yes")
 	}
-	http.Redirect(w, r, views.ProofPath+"?"+q.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, desk.ProofPath+"?"+q.Encode(), http.StatusSeeOther)
 	return nil
 }
 
@@ -124,9 +125,9 @@ func (h *Handlers) askSecond(w http.ResponseWriter, r *http.Request, m organizer
 		return errDeskSecond
 	}
 	undone(w)
-	path := views.SecondFactorPath
+	path := desk.SecondFactorPath
 	if m.HasSecond() {
-		path = views.ProofPath + "?to=" + url.QueryEscape(deskPage(r))
+		path = desk.ProofPath + "?to=" + url.QueryEscape(deskPage(r))
 	}
 	http.Redirect(w, r, path, http.StatusSeeOther)
 	return nil
@@ -135,16 +136,16 @@ func (h *Handlers) askSecond(w http.ResponseWriter, r *http.Request, m organizer
 // GET /desk/session/proof
 func (h *Handlers) proofPage(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	q := r.URL.Query()
-	return h.showProof(w, r, m, http.StatusOK, views.ProofPage{To: proofBack(q.Get("to")), Again: q.Get("again") != ""})
+	return h.showProof(w, r, m, http.StatusOK, desk.ProofPage{To: proofBack(q.Get("to")), Again: q.Get("again") != ""})
 }
 
 // proofBack is where to go on to: an address of the desk, but not one that asks for proof.
 func proofBack(to string) string { return deskBack(to) }
 
-func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.ProofPage) error {
-	p.Desk = h.deskView(w, r, m, "Confirm it’s you")
+func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.ProofPage) error {
+	p.Frame = h.deskView(w, r, m, "Confirm it’s you")
 	p.Script, p.Passkeys = "desk_passkey.js", m.Keyed && organizers.PasskeysAt(h.origin(r))
-	return writePage(w, r, status, views.Proof(p))
+	return writePage(w, r, status, desk.Proof(p))
 }
 
 // POST /desk/session/proof
@@ -160,7 +161,7 @@ func (h *Handlers) confirm(w http.ResponseWriter, r *http.Request, m organizers.
 	}
 	if wrong := signInProblem(err); wrong != nil && !wantsJSON(r) {
 		retryLater(w, err)
-		p := views.ProofPage{To: proofBack(asked.To), Wrong: wrong.what + " " + wrong.next, WrongCode: asked.Code != ""}
+		p := desk.ProofPage{To: proofBack(asked.To), Wrong: wrong.what + " " + wrong.next, WrongCode: asked.Code != ""}
 		if errors.Is(err, organizers.ErrSignIn) {
 			p.Wrong = "This is not your password."
 		}
@@ -194,12 +195,12 @@ func (h *Handlers) provePasskey(w http.ResponseWriter, r *http.Request, m organi
 
 // GET /desk/account/second-factor
 func (h *Handlers) secondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	return h.showSecondFactor(w, r, m, http.StatusOK, views.SecondFactorPage{})
+	return h.showSecondFactor(w, r, m, http.StatusOK, desk.SecondFactorPage{})
 }
 
-func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.SecondFactorPage) (err error) {
-	p.Desk = h.deskView(w, r, m, "Second factor")
-	p.Script, p.Path, p.Origin = "desk_passkey.js", views.AccountPath, h.origin(r)
+func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.SecondFactorPage) (err error) {
+	p.Frame = h.deskView(w, r, m, "Second factor")
+	p.Script, p.Path, p.Origin = "desk_passkey.js", desk.AccountPath, h.origin(r)
 	if !m.Codes && p.Recovery == nil {
 		site, _ := url.Parse(h.origin(r))
 		if p.App, err = h.organizers.BeginApp(r.Context(), m, site.Hostname()); err != nil {
@@ -209,7 +210,7 @@ func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m or
 	if p.RecoveryLeft, err = h.organizers.RecoveryLeft(r.Context(), m); err != nil {
 		return err
 	}
-	return writePage(w, r, status, views.SecondFactor(p))
+	return writePage(w, r, status, desk.SecondFactor(p))
 }
 
 // recovery shows recovery codes, which no other page ever does.
@@ -217,7 +218,7 @@ func (h *Handlers) recovery(w http.ResponseWriter, r *http.Request, m organizers
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusCreated, map[string][]string{"recovery_codes": list})
 	}
-	return h.showSecondFactor(w, r, m, http.StatusCreated, views.SecondFactorPage{Recovery: list})
+	return h.showSecondFactor(w, r, m, http.StatusCreated, desk.SecondFactorPage{Recovery: list})
 }
 
 // POST /desk/account/codes
@@ -229,7 +230,7 @@ func (h *Handlers) confirmApp(w http.ResponseWriter, r *http.Request, m organize
 	list, err := h.organizers.ConfirmApp(r.Context(), m, asked.Code)
 	if wrong := signInProblem(err); wrong != nil && !wantsJSON(r) && !m.Codes {
 		retryLater(w, err)
-		return h.showSecondFactor(w, r, m, wrong.status, views.SecondFactorPage{Wrong: "This is not the code that the app shows now. Look at it again, and at the clock of your phone."})
+		return h.showSecondFactor(w, r, m, wrong.status, desk.SecondFactorPage{Wrong: "This is not the code that the app shows now. Look at it again, and at the clock of your phone."})
 	}
 	if err != nil {
 		return err
@@ -240,7 +241,7 @@ func (h *Handlers) confirmApp(w http.ResponseWriter, r *http.Request, m organize
 
 // POST /desk/account/codes/removal
 func (h *Handlers) removeApp(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	return h.accountForm(w, r, m, h.organizers.RemoveApp(r.Context(), m), "app-removed", views.AccountPage{})
+	return h.accountForm(w, r, m, h.organizers.RemoveApp(r.Context(), m), "app-removed", desk.AccountPage{})
 }
 
 // POST /desk/account/recovery
@@ -261,5 +262,5 @@ func (h *Handlers) endSession(w http.ResponseWriter, r *http.Request, m organize
 	if id == m.Session {
 		return h.deskSignOut(w, r)
 	}
-	return h.accountForm(w, r, m, h.organizers.EndSession(r.Context(), m.Organizer, id), "session-ended", views.AccountPage{})
+	return h.accountForm(w, r, m, h.organizers.EndSession(r.Context(), m.Organizer, id), "session-ended", desk.AccountPage{})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 var (
@@ -29,13 +30,13 @@ func (h *Handlers) deskDoor(w http.ResponseWriter, r *http.Request) error {
 	} else if !errors.Is(err, organizers.ErrSignedOut) && !errors.Is(err, organizers.ErrNoTeam) {
 		return err
 	}
-	return h.showSignIn(w, r, http.StatusOK, views.SignInPage{To: to})
+	return h.showSignIn(w, r, http.StatusOK, desk.SignInPage{To: to})
 }
 
-func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p views.SignInPage) error {
+func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p desk.SignInPage) error {
 	p.Page = views.Page{Title: "Sign in", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Passkeys = organizers.PasskeysAt(h.origin(r))
-	return writePage(w, r, status, views.SignIn(p))
+	return writePage(w, r, status, desk.SignIn(p))
 }
 
 // POST /desk/session
@@ -50,7 +51,7 @@ func (h *Handlers) deskSignIn(w http.ResponseWriter, r *http.Request) error {
 		if wantsJSON(r) {
 			return wrong
 		}
-		return h.showSignIn(w, r, wrong.status, views.SignInPage{To: deskBack(asked.To), Email: asked.Email, Wrong: wrong.what + " " + wrong.next})
+		return h.showSignIn(w, r, wrong.status, desk.SignInPage{To: deskBack(asked.To), Email: asked.Email, Wrong: wrong.what + " " + wrong.next})
 	}
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func often(err error) *problem {
 	p := *errDeskOften
 	var o *organizers.Often
 	if errors.As(err, &o) {
-		p.next = "Try again " + views.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
+		p.next = "Try again " + desk.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
 	}
 	return &p
 }
@@ -119,7 +120,7 @@ func (h *Handlers) deskSignOut(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, views.SignInPath, http.StatusSeeOther)
+	http.Redirect(w, r, desk.SignInPath, http.StatusSeeOther)
 	return nil
 }
 
@@ -158,13 +159,13 @@ func (h *Handlers) setup(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return errDeskLink
 	}
-	return h.showSetup(w, r, http.StatusOK, views.SetupPage{})
+	return h.showSetup(w, r, http.StatusOK, desk.SetupPage{})
 }
 
-func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p views.SetupPage) error {
+func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p desk.SetupPage) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
-	return writePage(w, r, status, views.Setup(p))
+	return writePage(w, r, status, desk.Setup(p))
 }
 
 // POST /desk/setup/{token}
@@ -179,7 +180,7 @@ func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, organizers.ErrNoLink):
 		return errDeskLink
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showSetup(w, r, http.StatusUnprocessableEntity, views.SetupPage{Name: asked.Name, Email: asked.Email, Mistakes: mistakes})
+		return h.showSetup(w, r, http.StatusUnprocessableEntity, desk.SetupPage{Name: asked.Name, Email: asked.Email, Mistakes: mistakes})
 	case err != nil:
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // GET /desk/events/{slug}/settings
@@ -22,12 +22,12 @@ func (h *Handlers) deskSettings(w http.ResponseWriter, r *http.Request, m organi
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, settingsAnswer(s))
 	}
-	return h.showSettings(w, r, m, s, http.StatusOK, views.SettingsPage{Form: formOf(s)})
+	return h.showSettings(w, r, m, s, http.StatusOK, desk.SettingsPage{Form: formOf(s)})
 }
 
-func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.SettingsPage) error {
-	p.Desk, p.Plan, p.Key = h.deskEventView(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
-	p.Opens = s.Event.Local(s.Event.OpensAt).Format(views.MomentForm)
+func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SettingsPage) error {
+	p.Frame, p.Plan, p.Key = h.deskEventView(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
+	p.Opens = s.Event.Local(s.Event.OpensAt).Format(desk.MomentForm)
 	if s.Event.OpensAt.IsZero() {
 		p.Opens = ""
 	}
@@ -38,7 +38,7 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organi
 	guard := h.limits.Of(s)
 	p.Guard, p.Usual = guard.State(time.Time{}).Settings, guard.Figures()
 	p.Errands, p.NoWay = list, h.unpayable(s)
-	return writePage(w, r, status, views.Settings(p))
+	return writePage(w, r, status, desk.Settings(p))
 }
 
 // unpayable reports whether the event has prices and no way to pay them but credit, which few people have.
@@ -51,10 +51,10 @@ func (h *Handlers) unpayable(s *seats.Sale) bool {
 }
 
 // formOf is an event as its form says it.
-func formOf(s *seats.Sale) views.SettingsForm {
+func formOf(s *seats.Sale) desk.SettingsForm {
 	e := s.Event
-	f := views.SettingsForm{
-		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(views.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
+	f := desk.SettingsForm{
+		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
@@ -81,9 +81,9 @@ func minutesOf(d time.Duration) string {
 }
 
 // typed is a form of settings as it came.
-func typed(form url.Values) views.SettingsForm {
+func typed(form url.Values) desk.SettingsForm {
 	is := func(name string) bool { return form.Get(name) != "" }
-	return views.SettingsForm{
+	return desk.SettingsForm{
 		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
@@ -95,8 +95,8 @@ func typed(form url.Values) views.SettingsForm {
 }
 
 // understood is what a form says of an event; wrong is what is wrong with it, by field.
-func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewEvent, prices []int64, wrong views.Wrong) {
-	wrong = views.Wrong{}
+func understood(f desk.SettingsForm, categories []seats.Category) (n seats.NewEvent, prices []int64, wrong desk.Wrong) {
+	wrong = desk.Wrong{}
 	n = seats.NewEvent{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
@@ -132,7 +132,7 @@ func understood(f views.SettingsForm, categories []seats.Category) (n seats.NewE
 }
 
 func momentOf(text string, zone *time.Location) (t time.Time, err error) {
-	for _, layout := range []string{views.MomentForm, "2006-01-02 15:04", "2006-01-02T15:04:05", time.RFC3339} {
+	for _, layout := range []string{desk.MomentForm, "2006-01-02 15:04", "2006-01-02T15:04:05", time.RFC3339} {
 		if t, err = time.ParseInLocation(layout, strings.TrimSpace(text), zone); err == nil && t.Year() > 1900 && t.Year() < 3000 {
 			return t, nil
 		}
@@ -140,7 +140,7 @@ func momentOf(text string, zone *time.Location) (t time.Time, err error) {
 	return time.Time{}, fmt.Errorf("%q is not a time", text)
 }
 
-func minutesIn(text, field string, least, most time.Duration, wrong views.Wrong) time.Duration {
+func minutesIn(text, field string, least, most time.Duration, wrong desk.Wrong) time.Duration {
 	m, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	d := time.Duration(m * float64(time.Minute)).Round(time.Second)
 	if err != nil || m > most.Minutes() || d < least {
@@ -149,7 +149,7 @@ func minutesIn(text, field string, least, most time.Duration, wrong views.Wrong)
 	return d
 }
 
-func numberIn(text, field string, least, most int, wrong views.Wrong) int {
+func numberIn(text, field string, least, most int, wrong desk.Wrong) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < least || n > most {
 		wrong[field] = fmt.Sprintf("Enter a whole number, %d or more.", least)
@@ -157,7 +157,7 @@ func numberIn(text, field string, least, most int, wrong views.Wrong) int {
 	return n
 }
 
-func questionsIn(text string, wrong views.Wrong) (list []seats.Question) {
+func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -174,7 +174,7 @@ func questionsIn(text string, wrong views.Wrong) (list []seats.Question) {
 }
 
 // policyIn reads what the house decides about cancelling and paying later; an empty field is the default.
-func policyIn(f views.SettingsForm, currency string, wrong views.Wrong) *seats.Policy {
+func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
 	p, def := seats.Policy{}, seats.DefaultPolicy
 	if err := p.ReadCancelUntil(cmp.Or(strings.TrimSpace(f.CancelUntil), def.CancelUntilText())); err != nil {
 		wrong["cancel_until"] = "Enter a time such as 7 days or 12 hours, 0 for the start, or never."
@@ -197,7 +197,7 @@ func policyIn(f views.SettingsForm, currency string, wrong views.Wrong) *seats.P
 }
 
 // onlineIn reads how people join; an empty number of minutes is as soon as they have tickets.
-func onlineIn(f views.SettingsForm, wrong views.Wrong) seats.Online {
+func onlineIn(f desk.SettingsForm, wrong desk.Wrong) seats.Online {
 	o := seats.Online{On: f.Online, Link: strings.TrimSpace(f.JoinLink)}
 	if problem := seats.CheckJoinLink(o.Link); problem != "" {
 		wrong["join_link"] = problem
@@ -209,7 +209,7 @@ func onlineIn(f views.SettingsForm, wrong views.Wrong) seats.Online {
 }
 
 // feeIn reads a fee; an empty field is none.
-func feeIn(text, field, currency string, wrong views.Wrong) int64 {
+func feeIn(text, field, currency string, wrong desk.Wrong) int64 {
 	amount, err := seats.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
 	if err != nil {
 		wrong[field] = "A fee is an amount such as 1.50, with the decimals of the currency."
@@ -217,7 +217,7 @@ func feeIn(text, field, currency string, wrong views.Wrong) int64 {
 	return amount
 }
 
-func pricesIn(texts []string, currency string, categories []seats.Category, wrong views.Wrong) []int64 {
+func pricesIn(texts []string, currency string, categories []seats.Category, wrong desk.Wrong) []int64 {
 	prices := make([]int64, len(categories))
 	for i := range categories {
 		if i >= len(texts) {
@@ -238,7 +238,7 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m or
 	if err != nil {
 		return err
 	}
-	page := views.SettingsPage{Form: typed(form)}
+	page := desk.SettingsPage{Form: typed(form)}
 	if wantsJSON(r) {
 		page.Form = typedOver(formOf(s), form)
 	}
@@ -264,11 +264,11 @@ func (h *Handlers) deskSaveSettings(w http.ResponseWriter, r *http.Request, m or
 	if s, err = h.office.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
-	return deskWith(w, r, views.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))
+	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))
 }
 
 // typedOver lets a program change what it names and keeps the rest.
-func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
+func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
@@ -289,7 +289,7 @@ func typedOver(f views.SettingsForm, form url.Values) views.SettingsForm {
 }
 
 // wrongFields is what is wrong with a form, for a program.
-func wrongFields(wrong views.Wrong) error {
+func wrongFields(wrong desk.Wrong) error {
 	var all organizers.Mistakes
 	for _, field := range wrong.Fields() {
 		all = append(all, organizers.Mistake{Field: field, Message: wrong[field]})

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 type (
@@ -30,10 +31,10 @@ type (
 
 // GET /desk/events/{slug}/shares
 func (h *Handlers) deskShares(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.showShares(w, r, m, s, http.StatusOK, views.SharesPage{})
+	return h.showShares(w, r, m, s, http.StatusOK, desk.SharesPage{})
 }
 
-func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.SharesPage) (err error) {
+func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SharesPage) (err error) {
 	if p.List, err = h.organizers.Shares(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
@@ -44,8 +45,8 @@ func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m organize
 		}
 		return writeJSON(w, status, answer)
 	}
-	p.Desk = h.deskEventView(w, r, m, s, "Links to the live desk")
-	return writePage(w, r, status, views.Shares(p))
+	p.Frame = h.deskEventView(w, r, m, s, "Links to the live desk")
+	return writePage(w, r, status, desk.Shares(p))
 }
 
 // POST /desk/events/{slug}/shares
@@ -60,21 +61,21 @@ func (h *Handlers) deskShare(w http.ResponseWriter, r *http.Request, m organizer
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !wantsJSON(r):
-		return h.showShares(w, r, m, s, http.StatusUnprocessableEntity, views.SharesPage{Name: asked.Name, Days: asked.Days, Mistakes: mistakes})
+		return h.showShares(w, r, m, s, http.StatusUnprocessableEntity, desk.SharesPage{Name: asked.Name, Days: asked.Days, Mistakes: mistakes})
 	case err != nil:
 		return err
 	}
 	link := ""
 	if token != "" {
-		link = h.origin(r) + views.BoardPath(token)
+		link = h.origin(r) + desk.BoardPath(token)
 	}
 	switch {
 	case wantsJSON(r):
 		return writeJSON(w, http.StatusCreated, linkMade{link})
 	case link == "": // a repeat of the form
-		return deskDone(w, r, views.SharesPath(s.Event.Slug), "shared")
+		return deskDone(w, r, desk.SharesPath(s.Event.Slug), "shared")
 	}
-	return h.showShares(w, r, m, s, http.StatusCreated, views.SharesPage{Link: link, Name: asked.Name})
+	return h.showShares(w, r, m, s, http.StatusCreated, desk.SharesPage{Link: link, Name: asked.Name})
 }
 
 // POST /desk/events/{slug}/shares/{id}/revocation
@@ -83,7 +84,7 @@ func (h *Handlers) deskUnshare(w http.ResponseWriter, r *http.Request, m organiz
 	if err != nil {
 		return err
 	}
-	return h.hookAct(w, r, views.SharesPath(s.Event.Slug), "unshared", func(asked deskAsked) error {
+	return h.hookAct(w, r, desk.SharesPath(s.Event.Slug), "unshared", func(asked deskAsked) error {
 		return h.organizers.RevokeShare(r.Context(), m, s.Event.ID, s.Event.Slug, id, asked.Key)
 	})
 }
@@ -121,9 +122,9 @@ func (h *Handlers) board(w http.ResponseWriter, r *http.Request, m organizers.Me
 	if err != nil {
 		return err
 	}
-	p.Board = views.BoardPath(r.PathValue("token"))
-	p.Desk.Page = views.Page{Title: s.Event.Name, Nonce: nonce(w), Style: "desk.css desk_live.css", Script: "desk.js"}
-	return writePage(w, r, http.StatusOK, views.Board(p))
+	p.Board = desk.BoardPath(r.PathValue("token"))
+	p.Frame.Page = views.Page{Title: s.Event.Name, Nonce: nonce(w), Style: "desk.css desk_live.css", Script: "desk.js"}
+	return writePage(w, r, http.StatusOK, desk.Board(p))
 }
 
 // GET /boards/{token}/live

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 type teamAnswer struct {
@@ -33,7 +33,7 @@ type invitationBody struct {
 	ExpiresAt time.Time       `json:"expires_at"`
 }
 
-func describeTeam(p views.TeamPage) teamAnswer {
+func describeTeam(p desk.TeamPage) teamAnswer {
 	answer := teamAnswer{ID: p.Member.Team, Name: p.Member.TeamName, Members: []colleagueBody{}, Invitations: []invitationBody{}, SecondFactor: p.Member.Demands}
 	for _, c := range p.Colleagues {
 		answer.Members = append(answer.Members, colleagueBody{c.Organizer, c.Name, c.Email, c.Role, c.Since.UTC()})
@@ -46,13 +46,13 @@ func describeTeam(p views.TeamPage) teamAnswer {
 
 // GET /desk/team
 func (h *Handlers) deskTeam(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	return h.showTeam(w, r, m, http.StatusOK, views.TeamPage{})
+	return h.showTeam(w, r, m, http.StatusOK, desk.TeamPage{})
 }
 
 // showTeam writes the page of the reader's team, with what p knows besides.
-func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p views.TeamPage) (err error) {
-	p.Desk = h.deskView(w, r, m, "Team")
-	p.Path = views.TeamPath
+func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.TeamPage) (err error) {
+	p.Frame = h.deskView(w, r, m, "Team")
+	p.Path = desk.TeamPath
 	if p.Colleagues, err = h.organizers.Colleagues(r.Context(), m); err != nil {
 		return err
 	}
@@ -64,14 +64,14 @@ func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m organizers
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeTeam(p))
 	}
-	return writePage(w, r, status, views.Team(p))
+	return writePage(w, r, status, desk.Team(p))
 }
 
 // teamForm answers a form of the team's page: on to the page if it did its work, or with it and what was wrong.
-func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again views.TeamPage) error {
+func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m organizers.Member, err error, done string, again desk.TeamPage) error {
 	switch {
 	case err == nil:
-		return deskDone(w, r, views.TeamPath, done)
+		return deskDone(w, r, desk.TeamPath, done)
 	case wantsJSON(r):
 		return err
 	case errors.As(err, &again.Mistakes):
@@ -90,7 +90,7 @@ func (h *Handlers) renameTeam(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	err = h.organizers.Rename(r.Context(), m, asked.Name, asked.Key)
-	return h.teamForm(w, r, m, err, "renamed", views.TeamPage{Form: "rename", Name: asked.Name})
+	return h.teamForm(w, r, m, err, "renamed", desk.TeamPage{Form: "rename", Name: asked.Name})
 }
 
 // POST /desk/teams
@@ -107,7 +107,7 @@ func (h *Handlers) newTeam(w http.ResponseWriter, r *http.Request, m organizers.
 			return err
 		}
 	}
-	return h.teamForm(w, r, m, err, "team", views.TeamPage{Form: "new", Name: asked.Name})
+	return h.teamForm(w, r, m, err, "team", desk.TeamPage{Form: "new", Name: asked.Name})
 }
 
 // POST /desk/team/invitations
@@ -117,7 +117,7 @@ func (h *Handlers) invite(w http.ResponseWriter, r *http.Request, m organizers.M
 		return err
 	}
 	err = h.organizers.Invite(r.Context(), m, asked.Email, asked.Role, asked.Key)
-	return h.teamForm(w, r, m, err, "invited", views.TeamPage{Form: "invite", Email: asked.Email, Role: asked.Role})
+	return h.teamForm(w, r, m, err, "invited", desk.TeamPage{Form: "invite", Email: asked.Email, Role: asked.Role})
 }
 
 // POST /desk/team/invitations/{id}/withdrawal
@@ -137,7 +137,7 @@ func (h *Handlers) demandSecond(w http.ResponseWriter, r *http.Request, m organi
 	if asked.On {
 		done = "demanded"
 	}
-	return h.teamForm(w, r, m, h.organizers.Demand(r.Context(), m, asked.On, asked.Key), done, views.TeamPage{Form: "second"})
+	return h.teamForm(w, r, m, h.organizers.Demand(r.Context(), m, asked.On, asked.Key), done, desk.TeamPage{Form: "second"})
 }
 
 // POST /desk/team/members/{id}
@@ -164,5 +164,5 @@ func (h *Handlers) ofTeam(w http.ResponseWriter, r *http.Request, m organizers.M
 	if err != nil {
 		return err
 	}
-	return h.teamForm(w, r, m, do(id, asked), done, views.TeamPage{Form: "members"})
+	return h.teamForm(w, r, m, do(id, asked), done, desk.TeamPage{Form: "members"})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // mostEntries and mostSteps are how many of each a page of a wait list shows.
@@ -28,10 +29,10 @@ var (
 
 // GET /desk/events/{slug}/waitlist
 func (h *Handlers) deskWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.showDeskWaitList(w, r, m, s, http.StatusOK, views.DeskWaitListPage{Form: url.Values{}})
+	return h.showDeskWaitList(w, r, m, s, http.StatusOK, desk.WaitListPage{Form: url.Values{}})
 }
 
-func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p views.DeskWaitListPage) (err error) {
+func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.WaitListPage) (err error) {
 	lists := waitlist.Control{List: h.waits}
 	p.Email = strings.TrimSpace(r.URL.Query().Get("email"))
 	if p.List, err = lists.Show(r.Context(), s.Event.Slug, p.Email, mostEntries); err != nil {
@@ -43,9 +44,9 @@ func (h *Handlers) showDeskWaitList(w http.ResponseWriter, r *http.Request, m or
 	if wantsJSON(r) {
 		return writeJSON(w, status, describeWaitList(s, &p))
 	}
-	p.Desk, p.Key = h.deskEventView(w, r, m, s, "Waiting list"), seats.NewID().String()
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
-	return writePage(w, r, status, views.DeskWaitList(p))
+	p.Frame, p.Key = h.deskEventView(w, r, m, s, "Waiting list"), seats.NewID().String()
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	return writePage(w, r, status, desk.WaitList(p))
 }
 
 type waitListBody struct {
@@ -81,7 +82,7 @@ type stepBody struct {
 	Who    string    `json:"who,omitempty"`
 }
 
-func describeWaitList(s *seats.Sale, p *views.DeskWaitListPage) waitListBody {
+func describeWaitList(s *seats.Sale, p *desk.WaitListPage) waitListBody {
 	o := &p.List
 	body := waitListBody{o.Paused, o.Note, o.Kept, o.Waiting, o.Figures.Open, o.Figures.Accepted, o.Figures.Ended, []waiterBody{}, []stepBody{}}
 	for _, n := range o.Entries {
@@ -152,15 +153,15 @@ func (h *Handlers) deskSteerWaitList(w http.ResponseWriter, r *http.Request, m o
 		})
 	}
 	if words, status := waitRefused(r, err); words != "" {
-		return h.showDeskWaitList(w, r, m, s, status, views.DeskWaitListPage{Form: form, Message: words})
+		return h.showDeskWaitList(w, r, m, s, status, desk.WaitListPage{Form: form, Message: words})
 	}
 	if err != nil {
 		return h.deskProblem(w, r, s, deskWaitError(err))
 	}
 	h.desks.Changed(s)
-	path := views.DeskWaitListPath(s.Event.Slug)
+	path := desk.WaitListPath(s.Event.Slug)
 	if wantsJSON(r) {
-		return h.showDeskWaitList(w, r, m, s, http.StatusOK, views.DeskWaitListPage{})
+		return h.showDeskWaitList(w, r, m, s, http.StatusOK, desk.WaitListPage{})
 	}
 	return deskDone(w, r, path, "waitlist-"+form.Get("do"))
 }

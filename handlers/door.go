@@ -11,6 +11,8 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // atDoor finds what the link of the address is good for.
@@ -29,18 +31,18 @@ func (h *Handlers) door(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.showDoor(w, r, d, s, views.DoorPage{})
+	return h.showDoor(w, r, d, s, desk.DoorPage{})
 }
 
-func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doorway, s *seats.Sale, p views.DoorPage) (err error) {
+func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doorway, s *seats.Sale, p desk.DoorPage) (err error) {
 	if p.Keys, err = h.orders.PublicKeys(r.Context()); err != nil {
 		return err
 	}
 	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: nonce(w), Script: "door.js", Style: "order.css"}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	p.Address = "/door/" + r.PathValue("secret")
 	p.EventID = d.EventID
-	return writePage(w, r, http.StatusOK, views.Door(p))
+	return writePage(w, r, http.StatusOK, desk.Door(p))
 }
 
 // GET /door/worker.js keeps the pages of doors in the browser; its address is its scope.
@@ -74,7 +76,7 @@ func (h *Handlers) expected(w http.ResponseWriter, r *http.Request) error {
 	for i, e := range list {
 		tickets[i] = expectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil}
 		if e.In != nil {
-			tickets[i].Message = views.VerdictWords(s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
+			tickets[i].Message = desk.VerdictWords(s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
 		}
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"tickets": tickets})
@@ -122,9 +124,9 @@ func (h *Handlers) scan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !wantsJSON(r) {
-		return h.showDoor(w, r, d, s, views.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place})
+		return h.showDoor(w, r, d, s, desk.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place})
 	}
-	body := verdictBody{Word: v.Word, Message: views.VerdictWords(s.Event, v), Name: v.Name}
+	body := verdictBody{Word: v.Word, Message: desk.VerdictWords(s.Event, v), Name: v.Name}
 	if v.Ticket.ID != (seats.ID{}) {
 		body.Ticket, body.Seat = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // GET /
@@ -49,7 +50,7 @@ func (h *Handlers) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !wantsJSON(r) {
-		return writePage(w, r, http.StatusOK, views.Events(views.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(w)}, Events: list}))
+		return writePage(w, r, http.StatusOK, shop.Events(shop.EventsPage{Page: views.Page{Title: "On sale", Nonce: nonce(w)}, Events: list}))
 	}
 	return writeJSON(w, http.StatusOK, describeEvents(list))
 }
@@ -150,7 +151,7 @@ func (h *Handlers) section(w http.ResponseWriter, r *http.Request, s *seats.Sale
 }
 
 // showFrom shows the page a form came from again, with a message.
-func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, m *views.Message) error {
+func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, m *shop.Message) error {
 	section, from := -1, comeFrom(r, s)
 	from, _, _ = strings.Cut(from, "?")
 	if _, number, found := strings.Cut(from, "/sections/"); found {
@@ -172,7 +173,7 @@ func filterOf(r *http.Request, s *seats.Sale) url.Values {
 }
 
 // show writes the event's page, or that of one of its sections.
-func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *views.Message) error {
+func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message) error {
 	r, err := h.visited(r)
 	if err == nil {
 		err = h.renew(w, r, s)
@@ -183,7 +184,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	if room, err := h.barred(w, r, s.Event.ID); err != nil {
 		return err
 	} else if room != nil {
-		http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
 		return nil
 	}
 	sale, err := h.asSeen(r, s)
@@ -193,26 +194,26 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	page := views.Page{Title: s.Event.Name, Nonce: nonce(w)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Shut() != "" && !fragment {
-		return h.showShut(w, r, status, views.ShutPage{Page: page, Sale: sale, Message: m})
+		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})
 	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))
 	sale.From = sale.Path()
 	if section < 0 {
-		return writePage(w, r, status, views.Event(views.EventPage{Page: page, Sale: sale, Message: m}))
+		return writePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
 	}
 	sale.From = sale.SectionPath(section)
 	w.Header().Add("Vary", "Usher-Fragment")
 	if fragment {
-		return writePage(w, r, status, views.Rows(views.RowsModel{Sale: sale, Section: section}))
+		return writePage(w, r, status, shop.Rows(shop.RowsModel{Sale: sale, Section: section}))
 	}
-	return writePage(w, r, status, views.Section(views.SectionPage{Page: page, Sale: sale, Section: section, Message: m}))
+	return writePage(w, r, status, shop.Section(shop.SectionPage{Page: page, Sale: sale, Section: section, Message: m}))
 }
 
 // asSeen is an event as whoever asks sees it now.
-func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (views.Sale, error) {
-	sale := views.Sale{
+func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
+	sale := shop.Sale{
 		Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(),
-		Filter: views.FilterOf(s.Plan, filterOf(r, s)), Now: h.hub.Now(),
+		Filter: shop.FilterOf(s.Plan, filterOf(r, s)), Now: h.hub.Now(),
 	}
 	sale.Returned, sale.Bought = h.office.Ended(s.Event.ID)
 	holder, known := h.holder(r)

@@ -14,7 +14,9 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	mails "github.com/usherbox/usher/views/mail"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // Letters writes the mail about orders and places in wait lists, and with links.
@@ -51,7 +53,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	case organizers.MailPassword:
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
-		return deskLetter(ctx, m, views.SecurityMail(m.About, l.URL+views.AccountPath))
+		return deskLetter(ctx, m, mails.Security(m.About, l.URL+desk.AccountPath))
 	case orders.MailConfirm:
 		return l.confirm(ctx, m)
 	case orders.MailLost:
@@ -70,13 +72,13 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if m.Kind == orders.MailJoin && order.State == orders.Cancelled {
 		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before joining opened"}
 	}
-	address := l.URL + views.OrderPath(order.Code)
-	page := views.LetterPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
+	address := l.URL + shop.OrderPath(order.Code)
+	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
 	if at, _ := s.Event.JoinsAt(); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
 		page.Now = at
 	}
 	var html strings.Builder
-	if err := views.Letter(page).Render(ctx, &html); err != nil {
+	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	letter := mail.Letter{
@@ -104,9 +106,9 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	page := views.MessagePage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + views.OrderPath(order.Code)}
+	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + shop.OrderPath(order.Code)}
 	var html strings.Builder
-	if err := views.MessageLetter(page).Render(ctx, &html); err != nil {
+	if err := mails.MessageLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(), HTML: html.String()}, nil
@@ -121,7 +123,7 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
-	pdf, err := views.OrderPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,
@@ -144,10 +146,10 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	page := views.LostPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
+	page := mails.LostPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
 	page.Address = l.URL + page.Path()
 	var html strings.Builder
-	if err := views.LostLetter(page).Render(ctx, &html); err != nil {
+	if err := mails.LostLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{
@@ -178,7 +180,7 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	m.Email = p.Form.Email
-	return deskLetter(ctx, m, views.ConfirmMail(views.PaymentPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+views.ConfirmPath(token)))
+	return deskLetter(ctx, m, mails.Confirm(shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.
@@ -190,13 +192,13 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	address := l.URL + views.CreditPath + "/links/" + token
+	address := l.URL + shop.CreditPath + "/links/" + token
 	var html strings.Builder
-	if err := views.LinkLetter(address, m.Email).Render(ctx, &html); err != nil {
+	if err := mails.LinkLetter(address, m.Email).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{
-		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: views.LinkSubject, Text: views.LinkText(address, m.Email), HTML: html.String(),
+		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email), HTML: html.String(),
 	}, nil
 }
 
@@ -209,7 +211,7 @@ func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, views.InvitationMail(invited, l.URL+views.DeskPath+"/invitations/"+token))
+	return deskLetter(ctx, m, mails.Invitation(invited, l.URL+desk.Path+"/invitations/"+token))
 }
 
 // password makes the mail by which an organizer chooses another password, and its link: only the mail has it.
@@ -221,7 +223,7 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, views.PasswordMail(name, l.URL+views.PasswordPath+"/"+token))
+	return deskLetter(ctx, m, mails.Password(name, l.URL+desk.PasswordPath+"/"+token))
 }
 
 // place makes the mail that invites somebody to a waiting room. Whoever reads it joins as its address.
@@ -238,12 +240,12 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, views.PlaceMail(state.Name, l.URL+views.RoomPath(room.Slug)+"/invitations/"+invitation))
+	return deskLetter(ctx, m, mails.Place(state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
 }
 
-func deskLetter(ctx context.Context, m mail.Mail, page views.DeskMail) (mail.Letter, error) {
+func deskLetter(ctx context.Context, m mail.Mail, page mails.Action) (mail.Letter, error) {
 	var html strings.Builder
-	if err := views.DeskLetter(page).Render(ctx, &html); err != nil {
+	if err := mails.ActionLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{

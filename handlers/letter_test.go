@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
@@ -22,7 +22,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := "https://tickets.example.org" + views.OrderPath(code)
+	link := "https://tickets.example.org" + shop.OrderPath(code)
 	for what, ok := range map[string]bool{
 		"its subject": l.Subject == "Your tickets: Evening", "its reader": l.Name == "李小龍 <b>" && l.Email == "ann@example.org",
 		"the link in text": strings.Contains(l.Text, link+"\n"), "the link": strings.Contains(l.HTML, `href="`+link+`"`),
@@ -33,7 +33,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 			t.Errorf("the letter lacks %s: %+v", what, l.Subject)
 		}
 	}
-	if a, pdf := send(t, who, "GET", s.url+views.OrderPath(code)+"/tickets.pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") || a.Header.Get("Content-Type") != "application/pdf" {
+	if a, pdf := send(t, who, "GET", s.url+shop.OrderPath(code)+"/tickets.pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the PDF: %d %s", a.StatusCode, a.Header.Get("Content-Type"))
 	}
 	if _, err := letters.Write(t.Context(), mail.Mail{Order: seats.NewID().String()}); err == nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // lost says what became of seats that somebody had on their checkout and does not have any more, and what to take
@@ -93,7 +93,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 			return err
 		}
 		if errors.Is(err, errChallenge) {
-			return h.challenged(w, r, s, views.Sale{Event: s.Event}.CheckoutPath())
+			return h.challenged(w, r, s, shop.Sale{Event: s.Event}.CheckoutPath())
 		}
 		return err
 	}

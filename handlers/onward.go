@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // pages are what addresses of attendees belong to, and how a link to each is called.
@@ -17,14 +18,14 @@ var pages = map[string]string{
 // /events/seagull/claims to /events/seagull. Without one it is the list of events.
 func onward(r *http.Request) (path, words string) {
 	if atDesk(r) {
-		return views.DeskPath, "Go to your desk"
+		return desk.Path, "Go to your desk"
 	}
 	parts := strings.SplitN(r.URL.EscapedPath(), "/", 4) // the first is empty
 	switch {
 	case len(parts) == 4 && pages[parts[1]] != "":
 		return "/" + parts[1] + "/" + parts[2], pages[parts[1]]
 	case len(parts) > 2 && parts[1] == "credit":
-		return views.CreditPath, "Back to your credit"
+		return shop.CreditPath, "Back to your credit"
 	}
 	return "/events", "See all events"
 }

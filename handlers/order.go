@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type orderAnswer struct {
@@ -94,15 +95,15 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if err != nil {
 		return err
 	}
-	page := views.OrderPage{
+	page := shop.OrderPage{
 		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"},
-		Sale:  views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.hub.Now()},
+		Sale:  shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.hub.Now()},
 		Order: order, Sent: sent, Message: message,
 	}
 	if left, waits := page.JoinsIn(); waits {
 		w.Header().Set("Refresh", strconv.Itoa(int(left/time.Second)+2))
 	}
-	return writePage(w, r, status, views.Order(page))
+	return writePage(w, r, status, shop.Order(page))
 }
 
 // GET /orders/{code}/calendar.ics
@@ -113,7 +114,7 @@ func (h *Handlers) calendar(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
-	_, _ = w.Write([]byte(calendarOf(s, order, h.origin(r)+views.OrderPath(order.Code)))) // a reader who is gone needs none
+	_, _ = w.Write([]byte(calendarOf(s, order, h.origin(r)+shop.OrderPath(order.Code)))) // a reader who is gone needs none
 	return nil
 }
 
@@ -123,7 +124,7 @@ func (h *Handlers) paper(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	pdf, err := views.OrderPage{Sale: views.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type paymentAnswer struct {
@@ -35,7 +36,7 @@ func describePayment(p orders.Payment) paymentBody {
 	}
 	switch {
 	case p.Done():
-		body.State, body.Page, body.Order = "done", "", views.OrderPath(p.Code)
+		body.State, body.Page, body.Order = "done", "", shop.OrderPath(p.Code)
 	case p.Over():
 		body.State, body.Page, body.Confirm = "over", "", ""
 	}
@@ -50,17 +51,17 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	h.limits.Of(s).Ordered(len(form.Seats))
-	w.Header().Set("Location", views.PaymentPath(p.Code))
+	w.Header().Set("Location", shop.PaymentPath(p.Code))
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusAccepted, paymentAnswer{describePayment(p)})
 	}
 	switch {
 	case p.Done():
-		w.Header().Set("Location", views.OrderPath(p.Code))
+		w.Header().Set("Location", shop.OrderPath(p.Code))
 	case strings.HasPrefix(p.Page, "/") && !p.Over():
 		w.Header().Set("Location", p.Page)
 	case p.Page != "" && !p.Over():
-		w.Header().Set("Location", views.PaymentPath(p.Code)+"?go")
+		w.Header().Set("Location", shop.PaymentPath(p.Code)+"?go")
 	}
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
@@ -87,7 +88,7 @@ func (h *Handlers) payment(w http.ResponseWriter, r *http.Request) error {
 		if err := h.tellDone(r, p); err != nil {
 			return err
 		}
-		http.Redirect(w, r, views.OrderPath(p.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderPath(p.Code), http.StatusSeeOther)
 		return nil
 	}
 	return h.showPayment(w, r, p)
@@ -130,10 +131,10 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 	if p.Over() && mine {
 		hold, err := s.Hold(r.Context(), holder)
 		if err == nil && slices.Equal(hold.Seats, p.Form.Seats) {
-			return h.showCheckout(w, r, s, views.CheckoutPage{Form: p.Form, Message: p.Reason})
+			return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason})
 		}
 		gone := without(p.Form.Seats, hold.Seats)
-		return h.showCheckout(w, r, s, views.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
+		return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
 	}
 	title := "Payment · "
 	if p.Confirms() {
@@ -141,7 +142,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 	}
 	page := views.Page{Title: title + s.Event.Name, Nonce: nonce(w), Script: "buy.js", Style: "order.css"}
 	if !p.Over() {
-		page.Refresh = "10;url=" + views.PaymentPath(p.Code) + "?back" // nothing is typed here
+		page.Refresh = "10;url=" + shop.PaymentPath(p.Code) + "?back" // nothing is typed here
 	}
 	ends, err := h.confirmEnds(r, s, p)
 	if err != nil {
@@ -150,8 +151,8 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {
 		w.Header().Set("Refresh", "0; url="+p.Page)
 	}
-	return writePage(w, r, http.StatusOK, views.Payment(views.PaymentPage{
-		Page: page, Sale: views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Now: h.hub.Now()}, Payment: p, Mine: mine, Ends: ends, Mailed: r.URL.Query().Get("mail"),
+	return writePage(w, r, http.StatusOK, shop.Payment(shop.PaymentPage{
+		Page: page, Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Now: h.hub.Now()}, Payment: p, Mine: mine, Ends: ends, Mailed: r.URL.Query().Get("mail"),
 	}))
 }
 
@@ -164,6 +165,6 @@ func (h *Handlers) stopPayment(w http.ResponseWriter, r *http.Request) error {
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, paymentAnswer{describePayment(p)})
 	}
-	http.Redirect(w, r, views.PaymentPath(p.Code), http.StatusSeeOther)
+	http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // placeLength is how many seconds a browser keeps a place.
@@ -86,7 +86,7 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *waitingroo
 		return errNoCookie
 	case !known:
 		h.greet(w)
-		w.Header().Set("Location", views.RoomPath(room.Slug)+"/places?again")
+		w.Header().Set("Location", shop.RoomPath(room.Slug)+"/places?again")
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return nil
 	}
@@ -105,9 +105,9 @@ func (h *Handlers) join(w http.ResponseWriter, r *http.Request, room *waitingroo
 	}
 	h.keepCookie(w, placeName(room), next)
 	if wantsJSON(r) {
-		return h.showRoom(w, r, room, http.StatusCreated, waitingroom.Visit{Place: place, Number: room.Number(place)}, views.RoomPage{})
+		return h.showRoom(w, r, room, http.StatusCreated, waitingroom.Visit{Place: place, Number: room.Number(place)}, shop.RoomPage{})
 	}
-	http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+	http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (h *Handlers) roomInvitation(w http.ResponseWriter, r *http.Request, room *
 	if holder, known := h.visitor(r); known {
 		v = room.Look(r.Context(), holder, h.token(r, room))
 	}
-	return h.showRoom(w, r, room, http.StatusOK, v, views.RoomPage{Away: away, Invitation: invitation})
+	return h.showRoom(w, r, room, http.StatusOK, v, shop.RoomPage{Away: away, Invitation: invitation})
 }
 
 // POST /rooms/{slug}/admissions
@@ -162,7 +162,7 @@ func (h *Handlers) admit(w http.ResponseWriter, r *http.Request, room *waitingro
 		http.Redirect(w, r, "/events/"+events[0].Slug, http.StatusSeeOther)
 		return nil
 	}
-	return h.showRoom(w, r, room, http.StatusOK, v, views.RoomPage{})
+	return h.showRoom(w, r, room, http.StatusOK, v, shop.RoomPage{})
 }
 
 // enter lets somebody in if they may, and has their browser keep what it is to keep.
@@ -205,7 +205,7 @@ func (h *Handlers) depart(w http.ResponseWriter, r *http.Request, room *waitingr
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, views.RoomPath(room.Slug), http.StatusSeeOther)
+	http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // in makes a handler of one that wants the waiting room of the address.
@@ -42,7 +43,7 @@ func (h *Handlers) room(w http.ResponseWriter, r *http.Request, room *waitingroo
 	if holder, known := h.visitor(r); known {
 		v = room.Look(r.Context(), holder, h.token(r, room))
 	}
-	return h.showRoom(w, r, room, http.StatusOK, v, views.RoomPage{Away: away})
+	return h.showRoom(w, r, room, http.StatusOK, v, shop.RoomPage{Away: away})
 }
 
 // softly loads the session where it can be read. The page of a room is there without the database, too.
@@ -61,7 +62,7 @@ func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 }
 
 // showRoom writes where somebody stands, with what p knows besides.
-func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p views.RoomPage) error {
+func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p shop.RoomPage) error {
 	p.Shown = *room.Status().Shown
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
 	now := room.State()
@@ -84,20 +85,20 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 	}
 	p.Ahead = waitingroom.NeverMore(before, p.Wait.Ahead)
 	p.Page = views.Page{Title: roomTitle(&p), Nonce: nonce(w), Script: "room.js", Style: "room.css"}
-	return writePage(w, r, status, views.Room(p))
+	return writePage(w, r, status, shop.Room(p))
 }
 
-func roomTitle(p *views.RoomPage) string {
+func roomTitle(p *shop.RoomPage) string {
 	switch p.State {
-	case views.RoomCalled:
+	case shop.RoomCalled:
 		return "Your turn · " + p.Shown.Name
-	case views.RoomNext:
+	case shop.RoomNext:
 		return "You are next · " + p.Shown.Name
 	}
 	return "Waiting room · " + p.Shown.Name
 }
 
-func describeVisit(p *views.RoomPage, v *waitingroom.Visit) standing {
+func describeVisit(p *shop.RoomPage, v *waitingroom.Visit) standing {
 	s := standing{State: p.State, Index: v.Place.Index, Number: v.Number, Inside: v.Inside, Why: v.Why}
 	switch v.Place.Kind {
 	case waitingroom.Lobby:
@@ -119,23 +120,23 @@ func stands(s *waitingroom.Published, v *waitingroom.Visit) string {
 	early := s.Phase == waitingroom.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
 	switch {
 	case v.Inside || s.Phase == waitingroom.PhaseThrough:
-		return views.RoomInside
+		return shop.RoomInside
 	case s.Phase == waitingroom.PhaseEnded:
-		return views.RoomEnded
+		return shop.RoomEnded
 	case early:
-		return views.RoomEarly
+		return shop.RoomEarly
 	case s.Phase == waitingroom.PhasePaused:
-		return views.RoomPaused
+		return shop.RoomPaused
 	case s.Phase == waitingroom.PhaseOpen && s.Free == 0 && s.Held == 0 && s.Sold > 0:
-		return views.RoomSoldOut
+		return shop.RoomSoldOut
 	case v.Place.Index == 0:
-		return views.RoomJoin
+		return shop.RoomJoin
 	case s.Phase == waitingroom.PhaseLobby:
-		return views.RoomLobby
+		return shop.RoomLobby
 	case v.Number == 0:
-		return views.RoomDrawing
+		return shop.RoomDrawing
 	case v.Number > s.Serving:
-		return views.RoomWaiting
+		return shop.RoomWaiting
 	}
 	return called(v.Why)
 }
@@ -144,13 +145,13 @@ func stands(s *waitingroom.Published, v *waitingroom.Visit) string {
 func called(why string) string {
 	switch why {
 	case waitingroom.WhyFull:
-		return views.RoomNext
+		return shop.RoomNext
 	case waitingroom.WhyLate:
-		return views.RoomLate
+		return shop.RoomLate
 	case waitingroom.WhyLeft, waitingroom.WhyUsed:
-		return views.RoomLeft
+		return shop.RoomLeft
 	}
-	return views.RoomCalled
+	return shop.RoomCalled
 }
 
 // coveredFor is how long nobody asks again which events a room covers.
@@ -190,7 +191,7 @@ func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *waitin
 		return errNoDraw
 	}
 	r, _ = h.softly(r)
-	p := views.DrawPage{Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
+	p := shop.DrawPage{Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
 	if drawn {
 		p.Record = &record
 	}
@@ -201,7 +202,7 @@ func (h *Handlers) roomDraw(w http.ResponseWriter, r *http.Request, room *waitin
 	}
 	p.Slug, p.Events = room.Slug, h.covered(r, room)
 	p.Page = views.Page{Title: "The draw · " + p.Shown.Name, Nonce: nonce(w), Script: "proof.js", Style: "room.css"}
-	return writePage(w, r, http.StatusOK, views.RoomDraw(p))
+	return writePage(w, r, http.StatusOK, shop.RoomDraw(p))
 }
 
 // GET /rooms/{slug}/draw.json

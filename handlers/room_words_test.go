@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var updateRooms = flag.Bool("update-rooms", false, "write testdata/room.json anew")
@@ -97,12 +98,12 @@ func (g *golden) tell(t *testing.T) {
 	t.Helper()
 	v := waitingroom.Visit{Place: waitingroom.Place{Room: 1, Epoch: 1, Kind: g.Kind, Index: min(int64(g.Kind), 1)}, Number: g.Number}
 	v.Inside, v.Why = g.Called == "inside", g.Called
-	p := views.RoomPage{Page: views.Page{Title: "Waiting room"}, Slug: "evening", Shown: g.Status, Place: v.Place, Number: v.Number, Events: []seats.Event{{TimeZone: goldenZone}}}
+	p := shop.RoomPage{Page: views.Page{Title: "Waiting room"}, Slug: "evening", Shown: g.Status, Place: v.Place, Number: v.Number, Events: []seats.Event{{TimeZone: goldenZone}}}
 	p.State = stands(&p.Shown, &v)
 	p.Wait = p.Shown.Of(p.Number)
 	p.Ahead = p.Wait.Ahead
 	var page strings.Builder
-	if err := views.Room(p).Render(t.Context(), &page); err != nil {
+	if err := shop.Room(p).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	read := func(name string) string {

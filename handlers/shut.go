@@ -7,16 +7,16 @@ import (
 	ics "github.com/arran4/golang-ical"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // showShut writes the page of an event that is not on sale.
-func (h *Handlers) showShut(w http.ResponseWriter, r *http.Request, status int, p views.ShutPage) error {
+func (h *Handlers) showShut(w http.ResponseWriter, r *http.Request, status int, p shop.ShutPage) error {
 	p.Script, p.From = "shut.js", p.Path()
 	if p.Message != nil && p.Message.Nearest == nil {
 		p.Message = nil // the page says it by itself
 	}
-	return writePage(w, r, status, views.Shut(p))
+	return writePage(w, r, status, shop.Shut(p))
 }
 
 // reminder is how long a calendar tells of a sale before it begins.
@@ -27,7 +27,7 @@ func (h *Handlers) onSaleCalendar(w http.ResponseWriter, r *http.Request, s *sea
 	if s.Event.Status != seats.Scheduled {
 		return errNoPage
 	}
-	address := h.origin(r) + views.Sale{Event: s.Event}.Path()
+	address := h.origin(r) + shop.Sale{Event: s.Event}.Path()
 	calendar := ics.NewCalendarFor("Usher")
 	calendar.SetMethod(ics.MethodPublish)
 	e := calendar.AddEvent("on-sale-" + s.Event.Slug + "@usher")

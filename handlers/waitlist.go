@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 const waitHolds = "Offers that were made hold, and every place is as it was."
@@ -22,7 +23,7 @@ var (
 
 // GET /events/{slug}/waitlist
 func (h *Handlers) waitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	return h.showJoin(w, r, s, http.StatusOK, views.JoinPage{})
+	return h.showJoin(w, r, s, http.StatusOK, shop.JoinPage{})
 }
 
 type listAnswer struct {
@@ -30,7 +31,7 @@ type listAnswer struct {
 }
 
 // showJoin writes the page on which one joins, with what p knows besides.
-func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p views.JoinPage) (err error) {
+func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p shop.JoinPage) (err error) {
 	if p.Waiting, err = h.waits.Waiting(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
@@ -41,12 +42,12 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if p.Typed.Email == "" {
 		p.Typed.Email = p.Verified
 	}
-	p.Sale = views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
 		p.Shut = s.Event.Shut()
 	}
 	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: nonce(w), Style: "waitlist.css"}
-	return writePage(w, r, status, views.WaitJoin(p))
+	return writePage(w, r, status, shop.WaitJoin(p))
 }
 
 // numberIn is the number that somebody has in the waiting room of an event; 0 for none.
@@ -89,7 +90,7 @@ func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 	case joined.Asked && wantsJSON(r):
 		return writeJSON(w, http.StatusAccepted, askedAnswer{strings.TrimSpace(typed.Email)})
 	case joined.Asked:
-		return h.showJoin(w, r, s, http.StatusOK, views.JoinPage{Asked: strings.TrimSpace(typed.Email)})
+		return h.showJoin(w, r, s, http.StatusOK, shop.JoinPage{Asked: strings.TrimSpace(typed.Email)})
 	}
 	return h.goToPlace(w, r, joined.Code, http.StatusCreated)
 }
@@ -97,8 +98,8 @@ func (h *Handlers) joinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 var errWaitHurried = &problem{429, "too_many", "Very many people join from your network at this moment.", waitHolds, "Wait a few seconds, then send it again."}
 
 // refuseJoin says what is wrong: as JSON, or on the same page with everything that was typed.
-func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed views.EntryForm, err error) error {
-	p := views.JoinPage{Typed: typed}
+func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed shop.EntryForm, err error) error {
+	p := shop.JoinPage{Typed: typed}
 	var refusal *seats.Refusal
 	var known *problem
 	switch {
@@ -125,15 +126,15 @@ func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.S
 // goToPlace leads to somebody's place, or describes it.
 func (h *Handlers) goToPlace(w http.ResponseWriter, r *http.Request, code string, status int) error {
 	if !wantsJSON(r) {
-		http.Redirect(w, r, views.WaitPath(code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.WaitPath(code), http.StatusSeeOther)
 		return nil
 	}
 	n, err := h.waits.Find(r.Context(), code)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", views.WaitPath(code))
-	return h.showPlace(w, r, n, status, views.WaitPage{})
+	w.Header().Set("Location", shop.WaitPath(code))
+	return h.showPlace(w, r, n, status, shop.WaitPage{})
 }
 
 // waitError is what a wait list says of an error of package waitlist; nil for others.

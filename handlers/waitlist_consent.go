@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // alone are the ways in which an order of the event may be paid while nobody is asked.
@@ -23,7 +23,7 @@ func (h *Handlers) alone(s *seats.Sale) []string {
 }
 
 // consentOf is what somebody agreed to by a form; what is wrong with that is noted.
-func (h *Handlers) consentOf(s *seats.Sale, typed views.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
+func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
 	if typed.Method == "" {
 		return waitlist.Consent{}
 	}
@@ -58,7 +58,7 @@ func (h *Handlers) mandateOf(ctx context.Context, n waitlist.Entry, asks bool) (
 
 // showCard adds to the page of a place how its card stands. Who comes back from the provider is told what it says; who is on
 // the way there goes on.
-func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *views.WaitPage) error {
+func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *shop.WaitPage) error {
 	n := p.Entry
 	if n.State != waitlist.Waiting || !h.orders.Keeps(n.Consent.Method) {
 		return nil
@@ -74,12 +74,12 @@ func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *views.Wai
 	}
 	switch {
 	case m.Given():
-		p.Card = views.CardSaved
+		p.Card = shop.CardSaved
 	case asked.Has("go") && m.Page != "":
 		w.Header().Set("Refresh", "0; url="+m.Page)
 		fallthrough
 	default:
-		p.Card, p.CardPage = views.CardWanted, m.Page
+		p.Card, p.CardPage = shop.CardWanted, m.Page
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (h *Handlers) saveCard(w http.ResponseWriter, r *http.Request, n waitlist.E
 	case wantsJSON(r) || m.Given():
 		return h.goToPlace(w, r, n.Code, http.StatusOK)
 	}
-	http.Redirect(w, r, views.WaitPath(n.Code)+"?go", http.StatusSeeOther)
+	http.Redirect(w, r, shop.WaitPath(n.Code)+"?go", http.StatusSeeOther)
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sa
 	if !h.orders.Keeps(n.Consent.Method) {
 		return m, &seats.Refusal{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
 	}
-	k := orders.Keeping{Mandate: seats.NewID(), Email: n.Email, What: views.CardText(views.Sale{Event: s.Event, Plan: s.Plan}, n), Back: views.WaitPath(n.Code)}
+	k := orders.Keeping{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
 	if err := h.waits.Keep(ctx, n, k.Mandate, h.orders.MeanMandate(n.Consent.Method, k)); err != nil {
 		return m, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // waiter makes a handler of one that wants the place in a wait list that the address names.
@@ -74,7 +75,7 @@ type offerBody struct {
 	Currency string    `json:"currency"`
 }
 
-func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
+func describeEntry(s *seats.Sale, p *shop.WaitPage) entryAnswer {
 	n, st := &p.Entry, &p.Stand
 	body := entryBody{
 		State: n.State, Event: n.Event, Quantity: n.Wanted.Quantity, Sections: []string{}, Categories: []string{}, Together: n.Wanted.Together, Fewer: n.Wanted.Fewer,
@@ -95,11 +96,11 @@ func describeEntry(s *seats.Sale, p *views.WaitPage) entryAnswer {
 
 // GET /waitlist/{code}
 func (h *Handlers) waitPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, _ *seats.Sale) error {
-	return h.showPlace(w, r, n, http.StatusOK, views.WaitPage{})
+	return h.showPlace(w, r, n, http.StatusOK, shop.WaitPage{})
 }
 
 // showPlace writes somebody's place in a wait list, with what p knows besides.
-func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, status int, p views.WaitPage) (err error) {
+func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, status int, p shop.WaitPage) (err error) {
 	s, err := h.office.Sale(r.Context(), n.Event)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if p.Stand, err = h.waits.Stand(r.Context(), n.ID); err != nil {
 		return err
 	}
-	p.Entry, p.Alone, p.Sale = n, h.alone(s), views.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Entry, p.Alone, p.Sale = n, h.alone(s), shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}
@@ -115,13 +116,13 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 		return writeJSON(w, status, describeEntry(s, &p))
 	}
 	if len(p.Mistakes) == 0 {
-		p.Typed = views.EntryFormOf(s.Event, n)
+		p.Typed = shop.EntryFormOf(s.Event, n)
 	}
 	p.Page = views.Page{Title: waitTitle(&p), Nonce: nonce(w), Script: "waitlist.js", Style: "waitlist.css"}
-	return writePage(w, r, status, views.WaitPlace(p))
+	return writePage(w, r, status, shop.WaitPlace(p))
 }
 
-func waitTitle(p *views.WaitPage) string {
+func waitTitle(p *shop.WaitPage) string {
 	if p.Entry.State == waitlist.Offered {
 		return "Seats for you · " + p.Event.Name
 	}
@@ -145,7 +146,7 @@ func (h *Handlers) changePlace(w http.ResponseWriter, r *http.Request, n waitlis
 	if err == nil {
 		err = h.waits.Change(r.Context(), s, n, wish)
 	}
-	p := views.WaitPage{Typed: typed}
+	p := shop.WaitPage{Typed: typed}
 	if errors.As(err, &p.Mistakes) && !wantsJSON(r) {
 		return h.showPlace(w, r, n, http.StatusUnprocessableEntity, p)
 	}
@@ -169,7 +170,7 @@ func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlis
 	case errors.As(err, &refusal) && wantsJSON(r):
 		return h.refuse(w, r, s, refusal)
 	case errors.As(err, &refusal):
-		return h.showPlace(w, r, n, http.StatusConflict, views.WaitPage{Message: refusal.Message})
+		return h.showPlace(w, r, n, http.StatusConflict, shop.WaitPage{Message: refusal.Message})
 	case err != nil:
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // askedEntry is what forms and programs say of an entry.
@@ -26,7 +26,7 @@ type askedEntry struct {
 }
 
 // decodeEntry reads an entry, and what the form shows again if it is wrong.
-func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed views.EntryForm, key string, err error) {
+func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed shop.EntryForm, key string, err error) {
 	var asked askedEntry
 	if isForm(r) {
 		typed, key, err = formEntry(r)
@@ -58,12 +58,12 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 	return w, typed, key, nil
 }
 
-func formEntry(r *http.Request) (l views.EntryForm, key string, err error) {
+func formEntry(r *http.Request) (l shop.EntryForm, key string, err error) {
 	if err := parseForm(r); err != nil {
 		return l, "", err
 	}
 	f := r.PostForm
-	l = views.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until"), Method: f.Get("method"), Name: f.Get("name"), Most: f.Get("most")}
+	l = shop.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until"), Method: f.Get("method"), Name: f.Get("name"), Most: f.Get("most")}
 	l.Quantity, _ = strconv.Atoi(f.Get("quantity")) // what is no number is none that one can ask for
 	for field, list := range map[string]*[]int{"section": &l.Sections, "category": &l.Categories} {
 		for _, text := range f[field] {
@@ -77,8 +77,8 @@ func formEntry(r *http.Request) (l views.EntryForm, key string, err error) {
 	return l, f.Get("key"), nil
 }
 
-func (a askedEntry) typed(s *seats.Sale) (views.EntryForm, error) {
-	l := views.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: seats.Amount(a.Most, s.Event.Currency)}
+func (a askedEntry) typed(s *seats.Sale) (shop.EntryForm, error) {
+	l := shop.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: seats.Amount(a.Most, s.Event.Currency)}
 	for _, name := range a.Sections {
 		l.Sections = append(l.Sections, s.Plan.SectionNamed(name)) // -1 is found to be wrong
 	}

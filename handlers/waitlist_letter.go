@@ -8,7 +8,8 @@ import (
 
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
+	mails "github.com/usherbox/usher/views/mail"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // waiting makes the mail about a place in a wait list, as the place is now: an offer that ended meanwhile is told to nobody.
@@ -27,10 +28,10 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	sale := views.Sale{Event: s.Event, Plan: s.Plan}
-	page := views.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + views.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
+	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + shop.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
 	var html strings.Builder
-	if err := views.WaitMail(page).Render(ctx, &html); err != nil {
+	if err := mails.WaitMail(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // patientOf is how many people of one network may join by waiting, of those who may join by work: one in twenty.
@@ -50,7 +50,7 @@ func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *waitingro
 
 // sorry tells somebody who cannot join yet why, and shows them the room with its button again.
 func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, v waitingroom.Visit, err error) error {
-	known, page := roomError(err), views.RoomPage{Invitation: r.PostFormValue("invitation")}
+	known, page := roomError(err), shop.RoomPage{Invitation: r.PostFormValue("invitation")}
 	switch {
 	case errors.Is(err, errHurried):
 		known = errHurried

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/static"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // mostOverview is what a first flight of packets carries, in bytes.
@@ -39,7 +41,7 @@ func TestTheOverviewOf200SectionsKeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	s.Plan = arena(200)
-	page := Event(EventPage{Page{Title: "Evening", Nonce: "OZ3M2IPXH5TJCCZJCJ3N4CCZ2Q"}, s, nil})
+	page := shop.Event(shop.EventPage{Page: views.Page{Title: "Evening", Nonce: "OZ3M2IPXH5TJCCZJCJ3N4CCZ2Q"}, Sale: s, Message: nil})
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd") // as browsers have it
 	static.Pack(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

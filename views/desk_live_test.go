@@ -1,9 +1,6 @@
-package views
+package views_test
 
 import (
-	"math/rand/v2"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +10,15 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // atLive is a live desk on which everything is to be seen; every text that comes from people is this one.
-func atLive(page Page, s Sale, text string) DeskLive {
+func atLive(page views.Page, s shop.Sale, text string) desk.Live {
 	k := len(s.Plan.Categories)
 	s.Map.Counts = seats.Counts{Free: make([]int, k), Held: make([]int, k), Sold: make([]int, k), Blocked: make([]int, k)}
 	l := sales.Live{Figures: sales.Figures{
@@ -40,29 +40,29 @@ func atLive(page Page, s Sale, text string) DeskLive {
 	room := waitingroom.State{Slug: "line", Phase: waitingroom.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: waitingroom.Pace{Show: 0.62}}
 	shown := waitingroom.Published{Lobby: 5, Line: 6, Serving: 4}
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
-	return DeskLive{
-		Desk: Desk{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening", Event: &s.Event},
-		Sale: s, Live: l, Window: sales.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
+	return desk.Live{
+		Frame: desk.Frame{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening", Event: &s.Event},
+		Sale:  s, Live: l, Window: sales.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
 	}
 }
 
 func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
 	t.Parallel()
-	p := atLive(Page{Title: "Evening"}, sale(t, "theatre", nil), "Ann")
-	text := render(t, liveRoom(p))
+	p := atLive(views.Page{Title: "Evening"}, sale(t, "theatre", nil), "Ann")
+	text := render(t, desk.Event(p))
 	for _, want := range []string{"<dt>Waiting</dt><dd>7</dd>", "<dt>Come when called</dt><dd>62 %</dd>", "<dt>Called when they were told</dt><dd>95 % of 120</dd>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the desk lacks %s: %s", want, text)
 		}
 	}
 	p.Room, p.Told = &waitingroom.State{}, waitingroom.Accuracy{}
-	if text := render(t, liveRoom(p)); strings.Count(text, "not known yet") != 2 {
+	if text := render(t, desk.Event(p)); strings.Count(text, "not known yet") != 2 {
 		t.Errorf("the desk knows what nobody can: %s", text)
 	}
 }
 
 // liveDesks is the live desk in its states.
-func liveDesks(t *testing.T, page Page) (list []shown) {
+func liveDesks(t *testing.T, page views.Page) (list []shown) {
 	t.Helper()
 	for _, name := range []string{"theatre", "conference"} {
 		busy := atLive(page, sale(t, name, nil), "Ann")
@@ -70,14 +70,14 @@ func liveDesks(t *testing.T, page Page) (list []shown) {
 		quiet.Live, quiet.Room, quiet.Shown = sales.Live{Figures: sales.Figures{At: noon, Counts: busy.Live.Counts, Free: 9}}, nil, nil
 		wall := busy
 		wall.Wall = true
-		list = append(list, shown{"the live desk of a " + name, true, DeskEvent(busy)}, shown{"a quiet desk of a " + name, true, DeskEvent(quiet)}, shown{"the wall of a " + name, true, DeskEvent(wall)})
+		list = append(list, shown{"the live desk of a " + name, true, desk.Event(busy)}, shown{"a quiet desk of a " + name, true, desk.Event(quiet)}, shown{"the wall of a " + name, true, desk.Event(wall)})
 	}
 	return list
 }
 
 func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 	t.Parallel()
-	page := render(t, DeskEvent(atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")))
+	page := render(t, desk.Event(atLive(views.Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")))
 	for _, want := range []string{
 		`title="€123,456.78">€123,456<`, `+€40 a minute`, `data-sold>3<`, `of 100<`, `15:00–16:00`, `67 %`, `Pay out €1`, `Seen by Ann`, `Payments fail: 33 %`,
 		`Everybody reads: “Ann”`, `4 inside now`[1:], `<dd>1,234</dd>`, `75 % of 4`, `7 waiting now`, `value="120"`,
@@ -86,10 +86,10 @@ func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 			t.Errorf("the desk lacks %s", want)
 		}
 	}
-	quiet := atLive(Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")
+	quiet := atLive(views.Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")
 	quiet.Live = sales.Live{Figures: sales.Figures{At: noon, Counts: quiet.Live.Counts, Free: 9}}
 	quiet.MayManage, quiet.MayNames, quiet.MaySee = false, false, false
-	page = render(t, DeskEvent(quiet))
+	page = render(t, desk.Event(quiet))
 	for _, never := range []string{"NaN", "Inf", "%!", "Pause, and say why", "Show names", "/seen", "At this pace</span>"} {
 		if strings.Contains(page, never) {
 			t.Errorf("a quiet desk of a viewer has %q", never)
@@ -97,46 +97,12 @@ func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 	}
 }
 
-var numberInPath = regexp.MustCompile(`-?[0-9.]+`)
-
-// Whatever was sold when, nothing of a chart is outside of its frame.
-func TestAChartStaysInItsFrame(t *testing.T) {
-	t.Parallel()
-	luck := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		l := &sales.Live{Figures: sales.Figures{At: noon, Free: luck.IntN(500), PaceSlow: 50 * luck.Float64()}, Span: sales.Minute}
-		at := noon.Add(-time.Duration(1+luck.IntN(3000)) * time.Minute)
-		for range luck.IntN(400) {
-			if at = at.Add(time.Duration(1+luck.IntN(9)) * time.Minute).Truncate(time.Minute); at.After(noon) {
-				break
-			}
-			l.Sold, l.Held = l.Sold+luck.IntN(20), luck.IntN(30)
-			l.Rows = append(l.Rows, sales.Row{At: at, Sold: l.Sold, Held: l.Held})
-		}
-		if luck.IntN(2) == 0 {
-			l.SellOut = &sales.Range{From: noon.Add(time.Minute), To: noon.Add(time.Duration(1+luck.IntN(5000)) * time.Minute)}
-		}
-		w := windows[luck.IntN(len(windows))].Window
-		c := newChart(seats.Event{TimeZone: "Europe/Vienna"}, l, w)
-		for _, d := range []string{c.Sold, c.Held, c.Ahead} {
-			for _, n := range numberInPath.FindAllString(d, -1) {
-				if f, err := strconv.ParseFloat(n, 64); err != nil || f < -0.05 || f > full+0.05 {
-					t.Fatalf("%s is outside of the frame in %s: window %s, %d rows", n, d, w, len(l.Rows))
-				}
-			}
-		}
-		if len(c.Ticks) > mostTicks+1 || c.Top < l.Sold {
-			t.Fatalf("%d ticks, up to %d of %d", len(c.Ticks), c.Top, l.Sold)
-		}
-	}
-}
-
 func TestADeskThatShowsSomeConcernsSaysThatThereAreMore(t *testing.T) {
 	t.Parallel()
-	p := atLive(Page{}, sale(t, "club", nil), "Ann")
+	p := atLive(views.Page{}, sale(t, "club", nil), "Ann")
 	for _, more := range []bool{true, false} {
 		p.Live.MoreConcerns = more
-		if said := strings.Contains(render(t, DeskEvent(p)), "the latest 20 of each kind, and there are more"); said != more {
+		if said := strings.Contains(render(t, desk.Event(p)), "the latest 20 of each kind, and there are more"); said != more {
 			t.Errorf("there are more: %t; the page says so: %t", more, said)
 		}
 	}

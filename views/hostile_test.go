@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"fmt"
@@ -10,13 +10,16 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // hostile breaks out of whatever it stands in, if it is let.
 const hostile = `x"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{1}}`
 
 // named is a sale in which every text that comes from people is this one.
-func named(t *testing.T, text string) (Page, Sale, *Message) {
+func named(t *testing.T, text string) (views.Page, shop.Sale, *shop.Message) {
 	t.Helper()
 	s := sale(t, "club", holds["a hold"])
 	s.Event.Name, s.Event.Venue, s.Event.Currency, s.Event.TimeZone, s.Event.PlanHash = text, text, text, text, text
@@ -40,21 +43,21 @@ func named(t *testing.T, text string) (Page, Sale, *Message) {
 		p.Shapes[i].Role, p.Shapes[i].Text = text, text
 	}
 	s.Plan = &p
-	return Page{Title: text, Nonce: text, Notice: text}, s, &Message{Text: text, Nearest: []int{8}}
+	return views.Page{Title: text, Nonce: text, Notice: text}, s, &shop.Message{Text: text, Nearest: []int{8}}
 }
 
-func withNames(t *testing.T, text string) (*testing.T, Page, Sale, *Message) {
+func withNames(t *testing.T, text string) (*testing.T, views.Page, shop.Sale, *shop.Message) {
 	page, s, m := named(t, text)
 	return t, page, s, m
 }
 
-func components(t *testing.T, page Page, s Sale, m *Message) map[string]templ.Component {
+func components(t *testing.T, page views.Page, s shop.Sale, m *shop.Message) map[string]templ.Component {
 	all := map[string]templ.Component{
-		"event": Event(EventPage{page, s, m}), "section": Section(SectionPage{page, s, 1, m}), "rows": Rows(RowsModel{s, 1}), "area": Rows(RowsModel{s, 0}),
-		"tray": Tray(TrayModel{s}), "events": Events(EventsPage{page, []seats.Listing{{Event: s.Event, Free: 1, PriceFrom: 1}}}),
-		"checkout": Checkout(typed(page, s)), "order": Order(ordered(page, s, s.Event.Name)), "door": Door(atDoor(page, s, s.Event.Name)),
-		"live desk": DeskEvent(atLive(page, s, s.Event.Name)),
-		"error":     Error(ErrorPage{Page: page, What: s.Event.Name, Holds: s.Event.Name, Next: s.Event.Name}),
+		"event": shop.Event(shop.EventPage{Page: page, Sale: s, Message: m}), "section": shop.Section(shop.SectionPage{Page: page, Sale: s, Section: 1, Message: m}), "rows": shop.Rows(shop.RowsModel{Sale: s, Section: 1}), "area": shop.Rows(shop.RowsModel{Sale: s, Section: 0}),
+		"tray": shop.Tray(shop.TrayModel{Sale: s}), "events": shop.Events(shop.EventsPage{Page: page, Events: []seats.Listing{{Event: s.Event, Free: 1, PriceFrom: 1}}}),
+		"checkout": shop.Checkout(typed(page, s)), "order": shop.Order(ordered(page, s, s.Event.Name)), "door": desk.Door(atDoor(page, s, s.Event.Name)),
+		"live desk": desk.Event(atLive(page, s, s.Event.Name)),
+		"error":     views.Error(views.ErrorPage{Page: page, What: s.Event.Name, Holds: s.Event.Name, Next: s.Event.Name}),
 	}
 	for _, shown := range atDesk(t, s.Event.Name) {
 		all["desk: "+shown.name] = shown.c
@@ -95,7 +98,7 @@ func TestAHostileSlugLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	_, s, _ := named(t, "x")
 	s.Event.Slug, s.From = "javascript:alert(1)", "javascript:alert(1)"
-	for _, tag := range read(render(t, Event(EventPage{Sale: s}))).tags {
+	for _, tag := range read(render(t, shop.Event(shop.EventPage{Sale: s}))).tags {
 		for _, key := range []string{"href", "action", "src"} {
 			if v, ok := tag.attr[key]; ok && !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "data:image/svg+xml,") {
 				t.Errorf("<%s %s=%q> leads elsewhere", tag.name, key, v)

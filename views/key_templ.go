@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "crypto/rand"
 
-// formKey is the key of one form, by which a repeat of it is known.
-func formKey() templ.Component {
+// FormKey is the key of one form, by which a repeat of it is known.
+func FormKey() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // holes is a value with each of its fields missing in turn, at any depth, by the field's name.
@@ -45,12 +47,12 @@ func TestAMissingFieldCannotPanic(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"theatre", "club", "conference"} {
 		for state, hold := range holds {
-			full := EventPage{Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}, sale(t, name, hold), &Message{"Gone.", []int{8}}}
+			full := shop.EventPage{Page: views.Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}, Sale: sale(t, name, hold), Message: &shop.Message{Text: "Gone.", Nearest: []int{8}}}
 			check := func(hole string) {
 				for _, c := range []templ.Component{
-					Event(full), Tray(TrayModel{full.Sale}), Rows(RowsModel{full.Sale, 0}), Section(SectionPage{full.Page, full.Sale, 0, full.Message}),
-					Events(EventsPage{full.Page, []seats.Listing{{Event: full.Event}}}),
-					Checkout(typed(full.Page, full.Sale)), Order(ordered(full.Page, full.Sale, "Ann")),
+					shop.Event(full), shop.Tray(shop.TrayModel{Sale: full.Sale}), shop.Rows(shop.RowsModel{Sale: full.Sale, Section: 0}), shop.Section(shop.SectionPage{Page: full.Page, Sale: full.Sale, Section: 0, Message: full.Message}),
+					shop.Events(shop.EventsPage{Page: full.Page, Events: []seats.Listing{{Event: full.Event}}}),
+					shop.Checkout(typed(full.Page, full.Sale)), shop.Order(ordered(full.Page, full.Sale, "Ann")),
 				} {
 					if err := survives(c); err != nil {
 						t.Errorf("%s with %s, without %s: %v", name, state, hole, err)
@@ -61,8 +63,8 @@ func TestAMissingFieldCannotPanic(t *testing.T) {
 		}
 	}
 	for what, c := range map[string]templ.Component{
-		"event": Event(EventPage{}), "section": Section(SectionPage{Section: 3}), "rows": Rows(RowsModel{Section: -1}), "tray": Tray(TrayModel{}),
-		"events": Events(EventsPage{Events: make([]seats.Listing, 1)}), "waiting room": Room(RoomPage{}), "draw": RoomDraw(DrawPage{}), "error": Error(ErrorPage{}), "checkout": Checkout(CheckoutPage{}), "order": Order(OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
+		"event": shop.Event(shop.EventPage{}), "section": shop.Section(shop.SectionPage{Section: 3}), "rows": shop.Rows(shop.RowsModel{Section: -1}), "tray": shop.Tray(shop.TrayModel{}),
+		"events": shop.Events(shop.EventsPage{Events: make([]seats.Listing, 1)}), "waiting room": shop.Room(shop.RoomPage{}), "draw": shop.RoomDraw(shop.DrawPage{}), "error": views.Error(views.ErrorPage{}), "checkout": shop.Checkout(shop.CheckoutPage{}), "order": shop.Order(shop.OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
 	} {
 		if err := survives(c); err != nil {
 			t.Errorf("%s without anything: %v", what, err)

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,8 +15,8 @@ import (
 
 var english = message.NewPrinter(language.English)
 
-// money writes an amount of minor units as people do: "€250", "€12.50", "CHF 25", "¥3,000".
-func money(minor int64, iso string) string {
+// Money writes an amount of minor units as people do: "€250", "€12.50", "CHF 25", "¥3,000".
+func Money(minor int64, iso string) string {
 	digits := seats.Decimals(iso)
 	whole, scale := minor, int64(1)
 	for range digits {
@@ -25,11 +26,11 @@ func money(minor int64, iso string) string {
 	if rest := minor % scale; rest != 0 {
 		text += fmt.Sprintf(".%0*d", digits, max(rest, -rest))
 	}
-	return symbol(iso) + text
+	return Symbol(iso) + text
 }
 
-// symbol is what stands before an amount, with a space that does not break where it ends in words: "€", "CHF ".
-func symbol(iso string) string {
+// Symbol is what stands before an amount, with a space that does not break where it ends in words: "€", "CHF ".
+func Symbol(iso string) string {
 	sign := iso
 	if unit, err := currency.ParseISO(iso); err == nil {
 		sign = fmt.Sprint(currency.NarrowSymbol(unit))
@@ -40,29 +41,50 @@ func symbol(iso string) string {
 	return sign
 }
 
-// price is money, in words where there is nothing to pay. "Free" means seats here.
-func price(minor int64, iso string) string {
+// Price is money, in words where there is nothing to pay. "Free" means seats here.
+func Price(minor int64, iso string) string {
 	if minor == 0 {
 		return "no charge"
 	}
-	return money(minor, iso)
+	return Money(minor, iso)
 }
 
-// feeLine names a fee, if there is one. static/js/hold.js says the same.
-func feeLine(minor int64, iso string) string {
+// FeeLine names a fee, if there is one. static/js/hold.js says the same.
+func FeeLine(minor int64, iso string) string {
 	if minor == 0 {
 		return ""
 	}
-	return money(minor, iso) + " fees"
+	return Money(minor, iso) + " fees"
 }
 
-// number writes a count with its thousands apart.
-func number(n int) string { return english.Sprint(n) }
+// Number writes a count with its thousands apart.
+func Number(n int) string { return english.Sprint(n) }
 
-// counted is a number of things in words: "1 seat", "3 seats".
-func counted(n int, thing string) string {
+// Counted is a number of things in words: "1 seat", "3 seats".
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return number(n) + " " + thing + "s"
+	return Number(n) + " " + thing + "s"
 }
+
+// Ordinal is a place in words: 1st, 2nd, 113th.
+func Ordinal(n int) string {
+	end := "th"
+	if tens := n % 100; tens < 11 || tens > 13 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return Number(n) + end
+}
+
+// Decimal writes a number as addresses have it.
+func Decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+func Number64(n int64) string { return Number(int(n)) }

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // golden are amounts as people write them. The scripts are held to the same file (static/page.test.mjs), given the sign
@@ -31,10 +33,10 @@ func golden(t *testing.T) (amounts []struct {
 func TestAmountsAreWrittenAsPeopleDoWithTheSignThatPagesTellTheirScripts(t *testing.T) {
 	t.Parallel()
 	for _, a := range golden(t) {
-		if got := money(a.Minor, a.Currency); got != a.Text {
+		if got := views.Money(a.Minor, a.Currency); got != a.Text {
 			t.Errorf("%d of %s is %q, want %q", a.Minor, a.Currency, got, a.Text)
 		}
-		facts := Sale{Event: seats.Event{Currency: a.Currency}, Plan: &seats.Plan{}}.body()
+		facts := shop.Sale{Event: seats.Event{Currency: a.Currency}, Plan: &seats.Plan{}}.Body()
 		if sign, _ := facts["data-symbol"].(string); sign == "" || !strings.HasPrefix(a.Text, sign) {
 			t.Errorf("pages say that %s has the sign %q, want that of %q", a.Currency, sign, a.Text)
 		}

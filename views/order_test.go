@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"strings"
@@ -7,10 +7,13 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // typed is a checkout with everything wrong that can be.
-func typed(page Page, s Sale) CheckoutPage {
+func typed(page views.Page, s shop.Sale) shop.CheckoutPage {
 	s.Event.AsksBirth = true
 	s.Event.Questions = []seats.Question{
 		{Kind: seats.AskText, Label: s.Event.Name, Required: true},
@@ -18,16 +21,16 @@ func typed(page Page, s Sale) CheckoutPage {
 		{Kind: seats.AskCheckbox, Label: s.Event.Name, Required: true},
 	}
 	page.Script, page.Style = "buy.js", "order.css"
-	return CheckoutPage{
+	return shop.CheckoutPage{
 		Page: page, Sale: s, Form: orders.Form{Name: s.Event.Name, Email: s.Event.Name, Born: s.Event.Name, Answers: map[string]string{"1": s.Event.Name, "2": s.Event.Name}}, Message: s.Event.Name,
 		Mistakes: orders.Mistakes{{Field: orders.FieldName, Message: "Say it."}, {Field: orders.FieldEmail, Message: s.Event.Name}, {Field: orders.FieldAnswer(1), Message: "Say it."}, {Field: orders.FieldBorn, Message: "Say it."}},
 	}
 }
 
 // ordered is an order with a ticket that holds, one that was revoked, and one for a seat that is not in the plan.
-func ordered(page Page, s Sale, name string) OrderPage {
+func ordered(page views.Page, s shop.Sale, name string) shop.OrderPage {
 	page.Style = "order.css"
-	return OrderPage{Page: page, Sale: s, Order: orders.Order{
+	return shop.OrderPage{Page: page, Sale: s, Order: orders.Order{
 		Code: strings.Repeat("7", 26), State: orders.Confirmed, Name: name, Email: name, Method: orders.Door, Currency: "EUR", Total: 9500, CreatedAt: time.Unix(2e9, 0),
 		Tickets: []orders.Ticket{
 			{ID: seats.ID{1}, Idx: 3, Price: 9500, Code: strings.Repeat("Z", 149)}, {ID: seats.ID{2}, Idx: 4, Revoked: true}, {ID: seats.ID{3}, Idx: 1 << 20},
@@ -36,9 +39,9 @@ func ordered(page Page, s Sale, name string) OrderPage {
 }
 
 // atDoor is a door that asks which of an order's tickets it is.
-func atDoor(page Page, s Sale, name string) DoorPage {
+func atDoor(page views.Page, s shop.Sale, name string) desk.DoorPage {
 	page.Style, page.Script = "order.css", "door.js"
-	return DoorPage{
+	return desk.DoorPage{
 		Page: page, Sale: s, Address: "/door/X", EventID: 1, Keys: []orders.PublicKey{{ID: 1, Key: []byte("key")}}, Code: name, Place: name,
 		Verdict: &orders.Verdict{Word: orders.ScanWhich, Name: name, Place: name, Choices: []orders.Ticket{{ID: seats.ID{1}, Idx: 3}, {ID: seats.ID{2}, Idx: 4}}},
 	}
@@ -63,7 +66,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 		"unpaid at the door": {ends.Add(-time.Second), orders.Door, 0, 9500, "MST."},
 		"paid at the door":   {ends.Add(-time.Second), orders.Door, 9500, 9500, "Only the organizer can cancel this order, as it was not paid online."},
 	} {
-		p := OrderPage{Sale: s, Order: orders.Order{
+		p := shop.OrderPage{Sale: s, Order: orders.Order{
 			Method: c.method, Paid: c.paid, Policy: s.Event.Policy, CancelEnds: &ends, CancelOver: !c.now.Before(ends), Tickets: []orders.Ticket{{Idx: 3, Price: c.price}},
 		}}
 		until := "You can cancel until " + s.Event.Local(ends).Format("Mon 2 January 2006, 15:04\u00a0MST") + "."
@@ -78,7 +81,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 			t.Errorf("%s: the order says %q, want %q", name, got, want)
 		}
 		if s.Now = c.now; c.paid > 0 && c.method == orders.Demo {
-			if got := (CheckoutPage{Sale: s}).cancelWords(); got != want {
+			if got := (shop.CheckoutPage{Sale: s}).CancelWords(); got != want {
 				t.Errorf("%s: the checkout says %q, want %q", name, got, want)
 			}
 		}
@@ -88,21 +91,10 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 func TestPayment_IsNotCalledConfirmedWhileTheProviderIsSilent(t *testing.T) {
 	t.Parallel()
 	for state, page := range map[string]string{"open": "/card", "authorized": "/card", "open, charged": ""} {
-		p := PaymentPage{Sale: sale(t, "theatre", nil), Payment: orders.Payment{Method: orders.Demo, State: strings.TrimSuffix(state, ", charged"), Page: page}}
-		says := render(t, Payment(p))
+		p := shop.PaymentPage{Sale: sale(t, "theatre", nil), Payment: orders.Payment{Method: orders.Demo, State: strings.TrimSuffix(state, ", charged"), Page: page}}
+		says := render(t, shop.Payment(p))
 		if unpaid := state == "open"; unpaid == strings.Contains(says, "confirming your payment") || unpaid != strings.Contains(says, "Continue to payment") {
 			t.Errorf("a payment that is %s reads %s", state, says)
 		}
-	}
-}
-
-func TestAQRCodeIsDrawnWithItsQuietZone(t *testing.T) {
-	t.Parallel()
-	m := qrCode(strings.Repeat("Z", 149))
-	if m.box != "0 0 49 49" || !strings.HasPrefix(m.path, "M4 4h7v1h-7z") {
-		t.Errorf("the code is drawn in %s from %.20s", m.box, m.path)
-	}
-	if m := qrCode(strings.Repeat("Z", 9999)); m.path != "" {
-		t.Error("a text that is too long was drawn")
 	}
 }

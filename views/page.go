@@ -7,6 +7,8 @@ package views
 import (
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/usherbox/usher/static"
 )
 
@@ -34,4 +36,24 @@ func (p Page) styles() (css string) {
 		css += static.Style(name)
 	}
 	return css
+}
+
+// Wrongly marks a field that belongs to what is wrong with a form.
+func Wrongly(wrong string) templ.Attributes {
+	if wrong == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": "wrong"}
+}
+
+// ErrorPage says what went wrong.
+type ErrorPage struct {
+	Page
+	Status int    // of HTTP
+	What   string // what happened
+	Holds  string // what still holds; may be empty
+	Next   string // what to do next
+	Back   string // the page to go on from; empty: the list of events
+	Words  string // of the link to it
+	Number string // of the request, to tell the operator; empty if there is nothing to ask
 }

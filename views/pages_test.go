@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"strings"
@@ -9,6 +9,9 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // shown is a component in one state, by name.
@@ -19,13 +22,13 @@ type shown struct {
 }
 
 // sale is an event in a shipped plan: a seat held by somebody, one sold, one blocked, and mine as the hold says.
-func sale(t *testing.T, name string, hold *seats.Hold) Sale {
+func sale(t *testing.T, name string, hold *seats.Hold) shop.Sale {
 	t.Helper()
 	p, ok := plan.Named(name)
 	if !ok {
 		t.Fatalf("there is no plan %s", name)
 	}
-	s := Sale{
+	s := shop.Sale{
 		Event: seats.Event{
 			Slug: "evening", Name: "Evening", Venue: "House", StartsAt: time.Unix(2e9, 0), TimeZone: "Europe/Vienna", Currency: "EUR",
 			HoldLength: 8 * time.Minute, SeatsPerHolder: 6, Extensions: 10, Seats: len(p.Seats), PlanHash: "abc",
@@ -49,7 +52,7 @@ var holds = map[string]*seats.Hold{
 // all is every component in every state worth a look.
 func all(t *testing.T) (list []shown) {
 	t.Helper()
-	page := Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}
+	page := views.Page{Title: "Evening", Nonce: "nonce", Notice: "Done."}
 	list = append(attendees(t, page), atDesk(t, "Ann")...)
 	list = append(list, liveDesks(t, page)...)
 	list = append(list, waitPages(page, sale(t, "club", nil), "Ann")...)
@@ -58,9 +61,9 @@ func all(t *testing.T) (list []shown) {
 			s := sale(t, p, hold)
 			list = append(
 				list,
-				shown{p + " fragment with " + name, false, Rows(RowsModel{s, 0})},
-				shown{p + " tray with " + name, false, Tray(TrayModel{s})},
-				shown{p + " door with " + name, true, Door(atDoor(page, s, "Ann"))},
+				shown{p + " fragment with " + name, false, shop.Rows(shop.RowsModel{Sale: s, Section: 0})},
+				shown{p + " tray with " + name, false, shop.Tray(shop.TrayModel{Sale: s})},
+				shown{p + " door with " + name, true, desk.Door(atDoor(page, s, "Ann"))},
 			)
 		}
 	}
@@ -70,16 +73,16 @@ func all(t *testing.T) (list []shown) {
 var plans = []string{"theatre", "club", "conference"}
 
 // attendees is every page of those who buy, in every state worth a look.
-func attendees(t *testing.T, page Page) (list []shown) {
+func attendees(t *testing.T, page views.Page) (list []shown) {
 	t.Helper()
 	list = append(
 		aside(t, page),
-		shown{"no events", true, Events(EventsPage{Page: page})},
-		shown{"an error", true, Error(ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
-		shown{"a draw", true, RoomDraw(proof(page, sale(t, "theatre", nil)))},
+		shown{"no events", true, shop.Events(shop.EventsPage{Page: page})},
+		shown{"an error", true, views.Error(views.ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
+		shown{"a draw", true, shop.RoomDraw(proof(page, sale(t, "theatre", nil)))},
 	)
 	for _, state := range roomStates {
-		list = append(list, shown{"a waiting room: " + state, true, Room(waiting(page, sale(t, "theatre", nil), state))})
+		list = append(list, shown{"a waiting room: " + state, true, shop.Room(waiting(page, sale(t, "theatre", nil), state))})
 	}
 	for _, s := range waitPages(page, sale(t, "club", nil), "Ann") {
 		if !strings.HasSuffix(s.name, "at the desk") {
@@ -90,17 +93,17 @@ func attendees(t *testing.T, page Page) (list []shown) {
 		for _, p := range plans {
 			s := sale(t, p, hold)
 			s.Plan.Shapes = append(s.Plan.Shapes, seats.Shape{Kind: "ellipse", RX: 3, RY: 4, Text: "Bar"})
-			m := &Message{Text: "Gone.", Nearest: []int{8, 9}}
+			m := &shop.Message{Text: "Gone.", Nearest: []int{8, 9}}
 			last := len(s.Plan.Sections) - 1
 			list = append(
 				list,
-				shown{p + " with " + name, true, Event(EventPage{page, s, nil})},
-				shown{p + " refused with " + name, true, Event(EventPage{page, s, m})},
-				shown{p + " rows with " + name, true, Section(SectionPage{page, s, 0, m})},
-				shown{p + " last rows with " + name, true, Section(SectionPage{page, s, last, nil})},
-				shown{p + " checkout with " + name, true, Checkout(typed(page, s))},
-				shown{p + " order with " + name, true, Order(ordered(page, s, "Ann"))},
-				shown{"events with " + p, true, Events(EventsPage{page, []seats.Listing{{Event: s.Event, Free: 3, PriceFrom: 100}, {Event: s.Event}}})},
+				shown{p + " with " + name, true, shop.Event(shop.EventPage{Page: page, Sale: s, Message: nil})},
+				shown{p + " refused with " + name, true, shop.Event(shop.EventPage{Page: page, Sale: s, Message: m})},
+				shown{p + " rows with " + name, true, shop.Section(shop.SectionPage{Page: page, Sale: s, Section: 0, Message: m})},
+				shown{p + " last rows with " + name, true, shop.Section(shop.SectionPage{Page: page, Sale: s, Section: last, Message: nil})},
+				shown{p + " checkout with " + name, true, shop.Checkout(typed(page, s))},
+				shown{p + " order with " + name, true, shop.Order(ordered(page, s, "Ann"))},
+				shown{"events with " + p, true, shop.Events(shop.EventsPage{Page: page, Events: []seats.Listing{{Event: s.Event, Free: 3, PriceFrom: 100}, {Event: s.Event}}})},
 			)
 		}
 	}
@@ -132,7 +135,7 @@ func TestEveryComponentIsValidHTMLWithLandmarksAndLabels(t *testing.T) {
 
 func TestASeatSaysWhatItIsWhatItCostsAndWhyItCannotBeHad(t *testing.T) {
 	t.Parallel()
-	text := render(t, Rows(RowsModel{sale(t, "theatre", holds["a hold"]), 0}))
+	text := render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["a hold"]), Section: 0}))
 	for _, want := range []string{
 		`<legend>Row A</legend>`,
 		`data-state="held" aria-label="Seat 1, €95, restricted view, held by somebody" disabled>`,
@@ -146,7 +149,7 @@ func TestASeatSaysWhatItIsWhatItCostsAndWhyItCannotBeHad(t *testing.T) {
 			t.Errorf("the rows lack %s", want)
 		}
 	}
-	text = render(t, Rows(RowsModel{sale(t, "theatre", holds["a lapse"]), 0}))
+	text = render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["a lapse"]), Section: 0}))
 	if want := `data-state="lapsed" aria-label="Seat 4, €95, your time ran out, still free">`; !strings.Contains(text, want) {
 		t.Errorf("the rows after a lapse lack %s", want)
 	}

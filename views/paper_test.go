@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"bytes"
@@ -9,13 +9,15 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 func TestTicketsArePrintedWhateverTheNameIsWrittenIn(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	for _, name := range []string{"Ann Ørsted", "李小龍 · 山田 太郎", "שלום עולם", "Þórdís 🎭", strings.Repeat("é", 200), "\u202eevil\u0301", "Ωραία Юлия ไทย हिन्दी 한국어"} {
-		p := ordered(Page{}, s, name)
+		p := ordered(views.Page{}, s, name)
 		p.Event.Name = name
 		pdf, err := p.Paper()
 		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF")) || len(pdf) > 200_000 {
@@ -27,21 +29,9 @@ func TestTicketsArePrintedWhateverTheNameIsWrittenIn(t *testing.T) {
 	}
 }
 
-func TestEveryCharacterOfANameHasAShape(t *testing.T) {
-	t.Parallel()
-	for _, r := range "李龍山郎ไहि한국" {
-		if b := bitmap(r); b == nil || bytes.Equal(b, missing) {
-			t.Errorf("%c has no shape", r)
-		}
-	}
-	if bitmap('Ø') != nil || bitmap('Ю') != nil || !bytes.Equal(bitmap('🎭'), missing) {
-		t.Error("the fonts have what they should not, or lack what they should have")
-	}
-}
-
 func TestOnlyLiveTicketsArePrinted(t *testing.T) {
 	t.Parallel()
-	p := OrderPage{Sale: sale(t, "theatre", nil), Order: orders.Order{Name: "Ann", Currency: "EUR", CreatedAt: time.Unix(2e9, 0)}}
+	p := shop.OrderPage{Sale: sale(t, "theatre", nil), Order: orders.Order{Name: "Ann", Currency: "EUR", CreatedAt: time.Unix(2e9, 0)}}
 	count := func() int {
 		pdf, err := p.Paper()
 		if err != nil {
@@ -62,7 +52,7 @@ func TestOnlyLiveTicketsArePrinted(t *testing.T) {
 }
 
 func BenchmarkPaper(b *testing.B) {
-	p := OrderPage{Order: orders.Order{Name: "Ann", Currency: "EUR", CreatedAt: time.Unix(2e9, 0)}}
+	p := shop.OrderPage{Order: orders.Order{Name: "Ann", Currency: "EUR", CreatedAt: time.Unix(2e9, 0)}}
 	p.Plan = &seats.Plan{Categories: []seats.Category{{Name: "A"}}, Sections: []seats.Section{{Name: "Stalls"}}, Seats: []seats.Seat{{Row: "A", Number: "1"}}}
 	p.Order.Tickets = []orders.Ticket{{Code: strings.Repeat("Z", 149)}}
 	for b.Loop() {

@@ -6,15 +6,15 @@ import (
 	"rsc.io/qr"
 )
 
-// mark is a QR code as one path, a unit for each module, with the quiet zone of four around it.
-type mark struct{ box, path string }
+// Mark is a QR code as one path, a unit for each module, with the quiet zone of four around it.
+type Mark struct{ Box, Path string }
 
-// qrCode draws a text as a QR code; a text too long for one is drawn as nothing.
-func qrCode(text string) mark {
+// QRCode draws a text as a QR code; a text too long for one is drawn as nothing.
+func QRCode(text string) Mark {
 	const quiet = 4
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {
-		return mark{box: "0 0 1 1"}
+		return Mark{Box: "0 0 1 1"}
 	}
 	size := strconv.Itoa(code.Size + 2*quiet)
 	var path []byte
@@ -38,5 +38,5 @@ func qrCode(text string) mark {
 			path = append(path, 'z')
 		}
 	}
-	return mark{box: "0 0 " + size + " " + size, path: string(path)}
+	return Mark{Box: "0 0 " + size + " " + size, Path: string(path)}
 }

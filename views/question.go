@@ -2,8 +2,8 @@ package views
 
 import "github.com/a-h/templ"
 
-// blame says on a field what is wrong with it.
-func blame(name, wrong string) templ.Attributes {
+// Blame says on a field what is wrong with it.
+func Blame(name, wrong string) templ.Attributes {
 	if wrong == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"crypto/sha256"
@@ -10,17 +10,19 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var roomStates = []string{
-	RoomEarly, RoomJoin, RoomLobby, RoomDrawing, RoomWaiting, RoomCalled, RoomNext, RoomInside, RoomLate, RoomLeft, RoomPaused, RoomSoldOut, RoomEnded,
+	shop.RoomEarly, shop.RoomJoin, shop.RoomLobby, shop.RoomDrawing, shop.RoomWaiting, shop.RoomCalled, shop.RoomNext, shop.RoomInside, shop.RoomLate, shop.RoomLeft, shop.RoomPaused, shop.RoomSoldOut, shop.RoomEnded,
 }
 
 // waiting is the page of a room in one state.
-func waiting(page Page, s Sale, state string) RoomPage {
+func waiting(page views.Page, s shop.Sale, state string) shop.RoomPage {
 	at := time.Unix(2e9-3600, 0)
 	opens := at.Add(time.Hour)
-	p := RoomPage{
+	p := shop.RoomPage{
 		Page: page, Slug: "evening", State: state, Place: waitingroom.Place{Room: 1, Epoch: 1, Kind: waitingroom.Lobby, Index: 88_123}, Number: 31_870,
 		Shown: waitingroom.Published{
 			Version: 7, Epoch: 1, Phase: waitingroom.PhaseOpen, Room: 1, Name: s.Event.Name, LobbyOpensAt: &at, OpensAt: &opens, Lobby: 48_120, Line: 20, Serving: 12_004,
@@ -30,14 +32,14 @@ func waiting(page Page, s Sale, state string) RoomPage {
 		Until: opens, Events: []seats.Event{s.Event},
 	}
 	switch state {
-	case RoomEarly, RoomLobby:
+	case shop.RoomEarly, shop.RoomLobby:
 		p.Shown.Phase = waitingroom.PhaseLobby
-	case RoomDrawing:
+	case shop.RoomDrawing:
 		p.Shown.Phase, p.Number = waitingroom.PhaseDrawing, 0
-	case RoomJoin:
+	case shop.RoomJoin:
 		p.Shown.Phase, p.Place, p.Number = waitingroom.PhaseLobby, waitingroom.Place{}, 0
 	}
-	if p.Key = s.Event.Slug; state == RoomLeft {
+	if p.Key = s.Event.Slug; state == shop.RoomLeft {
 		p.Verified = s.Event.Name
 	}
 	p.Wait = p.Shown.Of(p.Number)
@@ -46,10 +48,10 @@ func waiting(page Page, s Sale, state string) RoomPage {
 }
 
 // proof is the page of a draw that was made.
-func proof(page Page, s Sale) DrawPage {
+func proof(page views.Page, s shop.Sale) shop.DrawPage {
 	r := waitingroom.RecordOf(waitingroom.Draw{Room: 1, Epoch: 1, Secret: sha256.Sum256([]byte("s")), People: 10, Beacon: []byte("3 17 21")})
 	closed := time.Unix(2e9, 0)
-	return DrawPage{RoomPage: waiting(page, s, RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
+	return shop.DrawPage{RoomPage: waiting(page, s, shop.RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
 }
 
 func TestABrowserWithoutScriptsLooksAgainWhereverSomethingMayCome(t *testing.T) {
@@ -57,8 +59,8 @@ func TestABrowserWithoutScriptsLooksAgainWhereverSomethingMayCome(t *testing.T) 
 	s := sale(t, "theatre", nil)
 	again := regexp.MustCompile(`<noscript><meta http-equiv="refresh" content="(\d+);url=/rooms/evening[?"]`)
 	for _, state := range roomStates {
-		comes := !slices.Contains([]string{RoomJoin, RoomCalled, RoomInside, RoomLate, RoomLeft, RoomEnded}, state)
-		found := again.FindStringSubmatch(render(t, Room(waiting(Page{Title: "Evening"}, s, state))))
+		comes := !slices.Contains([]string{shop.RoomJoin, shop.RoomCalled, shop.RoomInside, shop.RoomLate, shop.RoomLeft, shop.RoomEnded}, state)
+		found := again.FindStringSubmatch(render(t, shop.Room(waiting(views.Page{Title: "Evening"}, s, state))))
 		if comes != (found != nil) {
 			t.Errorf("%s: looks again: %v, want %v", state, found, comes)
 		} else if comes && (len(found[1]) != 2 || found[1] > "60") {
@@ -71,7 +73,7 @@ func TestEachStateOfARoomShowsItsPartAndNoOther(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	for _, state := range roomStates {
-		text := render(t, Room(waiting(Page{Title: "Evening"}, s, state)))
+		text := render(t, shop.Room(waiting(views.Page{Title: "Evening"}, s, state)))
 		stand, _, _ := strings.Cut(text[strings.Index(text, `id="stand"`):], `id="left-title"`)
 		for _, other := range roomStates {
 			shown := strings.Contains(stand, `<section data-when="`+other+`">`)
@@ -84,7 +86,7 @@ func TestEachStateOfARoomShowsItsPartAndNoOther(t *testing.T) {
 
 func TestWhatAPersonWhoWaitsReads(t *testing.T) {
 	t.Parallel()
-	text := render(t, Room(waiting(Page{Title: "Evening"}, sale(t, "theatre", nil), RoomWaiting)))
+	text := render(t, shop.Room(waiting(views.Page{Title: "Evening"}, sale(t, "theatre", nil), shop.RoomWaiting)))
 	for _, want := range []string{
 		`<strong data-number>31,870</strong>`, `<span data-serving>12,004</span>`, `<dd data-ahead>9,345</dd>`, `<dd data-seat>uncertain</dd>`,
 		`as of 04:33:20</small>`, `min (`, `<dd data-free>1,203</dd>`, `<dd data-held>371</dd>`, `It depends on how many seats the people before you take.`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
@@ -97,7 +99,7 @@ func TestWhatAPersonWhoWaitsReads(t *testing.T) {
 
 func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
 	t.Parallel()
-	p := waiting(Page{}, sale(t, "theatre", nil), RoomWaiting)
+	p := waiting(views.Page{}, sale(t, "theatre", nil), shop.RoomWaiting)
 	for _, c := range []struct {
 		wait time.Duration
 		want string
@@ -107,12 +109,12 @@ func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
 		{26 * time.Minute, "20–32 min (04:54–05:04)"},
 	} {
 		p.Wait = waitingroom.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
-		if got := p.wait(); got != c.want {
+		if got := p.WaitWords(); got != c.want {
 			t.Errorf("%s is %q, want %q", c.wait, got, c.want)
 		}
 	}
 	p.Wait = waitingroom.Estimate{IsUnknown: true}
-	if got := p.wait(); got != "not known yet" {
+	if got := p.WaitWords(); got != "not known yet" {
 		t.Errorf("what nobody knows is %q", got)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// tongue marks what an organizer wrote for attendees of an event, where that is another language than the page's (WCAG
+// Tongue marks what an organizer wrote for attendees of an event, where that is another language than the page's (WCAG
 // 3.1.2): also names of the event, its place and its sections where they stand by themselves. Inside a sentence of ours,
 // "Parkett, row 3, seat 19", a name is a name.
-func tongue(e seats.Event) templ.Attributes {
+func Tongue(e seats.Event) templ.Attributes {
 	if e.Language == "" || e.Language == seats.Language {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"regexp"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // written is what a German organizer wrote; each must stand in an element that says so (WCAG 3.1.2).
@@ -50,7 +52,7 @@ func unmarked(page string) (found []string, marked map[string]int) {
 
 func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
 	t.Parallel()
-	page := Page{Title: "Evening", Nonce: "nonce"}
+	page := views.Page{Title: "Evening", Nonce: "nonce"}
 	s := sale(t, "theatre", holds["a hold"])
 	s.Event.Language, s.Event.Reason, s.Event.Name, s.Event.Venue = "de", written[0], theirs[0], theirs[1]
 	for i := range s.Plan.Sections {
@@ -66,21 +68,21 @@ func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
 		checkout.Event.Questions[i].Label = written[1]
 	}
 	checkout.Event.Questions[1].Choices = []string{written[2]}
-	room := waiting(page, s, RoomPaused)
+	room := waiting(page, s, shop.RoomPaused)
 	room.Shown.Note = written[4]
 	seen := map[string]int{}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Paused: true, Note: written[4]}
 	for _, p := range []shown{
-		{"an event", true, Event(EventPage{page, s, nil})},
-		{"a section", true, Section(SectionPage{page, s, 0, nil})},
-		{"paused", true, Shut(ShutPage{Page: page, Sale: shut})},
-		{"closed", true, Shut(ShutPage{Page: page, Sale: closed})},
-		{"a checkout", true, Checkout(checkout)},
-		{"an order", true, Order(ordered(page, s, "Ann"))},
-		{"a waiting room", true, Room(room)},
-		{"a waiting list", true, WaitJoin(JoinPage{Page: page, Sale: s})},
-		{"a place in it", true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, "ann@example.org"), Stand: stand})},
-		{"the list", true, Events(EventsPage{page, []seats.Listing{{Event: shut.Event}, {Event: closed.Event}}})},
+		{"an event", true, shop.Event(shop.EventPage{Page: page, Sale: s, Message: nil})},
+		{"a section", true, shop.Section(shop.SectionPage{Page: page, Sale: s, Section: 0, Message: nil})},
+		{"paused", true, shop.Shut(shop.ShutPage{Page: page, Sale: shut})},
+		{"closed", true, shop.Shut(shop.ShutPage{Page: page, Sale: closed})},
+		{"a checkout", true, shop.Checkout(checkout)},
+		{"an order", true, shop.Order(ordered(page, s, "Ann"))},
+		{"a waiting room", true, shop.Room(room)},
+		{"a waiting list", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s})},
+		{"a place in it", true, shop.WaitPlace(shop.WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, "ann@example.org"), Stand: stand})},
+		{"the list", true, shop.Events(shop.EventsPage{Page: page, Events: []seats.Listing{{Event: shut.Event}, {Event: closed.Event}}})},
 	} {
 		found, marked := unmarked(strings.ReplaceAll(render(t, p.c), ", in "+written[3], "")) // a name in a sentence of ours
 		if len(found) > 0 {

@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"strings"
@@ -8,6 +8,10 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	mails "github.com/usherbox/usher/views/mail"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // aWaiter is an entry that wants everything one can want. Every text that comes from people is this one.
@@ -28,40 +32,40 @@ func aWaiter(state, text string) waitlist.Entry {
 var entryStates = []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered, waitlist.Served, waitlist.Left, waitlist.Over}
 
 // waitMails is every mail of the waiting list.
-func waitMails(s Sale, text string) (list []shown) {
+func waitMails(s shop.Sale, text string) (list []shown) {
 	for _, state := range entryStates {
 		for _, kind := range []string{"verify", "offer", "missed", "left"} {
-			letter := WaitLetter{Sale: s, Entry: aWaiter(state, text), Kind: kind, Address: "/waitlist/CODE", EventAt: "/events/evening"}
-			list = append(list, shown{"mail about a place that is " + state + ": " + kind, false, WaitMail(letter)})
+			letter := mails.WaitLetter{Sale: s, Entry: aWaiter(state, text), Kind: kind, Address: "/waitlist/CODE", EventAt: "/events/evening"}
+			list = append(list, shown{"mail about a place that is " + state + ": " + kind, false, mails.WaitMail(letter)})
 		}
 	}
 	return list
 }
 
 // waitPages is every page of the waiting list in every state worth a look.
-func waitPages(page Page, s Sale, text string) (list []shown) {
+func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 	wrong := waitlist.Mistakes{}
 	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost} {
 		wrong[field] = text
 	}
 	agreed := []string{"card", "credit", "door"}
-	typed := EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
+	typed := shop.EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
 	list = append(list,
-		shown{"joining a waiting list", true, WaitJoin(JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
-		shown{"joining a waiting list, refused", true, WaitJoin(JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
-		shown{"joining a waiting list, asked", true, WaitJoin(JoinPage{Page: page, Sale: s, Asked: text})},
-		shown{"joining a waiting list, shut", true, WaitJoin(JoinPage{Page: page, Sale: s, Shut: text})},
+		shown{"joining a waiting list", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
+		shown{"joining a waiting list, refused", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
+		shown{"joining a waiting list, asked", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Asked: text})},
+		shown{"joining a waiting list, shut", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Shut: text})},
 	)
 	for _, state := range entryStates {
 		n := aWaiter(state, text)
-		list = append(list, shown{"a place that is " + state, true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed, Card: CardWanted})})
+		list = append(list, shown{"a place that is " + state, true, shop.WaitPlace(shop.WaitPage{Page: page, Sale: s, Entry: n, Stand: stand, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed, Card: shop.CardWanted})})
 	}
-	list = append(list, shown{"a place with a card that is saved", true, WaitPlace(WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, text), Stand: stand, Card: CardSaved})})
+	list = append(list, shown{"a place with a card that is saved", true, shop.WaitPlace(shop.WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, text), Stand: stand, Card: shop.CardSaved})})
 	event := s.Event
 	event.Slug = "evening"
-	of := DeskWaitListPage{
-		Desk: Desk{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
+	of := desk.WaitListPage{
+		Frame: desk.Frame{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
 		List: waitlist.Overview{Paused: true, Note: text, Waiting: 300, Kept: 2, Figures: stand.Figures}, Message: text, Form: map[string][]string{"email": {text}, "reason": {text}, "seats": {text}},
 	}
 	for _, state := range []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered} {
@@ -70,7 +74,7 @@ func waitPages(page Page, s Sale, text string) (list []shown) {
 	of.Steps = []waitlist.Step{{At: time.Unix(2e9, 0), Email: text, What: text, Detail: text, Who: text}}
 	quiet := of
 	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, organizers.Viewer
-	return append(list, shown{"a waiting list at the desk", true, DeskWaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, DeskWaitList(quiet)})
+	return append(list, shown{"a waiting list at the desk", true, desk.WaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, desk.WaitList(quiet)})
 }
 
 func TestWhoWaitsReadsWhereTheyStandAndWhyOthersWereServedBefore(t *testing.T) {
@@ -83,7 +87,7 @@ func TestWhoWaitsReadsWhereTheyStandAndWhyOthersWereServedBefore(t *testing.T) {
 	} {
 		n := aWaiter(waitlist.Waiting, "ann@example.org")
 		n.Passed = passed
-		page := render(t, WaitPlace(WaitPage{Sale: s, Entry: n, Stand: stand}))
+		page := render(t, shop.WaitPlace(shop.WaitPage{Sale: s, Entry: n, Stand: stand}))
 		for _, want := range []string{"<strong>14th</strong>", "1,200 people", "<dd>3</dd>", "61 % were accepted so far", "2 offers went to people behind you.", why, "Your place is as it was."} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the page of a place lacks %q", passed, want)
@@ -103,7 +107,7 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 		says             string
 	}{{24, 76, "24 % of held seats came back so far."}, {4, 5, ""}, {0, 0, ""}} {
 		s.Returned, s.Bought = c.returned, c.bought
-		page := render(t, Event(EventPage{Sale: s}))
+		page := render(t, shop.Event(shop.EventPage{Sale: s}))
 		_, gone, _ := strings.Cut(page, "<section data-gone")
 		gone, _, _ = strings.Cut(gone, "</section>")
 		if strings.HasPrefix(gone, " hidden") || !strings.Contains(gone, "<h2>Sold out</h2><p data-may><span data-free>37</span> held</p>") || !strings.Contains(gone, "/events/evening/waitlist") {
@@ -117,10 +121,10 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 
 func TestWhoIsKnownJoinsTheWaitListFromTheWaitingRoomWithOneTap(t *testing.T) {
 	t.Parallel()
-	p := waiting(Page{Title: "Evening"}, sale(t, "theatre", nil), RoomSoldOut)
+	p := waiting(views.Page{Title: "Evening"}, sale(t, "theatre", nil), shop.RoomSoldOut)
 	for verified, asks := range map[string]bool{"ann@example.org": false, "": true} {
 		p.Verified = verified
-		page := render(t, Room(p))
+		page := render(t, shop.Room(p))
 		_, out, _ := strings.Cut(page, `<section data-when="soldout">`)
 		out, _, _ = strings.Cut(out, "</section>")
 		for _, want := range []string{`action="/events/evening/waitlist"`, `name="quantity" value="1"`, "Join the waiting list of Evening", "keeps its order"} {

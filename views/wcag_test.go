@@ -1,4 +1,4 @@
-package views
+package views_test
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // What WCAG 2.2 asks of the HTML of every page of attendees, criterion by criterion; docs/accessibility.md names these
@@ -22,7 +25,7 @@ var (
 func pagesRead(t *testing.T) map[string]*document {
 	t.Helper()
 	readOnce.Do(func() {
-		for _, s := range attendees(t, Page{Title: "Evening", Nonce: "nonce"}) {
+		for _, s := range attendees(t, views.Page{Title: "Evening", Nonce: "nonce"}) {
 			pages[s.name] = read(render(t, s.c))
 		}
 	})
@@ -294,9 +297,9 @@ func TestNobodyIsAskedForAPasswordOrAPuzzle(t *testing.T) {
 func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", holds["a hold"])
-	p := typed(Page{Title: "Evening"}, s)
+	p := typed(views.Page{Title: "Evening"}, s)
 	p.Methods, p.Form.Method = []string{"door"}, "door"
-	text := render(t, Checkout(p))
+	text := render(t, shop.Checkout(p))
 	for _, want := range []string{
 		`href="/events/evening">Change seats</a>`, `<h2 id="what-title">Your order</h2>`, s.Plan.Words(3), s.Plan.Words(5), `<b>2 tickets</b>`, `<b>€190</b>`, `Order 2 tickets · €190`,
 	} {
@@ -304,7 +307,7 @@ func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 			t.Errorf("the checkout lacks %s", want)
 		}
 	}
-	text = render(t, Order(ordered(Page{Title: "Evening"}, s, "Ann")))
+	text = render(t, shop.Order(ordered(views.Page{Title: "Evening"}, s, "Ann")))
 	for _, want := range []string{`<summary>Cancel tickets</summary>`, `<legend>Select tickets to cancel</legend>`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the order lacks %s", want)
@@ -316,7 +319,7 @@ func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 func TestASectionIsFoundInTheDrawingAndInAList(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
-	d := read(render(t, Event(EventPage{Page{Title: "Evening"}, s, nil})))
+	d := read(render(t, shop.Event(shop.EventPage{Page: views.Page{Title: "Evening"}, Sale: s, Message: nil})))
 	drawn, listed, home := map[string]bool{}, map[string]bool{}, false
 	for _, t := range d.tags {
 		if t.name == "a" {

@@ -1,34 +1,27 @@
 package views
 
-import "github.com/usherbox/usher/seats"
+import (
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+)
 
-// rowWords is a row by its name; tables have names of their own.
-func rowWords(row string) string {
-	if seats.OwnName(row) {
-		return row
+// PaidHow says how an order is or was paid.
+func PaidHow(method string) string {
+	return map[string]string{
+		orders.Free: "no charge", orders.Door: "at the door", orders.Invoice: "by invoice", orders.Card: "by card", orders.Demo: "demo card", orders.Credit: "from credit",
+		orders.Cash: "in cash", orders.Terminal: "card terminal",
+	}[method]
+}
+
+// RoleWords says what a role is for.
+func RoleWords(r organizers.Role) string {
+	switch r {
+	case organizers.Owner:
+		return "may do everything, also change who is in the team"
+	case organizers.Manager:
+		return "runs events, prices, orders and the sale"
+	case organizers.Viewer:
+		return "looks on and changes nothing"
 	}
-	return "Row " + row
-}
-
-func (s Sale) priceOf(idx int) string {
-	return price(s.Plan.Categories[s.Plan.Seats[idx].Category].Price, s.Event.Currency)
-}
-
-// flagWords says what is special about a seat, with a comma before each.
-func flagWords(f seats.Flags) string {
-	words := ""
-	for _, w := range []struct {
-		flag seats.Flags
-		text string
-	}{{seats.Accessible, ", wheelchair place"}, {seats.Companion, ", companion place"}, {seats.RestrictedView, ", restricted view"}} {
-		if f&w.flag != 0 {
-			words += w.text
-		}
-	}
-	return words
-}
-
-// stateWords says why a seat is not simply free, with a comma before it. Only one's own lapsed seats are shown as such.
-var stateWords = map[seats.State]string{
-	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Lapsed: ", your time ran out, still free",
+	return "sells at the box office and lets people in"
 }

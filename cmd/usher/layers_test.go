@@ -38,8 +38,11 @@ var layers = map[string][]string{
 	"seats/orders/stripe/standin":    {},
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats", "seats/database"},
-	"views":                          {"seats", "seats/waitingroom", "seats/limit", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/organizers", "seats/sales", "seats/webhooks", "seats/plan", "static"},
-	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "static"},
+	"views":                          {"seats", "seats/orders", "seats/organizers", "static"},
+	"views/shop":                     {"seats", "seats/plan", "seats/orders", "seats/orders/credit", "seats/waitingroom", "seats/waitlist", "static", "views"},
+	"views/desk":                     {"seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop"},
+	"views/mail":                     {"seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop"},
+	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "views/shop", "views/desk", "views/mail", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
@@ -52,6 +55,9 @@ var layers = map[string][]string{
 var outside = map[string][]string{
 	"handlers":            {"github.com/jackc/pgx"},
 	"views":               {"github.com/jackc/pgx", "net/http"},
+	"views/shop":          {"github.com/jackc/pgx", "net/http"},
+	"views/desk":          {"github.com/jackc/pgx", "net/http"},
+	"views/mail":          {"github.com/jackc/pgx", "net/http"},
 	"seats":               {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/mail":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
@@ -62,7 +68,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/database", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"views/shop", "views/desk", "views/mail", "seats/database", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {
@@ -131,6 +137,8 @@ func TestTheImportRuleCatchesPlantedImports(t *testing.T) {
 		{"handlers", "github.com/jackc/pgx/v5"},
 		{"realtime", module + "views"},
 		{"views", module + "handlers"},
+		{"views", module + "views/shop"},
+		{"views/shop", module + "views/desk"},
 		{"services", "fmt"},
 	} {
 		if len(wrong(planted.pkg, []string{planted.path}, false)) == 0 {

@@ -1,4 +1,4 @@
-// Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/room.go, views/room.go
+// Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/room.go, views/shop/room.go
 // and seats/waitingroom/estimate.go say the same in Go; handlers/testdata/room.json holds both to it.
 
 const numbers = new Intl.NumberFormat('en')

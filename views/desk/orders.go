@@ -1,0 +1,250 @@
+package desk
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// OrderPath is the address of an order at the desk.
+func OrderPath(slug, code string) string { return EventPath(slug) + "/orders/" + code }
+
+// SeatsPath is the address of an event's seats at the desk.
+func SeatsPath(slug string) string { return EventPath(slug) + "/seats" }
+
+// SeatPath is the address of one seat at the desk.
+func SeatPath(slug string, idx int) string { return fmt.Sprintf("%s/%d", SeatsPath(slug), idx) }
+
+// OrdersPage lists orders of an event.
+type OrdersPage struct {
+	Frame
+	Plan    *seats.Plan
+	Words   string    // that were looked for
+	Before  time.Time // only orders placed before; zero: the latest
+	Orders  []orders.Found
+	Older   string // the query of the page with those before; empty if there are none
+	Key     string // of the form that cancels several
+	Message string // why one was refused
+}
+
+// marks tells whether orders can be marked: one of them holds still, and who looks may give it back.
+func (p OrdersPage) marks() bool {
+	return p.Member.May(organizers.Manage) && slices.ContainsFunc(p.Orders, func(f orders.Found) bool { return len(f.Seats) > 0 })
+}
+
+// seatsOf says the seats of an order in a line; of many the first ones.
+func (p OrdersPage) seatsOf(f orders.Found) string {
+	const most = 4
+	var words []string
+	for _, idx := range f.Seats[:min(most, len(f.Seats))] {
+		if idx >= 0 && idx < len(p.Plan.Seats) {
+			words = append(words, p.Plan.Label(idx))
+		}
+	}
+	if more := len(f.Seats) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	if len(words) == 0 {
+		return "no tickets"
+	}
+	return strings.Join(words, ", ")
+}
+
+// standingOf says how an order stands, and whether that wants somebody's eye.
+func standingOf(f orders.Found) (words, class string) {
+	switch {
+	case f.State == orders.Cancelled:
+		return "Cancelled", "bad"
+	case f.Due > 0:
+		return views.Money(f.Due, f.Currency) + " due", "warn"
+	case f.In > 0 && f.In == len(f.Seats):
+		return "Came", "good"
+	case f.In > 0:
+		return views.Number(f.In) + " came", "good"
+	}
+	return "Paid", ""
+}
+
+// OrderPage is one order with what may be done with it.
+type OrderPage struct {
+	Frame
+	Sale    shop.Sale
+	Order   orders.Order
+	Sent    orders.Sent
+	Key     string
+	Message string     // why what was asked was not done
+	Form    url.Values // as it was typed
+}
+
+func (p OrderPage) page() shop.OrderPage {
+	return shop.OrderPage{Sale: p.Sale.Whole(), Order: p.Order, Sent: p.Sent}
+}
+
+func (p OrderPage) path(more string) string {
+	return OrderPath(p.Event.Slug, p.Order.Code) + more
+}
+
+// movable are the tickets that hold and that nobody went in with.
+func (p OrderPage) movable() []orders.Ticket { return p.page().Unused() }
+
+func (p OrderPage) typed(field string) string { return p.Form.Get(field) }
+
+// SeatsPage is a section's seats, to be blocked, unblocked and sold.
+type SeatsPage struct {
+	Frame
+	Sale    shop.Sale
+	Section int
+	Blocked map[int]string // why, by idx
+	Methods []string       // of the box office
+	Key     string
+	Message string     // why what was asked was not done
+	Form    url.Values // as it was typed
+}
+
+func (p SeatsPage) marked(label string) bool {
+	for _, one := range p.Form["seat"] {
+		if one == label {
+			return true
+		}
+	}
+	return false
+}
+
+func (p SeatsPage) typed(field string) string { return p.Form.Get(field) }
+
+// rowOfSeats is a row of seats at the desk.
+type rowOfSeats struct {
+	name  string
+	seats []int
+}
+
+// rows are the seats of the section, row by row; an area has one for each hundred places.
+func (p SeatsPage) rows() (rows []rowOfSeats) {
+	plan, at := p.Sale.Plan, p.Sale.Plan.Sections[p.Section]
+	const most = 100
+	for idx := at.First; idx < at.First+at.Count; idx++ {
+		last := len(rows) - 1
+		switch {
+		case last >= 0 && !at.Area && plan.Seats[rows[last].seats[0]].Row == plan.Seats[idx].Row:
+		case last >= 0 && at.Area && len(rows[last].seats) < most:
+		case at.Area:
+			rows = append(rows, rowOfSeats{name: fmt.Sprintf("Places from %s", plan.Seats[idx].Number)})
+		default:
+			rows = append(rows, rowOfSeats{name: shop.RowWords(plan.Seats[idx].Row)})
+		}
+		rows[len(rows)-1].seats = append(rows[len(rows)-1].seats, idx)
+	}
+	return rows
+}
+
+// seatTitle is all that is known of a seat, in a line.
+func (p SeatsPage) seatTitle(idx int) string {
+	text := p.Sale.Plan.Words(idx) + ", " + p.Sale.Map.States[idx].Shown().String()
+	if reason := p.Blocked[idx]; reason != "" {
+		text += ": " + reason
+	}
+	return text
+}
+
+// reasons are why seats of the section are kept back, each once, with how many.
+func (p SeatsPage) reasons() (list []string) {
+	count := map[string]int{}
+	for _, reason := range p.Blocked {
+		count[reason]++
+	}
+	for reason, n := range count {
+		if reason == "" {
+			reason = "no reason given"
+		}
+		list = append(list, views.Counted(n, "seat")+": "+reason)
+	}
+	sortWords(list)
+	return list
+}
+
+// Moment is what became of a seat once, in words.
+type Moment struct {
+	Version int64
+	At      time.Time
+	State   seats.State
+	Who     string // who had it: a name, or a letter for somebody who ordered nothing
+	Order   string // its code
+	Reason  string // of a block
+}
+
+// Moments puts words to what became of a seat. People who ordered nothing are somebody A, B and so on, as they came.
+func Moments(list []seats.Moment, of map[seats.ID]orders.Found) []Moment {
+	letters := map[seats.ID]string{}
+	for i := len(list) - 1; i >= 0; i-- {
+		h := list[i].Holder
+		if _, known := letters[h]; !known && h != (seats.ID{}) && list[i].State != seats.Blocked && list[i].State != seats.Sold {
+			letters[h] = "visitor " + letter(len(letters))
+		}
+	}
+	moments := make([]Moment, len(list))
+	for i, m := range list {
+		moments[i] = Moment{Version: m.Version, At: m.At, State: m.State, Reason: m.Reason}
+		if o, ordered := of[m.Holder]; ordered {
+			moments[i].Who, moments[i].Order = o.Name, o.Code
+		} else if m.State != seats.Blocked {
+			moments[i].Who = letters[m.Holder]
+		}
+	}
+	return moments
+}
+
+func letter(n int) string {
+	if n < 26 {
+		return string(rune('A' + n))
+	}
+	return fmt.Sprint(n + 1)
+}
+
+// words says what became of the seat, after its time.
+func (m Moment) words() string {
+	switch m.State {
+	case seats.Free:
+		return "free again"
+	case seats.Held:
+		return "held by " + m.Who
+	case seats.Lapsed:
+		return "lapsed: the time of " + m.Who + " was up"
+	case seats.Paying:
+		return "being paid for by " + m.Who
+	case seats.Blocked:
+		if m.Reason == "" {
+			return "blocked"
+		}
+		return "blocked: " + m.Reason
+	}
+	if m.Order == "" {
+		return "sold"
+	}
+	return "sold to " + m.Who
+}
+
+// SeatPage is what became of one seat.
+type SeatPage struct {
+	Frame
+	Sale    shop.Sale
+	Idx     int
+	Moments []Moment // the latest first
+	Back    int64    // the version to look further back from; 0 if there is nothing left
+}
+
+// MessagesPage is where organizers write to everybody who ordered.
+type MessagesPage struct {
+	Frame
+	Key      string
+	Message  orders.Message // as it was typed
+	Mistakes orders.Mistakes
+	Errands  []orders.ErrandNow
+}

@@ -1,0 +1,131 @@
+package desk
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views"
+)
+
+// Addresses of sign-in and second factors.
+const (
+	SecondPath       = "/desk/session/second"
+	ProofPath        = "/desk/session/proof"
+	SecondFactorPath = "/desk/account/second-factor"
+)
+
+// SecondPage asks for the second factor after the password.
+type SecondPage struct {
+	views.Page
+	To    string // where they wanted to go
+	Wrong string
+	Keyed bool // a passkey of theirs would do
+}
+
+// ProofPage asks a member to confirm their identity.
+type ProofPage struct {
+	Frame
+	To        string
+	Again     bool // a change was not saved for lack of proof
+	Passkeys  bool // they have one, and this site can use it
+	Wrong     string
+	WrongCode bool // it is about the code, not the password
+}
+
+func (p ProofPage) wrongPassword() string {
+	if p.WrongCode {
+		return ""
+	}
+	return p.Wrong
+}
+
+func (p ProofPage) wrongCode() string {
+	if !p.WrongCode {
+		return ""
+	}
+	return p.Wrong
+}
+
+// SecondFactorPage is where a member sets their second factor up.
+type SecondFactorPage struct {
+	Frame
+	App          organizers.App // to scan; zero if there is one
+	Recovery     []string       // codes that were made a moment ago
+	RecoveryLeft int
+	Origin       string
+	Wrong        string
+}
+
+// After says in words how long from now something is.
+func After(d time.Duration) string {
+	switch {
+	case d <= time.Second:
+		return "in a second"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("in %d seconds", int((d+time.Second-1)/time.Second))
+	}
+	return fmt.Sprintf("in %d minutes", int((d+time.Minute-1)/time.Minute))
+}
+
+// agentName is a browser as lists name it.
+func agentName(agent string) string {
+	if agent == "" {
+		return "Unknown browser"
+	}
+	return strings.ToUpper(agent[:1]) + agent[1:]
+}
+
+// eventWords says what kind of security event it is.
+func eventWords(e organizers.Happened) string {
+	switch e.Kind {
+	case organizers.SignedIn:
+		return "Signed in"
+	case organizers.SignInFailed:
+		return "Sign-in failed"
+	case organizers.SignInSlowed:
+		return "Sign-in refused after too many tries"
+	case organizers.SecondFailed:
+		return "Wrong second factor"
+	case organizers.ProofFailed:
+		return "Confirmation failed"
+	case organizers.RefusedByRole:
+		return "Refused: the role does not allow it"
+	case organizers.RefusedByTeam:
+		return "Refused: another team’s, or not found"
+	case organizers.KeyRefused:
+		return "Key refused"
+	case organizers.KeyNewNetwork:
+		return "Key used from a new network"
+	case organizers.AccountChanged:
+		return "Account changed"
+	case organizers.TeamChanged:
+		return "Team changed"
+	case organizers.Foreign:
+		return "Request from another site"
+	}
+	return e.Kind
+}
+
+// eventMore says the rest of a security event.
+func eventMore(e organizers.Happened, whose bool) string {
+	var words []string
+	if whose {
+		switch {
+		case e.Email != "":
+			words = append(words, e.Who+", "+e.Email)
+		case e.Kind == organizers.SignInFailed || e.Kind == organizers.SignInSlowed:
+			words = append(words, "unknown email address")
+		}
+	}
+	for _, word := range []string{e.Detail, e.Agent, e.Network} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " · ")
+}
+
+// maySecurity reports whether the reader sees security events: owners do.
+func (p LogPage) maySecurity() bool { return p.Member.May(organizers.Own) }

@@ -1,0 +1,177 @@
+package desk
+
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// MomentForm is how a field of a form says a moment (HTML, datetime-local).
+const MomentForm = "2006-01-02T15:04"
+
+// SettingsPath is the address of an event's settings at the desk.
+func SettingsPath(slug string) string { return EventPath(slug) + "/settings" }
+
+// Wrong is what is wrong with a form, by field.
+type Wrong map[string]string
+
+// Fields lists the fields in order.
+func (w Wrong) Fields() (fields []string) {
+	for f := range w {
+		fields = append(fields, f)
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// PlanChoice is a plan that an event may be made of.
+type PlanChoice struct {
+	Name  string // as the form sends it
+	Title string
+	Seats int
+}
+
+// NewEventForm is the first step of a new event, as it was typed.
+type NewEventForm struct{ Name, Venue, Starts, Zone, Plan string }
+
+// NewEventPage asks what an event is, where and when, and for its plan.
+type NewEventPage struct {
+	Frame
+	Form  NewEventForm
+	Key   string
+	Plans []PlanChoice // that come with usher
+	Own   []PlanChoice // of the team
+	Wrong Wrong
+}
+
+// SettingsForm is what may be said of an event, as it was typed.
+type SettingsForm struct {
+	Name, Venue, Starts, Zone, Currency string
+	Language                            string
+	Hold, PayWithin                     string // minutes
+	Limit, Extensions                   string
+	Strict, NoLone, Birth               bool
+	Door, Invoices, Demo                bool
+	Prices                              []string // by category
+	FeeTicket, FeeOrder, FeePercent     string
+	FeeKept                             bool
+	CancelUntil                         string // as seats.Policy reads it
+	CancelFee, CancelPercent            string
+	Confirm                             string // automatic, always or never
+	PayLater, PayBefore                 string // as seats.ReadSpan reads it
+	Questions                           string // one on a line
+	Online                              bool
+	JoinLink, JoinEarly                 string // the address; minutes before the start, empty for at once
+	Confirmation                        string // the organizer's text in it
+}
+
+// SettingsPage is where an event is put on sale and changed.
+type SettingsPage struct {
+	Frame
+	Plan    *seats.Plan
+	Form    SettingsForm
+	Key     string
+	Wrong   Wrong
+	Message string // why what was asked was not done
+	Opens   string // from when on it is on sale, as a field says it
+	Reason  string // as it was typed
+	Errands []orders.ErrandNow
+	Guard   limit.Settings // against those who claim and order by program
+	Usual   limit.Settings // with the usual figures in place of 0
+	NoWay   bool           // it has prices, and there is no way to pay them
+}
+
+// price is what the form says of a category.
+func (p SettingsPage) price(i int) string {
+	if i < len(p.Form.Prices) {
+		return p.Form.Prices[i]
+	}
+	return seats.Amount(p.Plan.Categories[i].Price, p.Event.Currency)
+}
+
+// begun tells whether prices and the like cannot be changed any more.
+func (p SettingsPage) begun() bool {
+	return p.Event.Status != seats.Draft && p.Event.Status != seats.Scheduled
+}
+
+// statusWord is the status of an event in a word or two.
+func statusWord(e seats.Event) string {
+	switch e.Status {
+	case seats.Scheduled:
+		return "On sale from " + e.Local(e.OpensAt).Format("Mon 2 Jan 2006, 15:04")
+	case seats.Draft:
+		return "Draft"
+	case seats.OnSale:
+		return "On sale"
+	case seats.Paused:
+		return "Paused"
+	case seats.Closed:
+		return "Closed"
+	}
+	return "Cancelled"
+}
+
+// statusClass gives a status its colour.
+func statusClass(e seats.Event) string {
+	return map[seats.Status]string{seats.OnSale: "good", seats.Scheduled: "soon", seats.Paused: "warn", seats.Cancelled: "bad"}[e.Status]
+}
+
+// statusMeaning says what the status means for everybody.
+func (p SettingsPage) statusMeaning() string {
+	switch p.Event.Status {
+	case seats.Draft:
+		return "Only your team sees this event. Change what you like, look at the preview, then put it on sale."
+	case seats.Scheduled:
+		return "Everybody sees this event and from when on it is on sale. Prices may still change."
+	case seats.OnSale:
+		return "Attendees take seats."
+	case seats.Paused:
+		return "Nobody takes seats. Everybody reads why: " + p.Event.Reason
+	case seats.Closed:
+		return "Nobody takes seats any more; who holds some may still order. The box office still sells."
+	}
+	return "Nothing is sold, and orders are given back. " + p.Event.Reason
+}
+
+func (p SettingsPage) may(to seats.Status) bool {
+	return slices.Contains(p.Event.Next(), to)
+}
+
+// errandWords says how far something is that is done to all orders.
+func errandWords(e orders.ErrandNow) string {
+	what := views.Counted(e.Done, "order") + " given back"
+	if e.Kind == orders.ErrandMessage {
+		what = views.Counted(e.Done, "mail") + " written"
+	}
+	if e.Refused > 0 {
+		what += ", " + views.Number(e.Refused) + " left for you: somebody went in with a ticket"
+	}
+	if e.EndedAt == nil {
+		return what + " so far"
+	}
+	return what
+}
+
+// about ties a field to what is wrong with it.
+func (w Wrong) about(field string) templ.Attributes {
+	if w[field] == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": field + "-wrong"}
+}
+
+// zones are the names of time zones that a field suggests; any other one may be typed.
+var zones = []string{
+	"UTC", "Europe/Amsterdam", "Europe/Athens", "Europe/Berlin", "Europe/Brussels", "Europe/Copenhagen", "Europe/Dublin", "Europe/Helsinki", "Europe/Lisbon", "Europe/London",
+	"Europe/Madrid", "Europe/Oslo", "Europe/Paris", "Europe/Prague", "Europe/Rome", "Europe/Stockholm", "Europe/Vienna", "Europe/Warsaw", "Europe/Zurich",
+	"America/Chicago", "America/Denver", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "America/Toronto", "Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo",
+	"Australia/Sydney", "Pacific/Auckland",
+}
+
+// confirmOptions say when free orders confirm the email first.
+var confirmOptions = [][2]string{{"automatic", "If one person gets two tickets at most"}, {"always", "Always"}, {"never", "Never"}}

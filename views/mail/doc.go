@@ -1,0 +1,2 @@
+// Package mail writes mails, each as HTML and as plain text.
+package mail

@@ -1,0 +1,190 @@
+package mail
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// LetterPage is a mail about an order.
+type LetterPage struct {
+	shop.Sale
+	Order   orders.Order
+	Kind    string // of the mail
+	Address string // of the order's page, whole
+}
+
+func (p LetterPage) tickets() []orders.Ticket { return p.order().Tickets() }
+
+func (p LetterPage) order() shop.OrderPage { return shop.OrderPage{Sale: p.Sale, Order: p.Order} }
+
+// words are what the organizer adds, and how people join an online event.
+func (p LetterPage) words() (lines []string) {
+	if p.Event.Confirmation != "" && len(p.order().Live()) > 0 {
+		lines = append(lines, p.Event.Confirmation)
+	}
+	if p.order().Joins() {
+		return append(lines, "Join from the page of your order.")
+	}
+	if p.order().Online() {
+		lines = append(lines, p.order().Joining("from the page of your order"))
+	}
+	return lines
+}
+
+// Subject is the mail's, and its first line.
+func (p LetterPage) Subject() string {
+	what := "Your tickets: "
+	switch {
+	case p.Order.State == orders.Cancelled:
+		what = "Cancelled: "
+	case p.Kind == orders.MailCancellation:
+		what = "Your tickets changed: "
+	case p.Kind == orders.MailMoved:
+		what = "Your seats changed, here are the new tickets: "
+	case p.Kind == orders.MailRefund:
+		what = "Money goes back to you: "
+	case p.Kind == orders.MailReminder:
+		what = "Payment due soon: "
+	case p.Kind == orders.MailJoin:
+		what = "You can join now: "
+	case len(p.Order.Tickets) == 1:
+		what = "Your ticket: "
+	}
+	return what + p.Event.Name
+}
+
+// account says what is to pay and what goes back. What is being charged by itself is nobody's concern: mail may be read late.
+func (p LetterPage) account() (lines []string) {
+	if due := shop.ToPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
+		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(p.Event, p.Order)))
+	}
+	if back := shop.WentBack(p.Order); back != "" {
+		lines = append(lines, back)
+	}
+	if p.Kind == orders.MailConfirmation && len(p.order().Live()) > 0 && !p.Order.AtOffice {
+		if words := p.order().CancelWords(); words != "" {
+			lines = append(lines, words)
+		}
+	}
+	return lines
+}
+
+// bill is what comes to the tickets, and what all of it is; nothing without fees.
+func (p LetterPage) bill() []string {
+	if p.Order.Fee == 0 {
+		return nil
+	}
+	return []string{"Fees, " + views.Money(p.Order.Fee, p.Order.Currency), "Total, " + views.Money(p.Order.Total, p.Order.Currency)}
+}
+
+func (p LetterPage) invitation() string {
+	if p.Order.State == orders.Cancelled {
+		return "View order"
+	}
+	if p.order().Joins() {
+		return "Join the event"
+	}
+	return "View tickets"
+}
+
+func (p LetterPage) advice() string {
+	if p.Order.State == orders.Cancelled {
+		return "The tickets of this order are no longer valid, and its seats are available again."
+	}
+	if p.Event.Online.On {
+		return "Keep this link private: anyone with it can use your tickets. An entry for your calendar is attached."
+	}
+	return "Keep this link private: anyone with it can use your tickets. We've attached the tickets to print and an entry for your calendar."
+}
+
+// Text is the same for programs that show plain text.
+func (p LetterPage) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", p.Subject(), views.When(p.Event))
+	if views.Place(p.Event) != "" {
+		b.WriteString(views.Place(p.Event) + "\n")
+	}
+	for _, line := range p.account() {
+		fmt.Fprintf(&b, "\n%s\n", line)
+	}
+	for _, line := range p.words() {
+		fmt.Fprintf(&b, "\n%s\n", line)
+	}
+	b.WriteString("\n")
+	for _, t := range p.tickets() {
+		fmt.Fprintf(&b, "- %s, %s", p.Plan.Words(t.Idx), views.Price(t.Price, p.Order.Currency))
+		if t.Revoked {
+			b.WriteString(" (no longer valid)")
+		}
+		b.WriteString("\n")
+	}
+	for _, line := range p.bill() {
+		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
+	return b.String()
+}
+
+// LostPage is a mail to somebody who paid and got no seats.
+type LostPage struct {
+	shop.Sale
+	Payment orders.Payment
+	Address string // of the event's page, whole
+}
+
+// Subject is the mail's, and its first line.
+func (p LostPage) Subject() string {
+	if p.Payment.Confirms() {
+		return "No tickets, and nothing was ordered: " + p.Event.Name
+	}
+	if p.Payment.Captured > 0 {
+		return "No tickets, and your money goes back: " + p.Event.Name
+	}
+	return "No tickets, and nothing was charged: " + p.Event.Name
+}
+
+// why says what happened and what still holds.
+func (p LostPage) why() string {
+	if p.Payment.Captured > 0 || p.Payment.Confirms() {
+		return p.Payment.Reason
+	}
+	return p.Payment.Reason + " If your bank shows the amount as reserved, that ends by itself within some days."
+}
+
+func (p LostPage) amount() string {
+	if p.Payment.Captured == 0 {
+		return ""
+	}
+	return views.Money(p.Payment.Captured, p.Payment.Currency) + " goes back " + shop.WayBack(p.Payment.Method) + "."
+}
+
+// wanted are the seats that the payment was for.
+func (p LostPage) wanted() (words []string) {
+	for _, idx := range p.Payment.Form.Seats {
+		if !p.Foreign(idx) {
+			words = append(words, p.Plan.Words(idx))
+		}
+	}
+	return words
+}
+
+const lostAdvice = "There is no order, and nothing is left for you to do. If you still want to come, look at the seats that are free."
+
+// Text is the same for programs that show plain text.
+func (p LostPage) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(), views.When(p.Event), p.why())
+	if amount := p.amount(); amount != "" {
+		fmt.Fprintf(&b, "\n%s\n", amount)
+	}
+	b.WriteString("\nYou had chosen:\n")
+	for _, words := range p.wanted() {
+		fmt.Fprintf(&b, "- %s\n", words)
+	}
+	fmt.Fprintf(&b, "\n%s\n\nLook at the free seats:\n%s\n", lostAdvice, p.Address)
+	return b.String()
+}

@@ -1,0 +1,11 @@
+package mail
+
+// LinkSubject is the subject of a mail with a link in it.
+const LinkSubject = "The link to your credit"
+
+const linkAdvice = "It works once, for half an hour. If you did not ask for it, leave it: without this mail nobody gets in."
+
+// LinkText is LinkLetter for programs that show plain text.
+func LinkText(address, email string) string {
+	return "Somebody, we hope you, asked to see the credit of " + email + ".\n\nOpen my credit:\n" + address + "\n\n" + linkAdvice + "\n"
+}

@@ -1,0 +1,25 @@
+package mail
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Message is an organizer's words in a mail.
+type Message struct {
+	shop.Sale
+	Words   orders.Message
+	Address string // of the order's page, whole
+}
+
+// Text is the same for programs that show plain text.
+func (p Message) Text() string {
+	return fmt.Sprintf("%s\n%s\n\n%s\n\nYour tickets:\n%s\n", p.Event.Name, views.When(p.Event), p.Words.Text, p.Address)
+}
+
+// paragraphs are the words as they were written, paragraph by paragraph.
+func (p Message) paragraphs() []string { return strings.Split(p.Words.Text, "\n") }

@@ -1,0 +1,48 @@
+package shop
+
+import (
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/static"
+	"github.com/usherbox/usher/views"
+)
+
+// Body is what the scripts need to know of the event.
+func (s Sale) Body() templ.Attributes {
+	facts := templ.Attributes{
+		"data-slug":        s.Event.Slug,
+		"data-geometry":    s.geometry(),
+		"data-symbol":      views.Symbol(s.Event.Currency),
+		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
+	}
+	if decimals := seats.Decimals(s.Event.Currency); decimals != 2 {
+		facts["data-decimals"] = strconv.Itoa(decimals)
+	}
+	return facts
+}
+
+// Ahead is what a browser should fetch before it has read the page that asks for it, as a Link header (RFC 8288).
+func (s Sale) Ahead(nonce string) string {
+	ahead := "<" + static.URL("event.js") + ">; rel=preload; as=script; crossorigin=anonymous; nonce=" + nonce
+	if s.geometry() == "" {
+		return ahead
+	}
+	return "<" + s.geometry() + ">; rel=preload; as=fetch; crossorigin=anonymous, " + ahead
+}
+
+// geometry is the address of the drawing for the canvas; empty if there is nothing to draw.
+func (s Sale) geometry() string {
+	if !s.Drawn() {
+		return ""
+	}
+	return s.Path() + "/geometry/" + s.Event.PlanHash + ".json"
+}
+
+// extent tells the scripts which seats to count for a section.
+func (s Sale) extent(section int) templ.Attributes {
+	at := s.Plan.Sections[section]
+	return templ.Attributes{"data-first": strconv.Itoa(at.First), "data-seats": strconv.Itoa(at.Count)}
+}

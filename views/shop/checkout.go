@@ -1,0 +1,120 @@
+package shop
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// CheckoutPage asks who takes the seats that are held.
+type CheckoutPage struct {
+	views.Page
+	Sale
+	Form     orders.Form     // as it was typed
+	Mistakes orders.Mistakes // what was wrong with it
+	Message  string          // why the order was refused; may be empty
+	Nearest  []int           // seats to take in place of those that were lost
+	Methods  []string        // how it may be paid, the best first
+	Purse    *Purse          // the reader's credit; nil if orders are not paid with credit
+	Payment  *orders.Payment // that is under way for these seats; nil if none is
+}
+
+// CheckoutPath is the address where a hold becomes an order.
+func (s Sale) CheckoutPath() string { return s.Path() + "/checkout" }
+
+// facts are what the script of a checkout needs.
+func (p CheckoutPage) facts() templ.Attributes {
+	facts := p.Body()
+	facts["data-deadline"] = strconv.FormatInt(p.held().ExpiresAt.UnixMilli(), 10)
+	facts["data-extensions"] = strconv.Itoa(p.held().ExtensionsLeft)
+	facts["data-spent"], facts["data-full"] = noExtensions, noSeats
+	facts["data-since"] = p.since()
+	facts["data-now"] = strconv.FormatInt(p.held().Now.UnixMilli(), 10)
+	return facts
+}
+
+// since is what the page knows of the map, as its socket says it: it need not be told the states of all seats.
+func (s Sale) since() string {
+	return "&epoch=" + strconv.FormatUint(uint64(s.Map.Epoch), 10) + "&v=" + strconv.FormatInt(s.Map.Version, 10)
+}
+
+// idxs are the seats that are held, as the script compares them.
+func (p CheckoutPage) idxs() string { return instead(p.held().Seats...) }
+
+// Why a hold cannot be extended.
+const (
+	noExtensions = "You can’t extend your time again."
+	noSeats      = "No more time: no seats are left."
+)
+
+// noMore says why the hold cannot be extended; nothing if it can. The script says the same (checkout.js).
+func (p CheckoutPage) noMore() string {
+	switch {
+	case p.Hold == nil || p.Hold.Lapsed:
+		return ""
+	case p.Hold.ExtensionsLeft == 0:
+		return noExtensions
+	case p.free() == 0:
+		return noSeats
+	}
+	return ""
+}
+
+// confirmWords say that the email has to be confirmed, if it has; the server knows who did before.
+func (p CheckoutPage) confirmWords() string {
+	switch {
+	case p.total() == 0 && p.Event.ConfirmsFree():
+		return "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+	case p.total() > 0 && (slices.Contains(p.Methods, orders.Door) || slices.Contains(p.Methods, orders.Invoice)):
+		return "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+	}
+	return ""
+}
+
+// limitWords says how many tickets one person gets, and what counts.
+func (p CheckoutPage) limitWords() string {
+	return "You can book up to " + views.Counted(p.Event.SeatsPerHolder, "ticket") + " for this event. All your orders count: the ones with the same email address, account, card or browser."
+}
+
+func (s Sale) held() seats.Hold {
+	if s.Hold == nil {
+		return seats.Hold{}
+	}
+	return *s.Hold
+}
+
+// instead is a choice of seats as the form sends it.
+func instead(idxs ...int) string {
+	texts := make([]string, len(idxs))
+	for i, idx := range idxs {
+		texts[i] = strconv.Itoa(idx)
+	}
+	return strings.Join(texts, ",")
+}
+
+// near are the seats offered that the plan has.
+func (p CheckoutPage) near() []int { return p.known(p.Nearest) }
+
+// was lists the seats the form was about, when nothing of them is held.
+func (p CheckoutPage) was() []int { return p.known(p.Form.Seats) }
+
+func (p CheckoutPage) known(idxs []int) []int {
+	return slices.DeleteFunc(slices.Clone(idxs), p.Foreign)
+}
+
+// holdID is the hold the form is about: the one that is shown, else the one that was.
+func (p CheckoutPage) holdID() string {
+	if p.Hold != nil {
+		return p.Hold.ID.String()
+	}
+	return p.Form.Hold.String()
+}
+
+// payable tells whether there is a way to take this order.
+func (p CheckoutPage) payable() bool { return len(p.Methods) > 0 && p.Payment == nil }

@@ -1,0 +1,91 @@
+package shop
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/views"
+)
+
+// CreditPath is the address of somebody's credit.
+const CreditPath = "/credit"
+
+// CreditPage shows the credit of an address, or asks for one, or opens a link that was mailed.
+type CreditPage struct {
+	views.Page
+	Account    string             // who is signed in; empty: nobody
+	Statements []credit.Statement // of the account, by currency
+	Code       string             // of a voucher, as it was typed
+	WrongCode  string             // why it loaded nothing
+	Typed      string             // the address that was typed, or that a link is of
+	WrongEmail string             // why no link was sent
+	Asked      string             // where a link is on its way to
+	Token      string             // of the link that was opened
+	Key        string             // of the form: a repeat of it is known by it
+	Back       string             // the checkout somebody came from
+}
+
+// Purse is the credit of whoever reads a checkout, in the currency of its event.
+type Purse struct {
+	Account string // empty: nobody is signed in
+	Balance int64  // minor units
+}
+
+// about says what a way to pay means for this order.
+func (p CheckoutPage) about(method string) string {
+	if method == orders.Credit && p.Purse != nil {
+		return views.Money(p.total(), p.Event.Currency) + " of the " + views.Money(p.Purse.Balance, p.Event.Currency) + " of " + p.Purse.Account + "."
+	}
+	if method == orders.Door || method == orders.Invoice {
+		return methodWords[method].about + " " + p.payBy()
+	}
+	return methodWords[method].about
+}
+
+// payBy says until when an order that is paid later is to be paid.
+func (p CheckoutPage) payBy() string {
+	by, latest := "within "+seats.Span(p.Event.Policy.PayLater), p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
+	if p.held().Now.Add(p.Event.Policy.PayLater).After(latest) {
+		by = "by " + p.Event.Local(latest).Format("Mon 2 January 2006, 15:04\u00a0MST")
+	}
+	return "Pay " + by + ", or we cancel the order."
+}
+
+// voucherPath is where a voucher is redeemed, and keeps the checkout somebody came from.
+func (p CreditPage) voucherPath() string {
+	if p.Back == "" {
+		return CreditPath + "/vouchers"
+	}
+	return CreditPath + "/vouchers?back=" + p.Back
+}
+
+// signed is an amount with its sign, as statements have it.
+func signed(minor int64, iso string) string {
+	if minor < 0 {
+		return "\u2212" + views.Money(-minor, iso)
+	}
+	return "+" + views.Money(minor, iso)
+}
+
+// lineWords says what a line of a statement is.
+func lineWords(l credit.Line) string {
+	about := l.Event
+	if about == "" {
+		about = "an order"
+	}
+	switch l.Kind {
+	case "voucher":
+		return "Voucher"
+	case "refund":
+		return "Back from " + about
+	case "held":
+		return "Set aside for " + about
+	case "paid":
+		return about
+	}
+	return "From the house"
+}
+
+func lineDay(t time.Time) string { return t.UTC().Format("2 January 2006") }

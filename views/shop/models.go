@@ -1,0 +1,92 @@
+package shop
+
+import (
+	"slices"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// EventsPage is the list of events.
+type EventsPage struct {
+	views.Page
+	Events []seats.Listing // those to come first
+}
+
+// mostPast is how many past events the list shows.
+const mostPast = 12
+
+func (p EventsPage) coming() []seats.Listing { return p.Events[:p.firstPast()] }
+
+func (p EventsPage) past() []seats.Listing {
+	past := p.Events[p.firstPast():]
+	return past[:min(len(past), mostPast)]
+}
+
+func (p EventsPage) firstPast() int {
+	if i := slices.IndexFunc(p.Events, func(e seats.Listing) bool { return e.Past }); i >= 0 {
+		return i
+	}
+	return len(p.Events)
+}
+
+// Sale is an event as one attendee sees it at one moment.
+type Sale struct {
+	Event seats.Event
+	Plan  *seats.Plan
+	Map   seats.Snapshot
+	Hold  *seats.Hold // what the attendee has; nil for nothing
+	Key   string      // idempotency key for the next claim sent by a form of this page
+	From  string      // path of this page
+	Now   time.Time   // by the database's clock; zero where nothing depends on it
+
+	Filter Filter // what the attendee looks for
+
+	Returned, Bought int64 // what became of held seats so far, as far as this node saw it
+}
+
+// EventPage is one event: the map, the prices, the ways to choose.
+type EventPage struct {
+	views.Page
+	Sale
+	Message *Message // why the last claim was refused; nil for nothing
+}
+
+// ShutPage is an event that is not on sale.
+type ShutPage struct {
+	views.Page
+	Sale
+	Message *Message // why the last claim was refused; nil for nothing
+}
+
+// SectionPage is one section of an event with its rows as a form.
+type SectionPage struct {
+	views.Page
+	Sale
+	Section int // position in Plan.Sections
+	Message *Message
+}
+
+// title is that of the browser's tab, the section first: tabs show little of it.
+func (p SectionPage) title() string {
+	if p.Section < 0 || p.Section >= len(p.Plan.Sections) {
+		return p.Title
+	}
+	return p.Plan.Sections[p.Section].Name + ", " + p.Title
+}
+
+// Message is the answer to an action that did not do what was asked.
+type Message struct {
+	Text    string // what happened, what still holds, what to do next
+	Nearest []int  // seats to take in place of the lost ones, each one button
+}
+
+// RowsModel is the rows of one section, as a form.
+type RowsModel struct {
+	Sale
+	Section int
+}
+
+// TrayModel is what the attendee has and until when.
+type TrayModel struct{ Sale }

@@ -1,0 +1,59 @@
+package shop
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// AttendPage leads who checked in on to an online event.
+type AttendPage struct {
+	views.Page
+	Sale
+	Code string // of the order
+	Link string
+}
+
+// Online reports whether valid tickets of the order join an online event.
+func (p OrderPage) Online() bool { return p.Event.Online.On && len(p.Live()) > 0 }
+
+// unpaid reports whether the order is still to be paid, which comes before joining.
+func (p OrderPage) unpaid() bool { return p.Order.DueAt != nil }
+
+// Joins reports whether tickets can be used to join now.
+func (p OrderPage) Joins() bool {
+	at, waits := p.Event.JoinsAt()
+	return p.Online() && !p.unpaid() && p.Event.Online.Link != "" && p.Event.Status != seats.Cancelled && (!waits || !p.Now.Before(at))
+}
+
+// Joining says how people join, and from when on; here is where they read on.
+func (p OrderPage) Joining(here string) string {
+	at, waits := p.Event.JoinsAt()
+	waits = waits && p.Now.Before(at)
+	switch {
+	case p.Event.Status == seats.Cancelled:
+		return "This event was cancelled."
+	case p.unpaid():
+		return "You can join " + here + " once your order is paid."
+	case p.Joins():
+		return "Joining checks your ticket in and takes you to the event."
+	case waits:
+		return "You can join " + here + " from " + p.Event.Local(at).Format("Mon 2 January, 15:04 MST") + "." + p.emailed()
+	}
+	return "The organizer has not added the link to join yet. You can join " + here + " as soon as it is there." + p.emailed()
+}
+
+func (p OrderPage) emailed() string {
+	if p.Order.Email == "" {
+		return ""
+	}
+	return " We’ll email you then."
+}
+
+// JoinsIn returns how long it is until tickets can be used to join, if that is a matter of the clock and of hours.
+func (p OrderPage) JoinsIn() (time.Duration, bool) {
+	at, waits := p.Event.JoinsAt()
+	left := at.Sub(p.Now)
+	return left, p.Online() && waits && left > 0 && left < 12*time.Hour
+}

@@ -1,0 +1,121 @@
+package shop
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// A drawing is as fine as this part of its longer side: a pixel where it is 1,000 wide. With few sections, which are
+// large then, curves are smoother: bytes matter in large houses.
+const (
+	fineness = 1.0 / 1000
+	smooth   = 1.0 / 5000
+	few      = 60
+)
+
+// fine is how far the drawing may be off.
+func (s Sale) fine() float64 {
+	if len(s.Plan.Sections) <= few {
+		return max(s.Plan.Width, s.Plan.Height) * smooth
+	}
+	return max(s.Plan.Width, s.Plan.Height) * fineness
+}
+
+// step is the length the outlines and names of sections are written in: short numbers in large houses, where every byte
+// counts two hundred times.
+func (s Sale) step() float64 {
+	return max(math.Floor(2*s.fine()), 0.1)
+}
+
+// scaled draws what is written in steps.
+func (s Sale) scaled() string { return "scale(" + Tenth(s.step()) + ")" }
+
+// placed puts the drawing of a section where its name stands, or would.
+func (s Sale) placed(t title) string {
+	x, y := s.origin(t)
+	return "translate(" + strconv.Itoa(x) + " " + strconv.Itoa(y) + ")"
+}
+
+// origin is the point the drawing of a section is written from: its name's, in steps.
+func (s Sale) origin(t title) (x, y int) {
+	return int(math.Round(t.X / s.step())), int(math.Round(t.Y / s.step()))
+}
+
+// size is how large a name is, in steps.
+func (s Sale) size(t title) string { return Tenth(t.Size / s.step()) }
+
+// outline is the path around a section, without the points nobody would miss. Curved sections have fifty points, of
+// which a dozen can be seen; each is written as the way from the one before, the first from the origin.
+func (s Sale) outline(section int, t title) string {
+	points, step := simpler(s.Plan.Sections[section].Outline, s.fine()), s.step()
+	var b []byte
+	x, y := s.origin(t) // and then as written so far
+	for i, p := range points {
+		toX, toY := int(math.Round(p.X/step)), int(math.Round(p.Y/step))
+		switch i {
+		case 0:
+			b = append(b, 'M')
+		case 1:
+			b = append(b, 'l')
+		}
+		b = steps(b, toX-x)
+		b = steps(b, toY-y)
+		x, y = toX, toY
+	}
+	return string(append(b, 'z'))
+}
+
+// steps appends a whole number, with a space before it unless a sign or a letter stands between it and the last.
+func steps(b []byte, n int) []byte {
+	if last := len(b) - 1; n >= 0 && last >= 0 && b[last] != 'M' && b[last] != 'l' {
+		b = append(b, ' ')
+	}
+	return strconv.AppendInt(b, int64(n), 10)
+}
+
+// simpler leaves out points of a closed outline that are no further than this from the line without them
+// (Douglas and Peucker, once for each half).
+func simpler(outline []seats.Point, tolerance float64) []seats.Point {
+	if len(outline) < 5 {
+		return outline
+	}
+	half := 0 // the point furthest from the first
+	for i, p := range outline {
+		if distance(p, outline[0]) > distance(outline[half], outline[0]) {
+			half = i
+		}
+	}
+	kept := thinned(outline[:half+1], tolerance)
+	rest := thinned(append(append([]seats.Point{}, outline[half:]...), outline[0]), tolerance)
+	if all := append(kept[:len(kept)-1:len(kept)-1], rest[:len(rest)-1]...); len(all) >= 3 {
+		return all
+	}
+	return outline
+}
+
+func thinned(line []seats.Point, tolerance float64) []seats.Point {
+	far, at := 0.0, 0
+	for i := 1; i+1 < len(line); i++ {
+		if d := offLine(line[i], line[0], line[len(line)-1]); d > far {
+			far, at = d, i
+		}
+	}
+	if far <= tolerance {
+		return []seats.Point{line[0], line[len(line)-1]}
+	}
+	left := thinned(line[:at+1], tolerance)
+	return append(left[:len(left)-1:len(left)-1], thinned(line[at:], tolerance)...)
+}
+
+func distance(p, q seats.Point) float64 { return math.Hypot(p.X-q.X, p.Y-q.Y) }
+
+// offLine is how far a point is from the line through two others; from the first, if they are one.
+func offLine(p, from, to seats.Point) float64 {
+	length := distance(from, to)
+	if length == 0 {
+		return distance(p, from)
+	}
+	return math.Abs((to.X-from.X)*(from.Y-p.Y)-(from.X-p.X)*(to.Y-from.Y)) / length
+}

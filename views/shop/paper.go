@@ -1,0 +1,88 @@
+package shop
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-pdf/fpdf"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// Sizes of a printed ticket, in millimetres. Three go on a page of A4, and a page of US Letter holds them as well.
+const (
+	paperLeft   = 15.0
+	paperTop    = 12.0
+	paperWidth  = 180.0
+	paperHeight = 82.0
+	paperCode   = 58.0
+)
+
+// Paper is an order's live tickets as a PDF, each with its QR code.
+func (p OrderPage) Paper() ([]byte, error) {
+	doc := fpdf.New("P", "mm", "A4", "")
+	doc.SetCatalogSort(true)
+	doc.SetCreationDate(p.Order.CreatedAt)
+	doc.SetModificationDate(p.Order.CreatedAt)
+	doc.SetTitle(p.Event.Name, true)
+	doc.SetLang("en")
+	doc.SetAutoPageBreak(false, 0)
+	pen := newPen(doc)
+	n := 0
+	for _, t := range p.Tickets() {
+		if t.Code == "" {
+			continue
+		}
+		if n%3 == 0 {
+			doc.AddPage()
+		}
+		p.paperTicket(pen, t, paperTop+float64(n%3)*(paperHeight+8))
+		n++
+	}
+	if n == 0 {
+		doc.AddPage()
+		pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, "The tickets of this order are no longer valid.")
+	}
+	var b bytes.Buffer
+	if err := doc.Output(&b); err != nil {
+		return nil, fmt.Errorf("views: print an order: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// FeeOn is a ticket's share of the fees, behind its price.
+func FeeOn(t orders.Ticket, iso string) string {
+	if t.Fee == 0 {
+		return ""
+	}
+	return " + " + views.Money(t.Fee, iso) + " fee"
+}
+
+func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
+	pen.doc.SetDrawColor(120, 120, 120)
+	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
+	width := paperWidth - paperCode - 18
+	y := top + 6
+	for _, line := range []struct {
+		above, size float64
+		lines       int
+		text        string
+	}{
+		{0, 14, 2, p.Event.Name},
+		{0, 10, 1, views.When(p.Event)},
+		{0, 10, 1, views.Place(p.Event)},
+		{3.5, 20, 2, p.Plan.Words(t.Idx)},
+		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.Price(t.Price, p.Order.Currency) + FeeOn(t, p.Order.Currency)},
+		{2, 12, 2, p.Order.Name},
+	} {
+		if line.text != "" {
+			y = pen.write(paperLeft+7, y+line.above+line.size/millimetre, line.size, width, line.lines, line.text) - 0.7*line.size/millimetre
+		}
+	}
+	if due := ToPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
+		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, "Of the whole order: "+due)
+	}
+	pen.code(paperLeft+paperWidth-paperCode-5, top+5, paperCode, t.Code)
+	pen.write(paperLeft+7, top+paperHeight-5, 7, width, 1, "Order "+p.Order.Code)
+}

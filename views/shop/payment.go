@@ -1,0 +1,115 @@
+package shop
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+)
+
+// PaymentPage says how a payment stands.
+type PaymentPage struct {
+	views.Page
+	Sale
+	Payment orders.Payment
+	Mine    bool      // the visitor began it
+	Ends    time.Time // the seats are kept until then; zero: for the length of a payment
+	Mailed  string    // sent or enough: what became of asking for another mail; may be empty
+}
+
+// PaymentPath is the address of a payment.
+func PaymentPath(code string) string { return "/payments/" + code }
+
+// DemoPage is where whoever pays with the demo card says how it shall behave.
+type DemoPage struct {
+	views.Page
+	Reference, What, Currency, Back string
+	Amount                          int64 // minor units
+}
+
+// facts are what the script of a payment needs.
+func (p PaymentPage) facts() templ.Attributes {
+	facts := p.Body()
+	facts["data-since"] = p.since()
+	facts["data-deadline"] = strconv.FormatInt(p.Until().UnixMilli(), 10)
+	facts["data-now"] = strconv.FormatInt(p.Now.UnixMilli(), 10)
+	facts["data-payment"] = PaymentPath(p.Payment.Code)
+	return facts
+}
+
+// Until is when the seats are no longer kept for the payment.
+func (p PaymentPage) Until() time.Time {
+	if !p.Ends.IsZero() {
+		return p.Ends
+	}
+	return p.Now.Add(p.Payment.Length - p.Payment.Age)
+}
+
+// known are its seats that the plan has.
+func (p PaymentPage) known() (idxs []int) {
+	for _, idx := range p.Payment.Form.Seats {
+		if !p.Foreign(idx) {
+			idxs = append(idxs, idx)
+		}
+	}
+	return idxs
+}
+
+// asks reports whether the order waits for its email to be confirmed.
+func (p PaymentPage) asks() bool {
+	return p.Payment.Confirms() && !p.Payment.Confirmed && !p.Payment.Over()
+}
+
+// title says in a few words how it stands.
+func (p PaymentPage) title() string {
+	switch {
+	case p.asks():
+		return "Confirm your email"
+	case p.Payment.Over() && p.Payment.Confirms():
+		return "Nothing was ordered"
+	case p.Payment.Over():
+		return "Payment failed"
+	case p.Payment.Confirms():
+		return "We’re placing your order"
+	case p.unpaid():
+		return "Your payment isn’t confirmed yet"
+	}
+	return "We’re confirming your payment"
+}
+
+// ConfirmPath is the address that confirms an order.
+func ConfirmPath(token string) string { return "/confirmations/" + token }
+
+// unpaid reports whether the provider has not said yet that the buyer paid: they may have come back without paying.
+func (p PaymentPage) unpaid() bool { return p.Payment.State == "open" && p.Payment.Page != "" }
+
+// demoAnswers are what the demo card can be told to do.
+var demoAnswers = []struct{ answer, label, about string }{
+	{"pay", "Pay", "It pays at once."},
+	{"decline", "Decline", "It refuses. Nothing is charged, and your seats stay yours."},
+	{"slow", "Pay slowly", "It pays and takes ten seconds to say so."},
+	{"late", "Pay too late", "It says so after your time for paying is over."},
+	{"twice", "Pay and say so three times", "Only one order comes of it."},
+}
+
+// methodWords are the ways to pay as the checkout shows them.
+var methodWords = map[string]struct{ label, about string }{
+	orders.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
+	orders.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
+	orders.Credit:  {"Credit", "It is taken from your credit here."},
+	orders.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
+	orders.Invoice: {"Invoice", "We’ll email you an invoice. Nothing is charged now."},
+}
+
+// chosen tells whether a way to pay is the one marked on the page.
+func (p CheckoutPage) chosen(method string) bool {
+	for _, m := range p.Methods {
+		if m == p.Form.Method {
+			return m == method
+		}
+	}
+	return p.Methods[0] == method
+}

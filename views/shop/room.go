@@ -1,0 +1,225 @@
+package shop
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
+)
+
+// Where somebody stands in a waiting room. static/js/stand.js has the same words.
+const (
+	RoomEarly   = "early"   // the lobby is not open yet
+	RoomJoin    = "join"    // they have no place
+	RoomLobby   = "lobby"   // they are in the draw
+	RoomDrawing = "drawing" // the lobby is closed, the numbers are not known
+	RoomWaiting = "waiting" // their number is not called
+	RoomCalled  = "called"  // it is, and they may come in
+	RoomNext    = "next"    // it is, and nobody has left for them
+	RoomInside  = "inside"
+	RoomLate    = "late" // it was called too long ago
+	RoomLeft    = "left" // they were inside, and bought or gave up
+	RoomPaused  = "paused"
+	RoomSoldOut = "soldout"
+	RoomEnded   = "ended"
+)
+
+// RoomPage is the waiting room as one person sees it.
+type RoomPage struct {
+	views.Page
+	Slug       string
+	Shown      waitingroom.Published
+	State      string
+	Place      waitingroom.Place // the zero place if they have none
+	Number     int64             // 0 while it is not known
+	Ahead      int64             // people before them, never more than they were told before
+	Wait       waitingroom.Estimate
+	Until      time.Time // called: until when the number may be used
+	Events     []seats.Event
+	Away       bool // the database is gone: what is shown is what was known last
+	Failed     string
+	Invitation string // by which they came; empty without one
+	Proof      string // of work that nobody did yet; empty where none is asked for
+	Verified   string // the address they showed to be theirs; empty if none
+	Key        string // of its forms
+}
+
+// RoomPath is the address of a waiting room.
+func RoomPath(slug string) string { return "/rooms/" + slug }
+
+func (p RoomPage) path() string { return RoomPath(p.Slug) }
+
+// event is the one whose clock and name the page has.
+func (p RoomPage) event() seats.Event {
+	if len(p.Events) == 0 {
+		return seats.Event{Name: p.Shown.Name}
+	}
+	return p.Events[0]
+}
+
+// facts are what the script of the page needs.
+func (p RoomPage) facts() templ.Attributes {
+	zone := p.event().TimeZone
+	if zone == "" {
+		zone = "UTC"
+	}
+	status, _ := json.Marshal(p.Shown) // times and numbers always marshal
+	called := ""                       // what became of their number, if it was called
+	switch p.State {
+	case RoomNext, RoomLate, RoomLeft, RoomInside:
+		called = p.State
+	}
+	return templ.Attributes{
+		"data-room": p.path(), "data-id": strconv.FormatInt(p.Place.Room, 10), "data-epoch": strconv.Itoa(int(p.Shown.Epoch)),
+		"data-kind": strconv.Itoa(int(p.Place.Kind)), "data-index": strconv.FormatInt(p.Place.Index, 10), "data-zone": zone,
+		"data-number": strconv.FormatInt(p.Number, 10), "data-status": string(status), "data-called": called,
+	}
+}
+
+// refresh is after how many seconds a browser without scripts looks again; 0 for never.
+func (p RoomPage) refresh() int {
+	switch p.State {
+	case RoomEarly, RoomLobby:
+		return 30
+	case RoomDrawing, RoomNext:
+		return 10
+	case RoomWaiting, RoomPaused:
+		if p.Shown.Free == 0 { // it may be sold out at any moment
+			return 15
+		}
+		return int(min(max(p.Wait.Wait.Seconds()/20, 10), 60))
+	case RoomSoldOut: // a ticket may come back
+		return 60
+	}
+	return 0
+}
+
+// again is the address that a browser without scripts looks at; it keeps the people ahead from going up.
+func (p RoomPage) again() string {
+	if p.State == RoomWaiting {
+		return fmt.Sprintf("%s?ahead=%d", p.path(), p.Ahead)
+	}
+	return p.path()
+}
+
+// withRefresh is the page that a browser without scripts loads again.
+func (p RoomPage) withRefresh() views.Page {
+	if seconds := p.refresh(); seconds > 0 {
+		p.Page.Refresh = fmt.Sprintf("%d;url=%s", seconds, p.again())
+	}
+	return p.Page
+}
+
+// clock is a time of day on the clock of the event's place.
+func (p RoomPage) clock(t time.Time) string { return views.Clock(p.event(), t) }
+
+func (p RoomPage) moment(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return p.event().Local(*t).Format("Monday 2 January, 15:04:05 MST")
+}
+
+// uninvited tells of somebody who needs an invitation to join.
+func (p RoomPage) uninvited() bool {
+	return p.Shown.Entry == waitingroom.EntryEmail && p.Invitation == ""
+}
+
+// WaitWords is how long it takes in words, and when that is. static/js/stand.js says the same, and the next three, too.
+func (p RoomPage) WaitWords() string {
+	switch {
+	case p.Wait.IsUnknown:
+		return "not known yet"
+	case p.Wait.To < time.Minute:
+		return "less than a minute"
+	}
+	from, to := int(p.Wait.From/time.Minute), int((p.Wait.To+time.Minute-1)/time.Minute)
+	at := func(d time.Duration) string { return p.event().Local(p.Shown.At.Add(d)).Format("15:04") }
+	if from < 1 {
+		return fmt.Sprintf("up to %d min", to)
+	}
+	return fmt.Sprintf("%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
+}
+
+// advice is what a chance means for somebody.
+func (p RoomPage) advice() string {
+	switch p.Wait.Seat {
+	case waitingroom.Uncertain:
+		return "It depends on how many seats the people before you take."
+	case waitingroom.Unlikely:
+		return "The people before you will probably take what is left. You may stay: held seats can come back."
+	}
+	return ""
+}
+
+// moved says when numbers were called last.
+func (p RoomPage) moved() string {
+	if p.Shown.MovedAt == nil {
+		return ""
+	}
+	return "since " + p.exact(*p.Shown.MovedAt)
+}
+
+// left says what there is to hope for while no seat is free.
+func (p RoomPage) left() string {
+	s := p.Shown
+	switch {
+	case s.Free > 0:
+		return ""
+	case s.Held > 0 && s.NextEnds != nil:
+		return "No seat is free. The next hold ends at " + p.exact(*s.NextEnds) + "; if its seats come back, the next in line is let in."
+	case s.Held > 0:
+		return "No seat is free. If a held one comes back, the next in line is let in."
+	}
+	return "No seat is free or held."
+}
+
+// exact is a time of day to the second on the clock of the event's place.
+func (p RoomPage) exact(t time.Time) string { return p.event().Local(t).Format("15:04:05") }
+
+// hides tells whether a part of the page is hidden: it is shown in the states that it names.
+func (p RoomPage) hides(states ...string) bool {
+	for _, s := range states {
+		if s == p.State {
+			return false
+		}
+	}
+	return true
+}
+
+// has tells of somebody with a place that is still worth something.
+func (p RoomPage) has() bool { return p.Place.Index > 0 && p.State != RoomLeft && p.State != RoomEnded }
+
+// DrawPage is what there is to know of the draw of a room.
+type DrawPage struct {
+	RoomPage
+	Commitment  waitingroom.Hex
+	CommittedAt *time.Time
+	ClosedAt    *time.Time
+	Record      *waitingroom.Record // nil before the draw
+}
+
+// beacon says where the random number came from.
+func (p DrawPage) beacon() string {
+	switch {
+	case p.Record == nil || p.Record.Beacon.Kind == waitingroom.BeaconNone:
+		return "none; only the secret decided"
+	case p.Record.Beacon.Kind == waitingroom.BeaconDrand:
+		return fmt.Sprintf("drand, round %d of %s: %s", p.Record.Beacon.Round, waitingroom.RoundTime(p.Record.Beacon.Round).UTC().Format("2 January 2006, 15:04:05 UTC"), p.Record.Beacon.Value)
+	}
+	return "“" + p.Record.Beacon.Words + "”"
+}
+
+// ahead is how many people are before somebody, in words.
+func (p RoomPage) ahead() string {
+	if p.Ahead == 0 {
+		return "nobody"
+	}
+	return views.Number64(p.Ahead)
+}

@@ -1,0 +1,81 @@
+package shop
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// seats writes one fieldset per row. A section may have thousands of seats and a crowd opens it at once, so bytes are
+// appended by hand.
+func (m RowsModel) seats() templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		at := m.Plan.Sections[m.Section]
+		b := make([]byte, 0, at.Count*160)
+		row, open := "", false
+		for idx := at.First; idx < at.First+at.Count; idx++ {
+			if next := m.Plan.Seats[idx].Row; !open || next != row {
+				b = closeRow(b, open)
+				b = append(b, `<fieldset><legend>`...)
+				b = append(b, templ.EscapeString(RowWords(next))...)
+				b = append(b, `</legend><div>`...)
+				row, open = next, true
+			}
+			b = m.seat(b, idx)
+		}
+		_, err := w.Write(closeRow(b, open))
+		return err
+	})
+}
+
+func closeRow(b []byte, open bool) []byte {
+	if !open {
+		return b
+	}
+	return append(b, `</div></fieldset>`...)
+}
+
+// seat appends one checkbox: ticked if it is mine, disabled if it is somebody else's, with the reason in its name.
+func (m RowsModel) seat(b []byte, idx int) []byte {
+	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
+	label, mine, lapsed := m.Plan.Label(idx), m.mine(idx), m.lapsed(idx)
+	if lapsed { // the map may not have heard of it yet
+		state = seats.Lapsed
+	}
+	b = append(b, `<label class="seat `...)
+	b = append(b, Hue(seat.Category)...)
+	if seat.Flags&seats.Accessible != 0 {
+		b = append(b, ` wheel`...)
+	}
+	if seat.Flags&seats.AisleAfter != 0 {
+		b = append(b, ` aisle`...)
+	}
+	if !m.fits(idx) {
+		b = append(b, ` off`...)
+	}
+	b = append(b, `"><input type="checkbox" name="seat" value="`...)
+	b = append(b, templ.EscapeString(label)...)
+	b = append(b, `" data-idx="`...)
+	b = strconv.AppendInt(b, int64(idx), 10)
+	b = append(b, `" data-state="`...)
+	b = append(b, state.String()...)
+	b = append(b, `" aria-label="`...)
+	b = append(b, templ.EscapeString("Seat "+seat.Number+", "+m.PriceOf(idx)+flagWords(seat.Flags))...)
+	switch {
+	case mine:
+		b = append(b, `, yours" checked>`...)
+	case state == seats.Free, lapsed:
+		b = append(b, stateWords[state]...)
+		b = append(b, `">`...)
+	default:
+		b = append(b, stateWords[state]...)
+		b = append(b, `" disabled>`...)
+	}
+	b = append(b, `<span>`...)
+	b = append(b, templ.EscapeString(seat.Number)...)
+	return append(b, `</span></label>`...)
+}

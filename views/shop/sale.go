@@ -1,0 +1,201 @@
+package shop
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// hues is how many price colours the style sheet has; with more categories they repeat, and names tell them apart.
+const hues = 5
+
+// Hue is the class that gives something its category's colour.
+func Hue(category int) string { return "c" + strconv.Itoa(category%hues) }
+
+// Path is the address of the event's page.
+func (s Sale) Path() string { return "/events/" + s.Event.Slug }
+
+// SectionPath is the address of one section's page.
+func (s Sale) SectionPath(section int) string { return s.Path() + "/sections/" + strconv.Itoa(section) }
+
+func (s Sale) free() int { return s.Map.Counts.Remaining() }
+
+// FreeIn counts the free seats of one section.
+func (s Sale) FreeIn(section int) (n int) {
+	at := s.Plan.Sections[section]
+	for _, state := range s.Map.States[at.First : at.First+at.Count] {
+		if state.Shown() == seats.Free {
+			n++
+		}
+	}
+	return n
+}
+
+// look is the classes of a section in the drawing: its colour, and how much of it is free, of what fits.
+func (s Sale) look(section int) string {
+	look := Hue(s.categoryOf(section))
+	switch free, all := s.fitting(section), s.Plan.Sections[section].Count; {
+	case free == 0:
+		look += " none"
+	case free*4 < all:
+		look += " few"
+	case free*4 < all*3:
+		look += " some"
+	}
+	if s.Plan.Sections[section].Area {
+		look += " area"
+	}
+	return look
+}
+
+func (s Sale) mine(idx int) bool {
+	return s.Hold != nil && !s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
+}
+
+// lapsed tells whether a seat is of a hold whose time is up: anybody may take it, and the attendee may still have it.
+func (s Sale) lapsed(idx int) bool {
+	return s.Hold != nil && s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
+}
+
+// Drawn tells whether there is a map to draw: some section has rows.
+func (s Sale) Drawn() bool {
+	for _, section := range s.Plan.Sections {
+		if !section.Area {
+			return true
+		}
+	}
+	return false
+}
+
+// MapStyle is the style sheet that its pages need besides the one of every page.
+func (s Sale) MapStyle() string {
+	if s.Drawn() {
+		return ""
+	}
+	return "plain.css"
+}
+
+// Areas lists the positions of the sections without rows.
+func (s Sale) Areas() (list []int) {
+	for i, section := range s.Plan.Sections {
+		if section.Area {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// seated lists the categories that have seats in rows: those one may ask the best of.
+func (s Sale) seated() (list []int) {
+	has := make([]bool, len(s.Plan.Categories))
+	for i := range s.Plan.Seats {
+		if seat := &s.Plan.Seats[i]; !s.Plan.Sections[seat.Section].Area {
+			has[seat.Category] = true
+		}
+	}
+	for c, yes := range has {
+		if yes {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// categoryOf is the category most seats of a section are in.
+func (s Sale) categoryOf(section int) (most int) {
+	counts := make([]int, len(s.Plan.Categories))
+	at := s.Plan.Sections[section]
+	for i := at.First; i < at.First+at.Count; i++ {
+		counts[s.Plan.Seats[i].Category]++
+	}
+	for c, n := range counts {
+		if n > counts[most] {
+			most = c
+		}
+	}
+	return most
+}
+
+// prices is what the seats of a section cost: one price, or from and to.
+func (s Sale) prices(section int) string {
+	low, high := s.priceRange(section)
+	if low == high {
+		return views.Price(low, s.Event.Currency)
+	}
+	return views.Price(low, s.Event.Currency) + "–" + views.Price(high, s.Event.Currency)
+}
+
+func (s Sale) lowest(section int) int64 {
+	low, _ := s.priceRange(section)
+	return low
+}
+
+func (s Sale) priceRange(section int) (low, high int64) {
+	at := s.Plan.Sections[section]
+	for i, seat := range s.Plan.Seats[at.First : at.First+at.Count] {
+		p := s.Plan.Categories[seat.Category].Price
+		if i == 0 {
+			low, high = p, p
+		}
+		low, high = min(low, p), max(high, p)
+	}
+	return low, high
+}
+
+// cost is what the hold costs.
+func (s Sale) cost() seats.Cost { return seats.CostOf(s.Event, s.Plan, s.held().Seats) }
+
+func (s Sale) total() int64 { return s.cost().Total }
+
+// FeesOf says what comes to the prices of an event; nothing if nothing does.
+func FeesOf(e seats.Event) string {
+	var said []string
+	if e.Fees.Ticket > 0 {
+		said = append(said, views.Money(e.Fees.Ticket, e.Currency)+" for each ticket")
+	}
+	if e.Fees.Percent > 0 {
+		said = append(said, seats.Percentage(e.Fees.Percent)+" % of the prices")
+	}
+	if e.Fees.Order > 0 {
+		said = append(said, views.Money(e.Fees.Order, e.Currency)+" for each order")
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Fees come to the prices: " + joined(said) + "."
+}
+
+func joined(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// trayState is which of its three faces the tray shows.
+func (s Sale) trayState() string {
+	switch {
+	case s.Hold == nil || len(s.Hold.Seats) == 0:
+		return "empty"
+	case s.Hold.Lapsed:
+		return "lapsed"
+	default:
+		return "held"
+	}
+}
+
+// LabelsOf names seats as far as the plan has them.
+func (s Sale) LabelsOf(idxs []int) (labels []string) {
+	for _, idx := range idxs {
+		if idx >= 0 && idx < len(s.Plan.Seats) {
+			labels = append(labels, s.Plan.Label(idx))
+		}
+	}
+	return labels
+}
+
+// begun tells whether the event has. Its organizer may sell on: it may last for days.
+func (s Sale) begun() bool { return s.Now.After(s.Event.StartsAt) }

@@ -1,0 +1,75 @@
+package shop
+
+import (
+	"math"
+	"slices"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// title is where and how large a section's name stands in the drawing.
+type title struct {
+	X, Y, Size float64
+	Small      bool // phones leave it out
+}
+
+// titles finds room for the names of the sections; Size is 0 where there is none. None is larger
+// than the usual one: it would look more important than its neighbours.
+func (s Sale) titles() []title {
+	scale := max(s.Plan.Width, s.Plan.Height)
+	list := make([]title, len(s.Plan.Sections))
+	var sizes []float64
+	for i, section := range s.Plan.Sections {
+		list[i] = room(section, scale)
+		if at, ok := s.written(section.Name); ok && list[i].Size > 0 {
+			list[i].X, list[i].Y = at.X, at.Y
+		}
+		if list[i].Size > 0 {
+			sizes = append(sizes, list[i].Size)
+		}
+	}
+	slices.Sort(sizes)
+	for i := range list {
+		if list[i].Size > 0 {
+			usual := sizes[len(sizes)/2]
+			list[i].Size = min(math.Round(8*list[i].Size/usual)/8, 1) * usual // few sizes look calmer than many
+			list[i].Small = list[i].Size < scale*0.02
+		}
+	}
+	return list
+}
+
+// room is the place for a name in the middle of its section.
+func room(section seats.Section, scale float64) title {
+	if len(section.Outline) < 3 {
+		return title{}
+	}
+	low, high := section.Outline[0], section.Outline[0]
+	for _, p := range section.Outline {
+		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
+		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
+	}
+	letters := float64(len([]rune(section.Name)))
+	size := min((high.X-low.X)*0.86/(letters*0.56), (high.Y-low.Y)*0.42, scale*0.026)
+	if size < scale*0.011 {
+		return title{}
+	}
+	x, y := centre(section.Outline)
+	return title{X: x, Y: y, Size: size}
+}
+
+// written finds where the plan itself writes the name of a section.
+func (s Sale) written(name string) (seats.Point, bool) {
+	for _, shape := range s.Plan.Shapes {
+		if shape.Kind == "text" && shape.Text == name {
+			return shape.Center, true
+		}
+	}
+	return seats.Point{}, false
+}
+
+// repeats tells whether a shape is the plan's own writing of a section's name, in whose place the title stands.
+func (s Sale) repeats(shape seats.Shape, titles []title) bool {
+	section := s.Plan.SectionNamed(shape.Text)
+	return shape.Kind == "text" && section >= 0 && titles[section].Size > 0
+}

@@ -1,0 +1,37 @@
+package shop
+
+import (
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+)
+
+// RowWords is a row by its name; tables have names of their own.
+func RowWords(row string) string {
+	if seats.OwnName(row) {
+		return row
+	}
+	return "Row " + row
+}
+
+func (s Sale) PriceOf(idx int) string {
+	return views.Price(s.Plan.Categories[s.Plan.Seats[idx].Category].Price, s.Event.Currency)
+}
+
+// flagWords says what is special about a seat, with a comma before each.
+func flagWords(f seats.Flags) string {
+	words := ""
+	for _, w := range []struct {
+		flag seats.Flags
+		text string
+	}{{seats.Accessible, ", wheelchair place"}, {seats.Companion, ", companion place"}, {seats.RestrictedView, ", restricted view"}} {
+		if f&w.flag != 0 {
+			words += w.text
+		}
+	}
+	return words
+}
+
+// stateWords says why a seat is not simply free, with a comma before it. Only one's own lapsed seats are shown as such.
+var stateWords = map[seats.State]string{
+	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Lapsed: ", your time ran out, still free",
+}
