@@ -31,8 +31,8 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	s.none = ownOffice(t).url
 	s.later = house.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
 	s.paused, s.closed = house.named(t, "paused", "conference"), house.named(t, "closed", "conference")
-	house.usher(t, "event", "status", s.paused, "pause", "--reason", "The hall is being aired.")
-	house.usher(t, "event", "status", s.closed, "close", "--reason", "See you next year.")
+	house.atDesk(t, "events/"+s.paused+"/status", map[string]any{"status": "paused", "reason": "The hall is being aired."})
+	house.atDesk(t, "events/"+s.closed+"/status", map[string]any{"status": "closed", "reason": "See you next year."})
 	sellsOut(t, s.full, "Box/1/1", "Box/1/2")
 	someProgram(t, house).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))

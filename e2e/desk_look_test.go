@@ -141,7 +141,7 @@ var eachAtDesk = []struct {
 // joins makes somebody a member of the first team.
 func (p *person) joins(name, role string) {
 	p.t.Helper()
-	out := p.office.usher(p.t, "organizer", "invite", strings.ToLower(name[:3])+"@example.org", "--role", role)
+	out := p.office.usher(p.t, "organizer", "link", strings.ToLower(name[:3])+"@example.org", "--role", role)
 	status, _ := someProgram(p.t, p.office).ask("POST", invitationLink.FindString(out), map[string]string{"name": name, "password": deskPassword})
 	if status != http.StatusNoContent {
 		p.t.Fatalf("the invitation of %s answers %d", name, status)

@@ -1,11 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha1" // as authenticator apps do
 	"encoding/base32"
 	bytesof "encoding/binary"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -68,12 +72,41 @@ func (o *office) organizer(t *testing.T, name, role string) (email string) {
 func (o *office) invited(t *testing.T, name, role string, more ...string) (email string) {
 	t.Helper()
 	email = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name()+"."+name, "-")) + "@example.org"
-	link := invitationLink.FindString(o.usher(t, append([]string{"organizer", "invite", email, "--role", role}, more...)...))
+	link := invitationLink.FindString(o.usher(t, append([]string{"organizer", "link", email, "--role", role}, more...)...))
 	status, _ := someProgram(t, o).ask("POST", link, map[string]string{"name": name, "password": deskPassword})
 	if status != http.StatusNoContent {
 		t.Fatalf("the invitation answers %d", status)
 	}
 	return email
+}
+
+// atDesk sends a form of the desk as the owner, or gets a page without a form, and returns the answer.
+func (o *office) atDesk(t *testing.T, path string, form map[string]any) string {
+	t.Helper()
+	owner := someProgram(t, o)
+	if status, _ := owner.ask("POST", "/desk/session", map[string]string{"email": o.owner(t), "password": deskPassword}); status != http.StatusNoContent {
+		t.Fatalf("the owner's session answers %d", status)
+	}
+	method, body := http.MethodGet, []byte(nil)
+	if form != nil {
+		method, form["key"] = http.MethodPost, rand.Text()
+		var err error
+		body, err = json.Marshal(form)
+		check(t, err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, o.url+"/desk/"+path, bytes.NewReader(body))
+	check(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	a, err := owner.client.Do(r)
+	check(t, err)
+	defer func() { _ = a.Body.Close() }() // it is read to its end
+	text, err := io.ReadAll(a.Body)
+	check(t, err)
+	if a.StatusCode >= 300 {
+		t.Fatalf("/desk/%s answers %d: %s", path, a.StatusCode, text)
+	}
+	return string(text)
 }
 
 // stranger is the manager of another team, at the desk.

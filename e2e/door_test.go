@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,14 +10,12 @@ import (
 // door opens the page of those who let people in, by a link of its own.
 func (p *person) door(slug, entrance string) {
 	p.t.Helper()
-	for _, word := range strings.Fields(p.office.usher(p.t, "event", "door", slug)) {
-		if at, err := url.Parse(word); err == nil && strings.HasPrefix(at.Path, "/door/") {
-			p.visit(at.Path)
-			check(p.t, p.page.GetByLabel("Entrance").Fill(entrance))
-			return
-		}
-	}
-	p.t.Fatal("no link was printed")
+	var made struct{ Link string }
+	check(p.t, json.Unmarshal([]byte(p.office.atDesk(p.t, "events/"+slug+"/doors", map[string]any{})), &made))
+	at, err := url.Parse(made.Link)
+	check(p.t, err)
+	p.visit(at.Path)
+	check(p.t, p.page.GetByLabel("Entrance").Fill(entrance))
 }
 
 // scans types a code and reads what the door says of it.
@@ -103,7 +102,7 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.doorSays("in", "Let them in.")
 			usher.scans(codes[2], "again", "Somebody went in with this ticket on ")
 
-			house.usher(t, "event", "door", slug, "--revoke")
+			house.atDesk(t, "events/"+slug+"/doors/closing", map[string]any{})
 			usher.expect("status of 404")
 			_, err := usher.page.Reload()
 			check(t, err)

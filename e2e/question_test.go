@@ -41,7 +41,7 @@ func TestAnOrganizersQuestionsAreAnsweredAndAMistakeKeepsWhatWasTyped(t *testing
 			check(t, ann.page.GetByLabel("Company").Fill("=Ørsted & Daughters"))
 			ann.press(ann.page.Locator("form .primary"))
 			ann.hasTickets(1)
-			list := house.usher(t, "event", "orders", slug, "--csv")
+			list := house.atDesk(t, "events/"+slug+"/exports/attendees.csv", nil)
 			if !strings.Contains(list, "Company") || !strings.Contains(list, "'=Ørsted & Daughters") || !strings.Contains(list, "vegetarian") {
 				t.Errorf("the export is %s", list)
 			}

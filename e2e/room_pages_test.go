@@ -73,7 +73,7 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		second.sees(second.button("Join the waiting room"))
 		second.look("room-invited", string(axe))
 	}
-	o.usher(t, "room", "work", slug, "300")
+	o.usher(t, "room", "set", slug, "--work", "300")
 	for i, d := range devices {
 		p := someone(t, o, fmt.Sprint("third", i), d)
 		p.expect("403", "500")
@@ -90,7 +90,7 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		p.sees(p.page.GetByText("it waits for a minute instead"))
 		p.look("room-patience", string(axe))
 	}
-	o.usher(t, "room", "open", slug)
+	o.usher(t, "room", "set", slug, "--opens", "now")
 	for _, p := range people {
 		p.seesLater(p.page.Locator(`body[data-live="live"]`))
 		p.visit("/rooms/" + slug + "/draw")
@@ -116,7 +116,7 @@ func TestSomebodyJoinsAndComesInWithTheKeyboardAlone(t *testing.T) {
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "The draw"}).First())
 		p.visit("/rooms/" + slug)
 	}
-	house.usher(t, "room", "open", slug)
+	house.usher(t, "room", "set", slug, "--opens", "now")
 	ann.seesLater(ann.page.Locator(`body[data-live="live"]`))
 	eventually(t, 2*patience, "bob's number is called", func() bool {
 		bob.visit("/rooms/" + slug)

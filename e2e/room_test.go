@@ -70,7 +70,7 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	for _, p := range []*person{ann, cleo} {
 		p.joinsRoom(slug)
 	}
-	house.usher(t, "room", "work", slug, "300")
+	house.usher(t, "room", "set", slug, "--work", "300")
 	bob.joinsByWork(slug)
 	_, err := ann.page.Reload()
 	check(t, err)
@@ -83,7 +83,7 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	check(t, ann.page.Route("**/rooms/*/status", func(r playwright.Route) { _ = fulfil(r, nil, stale, nil) })) // she learns it by the socket alone
 	check(t, expect.Locator(ann.page.Locator("#stand [data-people]:visible")).ToHaveText("3", playwright.LocatorAssertionsToHaveTextOptions{Timeout: playwright.Float(float64(2 * patience.Milliseconds()))}))
 
-	house.usher(t, "room", "open", slug)
+	house.usher(t, "room", "set", slug, "--opens", "now")
 	for _, p := range []*person{ann, bob} { // by themselves
 		p.seesLater(p.page.Locator(`body[data-live="live"]`))
 		if !strings.Contains(p.page.URL(), "/events/"+slug) {
@@ -118,7 +118,7 @@ func TestARestartWhileWaitingKeepsEveryNumber(t *testing.T) {
 		p.expect(`ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET|Failed to load resource|WebSocket`)
 		p.joinsRoom(slug)
 	}
-	o.usher(t, "room", "open", slug)
+	o.usher(t, "room", "set", slug, "--opens", "now")
 	var first, rest []*person
 	numbers := map[*person]string{}
 	deadline := time.Now().Add(2 * patience)
@@ -151,12 +151,12 @@ func TestARestartWhileWaitingKeepsEveryNumber(t *testing.T) {
 			t.Errorf("%s had number %s and has %s", p.name, numbers[p], now)
 		}
 	}
-	o.usher(t, "room", "pause", slug, "--reason", "The hall is being aired.")
+	o.usher(t, "room", "set", slug, "--pause", "--reason", "The hall is being aired.")
 	for _, p := range rest {
 		p.inState("paused")
 		check(t, expect.Locator(p.page.Locator("#stand")).ToContainText("The hall is being aired."))
 	}
-	o.usher(t, "room", "resume", slug)
+	o.usher(t, "room", "set", slug, "--resume")
 	for _, p := range rest {
 		p.inState("waiting", "next")
 	}

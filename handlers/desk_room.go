@@ -14,7 +14,7 @@ import (
 
 var (
 	errNoRoomHere = &problem{409, "no_room", "This event has no waiting room.", "Nothing was changed.", "Look at its desk again."}
-	errSharedRoom = &problem{403, "shared", "This waiting room is that of another team's events, too.", "Nothing was changed.", "Whoever runs the box office can steer it: usher room."}
+	errSharedRoom = &problem{403, "shared", "This waiting room is that of another team's events, too.", "Nothing was changed.", "The operator of the box office can change it: usher room set."}
 	errNoAct      = &problem{422, "invalid", "That is nothing a waiting room does.", "Nothing was changed.", "Use the forms of the desk."}
 	errNotSure    = &problem{422, "invalid", "A waiting room that ended does not open again.", "It goes on as before.", "Say that you are sure, then send the form again."}
 	errNoNumber   = &problem{422, "invalid", "That is not a number.", "Nothing was changed.", "Write it in digits, such as 120."}

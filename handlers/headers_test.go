@@ -156,4 +156,9 @@ func TestCSV_NoTextIsAFormulaWhateverSeparatesCells(t *testing.T) {
 			}
 		}
 	}
+	for _, text := range []string{"\t=1", " =1", "\n=1", "\u00a0=1", "＝1+1"} {
+		if Harmless(text)[0] != '\'' {
+			t.Errorf("%q is a formula", text)
+		}
+	}
 }

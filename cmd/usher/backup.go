@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,29 +22,31 @@ import (
 )
 
 // backup writes everything of the database into one file, as of one moment, also while serve runs.
-func backup(ctx context.Context, c *call) error {
-	var recipient string
-	flags := c.flags()
-	cfg, file, err := c.fileSettings(flags, setting{"recipient", "USHER_BACKUP_RECIPIENT", "encrypt it for this `key` of age, such as age1…, several with commas between; empty: not encrypted", text(&recipient, "")})
-	if err != nil {
-		return err
-	}
+type backup struct {
+	File      string `arg:"" help:"The file to write. It must not exist."`
+	Recipient string `setting:"USHER_BACKUP_RECIPIENT" placeholder:"KEY" help:"Encrypt it for this key of age, such as age1…, several with commas between; empty: not encrypted."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *backup) Run(ctx context.Context, sh *shell) (err error) {
+	file := c.File
 	var to []age.Recipient
-	if recipient != "" {
-		if to, err = age.ParseRecipients(strings.NewReader(strings.ReplaceAll(recipient, ",", "\n"))); err != nil {
-			return c.misuse(fmt.Errorf("--recipient: %w", err))
+	if c.Recipient != "" {
+		if to, err = age.ParseRecipients(strings.NewReader(strings.ReplaceAll(c.Recipient, ",", "\n"))); err != nil {
+			return misuse(fmt.Errorf("--recipient: %w", err))
 		}
 	}
 	if _, err := os.Stat(file); err == nil {
 		return usageError{file + " is there already; a backup does not replace another"}
 	}
-	db, err := openDatabase(ctx, cfg, newLog(c.stderr, "text"))
+	db, err := openDatabase(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	unfinished := file + ".unfinished"
-	err = c.dump(ctx, db, unfinished, to)
+	err = db.dump(ctx, unfinished, to)
 	if err = errors.Join(err, db.close()); err != nil {
 		return errors.Join(err, os.RemoveAll(unfinished))
 	}
@@ -62,14 +64,13 @@ func backup(ctx context.Context, c *call) error {
 	if id := db.box.ID(); id != "" {
 		words += "The secrets in it are sealed with key " + id + ": keep that key, too, and apart from it.\n"
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s has everything as of %s: %s bytes, written in %s.\n"+words,
+	_, err = fmt.Fprintf(sh.stdout, "%s has everything as of %s: %s bytes, written in %s.\n"+words,
 		file, began.UTC().Format(time.RFC3339), thousands(int(found.Size())), time.Since(began).Round(time.Millisecond), file)
 	return err
 }
 
-// dump has pg_dump write into a file that from its first byte nobody but its owner may read, encrypted if there is anybody to
-// encrypt it for.
-func (c *call) dump(ctx context.Context, db *database, name string, to []age.Recipient) (err error) {
+// dump has pg_dump write into a file that only its owner may read from its first byte, encrypted if there is a recipient.
+func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (err error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
 		return err
 	}
@@ -79,36 +80,37 @@ func (c *call) dump(ctx context.Context, db *database, name string, to []age.Rec
 	}
 	defer func() { err = errors.Join(err, f.Sync(), f.Close()) }()
 	if to == nil {
-		return c.postgres(ctx, db, nil, f, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn)
+		return db.program(ctx, nil, f, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn)
 	}
 	sealed, err := age.Encrypt(f, to...)
 	if err != nil {
 		return err
 	}
-	if err := c.postgres(ctx, db, nil, sealed, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn); err != nil {
+	if err := db.program(ctx, nil, sealed, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn); err != nil {
 		return err
 	}
 	return sealed.Close()
 }
 
 // restore reads a backup into an empty database and then holds every promise against it: exit status 0 if they hold.
-func restore(ctx context.Context, c *call) error {
-	var identity string
-	flags := c.flags()
-	cfg, file, err := c.fileSettings(flags, setting{"identity", "USHER_BACKUP_IDENTITY_FILE", "`file` with the key of age that opens an encrypted backup, as age-keygen writes it", text(&identity, "")})
-	if err != nil {
-		return err
-	}
-	dump, err := openBackup(file, identity)
+type restore struct {
+	File     string `arg:"" help:"The backup."`
+	Identity string `setting:"USHER_BACKUP_IDENTITY_FILE" placeholder:"FILE" help:"File with the key of age that opens an encrypted backup, as age-keygen writes it."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *restore) Run(ctx context.Context, sh *shell) error {
+	dump, err := openBackup(c.File, c.Identity)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dump.file.Close() }() // it was only read
-	db, err := reachEmpty(ctx, cfg, c)
+	db, err := reachEmpty(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.restoreInto(ctx, cfg, db, dump), db.close())
+	return errors.Join(db.restore(ctx, sh.stdout, &c.DatabaseSettings, dump), db.close())
 }
 
 // openedBackup is a backup that can be read.
@@ -156,8 +158,8 @@ func openBackup(name, identity string) (b openedBackup, err error) {
 
 const ageStart = "age-encryption.org/"
 
-func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, dump openedBackup) (err error) {
-	if err := c.postgres(ctx, db, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname", db.dsn); err != nil {
+func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) (err error) {
+	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname", db.dsn); err != nil {
 		return err
 	}
 	if err := prepare(ctx, db.dsn); err != nil { // an older backup is brought up to date
@@ -173,13 +175,13 @@ func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, dump 
 	if err != nil {
 		return blind{err}
 	}
-	if err := printBooks(c.stdout, report, time.Since(began), false); err != nil {
+	if err := printBooks(w, report, time.Since(began), false); err != nil {
 		return err
 	}
 	if n := report.Broken(); n > 0 {
 		return brokenBooks{n, len(report.Promises)}
 	}
-	if _, err := fmt.Fprintf(c.stdout, "%s is in %s, and every promise holds there.\n", dump.name, cfg.database()); err != nil {
+	if _, err := fmt.Fprintf(w, "%s is in %s, and every promise holds there.\n", dump.name, cfg.database()); err != nil {
 		return err
 	}
 	if db.box, err = cfg.secretBox(); err != nil {
@@ -191,18 +193,6 @@ func (c *call) restoreInto(ctx context.Context, cfg *Config, db *database, dump 
 		return fmt.Errorf("serve will not start there yet: %w", cfg.keyAdvice(err))
 	}
 	return nil
-}
-
-// fileSettings reads the settings of a command that is called with a file, and one of its own.
-func (c *call) fileSettings(flags *flag.FlagSet, own setting) (*Config, string, error) {
-	var cfg Config
-	if err := bind(flags, append(cfg.databaseSettings(), own), c.getenv); err != nil {
-		return nil, "", err
-	}
-	if err := c.parse(flags, 1); err != nil {
-		return nil, "", err
-	}
-	return &cfg, c.args[0], nil
 }
 
 const emptySQL = `SELECT count(*) = 0 FROM pg_class WHERE relnamespace = current_schema()::regnamespace`
@@ -218,7 +208,7 @@ END $$`
 
 // reachEmpty reaches a database that has nothing in it, and makes the roles that a backup speaks of: roles are of a server
 // and not of a database.
-func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err error) {
+func reachEmpty(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_ *database, err error) {
 	if err := cfg.checkDatabase(); err != nil {
 		return nil, err
 	}
@@ -227,7 +217,7 @@ func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err err
 		db.dsn = cfg.DirectURL
 	}
 	if db.dsn == "" {
-		if db.private, err = postgres.Start(ctx, cfg.Data, newLog(c.stderr, "text")); err != nil {
+		if db.private, err = postgres.Start(ctx, cfg.Data, log); err != nil {
 			return nil, err
 		}
 		db.dsn = db.private.DSN
@@ -253,8 +243,8 @@ func reachEmpty(ctx context.Context, cfg *Config, c *call) (_ *database, err err
 	return db, err
 }
 
-// postgres runs a program of PostgreSQL on a database, that of the server's own version where the server is ours.
-func (c *call) postgres(ctx context.Context, db *database, in io.Reader, out io.Writer, program string, args ...string) error {
+// program runs a program of PostgreSQL on the database, that of the server's own version where the server is ours.
+func (db *database) program(ctx context.Context, in io.Reader, out io.Writer, program string, args ...string) error {
 	path, err := postgres.Program(program, db.private)
 	if err != nil {
 		return err

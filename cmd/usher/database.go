@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -25,7 +26,7 @@ type database struct {
 }
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
-func openDatabase(ctx context.Context, cfg *Config, log *slog.Logger) (_ *database, err error) {
+func openDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_ *database, err error) {
 	if err := cfg.checkDatabase(); err != nil {
 		return nil, err
 	}
@@ -113,36 +114,31 @@ func (db *database) close() error {
 }
 
 // withDatabase runs one command on the database, beside a running serve or alone.
-func withDatabase(ctx context.Context, c *call, cfg *Config, do func(*pgxpool.Pool) error) error {
-	db, err := openDatabase(ctx, cfg, newLog(c.stderr, "text"))
+func withDatabase(ctx context.Context, sh *shell, cfg *DatabaseSettings, do func(*database) error) error {
+	db, err := openDatabase(ctx, cfg, newLog(sh.stderr, "text"))
 	if err != nil {
 		return err
 	}
-	c.box = db.box
-	return errors.Join(do(db.pool), db.close())
+	return errors.Join(do(db), db.close())
 }
 
 // migrate brings the database up to this version and says so. With --grant-to it also lets another role serve.
-func migrate(ctx context.Context, c *call) error {
-	var cfg Config
-	var role string
-	fs := c.flags()
-	fs.StringVar(&role, "grant-to", "", "`role` of this PostgreSQL that may then run serve, with the rights that serve needs and no others")
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		if _, err := fmt.Fprintf(c.stdout, "The database is up to date: %s.\n", cfg.database()); err != nil || role == "" {
+type migrate struct {
+	GrantTo string `placeholder:"ROLE" help:"Role of this PostgreSQL that may then run serve, with the rights that serve needs and no others."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *migrate) Run(ctx context.Context, sh *shell) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		if _, err := fmt.Fprintf(sh.stdout, "The database is up to date: %s.\n", c.database()); err != nil || c.GrantTo == "" {
 			return err
 		}
-		return grantTo(ctx, c, db, role)
+		return grantTo(ctx, sh.stdout, db.pool, c.GrantTo)
 	})
 }
 
-func grantTo(ctx context.Context, c *call, db *pgxpool.Pool, role string) error {
+func grantTo(ctx context.Context, w io.Writer, db *pgxpool.Pool, role string) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
 		return err
@@ -156,6 +152,6 @@ func grantTo(ctx context.Context, c *call, db *pgxpool.Pool, role string) error 
 	case err != nil:
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s may run \"usher serve\". It owns no table, and cannot change the log of what organizers did.\n", role)
+	_, err = fmt.Fprintf(w, "%s may run \"usher serve\". It owns no table, and cannot change the log of what organizers did.\n", role)
 	return err
 }

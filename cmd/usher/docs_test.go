@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,15 +32,15 @@ func TestTheDocumentsHaveARowForEverySettingAndForNothingElse(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| (?:`--([a-z-]+)`|secret) \\| `([A-Z_]+)` \\|").FindAllStringSubmatch(documents(t)["../../docs/operating.md"], -1) {
 		rows[row[1]+" "+row[2]] = true
 	}
-	for _, s := range (&Config{}).serveSettings() {
-		fs := flag.NewFlagSet("", flag.ContinueOnError)
-		if s.bind(fs, s.flag, ""); isSecret(fs.Lookup(s.flag)) {
-			s.flag = "" // it has none
+	for _, flag := range settingsOf("serve") {
+		name, env := flag.Name, flag.Tag.Get("setting")
+		if flag.Tag.Type == "secret" {
+			name = "" // it has no flag
 		}
-		if s.flag != "stripe-url" && !rows[s.flag+" "+s.env] { // that one is for tests
-			t.Errorf("docs/operating.md has no row for --%s, %s", s.flag, s.env)
+		if name != "stripe-url" && !rows[name+" "+env] { // that one is for tests
+			t.Errorf("docs/operating.md has no row for --%s, %s", name, env)
 		}
-		delete(rows, s.flag+" "+s.env)
+		delete(rows, name+" "+env)
 	}
 	for row := range rows {
 		t.Errorf("docs/operating.md has a row for %s, which is no setting", row)
@@ -50,13 +49,13 @@ func TestTheDocumentsHaveARowForEverySettingAndForNothingElse(t *testing.T) {
 
 func TestEveryCommandThatTheDocumentsShowIsThere(t *testing.T) {
 	t.Parallel()
-	shown := 0
+	shown, names := 0, commandNames()
 	for path, text := range documents(t) {
 		for _, call := range regexp.MustCompile("(?m)(?:bin/usher |`usher )([a-z]+)(?: ([a-z]+))?").FindAllStringSubmatch(text, -1) {
 			shown++
 			known := call[1] == "help"
-			for _, cmd := range commands() {
-				known = known || cmd.name == call[1] || cmd.name == call[1]+" "+call[2]
+			for _, name := range names {
+				known = known || name == call[1] || name == call[1]+" "+call[2]
 			}
 			if !known {
 				t.Errorf("%s shows %q, which is no command", path, strings.TrimSpace(call[0]))

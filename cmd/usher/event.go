@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -12,108 +11,138 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
 )
 
-// eventCall is what a call of event create says.
-type eventCall struct {
-	seats.NewEvent
-	plan, starts, opens string
-	draft               bool
-	prices, fees, keeps map[string]string // amounts as they were written
+// eventCreate puts one event on sale. It works beside a running serve and then uses its private Postgres.
+type eventCreate struct {
+	Plan         string        `required:"" placeholder:"FILE" help:"File of a seating plan, or the name of one that comes with usher: theatre, club, conference, stadium…"`
+	Name         string        `required:"" placeholder:"NAME" help:"Name of the event."`
+	Slug         string        `placeholder:"WORD" help:"Its word in addresses; empty: made from the name."`
+	Venue        string        `placeholder:"PLACE" help:"Name and city of the venue."`
+	Starts       string        `placeholder:"TIME" help:"Time it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks."`
+	TimeZone     string        `default:"UTC" placeholder:"ZONE" help:"Zone of the venue's clock, such as Europe/Vienna."`
+	Language     string        `default:"en" placeholder:"TAG" help:"Language of your texts, such as de: of questions, reasons, notes and names of prices."`
+	Currency     string        `default:"EUR" placeholder:"ISO" help:"Three letters, ISO 4217."`
+	Hold         time.Duration `default:"8m" placeholder:"TIME" help:"How long seats are held before others may take them."`
+	Limit        int           `default:"6" placeholder:"SEATS" help:"Most seats for one person."`
+	Extensions   int           `default:"10" placeholder:"TIMES" help:"How often a person may ask for more time."`
+	Strict       bool          `help:"Release seats at once when their hold expires, instead of when others take them."`
+	NoLoneSeats  bool          `help:"Refuse to leave a single free seat between others where it can be avoided."`
+	AskBirth     bool          `help:"Ask for the date of birth with every order."`
+	Ask          []string      `sep:"none" placeholder:"QUESTION" help:"A question of every order, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"."`
+	Online       bool          `help:"People join by a link instead of coming to a place."`
+	JoinLink     string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
+	JoinEarly    time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
+	Confirmation string        `placeholder:"TEXT" help:"Plain text that the confirmation says besides."`
+	Draft        bool          `help:"Do not publish it yet; its desk page puts it on sale."`
+	Opens        string        `placeholder:"TIME" help:"Time from which on it is on sale, as for --starts; empty: at once."`
+	PaidAhead    bool          `default:"true" help:"Refuse payment at the door (--paid-ahead=false: allow it)."`
+	PayLater     string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by invoice may stay unpaid before it is cancelled."`
+	PayBefore    string        `default:"1 hour" placeholder:"TIME" help:"How long before the start such an order is due at the latest."`
+	ConfirmEmail string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
+	CancelUntil  string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`
+	CancelFee    amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
+	DemoCard     bool          `help:"Take the demo card, which moves no money, instead of a real one."`
+	Invoices     bool          `help:"Let people pay by invoice; the desk notes the payment."`
+	PayWithin    time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
+	Price        amounts       `placeholder:"A=25.00" help:"What a category costs, with the decimals of the currency; once for each."`
+	Fee          amounts       `placeholder:"ticket=1.50" help:"A fee besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each."`
+	KeepFees     bool          `help:"Keep the fees when a ticket is cancelled."`
+	DatabaseSettings
 }
 
-// eventCreate puts one event on sale. It works beside a running serve, whose private Postgres it then uses.
-func eventCreate(ctx context.Context, c *call) error {
-	var cfg Config
-	e := eventCall{prices: map[string]string{}, fees: map[string]string{}, keeps: map[string]string{}}
-	fs := c.flags()
-	e.flags(fs)
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
+// amounts are flags such as A=25.00. The currency of the event says what that is in minor units.
+type amounts map[string]string
+
+// UnmarshalText adds one amount.
+func (a amounts) UnmarshalText(text []byte) error {
+	key, amount, found := strings.Cut(string(text), "=")
+	if !found || key == "" || amount == "" {
+		return fmt.Errorf("%q is not an amount such as A=25.00", text)
 	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
+	a[key] = amount
+	return nil
+}
+
+// Run is the command.
+func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
+	n, err := c.event()
+	if err != nil {
+		return misuse(err)
 	}
-	if err := e.complete(); err != nil {
-		return c.misuse(err)
-	}
-	p, err := findPlan(e.plan)
+	p, err := findPlan(c.Plan)
 	if err != nil {
 		return err
 	}
-	if err := setPrices(p, e.prices, e.Currency); err != nil {
-		return c.misuse(err)
+	if err := setPrices(p, c.Price, c.Currency); err != nil {
+		return misuse(err)
 	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		made, err := seats.CreateEvent(ctx, db, e.NewEvent, p)
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		made, err := seats.CreateEvent(ctx, db.pool, n, p)
 		if errors.Is(err, seats.ErrSlugTaken) {
-			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(e.Slug, seats.Slug(e.Name, "event")))
+			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name, "event")))
 		}
 		if err != nil {
 			return err
 		}
-		return announce(c.stdout, made, p)
+		return announce(sh.stdout, made, p)
 	})
 }
 
-func (e *eventCall) flags(fs *flag.FlagSet) {
-	fs.StringVar(&e.plan, "plan", "", "`file` of a seating plan, or the name of one that comes with usher")
-	fs.StringVar(&e.Name, "name", "", "`name` of the event")
-	fs.StringVar(&e.Slug, "slug", "", "its `word` in addresses; empty: made from the name")
-	fs.StringVar(&e.Venue, "venue", "", "`place` where it is")
-	fs.StringVar(&e.starts, "starts", "", "`time` it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks")
-	fs.StringVar(&e.TimeZone, "time-zone", "UTC", "`zone` of the venue's clock, such as Europe/Vienna")
-	fs.StringVar(&e.Language, "language", "en", "`tag` of the language you write in, such as de: of questions, reasons, notes and names of prices")
-	fs.StringVar(&e.Currency, "currency", "EUR", "three `letters`, ISO 4217")
-	fs.DurationVar(&e.HoldLength, "hold", 8*time.Minute, "how `long` seats are held before others may take them")
-	fs.IntVar(&e.SeatsPerHolder, "limit", 6, "most `seats` for one person")
-	fs.IntVar(&e.Extensions, "extensions", 10, "how many `times` a person may ask for more time")
-	fs.BoolVar(&e.Strict, "strict", false, "take seats away the moment their time is up, instead of letting others take them")
-	fs.BoolVar(&e.NoLoneSeats, "no-lone-seats", false, "refuse to leave a single free seat between others where it can be avoided")
-	fs.BoolVar(&e.AsksBirth, "ask-birth", false, "ask everybody who orders for their date of birth")
-	fs.Func("ask", "a `question` for everybody who orders, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"", func(text string) error {
+// event is the event that the flags describe. It refuses what makes no sense before a database is touched.
+func (c *eventCreate) event() (n seats.NewEvent, err error) {
+	n = seats.NewEvent{
+		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
+		Extensions: c.Extensions, Strict: c.Strict, NoLoneSeats: c.NoLoneSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
+		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees},
+	}
+	for _, text := range c.Ask {
 		q, err := seats.ReadQuestion(text)
-		e.Questions = append(e.Questions, q)
-		return err
-	})
-	fs.BoolVar(&e.Online.On, "online", false, "people join by a link instead of coming to a place")
-	fs.StringVar(&e.Online.Link, "join-link", "", "`address` where people with a ticket join an online event, beginning with https://")
-	fs.DurationVar(&e.Online.Early, "join-early", 0, "how `long` before the start joining opens; 0: as soon as a ticket is confirmed")
-	fs.StringVar(&e.Confirmation, "confirmation", "", "plain `text` that the confirmation says besides")
-	fs.BoolVar(&e.draft, "draft", false, "keep it to yourself for now; \"usher event status\" puts it on sale")
-	fs.StringVar(&e.opens, "opens", "", "`time` from which on it is on sale, as for --starts; empty: at once")
-	fs.BoolVar(&e.PaidAhead, "paid-ahead", true, "let nobody pay at the door; --paid-ahead=false lets them")
-	e.policyFlags(fs)
-	fs.BoolVar(&e.Demo, "demo-card", false, "take the demo card, which moves no money, instead of a real one")
-	fs.BoolVar(&e.Invoices, "invoices", false, "let people pay by invoice; \"usher order paid\" marks what came")
-	fs.DurationVar(&e.PaymentLength, "pay-within", 15*time.Minute, "how `long` seats are kept while a payment runs")
-	fs.Func("price", "what a `category` costs, as A=25.00, with the decimals of the currency; once for each", func(text string) error { return addPrice(e.prices, text) })
-	fs.Func("fee", "a `fee` besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each", func(text string) error { return addPrice(e.fees, text) })
-	fs.BoolVar(&e.Fees.Kept, "keep-fees", false, "let fees stay here when a ticket is cancelled")
+		if err != nil {
+			return n, fmt.Errorf("--ask %q: %w", text, err)
+		}
+		n.Questions = append(n.Questions, q)
+	}
+	if n.Policy, err = c.policy(); err != nil {
+		return n, err
+	}
+	if err := setFees(&n.Fees, c.Fee, c.Currency); err != nil {
+		return n, err
+	}
+	if err := checkNewEvent(&n, c.Starts); err != nil {
+		return n, err
+	}
+	return n, setOpening(&n, c.Draft, c.Opens)
 }
 
-// policyFlags are what the house decides about cancelling and paying later.
-func (e *eventCall) policyFlags(fs *flag.FlagSet) {
-	policy := seats.DefaultPolicy
-	e.Policy = &policy
+// policy is what the flags say about cancelling and paying later.
+func (c *eventCreate) policy() (*seats.Policy, error) {
+	p := seats.DefaultPolicy
 	span := func(to *time.Duration) func(string) error {
 		return func(text string) (err error) {
 			*to, err = seats.ReadSpan(text)
 			return err
 		}
 	}
-	fs.Func("pay-later", "how `long` an order that is paid at the door or by invoice may stay unpaid before it is cancelled (default 3 days)", span(&policy.PayLater))
-	fs.Func("pay-before", "how `long` before the start such an order is due at the latest (default 1 hour)", span(&policy.PayBefore))
-	fs.Func("confirm-email", "`when` free orders confirm the email first: automatic (if --limit is 2 or less), always or never", policy.ReadConfirm)
-	fs.Func("cancel-until", "how `long` before the start attendees cancel, such as \"12 hours\", 0 or never (default 7 days)", policy.ReadCancelUntil)
-	fs.Func("cancel-fee", "what you keep of each ticket that an attendee cancels, as `amount`=5.00 or percent=10; once for each", func(text string) error { return addPrice(e.keeps, text) })
+	for _, f := range []struct {
+		flag, text string
+		read       func(string) error
+	}{
+		{"pay-later", c.PayLater, span(&p.PayLater)},
+		{"pay-before", c.PayBefore, span(&p.PayBefore)},
+		{"confirm-email", c.ConfirmEmail, p.ReadConfirm},
+		{"cancel-until", c.CancelUntil, p.ReadCancelUntil},
+	} {
+		if err := f.read(f.text); err != nil {
+			return nil, fmt.Errorf("--%s %q: %w", f.flag, f.text, err)
+		}
+	}
+	return &p, setCancelFee(&p, c.CancelFee, c.Currency)
 }
 
-// setCancelFee reads what is kept of a cancelled ticket.
+// setCancelFee reads the fee of a cancellation.
 func setCancelFee(p *seats.Policy, said map[string]string, currency string) (err error) {
 	for kind, text := range said {
 		switch kind {
@@ -131,27 +160,9 @@ func setCancelFee(p *seats.Policy, said map[string]string, currency string) (err
 	return nil
 }
 
-// complete refuses what makes no sense before a database is touched, and fills in what follows from the rest.
-func (e *eventCall) complete() error {
-	if err := setFees(&e.Fees, e.fees, e.Currency); err != nil {
-		return err
-	}
-	if err := setCancelFee(e.Policy, e.keeps, e.Currency); err != nil {
-		return err
-	}
-	if err := checkNewEvent(&e.NewEvent, e.plan, e.starts); err != nil {
-		return err
-	}
-	return setOpening(&e.NewEvent, e.draft, e.opens)
-}
-
 // checkNewEvent refuses what makes no sense before a database is touched, and puts the time of the start into n.
-func checkNewEvent(n *seats.NewEvent, from, starts string) error {
+func checkNewEvent(n *seats.NewEvent, starts string) error {
 	switch {
-	case from == "":
-		return errors.New("--plan is missing: a file, or one of the names \"usher plan list\" shows")
-	case n.Name == "":
-		return errors.New("--name is missing")
 	case n.Slug != "" && n.Slug != seats.Slug(n.Slug, ""):
 		return fmt.Errorf("--slug %q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2", n.Slug)
 	case n.HoldLength < time.Second:
@@ -159,7 +170,7 @@ func checkNewEvent(n *seats.NewEvent, from, starts string) error {
 	case n.PaymentLength < time.Second || n.PaymentLength > 24*time.Hour:
 		return fmt.Errorf("--pay-within %s is not between a second and a day", n.PaymentLength)
 	case n.SeatsPerHolder < 1:
-		return fmt.Errorf("--limit %d would let nobody have a seat", n.SeatsPerHolder)
+		return fmt.Errorf("--limit %d is too small; one is the least", n.SeatsPerHolder)
 	case n.Extensions < 1:
 		return fmt.Errorf("--extensions is %d; one is the least", n.Extensions)
 	}
@@ -248,28 +259,75 @@ func span(d time.Duration) string {
 	return s
 }
 
-// eventList shows every event and what is left of it.
-func eventList(ctx context.Context, c *call) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
+// statusOf writes an event's status with its time.
+func statusOf(e seats.Event) string {
+	if e.Status == seats.Scheduled {
+		return "on sale from " + e.Local(e.OpensAt).Format(time.RFC1123)
 	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
+	if e.Status == seats.Draft {
+		return "a draft"
 	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		list, err := seats.Events(ctx, db)
+	return string(e.Status)
+}
+
+// setPrices puts prices on the categories of a plan. Other categories keep the price of the plan, in minor units of the
+// event's currency.
+func setPrices(p *seats.Plan, prices map[string]string, currency string) error {
+	for key, amount := range prices {
+		i := p.CategoryKeyed(key)
+		if i < 0 {
+			keys := make([]string, len(p.Categories))
+			for i, c := range p.Categories {
+				keys[i] = c.Key
+			}
+			return fmt.Errorf("--price %s: the plan has no such category; it has %s", key, strings.Join(keys, ", "))
+		}
+		price, err := seats.ReadAmount(amount, currency)
+		if err != nil {
+			return fmt.Errorf("--price %s: %w", key, err)
+		}
+		p.Categories[i].Price = price
+	}
+	return nil
+}
+
+// setFees reads fees in the currency of the event.
+func setFees(f *seats.Fees, said map[string]string, currency string) (err error) {
+	for kind, text := range said {
+		switch kind {
+		case "ticket":
+			f.Ticket, err = seats.ReadAmount(text, currency)
+		case "order":
+			f.Order, err = seats.ReadAmount(text, currency)
+		case "percent":
+			f.Percent, err = seats.ReadPercent(text)
+		default:
+			err = errors.New("it is for each ticket, for each order, or percent")
+		}
+		if err != nil {
+			return fmt.Errorf("--fee %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+// eventList lists all events and their seats.
+type eventList struct{ DatabaseSettings }
+
+// Run is the command.
+func (c *eventList) Run(ctx context.Context, sh *shell) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		list, err := seats.Events(ctx, db.pool)
 		if err != nil {
 			return err
 		}
-		return table(c.stdout, list)
+		return table(sh.stdout, list)
 	})
 }
 
 func table(w io.Writer, list []seats.Listing) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "There are no events. \"usher event create --help\" tells how to make one.")
+		_, err := fmt.Fprintln(w, "There are no events. \"usher event create --help\" says how to make one.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

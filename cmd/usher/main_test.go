@@ -3,11 +3,18 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/usherbox/usher/seats/seatstest"
 )
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
 
 // try runs one command without any environment and returns what it printed.
 func try(t *testing.T, args ...string) (string, error) {
@@ -22,6 +29,38 @@ func tryWith(t *testing.T, env map[string]string, args ...string) (string, error
 	return out.String(), err
 }
 
+// parserOf is that of a program without an environment.
+func parserOf(grammar *commands) *kong.Kong {
+	return newParser(grammar, &shell{env: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
+}
+
+// commandNames are the names of all commands, such as "event create".
+func commandNames() (names []string) {
+	for _, node := range parserOf(&commands{}).Model.Leaves(false) {
+		names = append(names, node.Path())
+	}
+	return names
+}
+
+// settingsOf are the flags of a command that the environment sets, too.
+func settingsOf(name string) (settings []*kong.Flag) {
+	for _, node := range parserOf(&commands{}).Model.Leaves(false) {
+		for _, flag := range node.Flags {
+			if node.Path() == name && flag.Tag.Get("setting") != "" {
+				settings = append(settings, flag)
+			}
+		}
+	}
+	return settings
+}
+
+func TestCommands_AreFew(t *testing.T) {
+	t.Parallel()
+	if names := commandNames(); len(names) > 22 {
+		t.Errorf("%d commands: the desk and the API do what needs no shell", len(names))
+	}
+}
+
 func TestHelpNamesEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"help"}, {"--help"}, {"-h"}} {
@@ -29,9 +68,9 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("usher %v: %v", args, err)
 		}
-		for _, cmd := range commands() {
-			if !strings.Contains(out, "usher "+cmd.name) {
-				t.Errorf("usher %v does not name %q:\n%s", args, cmd.name, out)
+		for _, name := range commandNames() {
+			if !strings.Contains(out, "\n  "+name+" ") {
+				t.Errorf("usher %v does not name %q:\n%s", args, name, out)
 			}
 		}
 	}
@@ -56,15 +95,11 @@ func TestServeHelpShowsEverySettingWithItsDefaultAndItsVariable(t *testing.T) {
 func TestAFlagWinsOverTheEnvironmentAndTheEnvironmentOverTheDefault(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"USHER_ADDR": "127.0.0.1:1", "USHER_DATA": "/env"}
-	var cfg Config
-	c := &call{command: command{name: "serve"}, args: []string{"--addr", "127.0.0.1:2"}}
-	fs := c.flags()
-	if err := bind(fs, cfg.serveSettings(), func(name string) string { return env[name] }); err != nil {
+	var all commands
+	if _, err := newParser(&all, &shell{env: func(name string) string { return env[name] }}).Parse([]string{"serve", "--addr", "127.0.0.1:2"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.parse(fs, 0); err != nil {
-		t.Fatal(err)
-	}
+	cfg := all.Serve.Config
 	if cfg.Addr != "127.0.0.1:2" || cfg.Data != "/env" || cfg.Log != "text" {
 		t.Errorf("got %+v", cfg)
 	}
@@ -76,10 +111,10 @@ func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
 		args string
 		want string
 	}{
-		{"sevre", `there is no command "sevre"`},
-		{"event", "usher event create or usher event list"},
-		{"event create", "--plan is missing"},
-		{"event create --plan theatre", "--name is missing"},
+		{"sevre", `unexpected argument sevre, did you mean "serve"?`},
+		{"event", `expected one of "create", "list"`},
+		{"event create", "missing flags: --name=NAME, --plan=FILE"},
+		{"event create --plan theatre", "missing flags: --name=NAME"},
 		{"event create --plan theatre --name X --hold 1ms", "too short"},
 		{"event create --plan theatre --name X --limit 0", "--limit 0"},
 		{"event create --plan theatre --name X --slug A_Night", `--slug "A_Night" is no word`},
@@ -98,12 +133,16 @@ func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
 		{"rush --url http://localhost:8080", "--event is missing"},
 		{"rush --url http://localhost:8080 --event x --seats 5", "one that is there"},
 		{"rush --gentle", "--url"},
-		{"organizer", "usher organizer link or usher organizer invite"},
-		{"organizer invite ann@example.org --role king", "owner, manager, viewer, door"},
-		{"organizer invite --role owner", "EMAIL"},
-		{"organizer password", "EMAIL"},
-		{"plan import", "usage: usher plan import FILE"},
-		{"version 2", "2"},
+		{"organizer", `expected one of "link", "list", "password", "signout"`},
+		{"organizer link ann@example.org --role king", "owner, manager, viewer, door"},
+		{"organizer link --role owner", "EMAIL"},
+		{"organizer password", `expected "<email>"`},
+		{"plan import", `"usher plan import --help" lists`},
+		{"migrate 2", "unexpected argument 2"},
+		{"room set tour", "no flag says what to change"},
+		{"room set tour --opens noon", `--opens "noon"`},
+		{"room set tour --pause --end", "can't be used together"},
+		{"keys --new doors", "tickets"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
@@ -172,20 +211,5 @@ func TestAPlanThatCannotBeReadIsRefusedWithLineAndReason(t *testing.T) {
 	_, err := try(t, "plan", "import", file)
 	if err == nil || !strings.Contains(err.Error(), "line 6") || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestAMistypedCallIsAnsweredInTwoLinesThatSayWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	for call, want := range map[string]string{
-		"event door":                   "a word is missing",
-		"event status":                 "2 words are missing",
-		"event door one two":           `"two" is one word too many`,
-		"event create --zone Africa/X": "not defined: -zone",
-	} {
-		out, err := try(t, strings.Fields(call)...)
-		if err == nil || out != "" || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "\n") != 1 {
-			t.Errorf("usher %s: %v, and printed %q", call, err, out)
-		}
 	}
 }

@@ -45,7 +45,7 @@ func TestACrowdBuysFromThreeNodesInTurnBehindAPlainProxy(t *testing.T) {
 	}
 	var nodes []*url.URL
 	for range 3 {
-		at, err := url.Parse(runNode(t, &Config{DatabaseURL: db.Config().ConnString(), Log: "text", Header: "X-Forwarded-For"}).url)
+		at, err := url.Parse(runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: db.Config().ConnString()}, Log: "text", Header: "X-Forwarded-For"}).url)
 		if err != nil {
 			t.Fatal(err)
 		}

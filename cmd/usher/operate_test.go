@@ -128,7 +128,7 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
 		t.Fatal(err)
 	}
-	node := runNode(t, &Config{DatabaseURL: db.Config().ConnString(), Log: "text", Joins: 1})
+	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: db.Config().ConnString()}, Log: "text", Joins: 1})
 	if _, err := (waitingroom.Control{DB: db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Slug: "tour", Name: "Tour", Events: []string{"evening"}, Slots: 5}); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 
 func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 	t.Parallel()
-	node := runNode(t, &Config{DatabaseURL: seatstest.DB(t).Config().ConnString(), Log: "text"})
+	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: seatstest.DB(t).Config().ConnString()}, Log: "text"})
 	if status, body := get(t, node.url+"/readyz"); status != 200 {
 		t.Fatal(status, body)
 	}

@@ -1,140 +1,180 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// eventOrders lists the tickets of an event, to be read by people or by a spreadsheet.
-func eventOrders(ctx context.Context, c *call) error {
-	var cfg Config
-	var asCSV bool
-	fs := c.flags()
-	fs.BoolVar(&asCSV, "csv", false, "as comma-separated values, with everything that is known")
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		s, err := planOf(ctx, db, c.args[0])
+// orders are those of the database, which open its secrets.
+func (db *database) orders() *orders.Orders {
+	o := orders.New(db.pool)
+	o.SealWith(db.box)
+	return o
+}
+
+// attention lists failed payment steps, money to pay out by hand, and cards that are still stored.
+type attention struct{ DatabaseSettings }
+
+// Run is the command.
+func (c *attention) Run(ctx context.Context, sh *shell) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		list, err := db.orders().Attention(ctx)
 		if err != nil {
 			return err
 		}
-		if asCSV {
-			return writeCSV(ctx, c.stdout, c.orders(db), s)
-		}
-		return c.orders(db).Lines(ctx, s.Event.Slug, func(l orders.Line) error {
-			_, err := fmt.Fprintf(c.stdout, "%s  %-9s  %-30s  %s\n", l.Order, standing(l), s.Plan.Words(l.Idx), l.Name)
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(sh.stdout, "Nothing needs attention.")
 			return err
-		})
-	})
-}
-
-// planOf finds an event with its plan.
-func planOf(ctx context.Context, db *pgxpool.Pool, slug string) (*seats.Sale, error) {
-	s, err := seats.NewOffice(db, newLog(io.Discard, "text")).Sale(ctx, slug)
-	if errors.Is(err, seats.ErrNoEvent) {
-		return nil, noEvent(slug)
-	}
-	return s, err
-}
-
-func noEvent(slug string) error {
-	return fmt.Errorf("there is no event %q; \"usher event list\" shows those there are", slug)
-}
-
-// standing is a ticket's state in a word.
-func standing(l orders.Line) string {
-	switch {
-	case l.Revoked:
-		return "cancelled"
-	case l.In != nil:
-		return "came"
-	}
-	return "valid"
-}
-
-var columns = []string{
-	"order", "ordered at", "order state", "name", "email", "born", "method", "currency", "order paid", "order refunded", "order to refund",
-	"seat", "category", "price", "fee", "ticket", "came at", "mail refused",
-}
-
-func writeCSV(ctx context.Context, w io.Writer, o *orders.Orders, s *seats.Sale) error {
-	out := handlers.NewCSV(w)
-	head := slices.Clone(columns)
-	for _, q := range s.Event.Questions {
-		head = append(head, q.Label)
-	}
-	if err := out.Line(head...); err != nil {
-		return err
-	}
-	err := o.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
-		day, came := "", ""
-		if l.Born != nil {
-			day = l.Born.Format(time.DateOnly)
 		}
-		if l.In != nil {
-			came = l.In.UTC().Format(time.RFC3339)
-		}
-		category := s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name
-		row := []string{
-			l.Order, l.CreatedAt.UTC().Format(time.RFC3339), l.State, l.Name, l.Email, day, l.Method, l.Currency,
-			seats.Amount(l.Paid, l.Currency), seats.Amount(l.Back-l.OnItsWay, l.Currency), seats.Amount(l.OnItsWay, l.Currency),
-			s.Plan.Label(l.Idx), category, seats.Amount(l.Price, l.Currency), seats.Amount(l.Fee, l.Currency), standing(l), came, l.Mail,
-		}
-		for i := range s.Event.Questions {
-			row = append(row, l.Answers[strconv.Itoa(i+1)])
-		}
-		return out.Line(row...)
-	})
-	return errors.Join(err, out.Flush())
-}
-
-// eventDoor prints a link for those who let people in, or revokes all there are.
-func eventDoor(ctx context.Context, c *call) error {
-	var cfg Config
-	var revoke bool
-	fs := c.flags()
-	fs.BoolVar(&revoke, "revoke", false, "let no link of the event open the door any more")
-	settings := append(cfg.databaseSettings(), setting{"url", "USHER_URL", "public `address` of the box office", text(&cfg.URL, "http://localhost:8080")})
-	if err := bind(fs, settings, c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	slug := c.args[0]
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		if revoke {
-			n, err := c.orders(db).CloseDoors(ctx, slug)
-			if err == nil {
-				_, err = fmt.Fprintf(c.stdout, "%d links were revoked.\n", n)
+		t := tabwriter.NewWriter(sh.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "CODE\tEVENT\tMETHOD\tREFERENCE\tAMOUNT\tSTATE\tWHY")
+		byHand := false
+		for _, p := range list {
+			amount := "-"
+			if p.Currency != "" {
+				amount = p.Currency + " " + seats.Amount(p.Amount, p.Currency)
 			}
-			return err
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(p.Code, "-"), cmp.Or(p.Event, "-"), p.Method, p.Reference, amount, p.State, p.Why)
+			byHand = byHand || p.State == orders.ByHand
 		}
-		secret, err := c.orders(db).OpenDoor(ctx, slug)
-		if errors.Is(err, seats.ErrNoEvent) {
-			return noEvent(slug)
+		if byHand {
+			fmt.Fprintf(t, "\nMoney that is %s goes back by your hand; the order's page at the desk notes that it did.\n", orders.ByHand)
 		}
+		return t.Flush()
+	})
+}
+
+// voucherCreate prints the codes of new vouchers, one on a line. The database keeps only their hashes.
+type voucherCreate struct {
+	Amount   string `required:"" placeholder:"AMOUNT" help:"Worth of each, such as 20.00."`
+	Currency string `default:"EUR" placeholder:"ISO" help:"Three letters of ISO 4217."`
+	Count    int    `default:"1" placeholder:"N" help:"How many to make."`
+	Expires  string `placeholder:"DAY" help:"Last day on which they load credit, such as 2030-12-31; empty: no end."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *voucherCreate) Run(ctx context.Context, sh *shell) error {
+	worth, err := worthOf(c.Amount, c.Currency)
+	if err != nil {
+		return misuse(fmt.Errorf("--amount: %w", err))
+	}
+	if c.Count < 1 || c.Count > credit.MostVouchers {
+		return misuse(fmt.Errorf("--count %d is not between 1 and %d", c.Count, credit.MostVouchers))
+	}
+	end, err := endOfDay(c.Expires)
+	if err != nil {
+		return misuse(err)
+	}
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		codes, err := credit.New(db.pool).Vouchers(ctx, c.Count, worth, end)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "%s/door/%s\n\nWhoever has this link lets people in. It is not shown again; \"usher event door %s --revoke\" ends it.\n",
-			strings.TrimRight(cfg.URL, "/"), secret, slug)
+		_, err = fmt.Fprintln(sh.stdout, strings.Join(codes, "\n"))
 		return err
 	})
+}
+
+// endOfDay returns the end of a day in UTC; nil for no day.
+func endOfDay(day string) (*time.Time, error) {
+	if day == "" {
+		return nil, nil
+	}
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return nil, fmt.Errorf("--expires %q is not a day such as 2030-12-31", day)
+	}
+	t = t.AddDate(0, 0, 1)
+	return &t, nil
+}
+
+// worthOf reads the worth of a voucher, which is more than 0.
+func worthOf(text, currency string) (credit.Amount, error) {
+	if err := seats.CheckCurrency(currency); err != nil {
+		return credit.Amount{}, err
+	}
+	minor, err := seats.ReadAmount(text, currency)
+	if err == nil && minor == 0 {
+		err = fmt.Errorf("%q would load nothing", text)
+	}
+	return credit.Amount{Minor: minor, Currency: currency}, err
+}
+
+// signingKeys lists the keys that sign ticket codes, and replaces and revokes these and the keys of queue tickets.
+type signingKeys struct {
+	New         string `enum:",tickets,rooms" default:"" placeholder:"WHICH" help:"Let another key sign: tickets (codes of tickets) or rooms (queue tickets and invitations of all waiting rooms). Earlier ones stay valid."`
+	RevokeRooms bool   `help:"With --new rooms: distrust all earlier keys of rooms, because others may have them."`
+	Revoke      int32  `placeholder:"ID" help:"Distrust all ticket codes that this key signed, because others may have it."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *signingKeys) Run(ctx context.Context, sh *shell) error {
+	if c.RevokeRooms && c.New != "rooms" {
+		return usageError{"--revoke-rooms goes with --new rooms"}
+	}
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		o := db.orders()
+		if c.Revoke != 0 {
+			if err := o.RevokeKey(ctx, c.Revoke); errors.Is(err, orders.ErrNoTicketKey) {
+				return usageError{fmt.Sprintf("there is no key %d; \"usher keys\" lists all keys", c.Revoke)}
+			} else if err != nil {
+				return err
+			}
+		}
+		switch c.New {
+		case "tickets":
+			if err := o.NewKey(ctx); err != nil {
+				return err
+			}
+		case "rooms":
+			return newRoomKey(ctx, sh.stdout, db, c.RevokeRooms)
+		}
+		list, err := o.TicketKeys(ctx)
+		if err != nil {
+			return err
+		}
+		return printKeys(sh.stdout, list)
+	})
+}
+
+// newRoomKey lets another key sign queue tickets and invitations.
+func newRoomKey(ctx context.Context, w io.Writer, db *database, revoke bool) error {
+	if err := (waitingroom.Control{DB: db.pool, Who: shellUser(), Box: db.box}).NewKey(ctx, revoke); err != nil {
+		return err
+	}
+	out := "Earlier ones stay valid."
+	if revoke {
+		out = "Earlier ones are invalid: visitors who wait join anew, and \"usher room invite --again\" mails new invitations."
+	}
+	_, err := fmt.Fprintln(w, "Another key signs queue tickets and invitations of all waiting rooms from now on.", out)
+	return err
+}
+
+// printKeys lists the keys of ticket codes.
+func printKeys(w io.Writer, list []orders.TicketKey) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, k := range list {
+		standing := "trusted"
+		switch {
+		case k.RevokedAt != nil:
+			standing = "revoked " + k.RevokedAt.UTC().Format(time.RFC3339)
+		case k.Signs:
+			standing = "signs"
+		}
+		fmt.Fprintf(out, "%d\t%s\t%s\n", k.ID, k.MadeAt.UTC().Format(time.RFC3339), standing)
+	}
+	return out.Flush()
 }

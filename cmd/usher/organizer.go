@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 )
 
-// welcomeOwner says, as long as there is no organizer, how the first one comes to be: with the link on a terminal, and with the
-// command that prints it where what is printed is kept, such as a journal.
+// welcomeOwner says, while there is no organizer, how to create the owner account: with the link on a terminal, and with the
+// command that prints it elsewhere, because a journal keeps the output.
 func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home string) error {
 	if !isTerminal(w) {
 		if has, err := organizers.New(db, func() {}).HasOwner(ctx); err != nil || has {
@@ -35,149 +34,143 @@ func welcomeOwner(ctx context.Context, w io.Writer, db *pgxpool.Pool, home strin
 	return err
 }
 
-// organizerLink prints another link by which the first organizer comes to be.
-func organizerLink(ctx context.Context, c *call) error {
-	var cfg Config
-	if err := c.linkSettings(&cfg, c.flags(), 0); err != nil {
-		return err
+// linkSettings are those of a command that prints a link.
+type linkSettings struct {
+	URL string `name:"url" setting:"USHER_URL" default:"http://localhost:8080" placeholder:"ADDRESS" help:"Public address of the box office."`
+	DatabaseSettings
+}
+
+// home is the address of the box office without a slash at its end.
+func (s linkSettings) home() string { return strings.TrimRight(s.URL, "/") }
+
+// organizerLink prints a link that creates the owner account, or one by which the person of an email joins a team.
+type organizerLink struct {
+	Email string `arg:"" optional:"" help:"Address of the person who joins a team; left out: the link creates the owner account."`
+	Role  string `placeholder:"ROLE" help:"Role in the team: owner, manager, viewer or door."`
+	Team  string `placeholder:"NAME" help:"Name of the team; empty: the first one."`
+	linkSettings
+}
+
+// Run is the command.
+func (c *organizerLink) Run(ctx context.Context, sh *shell) error {
+	switch {
+	case c.Email == "" && (c.Role != "" || c.Team != ""):
+		return usageError{"--role and --team go with an EMAIL"}
+	case c.Email != "" && !organizers.Role(c.Role).Known():
+		return usageError{fmt.Sprintf("--role %q is not one of owner, manager, viewer, door", c.Role)}
 	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		token, err := organizers.New(db, func() {}).SetupLink(ctx)
-		if errors.Is(err, organizers.ErrHasOwner) {
-			return errors.New("there is an owner already; nothing was changed. \"usher organizer list\" shows who, \"usher organizer invite\" lets others in")
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		desk := organizers.New(db.pool, func() {})
+		if c.Email == "" {
+			return c.printSetup(ctx, sh.stdout, desk)
 		}
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.stdout, "%s/desk/setup/%s\n\nWhoever opens this link first becomes the owner of the desk. It works once, for a day, and is not shown again.\n", cfg.URL, token)
-		return err
+		return c.printInvitation(ctx, sh.stdout, desk)
 	})
 }
 
-// organizerInvite prints a link by which somebody joins a team.
-func organizerInvite(ctx context.Context, c *call) error {
-	var cfg Config
-	var role, team string
-	fs := c.flags()
-	fs.StringVar(&role, "role", "", "`role` in the team: owner, manager, viewer or door")
-	fs.StringVar(&team, "team", "", "`name` of the team; empty: the first one")
-	if err := c.linkSettings(&cfg, fs, 1); err != nil {
+func (c *organizerLink) printSetup(ctx context.Context, w io.Writer, desk *organizers.Desk) error {
+	token, err := desk.SetupLink(ctx)
+	if errors.Is(err, organizers.ErrHasOwner) {
+		return errors.New("there is an owner already; nothing was changed. \"usher organizer list\" lists all organizers, and with an EMAIL this command invites one")
+	}
+	if err != nil {
 		return err
 	}
-	if !organizers.Role(role).Known() {
-		return c.misuse(fmt.Errorf("--role %q is not one of owner, manager, viewer, door", role))
+	_, err = fmt.Fprintf(w, "%s/desk/setup/%s\n\nThe first visitor of this link becomes the owner of the desk. It works once, for a day, and is not shown again.\n", c.home(), token)
+	return err
+}
+
+func (c *organizerLink) printInvitation(ctx context.Context, w io.Writer, desk *organizers.Desk) error {
+	m, err := desk.Operator(ctx, c.Team)
+	if errors.Is(err, organizers.ErrNoTeam) {
+		return fmt.Errorf("there is no team %q; \"usher organizer list\" lists all teams", c.Team)
 	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		d := organizers.New(db, func() {})
-		m, err := d.Operator(ctx, team)
-		if errors.Is(err, organizers.ErrNoTeam) {
-			return fmt.Errorf("there is no team %q; \"usher organizer list\" shows those there are", team)
-		}
-		if err != nil {
-			return err
-		}
-		token, err := d.InviteLink(ctx, m, c.args[0], organizers.Role(role))
-		if mistakes, wrong := errors.AsType[organizers.Mistakes](err); wrong {
-			return c.misuse(mistakes)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.stdout, "%s/desk/invitations/%s\n\nBy this link %s joins %s as %s. It works once, for a week, and is not shown again.\n", cfg.URL, token, c.args[0], m.TeamName, role)
+	if err != nil {
 		return err
-	})
+	}
+	token, err := desk.InviteLink(ctx, m, c.Email, organizers.Role(c.Role))
+	if mistakes, wrong := errors.AsType[organizers.Mistakes](err); wrong {
+		return misuse(mistakes)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s/desk/invitations/%s\n\nBy this link %s joins %s as %s. It works once, for a week, and is not shown again.\n", c.home(), token, c.Email, m.TeamName, c.Role)
+	return err
 }
 
 // organizerPassword prints a link by which an organizer chooses another password.
-func organizerPassword(ctx context.Context, c *call) error {
-	var cfg Config
-	if err := c.linkSettings(&cfg, c.flags(), 1); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		email, _ := organizers.Address(c.args[0]) // a word that is no address finds no organizer
-		token, name, err := organizers.New(db, func() {}).PasswordLink(ctx, email)
+type organizerPassword struct {
+	Email string `arg:"" help:"Address of the organizer."`
+	linkSettings
+}
+
+// Run is the command.
+func (c *organizerPassword) Run(ctx context.Context, sh *shell) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		email, _ := organizers.Address(c.Email) // a word that is no address finds no organizer
+		token, name, err := organizers.New(db.pool, func() {}).PasswordLink(ctx, email)
 		if errors.Is(err, organizers.ErrNoLink) {
-			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
+			return noOrganizer(c.Email)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "%s/desk/password/%s\n\nBy this link %s chooses another password. It works once, for ten minutes, and is not shown again.\n", cfg.URL, token, name)
+		_, err = fmt.Fprintf(sh.stdout, "%s/desk/password/%s\n\nBy this link %s chooses another password. It works once, for ten minutes, and is not shown again.\n", c.home(), token, name)
 		return err
 	})
 }
 
-// organizerSignOut ends every session of an organizer.
-func organizerSignOut(ctx context.Context, c *call) error {
-	return onOrganizer(ctx, c, (*organizers.Desk).SignOut, "Every session of %s has ended.\n")
+func noOrganizer(email string) error {
+	return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" lists all organizers", email)
 }
 
-// organizerUnlock removes every second factor of an organizer.
-func organizerUnlock(ctx context.Context, c *call) error {
-	return onOrganizer(ctx, c, (*organizers.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n")
+// organizerSignOut ends all sessions of an organizer. On request it removes their second factors.
+type organizerSignOut struct {
+	Email         string `arg:"" help:"Address of the organizer."`
+	RemoveFactors bool   `help:"Also remove every second factor of an organizer who lost them."`
+	DatabaseSettings
 }
 
-func onOrganizer(ctx context.Context, c *call, do func(*organizers.Desk, context.Context, string) error, done string) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
+// Run is the command.
+func (c *organizerSignOut) Run(ctx context.Context, sh *shell) error {
+	do, done := (*organizers.Desk).SignOut, "Every session of %s has ended.\n"
+	if c.RemoveFactors {
+		do, done = (*organizers.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n"
 	}
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		email, _ := organizers.Address(c.args[0]) // a word that is no address finds no organizer
-		err := do(organizers.New(db, func() {}), ctx, email)
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		email, _ := organizers.Address(c.Email) // a word that is no address finds no organizer
+		err := do(organizers.New(db.pool, func() {}), ctx, email)
 		if errors.Is(err, organizers.ErrNotYours) {
-			return fmt.Errorf("no organizer has the address %s; \"usher organizer list\" shows those there are", c.args[0])
+			return noOrganizer(c.Email)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, done, email)
+		_, err = fmt.Fprintf(sh.stdout, done, email)
 		return err
 	})
 }
 
-// organizerList shows every organizer, their teams and roles.
-func organizerList(ctx context.Context, c *call) error {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, 0); err != nil {
-		return err
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
-		list, err := organizers.New(db, func() {}).Everybody(ctx)
+// organizerList lists all organizers, their teams and roles.
+type organizerList struct{ DatabaseSettings }
+
+// Run is the command.
+func (c *organizerList) Run(ctx context.Context, sh *shell) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
+		list, err := organizers.New(db.pool, func() {}).Everybody(ctx)
 		if err != nil {
 			return err
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.stdout, "There are no organizers. \"usher organizer link\" prints the link by which the first one comes to be.")
+			_, err := fmt.Fprintln(sh.stdout, "There are no organizers. \"usher organizer link\" prints the link that creates the owner account.")
 			return err
 		}
-		t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "NAME\tE-MAIL\tTEAM\tROLE")
+		t := tabwriter.NewWriter(sh.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "NAME\tEMAIL\tTEAM\tROLE")
 		for _, m := range list {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Email, m.TeamName, m.Role)
 		}
 		return t.Flush()
 	})
-}
-
-// linkSettings reads the settings of a command that prints a link and takes so many names.
-func (c *call) linkSettings(cfg *Config, fs *flag.FlagSet, names int) error {
-	settings := append(cfg.databaseSettings(), setting{"url", "USHER_URL", "public `address` of the box office", text(&cfg.URL, "http://localhost:8080")})
-	if err := bind(fs, settings, c.getenv); err != nil {
-		return err
-	}
-	if err := c.parse(fs, names); err != nil {
-		return err
-	}
-	cfg.URL = strings.TrimRight(cfg.URL, "/")
-	return nil
 }

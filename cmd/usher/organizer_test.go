@@ -68,7 +68,7 @@ func TestOrganizer_SignOutAndUnlockActOnRunningNodes(t *testing.T) {
 	_, db := privateHouse(t)
 	dsn := db.Config().ConnString()
 	env := map[string]string{"DATABASE_URL": dsn}
-	nodes := []*running{runNode(t, &Config{DatabaseURL: dsn, Log: "text"}), runNode(t, &Config{DatabaseURL: dsn, Log: "text"})}
+	nodes := []*running{runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: dsn}, Log: "text"}), runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: dsn}, Log: "text"})}
 	here, there := newBrowser(t, nodes[0].url), newBrowser(t, nodes[1].url)
 	here.becomesOwner(t, env)
 	signIn := `{"email":"ann@example.org","password":"` + annPassword + `"}`
@@ -97,7 +97,7 @@ func TestOrganizer_SignOutAndUnlockActOnRunningNodes(t *testing.T) {
 	if status, said := here.send(t, "POST", "/desk/session", signIn); status != http.StatusAccepted {
 		t.Fatalf("with a second factor the password alone: %d %s", status, said)
 	}
-	usher("organizer", "unlock", "ann@example.org")
+	usher("organizer", "signout", "ann@example.org", "--remove-factors")
 	if status, said := here.send(t, "POST", "/desk/session", signIn); status != http.StatusNoContent {
 		t.Errorf("without it: %d %s", status, said)
 	}
@@ -105,9 +105,9 @@ func TestOrganizer_SignOutAndUnlockActOnRunningNodes(t *testing.T) {
 	if err := db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM totp) + (SELECT count(*) FROM recovery_code), (SELECT count(*) FROM mail WHERE kind = 'security' AND email = 'ann@example.org' AND about LIKE 'The operator%')`).Scan(&left, &told); err != nil || left != 0 || told != 1 {
 		t.Errorf("%d factors are left, %d mails tell of it, %v", left, told, err)
 	}
-	for _, do := range []string{"signout", "unlock"} {
-		if _, err := tryWith(t, env, "organizer", do, "nobody@example.org"); err == nil || !strings.Contains(err.Error(), "no organizer has the address") {
-			t.Errorf("%s of nobody: %v", do, err)
+	for _, do := range []string{"signout", "password"} {
+		if _, err := tryWith(t, env, "organizer", do, "eve@example.org"); err == nil || !strings.Contains(err.Error(), "no organizer has the address") {
+			t.Errorf("%s of a stranger: %v", do, err)
 		}
 	}
 }

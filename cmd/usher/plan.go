@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,41 +12,29 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-// planImport reads a plan and reports on it; with --out it writes it in the open format, whole or not at all.
-func planImport(_ context.Context, c *call) error {
-	var out string
-	fs := c.flags()
-	fs.StringVar(&out, "out", "", "`file` to write the plan to, in Usher's open format")
-	if err := c.parse(fs, 1); err != nil {
-		return err
-	}
-	result, err := readPlan(c.args[0])
+// planImport reads a plan and reports on it. With --out it writes it in the open format, whole or not at all.
+type planImport struct {
+	File string `arg:"" help:"A plan of Usher, pretix or seats.io, or the name of one that comes with Usher: theatre, club, conference, stadium…"`
+	Out  string `placeholder:"FILE" help:"File to write the plan to, in Usher's open format."`
+}
+
+// Run is the command.
+func (c *planImport) Run(sh *shell) error {
+	result, err := readPlan(c.File)
 	if err != nil {
 		return err
 	}
-	if err := report(c.stdout, result); err != nil || out == "" {
+	if err := report(sh.stdout, result); err != nil || c.Out == "" {
 		return err
 	}
-	if err := writePlan(out, result.Plan); err != nil {
+	if err := writePlan(c.Out, result.Plan); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "\nWritten to %s.\n", out)
+	_, err = fmt.Fprintf(sh.stdout, "\nWritten to %s.\n", c.Out)
 	return err
 }
 
-func planList(_ context.Context, c *call) error {
-	if err := c.parse(c.flags(), 0); err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tSEATS\tSECTIONS\tCATEGORIES")
-	for _, s := range plan.Summaries() {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", s.Name, thousands(s.Seats), s.Sections, s.Categories)
-	}
-	return t.Flush()
-}
-
-// findPlan is the plan that comes with usher under this name, or the one in this file.
+// findPlan returns the plan that comes with usher under this name, or the one in this file.
 func findPlan(nameOrFile string) (*seats.Plan, error) {
 	if p, ok := plan.Named(nameOrFile); ok {
 		return p, nil
@@ -79,7 +66,7 @@ func readPlan(file string) (*plan.Result, error) {
 	return result, nil
 }
 
-// report tells what is in a plan: counts per section and category, then every repair and warning.
+// report writes the contents of a plan: counts per section and category, then every repair and warning.
 func report(w io.Writer, result *plan.Result) error {
 	p := result.Plan
 	var lines []string
@@ -121,7 +108,7 @@ func categoryTable(p *seats.Plan) string {
 	return b.String()
 }
 
-// rowsOf is the number of rows of a section, or that it is an area.
+// rowsOf writes the number of rows of a section, or that it is an area.
 func rowsOf(p *seats.Plan, section int) string {
 	s := p.Sections[section]
 	if s.Area {
@@ -144,7 +131,7 @@ func counted(n int, noun string) string {
 	return thousands(n) + " " + noun + "s"
 }
 
-// writePlan writes beside the file first, so that nobody ever finds half a plan under its name.
+// writePlan writes beside the file first, so that the file never holds half a plan.
 func writePlan(file string, p *seats.Plan) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), ".plan-*")
 	if err != nil {

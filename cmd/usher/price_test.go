@@ -15,18 +15,18 @@ func TestPricesAreReadInTheMinorUnitOfTheirCurrency(t *testing.T) {
 		"KWD": {"1.250": 1250, "7": 7000},
 	} {
 		for text, want := range amounts {
-			p, prices := &seats.Plan{Categories: []seats.Category{{Key: "A"}, {Key: "B", Price: 7}}}, map[string]string{}
-			if err := addPrice(prices, "A="+text); err != nil {
-				t.Error(err)
-			}
-			if err := setPrices(p, prices, currency); err != nil || p.Categories[0].Price != want || p.Categories[1].Price != 7 {
+			p := &seats.Plan{Categories: []seats.Category{{Key: "A"}, {Key: "B", Price: 7}}}
+			if err := setPrices(p, map[string]string{"A": text}, currency); err != nil || p.Categories[0].Price != want || p.Categories[1].Price != 7 {
 				t.Errorf("%s %s became %+v, %v", text, currency, p.Categories, err)
 			}
 		}
 	}
 	for _, text := range []string{"", "A", "=5", "A=", "A=-5", "A=1.234", "A=1,50", "A=1e3", "A=+1", "A=99999999999999999999"} {
-		prices := map[string]string{}
-		if err := addPrice(prices, text); err == nil && setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, prices, "EUR") == nil {
+		var all commands
+		if _, err := parserOf(&all).Parse([]string{"event", "create", "--name", "X", "--plan", "theatre", "--price", text}); err != nil {
+			continue
+		}
+		if setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, all.Event.Create.Price, "EUR") == nil {
 			t.Errorf("%q was taken for a price", text)
 		}
 	}

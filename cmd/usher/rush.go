@@ -4,43 +4,83 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
 )
 
-// rushCall is what was asked of the crowd.
-type rushCall struct {
-	crowd         rush.Crowd
-	plan          string
-	seats, places int
-	hold          time.Duration
-	course        string
-	json, gentle  bool
-	greedy        int // people
+// rushCommand sends a crowd to a box office and checks the answers. Pointers are flags whose default depends on the scenario.
+type rushCommand struct {
+	URL         string         `name:"url" placeholder:"ADDRESS" help:"Address of a box office that is open; empty: one of its own, which ends with the crowd."`
+	Event       string         `placeholder:"SLUG" help:"The event's word in addresses, at --url."`
+	Scenario    string         `default:"first-free" help:"What people do: first-free, places, stadium, replay, room."`
+	People      *int           `placeholder:"PEOPLE" help:"How many people come: 1,200, or more for a large scenario."`
+	Over        *time.Duration `placeholder:"TIME" help:"The time within which they come: 10s, or more for a large scenario."`
+	Seats       int            `placeholder:"SEATS" help:"Make a hall of so many seats."`
+	Places      int            `placeholder:"PLACES" help:"Make an area of so many places."`
+	Plan        string         `placeholder:"PLAN" help:"Make an event of this plan: a file, or the name of one that comes with usher."`
+	Hold        *time.Duration `placeholder:"TIME" help:"How long seats of that event are held: 8m, or less in some scenarios."`
+	Think       *time.Duration `placeholder:"TIME" help:"Time between looking at the map and claiming, about."`
+	GiveUp      *share         `placeholder:"SHARE" help:"Share that gives its seats back, as 10% or 0.1."`
+	Lapse       *share         `placeholder:"SHARE" help:"Share that lets its hold expire; in a stadium 10% if left out."`
+	Repeat      share          `placeholder:"SHARE" help:"Share that sends a granted claim again."`
+	Buy         *bool          `help:"Order what is held: open the checkout, fill it in, confirm. The tickets have to be free, and their event must not confirm the email: the crowd reads none."`
+	Room        string         `placeholder:"SLUG" help:"The waiting room's word in addresses, at --url."`
+	Slots       *int           `placeholder:"PEOPLE" help:"People inside at once: of a room of our own 5000 if left out, at --url what it has."`
+	Faster      float64        `default:"20" placeholder:"TIMES" help:"Speed of the people in front of a waiting room: so many times as fast as real ones."`
+	Absent      *share         `placeholder:"SHARE" help:"Share of them that does not come when called, 35% if left out."`
+	Looks       int            `default:"2000" placeholder:"LOOKS" help:"Most looks of them at the line per second."`
+	Again       time.Duration  `placeholder:"TIME" help:"How long a person without an answer asks again, with the same key, as a page does while nodes are restarted."`
+	OneAddress  bool           `name:"behind-one-address" help:"All people come from one address, as phones behind a carrier's router do; at --url they always do."`
+	Connections int            `placeholder:"N" help:"Most connections at once; 0: 512, or what the limit of open files allows."`
+	Watchers    int            `placeholder:"SOCKETS" help:"Open sockets that only watch."`
+	Dead        int            `placeholder:"SOCKETS" help:"Sockets of them that ask for the map and then stop reading. The others should not notice."`
+	Desks       int            `placeholder:"DESKS" help:"Live desks of organizers that are open meanwhile, at a box office of its own."`
+	Arrivals    string         `placeholder:"FILE" help:"File of a replay: how many people come in each second; empty: a real sale."`
+	Speed       int            `default:"1" placeholder:"TIMES" help:"Times as many people in a replay: 1, 10, 100."`
+	Seed        uint64         `default:"1" placeholder:"NUMBER" help:"Number that makes two crowds alike."`
+	JSON        bool           `name:"json" help:"Report in JSON."`
+	Greedy      int            `placeholder:"PEOPLE" help:"Instead: so many people, each of whom tries for ten tickets of an event with a limit of 2, with new cookies and other spellings of their email."`
+	Gentle      bool           `help:"Instead: an endless quiet crowd at every event of --url."`
+
+	crowd rush.Crowd
 }
 
-// rushIn sends a crowd to a box office and says what it was told.
-func rushIn(ctx context.Context, c *call) (err error) {
-	var r rushCall
-	if err := r.parse(c); err != nil {
-		return err
+// share is a part of the crowd, from 0 to 1.
+type share float64
+
+// UnmarshalText reads "10%" or "0.1".
+func (s *share) UnmarshalText(text []byte) error {
+	number, percent := strings.CutSuffix(string(text), "%")
+	f, err := strconv.ParseFloat(number, 64)
+	if percent {
+		f /= 100
 	}
-	if r.gentle {
-		return rush.Gentle(ctx, r.crowd.URL, c.stdout)
+	*s = share(f)
+	return err
+}
+
+// Run is the command.
+func (r *rushCommand) Run(ctx context.Context, sh *shell) (err error) {
+	if err := r.complete(); err != nil {
+		return misuse(err)
 	}
-	if r.greedy > 0 {
-		return r.sendGreedy(ctx, c)
+	if r.Gentle {
+		return rush.Gentle(ctx, r.URL, sh.stdout)
 	}
-	if isTerminal(c.stderr) {
-		r.crowd.Progress = c.stderr
+	if r.Greedy > 0 {
+		return r.sendGreedy(ctx, sh)
+	}
+	if isTerminal(sh.stderr) {
+		r.crowd.Progress = sh.stderr
 	}
 	server := (*rush.Server)(nil)
 	if r.crowd.URL == "" {
@@ -49,11 +89,11 @@ func rushIn(ctx context.Context, c *call) (err error) {
 		}
 		defer closing(&err, server.Stop)
 	}
-	report, err := sendCrowd(ctx, &r.crowd, server, c.stderr)
+	report, err := sendCrowd(ctx, &r.crowd, server, sh.stderr)
 	if err != nil {
 		return err
 	}
-	return r.print(c, report)
+	return r.print(sh, report)
 }
 
 // sendCrowd lets the crowd come and adds what our own server used for it.
@@ -74,15 +114,15 @@ func sendCrowd(ctx context.Context, crowd *rush.Crowd, server *rush.Server, stde
 	return report, nil
 }
 
-func (r *rushCall) print(c *call, report *rush.Report) error {
+func (r *rushCommand) print(sh *shell, report *rush.Report) error {
 	write := report.Text
-	if r.json {
+	if r.JSON {
 		write = report.JSON
 		for _, lie := range report.Lies() {
-			fmt.Fprintln(c.stderr, "usher:", lie)
+			fmt.Fprintln(sh.stderr, "usher:", lie)
 		}
 	}
-	if err := write(c.stdout); err != nil {
+	if err := write(sh.stdout); err != nil {
 		return err
 	}
 	if report.Failed() {
@@ -91,78 +131,38 @@ func (r *rushCall) print(c *call, report *rush.Report) error {
 	return nil
 }
 
-func (r *rushCall) parse(c *call) error {
-	fs := c.flags()
-	p := &r.crowd
-	fs.StringVar(&p.URL, "url", "", "`address` of a box office that is open; empty: one of its own, which ends with the crowd")
-	fs.StringVar(&p.Event, "event", "", "the event's `word` in addresses, at --url")
-	fs.StringVar(&p.Scenario, "scenario", rush.FirstFree, "`what` people do: "+strings.Join(rush.Scenarios, ", "))
-	fs.IntVar(&p.People, "people", 1200, "how many `people` come")
-	fs.DurationVar(&p.Over, "over", 10*time.Second, "the `time` within which they come")
-	fs.IntVar(&r.seats, "seats", 0, "make a hall of so many `seats`")
-	fs.IntVar(&r.places, "places", 0, "make an area of so many `places`")
-	fs.StringVar(&r.plan, "plan", "", "make an event of this `plan`, a file or the name of one that comes with usher")
-	fs.DurationVar(&r.hold, "hold", 8*time.Minute, "how `long` seats of that event are held")
-	fs.DurationVar(&p.Think, "think", 0, "`time` between looking at the map and claiming, about")
-	fs.Func("give-up", "`share` that gives its seats back, as 10% or 0.1", share(&p.GiveUp))
-	fs.Func("lapse", "`share` that lets its time run out; in a stadium 10% if left out", share(&p.Lapse))
-	fs.Func("repeat", "`share` that sends a granted claim again", share(&p.Repeat))
-	fs.BoolVar(&p.Buy, "buy", false, "order what is held: open the checkout, fill it in, confirm; the tickets have to be free, and their event to confirm no email: the crowd reads none")
-	fs.StringVar(&p.Room, "room", "", "the waiting room's `word` in addresses, at --url")
-	fs.IntVar(&p.Slots, "slots", 0, "`people` inside at once: of a room of our own 5000 if left out, at --url what it has")
-	fs.Float64Var(&p.Faster, "faster", 20, "`times` as fast as people are those in front of a waiting room")
-	fs.Func("absent", "`share` of them that does not come when called, 35% if left out", share(&p.Absent))
-	fs.IntVar(&p.Looks, "looks", 2000, "most `looks` of them at the line per second")
-	fs.DurationVar(&p.Again, "again", 0, "for how `long` somebody asks again, with the same key, who gets no answer: as a page does while nodes are restarted")
-	fs.BoolVar(&p.OneAddress, "behind-one-address", false, "everybody comes from one address, as phones behind a carrier's router do; at --url they always do")
-	fs.IntVar(&p.Connections, "connections", 0, "most `connections` at once; 0: 512, or what the limit of open files allows")
-	fs.IntVar(&p.Watchers, "watchers", 0, "open `sockets` that only watch")
-	fs.IntVar(&p.Dead, "dead", 0, "`sockets` of them that ask for the map and read nothing any more; who reads is to notice nothing of it")
-	fs.IntVar(&p.Desks, "desks", 0, "live `desks` of organizers that are open meanwhile, at a box office of its own")
-	fs.StringVar(&r.course, "arrivals", "", "`file` of a replay: how many people come in each second; empty: a real sale")
-	fs.IntVar(&p.Speed, "speed", 1, "`times` as many people in a replay: 1, 10, 100")
-	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that makes two crowds alike")
-	fs.BoolVar(&r.json, "json", false, "report in JSON")
-	fs.IntVar(&r.greedy, "greedy", 0, "instead: so many `people`, each of whom tries for ten tickets of an event with a limit of 2, with new cookies and other spellings of their email")
-	fs.BoolVar(&r.gentle, "gentle", false, "an endless quiet crowd at every event of --url instead")
-	if err := c.parse(fs, 0); err != nil {
-		return err
-	}
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if err := r.complete(given); err != nil {
-		return c.misuse(err)
-	}
-	return nil
-}
-
-// complete refuses what makes no sense together, and fills in what the scenario says and nobody else did.
-func (r *rushCall) complete(given map[string]bool) (err error) {
-	p := &r.crowd
-	p.Own = p.URL == ""
+// complete refuses what makes no sense together, and fills in the defaults of the scenario.
+func (r *rushCommand) complete() (err error) {
 	if err := r.fits(); err != nil {
 		return err
 	}
-	if r.gentle {
-		setUnless(given["lapse"], &p.Lapse, 0.1)
-		return nil
+	r.crowd = rush.Crowd{
+		URL: r.URL, Own: r.URL == "", Event: r.Event, Scenario: r.Scenario, People: or(r.People, 1200), Over: or(r.Over, 10*time.Second), Think: or(r.Think, 0),
+		GiveUp: float64(or(r.GiveUp, 0)), Lapse: float64(or(r.Lapse, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, false), Room: r.Room, Slots: or(r.Slots, 0),
+		Faster: r.Faster, Absent: float64(or(r.Absent, 0)), Looks: r.Looks, Again: r.Again, OneAddress: r.OneAddress, Connections: r.Connections,
+		Watchers: r.Watchers, Dead: r.Dead, Desks: r.Desks, Speed: r.Speed, Seed: r.Seed,
 	}
-	switch p.Scenario {
-	case rush.Replay:
+	p := &r.crowd
+	switch {
+	case r.Gentle:
+		return nil
+	case p.Scenario == rush.Replay:
 		p.Course = rush.OnSale()
-		if r.course != "" {
-			p.Course, err = readCourse(r.course)
+		if r.Arrivals != "" {
+			p.Course, err = readCourse(r.Arrivals)
 		}
-	case rush.Places:
-		setUnless(given["people"], &p.People, 200_000)
-		setUnless(given["over"], &p.Over, 5*time.Second)
-	case rush.Stadium:
-		setUnless(given["lapse"], &p.Lapse, 0.1)
-		setUnless(given["people"], &p.People, 30_000)
-		setUnless(given["over"], &p.Over, 20*time.Second)
-		setUnless(given["hold"], &r.hold, max(p.Over*3/4, 2*time.Second))
-	case rush.Room:
-		r.completeRoom(given)
+	case p.Scenario == rush.Places:
+		p.People, p.Over = or(r.People, 200_000), or(r.Over, 5*time.Second)
+	case p.Scenario == rush.Stadium:
+		p.People, p.Over, p.Lapse = or(r.People, 30_000), or(r.Over, 20*time.Second), float64(or(r.Lapse, 0.1))
+	case p.Scenario == rush.Room:
+		p.People, p.Early = or(r.People, 2_000_000), 0.005
+		p.Over, p.Think = or(r.Over, time.Duration(p.People)*time.Second/5000), or(r.Think, time.Second)
+		p.Lapse, p.GiveUp, p.Absent = float64(or(r.Lapse, 0.05)), float64(or(r.GiveUp, 0.05)), float64(or(r.Absent, 0.35))
+		p.Buy = or(r.Buy, true)
+		if p.Own {
+			p.Slots = or(r.Slots, 5000)
+		}
 	}
 	if err != nil {
 		return err
@@ -170,54 +170,52 @@ func (r *rushCall) complete(given map[string]bool) (err error) {
 	return p.Check()
 }
 
-// completeRoom fills in how people are who wait.
-func (r *rushCall) completeRoom(given map[string]bool) {
-	p := &r.crowd
-	setUnless(given["people"], &p.People, 2_000_000)
-	setUnless(given["over"], &p.Over, time.Duration(p.People)*time.Second/5000)
-	setUnless(given["think"], &p.Think, time.Second)
-	setUnless(given["lapse"], &p.Lapse, 0.05)
-	setUnless(given["give-up"], &p.GiveUp, 0.05)
-	setUnless(given["absent"], &p.Absent, 0.35)
-	p.Early = 0.005
-	setUnless(given["slots"] || !p.Own, &p.Slots, 5000)
-	setUnless(given["buy"], &p.Buy, true)
-	setUnless(given["hold"], &r.hold, r.faster(8*time.Minute))
+// or is the value of a flag, or what it defaults to.
+func or[T any](flag *T, fallback T) T {
+	if flag == nil {
+		return fallback
+	}
+	return *flag
 }
 
-// fits says what is missing, or of no use, at a house of our own or at another one.
-func (r *rushCall) fits() error {
-	p := &r.crowd
+// hold is how long seats of an event of our own are held.
+func (r *rushCommand) hold() time.Duration {
+	switch r.Scenario {
+	case rush.Stadium:
+		return or(r.Hold, max(r.crowd.Over*3/4, 2*time.Second))
+	case rush.Room:
+		return or(r.Hold, r.faster(8*time.Minute))
+	}
+	return or(r.Hold, 8*time.Minute)
+}
+
+// fits refuses flags that are missing, or useless, at a box office of our own or at another one.
+func (r *rushCommand) fits() error {
+	own := r.URL == ""
 	switch {
-	case r.gentle && p.Own:
+	case r.Gentle && own:
 		return errors.New("--gentle needs the --url of a box office that is open")
-	case r.greedy < 0 || r.greedy > mostGreedy:
+	case r.Greedy < 0 || r.Greedy > mostGreedy:
 		return fmt.Errorf("--greedy is 1 to %d people", mostGreedy)
-	case r.greedy > 0 && !p.Own:
+	case r.Greedy > 0 && !own:
 		return errors.New("--greedy has an event of its own, and no --url")
-	case r.gentle, p.Own:
+	case r.Gentle, own:
 		return nil
-	case p.Event == "":
-		return errors.New("--event is missing: which one shall the crowd come to?")
-	case p.Scenario == rush.Room && p.Room == "":
-		return errors.New("--room is missing: in front of which waiting room shall the crowd wait?")
-	case r.seats > 0 || r.places > 0 || r.plan != "":
+	case r.Event == "":
+		return errors.New("--event is missing: the event that the crowd comes to")
+	case r.Scenario == rush.Room && r.Room == "":
+		return errors.New("--room is missing: the waiting room of the crowd")
+	case r.Seats > 0 || r.Places > 0 || r.Plan != "":
 		return errors.New("--seats, --places and --plan make an event; at --url the crowd comes to one that is there")
-	case p.Desks > 0:
+	case r.Desks > 0:
 		return errors.New("--desks signs an organizer up, which only a box office of its own lets it do")
 	}
 	return nil
 }
 
-// faster is how long something lasts for a crowd in front of a waiting room that lasts so long for people.
-func (r *rushCall) faster(d time.Duration) time.Duration {
-	return max(time.Second, time.Duration(float64(d)/max(1, r.crowd.Faster))).Round(time.Millisecond)
-}
-
-func setUnless[T any](given bool, p *T, value T) {
-	if !given {
-		*p = value
-	}
+// faster is a time of real people, as short as the crowd in front of a waiting room is faster.
+func (r *rushCommand) faster(d time.Duration) time.Duration {
+	return max(time.Second, time.Duration(float64(d)/max(1, r.Faster))).Round(time.Millisecond)
 }
 
 func readCourse(file string) ([]int, error) {
@@ -226,18 +224,6 @@ func readCourse(file string) ([]int, error) {
 		return nil, err
 	}
 	return rush.ReadArrivals(string(text))
-}
-
-// share reads "10%" or "0.1".
-func share(p *float64) func(string) error {
-	return func(text string) (err error) {
-		number, percent := strings.CutSuffix(text, "%")
-		*p, err = strconv.ParseFloat(number, 64)
-		if percent {
-			*p /= 100
-		}
-		return err
-	}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -257,30 +243,117 @@ const (
 )
 
 // sendGreedy sends people who want more than the limit to an event of their own.
-func (r *rushCall) sendGreedy(ctx context.Context, c *call) (err error) {
-	r.places, r.crowd.Buy = r.greedy*greedyLimit+2*greedyLimit*greedyConnections, true
+func (r *rushCommand) sendGreedy(ctx context.Context, sh *shell) (err error) {
+	r.Places, r.crowd.Buy = r.Greedy*greedyLimit+2*greedyLimit*greedyConnections, true
 	server, err := r.openHouse(ctx)
 	if err != nil {
 		return err
 	}
 	defer closing(&err, server.Stop)
 	g := rush.Greed{
-		URL: server.URL, Event: r.crowd.Event, People: r.greedy, Limit: greedyLimit, Tries: greedyTries, Connections: greedyConnections, Seed: r.crowd.Seed,
+		URL: server.URL, Event: r.crowd.Event, People: r.Greedy, Limit: greedyLimit, Tries: greedyTries, Connections: greedyConnections, Seed: r.crowd.Seed,
 	}
 	report, err := g.Run(ctx)
 	if err != nil {
 		return err
 	}
 	if report.Failed() {
-		fmt.Fprintf(c.stderr, "usher: the last that the server said:\n%s\n", server.Log())
+		fmt.Fprintf(sh.stderr, "usher: the last that the server said:\n%s\n", server.Log())
 	}
-	if r.json {
-		err = json.NewEncoder(c.stdout).Encode(report)
+	if r.JSON {
+		err = json.NewEncoder(sh.stdout).Encode(report)
 	} else {
-		err = report.Text(c.stdout)
+		err = report.Text(sh.stdout)
 	}
 	if err == nil && report.Failed() {
 		err = fmt.Errorf("the limit per person did not hold: %d people above it, %d below, %d untrue answers, %d errors", report.Above, report.Below, report.Untrue, report.Errors)
 	}
 	return err
+}
+
+// openHouse starts a server with an event for the crowd.
+func (r *rushCommand) openHouse(ctx context.Context) (_ *rush.Server, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "usher-plan-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	from, err := r.housePlan(filepath.Join(dir, "hall.json"))
+	if err != nil {
+		return nil, err
+	}
+	server, err := rush.StartServer(ctx, program, r.crowd.Watchers)
+	if err != nil {
+		return nil, err
+	}
+	event := []string{"--plan", from, "--name", "Rush", "--hold", r.hold().String(), "--extensions", "1000", "--paid-ahead=false"}
+	if r.Greedy > 0 {
+		event = append(event, "--limit", strconv.Itoa(greedyLimit), "--confirm-email", "never") // the crowd reads no mail
+	}
+	if r.crowd.Buy { // for nothing: what is paid later waits for its email to be confirmed, and the crowd reads no mail
+		categories := []seats.Category{{Key: "A"}}
+		if p, named := plan.Named(r.Plan); named {
+			categories = p.Categories
+		}
+		for _, c := range categories {
+			event = append(event, "--price", c.Key+"=0")
+		}
+	}
+	if err := server.CreateEvent(ctx, event...); err != nil {
+		return nil, errors.Join(err, server.Stop())
+	}
+	if r.crowd.Scenario == rush.Room {
+		if err := r.openRoom(ctx, server); err != nil {
+			return nil, errors.Join(err, server.Stop())
+		}
+	}
+	r.crowd.URL, r.crowd.Event = server.URL, "rush"
+	if r.crowd.Desks > 0 {
+		if r.crowd.Setup, err = server.SetupLink(ctx); err != nil {
+			return nil, errors.Join(err, server.Stop())
+		}
+	}
+	return server, nil
+}
+
+// openRoom puts a waiting room before the event, with times as much shorter as the crowd is faster.
+func (r *rushCommand) openRoom(ctx context.Context, server *rush.Server) error {
+	p := &r.crowd
+	p.Room, p.Open = "rush", func(ctx context.Context) error { return server.CloseLobby(ctx, p.Room) }
+	return server.CreateRoom(ctx, "--name", "Rush", "--slug", p.Room, "--events", "rush", "--slots", strconv.Itoa(p.Slots),
+		"--valid", r.faster(10*time.Minute).String(), "--idle", r.faster(5*time.Minute).String(), "--stay", r.faster(30*time.Minute).String())
+}
+
+// housePlan is the plan of "usher event create": that of the flags, or that of the scenario.
+func (r *rushCommand) housePlan(file string) (string, error) {
+	if r.Plan == "" && r.Seats == 0 && r.Places == 0 {
+		switch r.crowd.Scenario {
+		case rush.Stadium:
+			r.Plan = "stadium"
+		case rush.Places:
+			r.Places = 200
+		case rush.Replay:
+			r.Places = min(r.crowd.People, seats.MaxSeats)
+		case rush.Room:
+			r.Seats = 50_000
+		default:
+			r.Seats = 1000
+		}
+	}
+	if r.Plan != "" {
+		return r.Plan, nil
+	}
+	hall, err := rush.Hall(max(r.Seats, r.Places), r.Places > 0)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return "", err
+	}
+	return file, errors.Join(plan.Write(f, hall), f.Close())
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -25,11 +24,11 @@ func secretTables() []seal.Table {
 	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets}
 }
 
-// keyFile is where a private Postgres has its key: beside the data, and not in it.
-func (cfg *Config) keyFile() string { return filepath.Join(cfg.Data, "secret.key") }
+// keyFile is the file with the key of a private Postgres: beside the data, and not in it.
+func (cfg *DatabaseSettings) keyFile() string { return filepath.Join(cfg.Data, "secret.key") }
 
-// secretBox has the keys that the settings name, or those beside a private Postgres; nil if there are none.
-func (cfg *Config) secretBox() (*seal.Box, error) {
+// secretBox returns the keys that the settings name, or those beside a private Postgres; nil if there are none.
+func (cfg *DatabaseSettings) secretBox() (*seal.Box, error) {
 	file := cfg.SecretFile
 	if cfg.SecretKey == "" && cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.keyFile()); err == nil {
@@ -52,16 +51,9 @@ func (cfg *Config) secretBox() (*seal.Box, error) {
 	return box, nil
 }
 
-// orders are those of a database, for a command.
-func (c *call) orders(db *pgxpool.Pool) *orders.Orders {
-	o := orders.New(db)
-	o.SealWith(c.box)
-	return o
-}
-
 // sealSecrets makes sure, when serve starts, that this node can open every secret of the database, and seals those that are
 // not sealed yet. A private Postgres gets its key here; another one without a key works, with a warning.
-func (db *database) sealSecrets(ctx context.Context, cfg *Config, log *slog.Logger) error {
+func (db *database) sealSecrets(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) error {
 	_, changed, err := db.reseal(ctx)
 	if err != nil {
 		return cfg.keyAdvice(err)
@@ -103,7 +95,7 @@ func (db *database) reseal(ctx context.Context) (all, changed int, err error) {
 }
 
 // keyAdvice adds where the key of a private Postgres is looked for.
-func (cfg *Config) keyAdvice(err error) error {
+func (cfg *DatabaseSettings) keyAdvice(err error) error {
 	if cfg.DatabaseURL == "" && (errors.Is(err, seal.ErrNoKey) || errors.Is(err, seal.ErrWrongKey)) {
 		return fmt.Errorf("%w; or put the secret.key of the folder that the data came from into %s", err, cfg.Data)
 	}
@@ -118,7 +110,7 @@ func makeKey(file string) (*seal.Box, error) {
 	return seal.Open(file)
 }
 
-// writeKeys writes keys beside a file and puts them in place, so that nobody ever sees half of one.
+// writeKeys writes keys beside a file and puts them in place, so that the file never holds half of one.
 func writeKeys(file, keys string, put func(from, to string) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // the server's user walks through it
 		return err
@@ -135,33 +127,23 @@ func writeKeys(file, keys string, put func(from, to string) error) (err error) {
 	return put(f.Name(), file)
 }
 
-// secretsKey prints a key that nobody has.
-func secretsKey(_ context.Context, c *call) error {
-	if err := c.parse(c.flags(), 0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(c.stdout, seal.NewKey())
-	return err
+// secretsKey prints a new key, or seals every secret of the database with another one.
+type secretsKey struct {
+	Rotate bool `help:"Instead: seal the secrets of the database with another key: a new one of a private Postgres, else the first one of USHER_SECRET_KEY."`
+	DatabaseSettings
 }
 
-// secretsRotate seals every secret with another key: a new one of a private Postgres, or the first one of the settings.
-func secretsRotate(ctx context.Context, c *call) error {
-	var cfg Config
-	flags := c.flags()
-	if err := bind(flags, cfg.databaseSettings(), c.getenv); err != nil {
+// Run is the command.
+func (c *secretsKey) Run(ctx context.Context, sh *shell) error {
+	if !c.Rotate {
+		_, err := fmt.Fprintln(sh.stdout, seal.NewKey())
 		return err
 	}
-	if err := c.parse(flags, 0); err != nil {
-		return err
-	}
-	db, err := openDatabase(ctx, &cfg, newLog(c.stderr, "text"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.rotate(ctx, &cfg, db), db.close())
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error { return c.rotate(ctx, sh, db) })
 }
 
-func (c *call) rotate(ctx context.Context, cfg *Config, db *database) error {
+func (c *secretsKey) rotate(ctx context.Context, sh *shell, db *database) error {
+	cfg := &c.DatabaseSettings
 	after := "Take the old key out of the settings of all nodes when no backup needs it any more."
 	if cfg.SecretKey == "" && db.private != nil {
 		before, err := os.ReadFile(cfg.keyFile())
@@ -183,6 +165,6 @@ func (c *call) rotate(ctx context.Context, cfg *Config, db *database) error {
 	if err != nil {
 		return cfg.keyAdvice(err)
 	}
-	_, err = fmt.Fprintf(c.stdout, "%d secrets are sealed with key %s; %d of them were not before. %s\n", all, db.box.ID(), changed, after)
+	_, err = fmt.Fprintf(sh.stdout, "%d secrets are sealed with key %s; %d of them were not before. %s\n", all, db.box.ID(), changed, after)
 	return err
 }

@@ -24,23 +24,18 @@ import (
 func TestSecretSetting_HasNoFlag(t *testing.T) {
 	t.Parallel()
 	secrets := 0
-	var cfg Config
-	fs := (&call{}).flags()
-	if err := bind(fs, cfg.serveSettings(), func(string) string { return "" }); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range cfg.serveSettings() {
-		_, is := fs.Lookup(s.flag).Value.(*secretValue)
-		if named := regexp.MustCompile(`(?i)secret|password|(^|-)key|token|database-.*url|smtp`).MatchString(s.flag + " " + s.env); named && !is {
-			t.Errorf("--%s looks like a secret and can be given as a flag", s.flag)
+	for _, flag := range settingsOf("serve") {
+		env, is := flag.Tag.Get("setting"), flag.Tag.Type == "secret"
+		if named := regexp.MustCompile(`(?i)secret|password|(^|-)key|token|database-.*url|smtp`).MatchString(flag.Name + " " + env); named && !is {
+			t.Errorf("--%s looks like a secret and can be given as a flag", flag.Name)
 		}
 		if !is {
 			continue
 		}
 		secrets++
-		for _, args := range [][]string{{"serve", "--" + s.flag + "=hunter2"}, {"serve", "-" + s.flag, "hunter2"}} {
+		for _, args := range [][]string{{"serve", "--" + flag.Name + "=hunter2"}, {"serve", "--" + flag.Name, "hunter2"}} {
 			_, err := try(t, args...)
-			if !misused(err) || !strings.Contains(err.Error(), s.env+"_FILE") || strings.Contains(err.Error(), "hunter2") {
+			if !misused(err) || !strings.Contains(err.Error(), env+"_FILE") || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("usher %v: %v", args, err)
 			}
 		}
@@ -57,9 +52,9 @@ func TestSecretSetting_ComesFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(env map[string]string) (string, error) {
-		var cfg Config
-		err := bind((&call{}).flags(), cfg.serveSettings(), func(name string) string { return env[name] })
-		return cfg.StripeKey, err
+		var all commands
+		_, err := newParser(&all, &shell{env: func(name string) string { return env[name] }}).Parse([]string{"serve"})
+		return all.Serve.StripeKey, err
 	}
 	if key, err := read(map[string]string{"USHER_STRIPE_KEY_FILE": file}); err != nil || key != "sk_test_7" {
 		t.Errorf("got %q, %v", key, err)
@@ -68,7 +63,7 @@ func TestSecretSetting_ComesFromAFile(t *testing.T) {
 		{"USHER_STRIPE_KEY_FILE": file, "USHER_STRIPE_KEY": "sk_test_8"},
 		{"USHER_STRIPE_KEY_FILE": file + ".none"},
 	} {
-		if _, err := read(env); !misused(err) || !strings.Contains(err.Error(), "USHER_STRIPE_KEY_FILE") {
+		if _, err := read(env); err == nil || !strings.Contains(err.Error(), "USHER_STRIPE_KEY_FILE") {
 			t.Errorf("%v: %v", env, err)
 		}
 	}
@@ -78,7 +73,7 @@ func TestSecretSetting_ComesFromAFile(t *testing.T) {
 func sealing(t *testing.T, pool *pgxpool.Pool, keys string) (db *database, log string, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	cfg := &Config{DatabaseURL: "postgres://here", SecretKey: keys}
+	cfg := &DatabaseSettings{DatabaseURL: "postgres://here", SecretKey: keys}
 	db = &database{pool: pool}
 	if db.box, err = cfg.secretBox(); err != nil {
 		t.Fatal(err)
@@ -158,7 +153,7 @@ func TestSecretsRotate_OfAPrivatePostgresKeepsTicketsGood(t *testing.T) {
 		}
 		return out
 	}
-	run("key", "new")
+	run("keys", "--new", "tickets")
 	box, err := makeKey(filepath.Join(folder, "secret.key"))
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +165,7 @@ func TestSecretsRotate_OfAPrivatePostgresKeepsTicketsGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if out := run("secrets", "rotate"); !strings.Contains(out, "1 secrets are sealed with key") {
+		if out := run("secrets", "key", "--rotate"); !strings.Contains(out, "1 secrets are sealed with key") {
 			t.Error(out)
 		}
 	}

@@ -17,12 +17,15 @@ import (
 )
 
 // serve opens the box office and keeps it open until it is told to end.
-func serve(ctx context.Context, c *call) (err error) {
-	cfg, err := serveConfig(c)
-	if err != nil {
+type serveCommand struct{ Config }
+
+// Run is the command.
+func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
+	cfg := &c.Config
+	if err := cfg.check(); err != nil {
 		return err
 	}
-	log := newLog(c.stderr, cfg.Log)
+	log := newLog(sh.stderr, cfg.Log)
 
 	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
@@ -37,12 +40,12 @@ func serve(ctx context.Context, c *call) (err error) {
 	if numbers != nil {
 		defer closing(&err, numbers.Close)
 	}
-	db, err := openDatabase(ctx, cfg, log)
+	db, err := openDatabase(ctx, &cfg.DatabaseSettings, log)
 	if err != nil {
 		return err
 	}
 	defer closing(&err, db.close)
-	if err := db.sealSecrets(ctx, cfg, log); err != nil {
+	if err := db.sealSecrets(ctx, &cfg.DatabaseSettings, log); err != nil {
 		return err
 	}
 	if cfg.Demo {
@@ -54,7 +57,7 @@ func serve(ctx context.Context, c *call) (err error) {
 	leaving := &leaving{}
 	crew := open(ctx, cfg, db, listener, numbers, leaving, log)
 	defer closing(&err, crew.stop)
-	if err := welcome(ctx, c.stdout, cfg, db, listener); err != nil {
+	if err := welcome(ctx, sh.stdout, cfg, db, listener); err != nil {
 		log.Warn("what there is to see could not be said; the house is open all the same", "error", err)
 	}
 	if err := crew.wait(ctx); err != nil {
@@ -103,18 +106,6 @@ func warnOfPlainHTTP(cfg *Config, at net.Addr, log *slog.Logger) {
 	if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !strings.HasPrefix(cfg.URL, "https://") {
 		log.Warn("other machines reach this node by plain http: put a proxy with TLS in front, set USHER_URL to its https address, and listen on 127.0.0.1", "address", at.String())
 	}
-}
-
-func serveConfig(c *call) (*Config, error) {
-	var cfg Config
-	fs := c.flags()
-	if err := bind(fs, cfg.serveSettings(), c.getenv); err != nil {
-		return nil, err
-	}
-	if err := c.parse(fs, 0); err != nil {
-		return nil, err
-	}
-	return &cfg, cfg.check()
 }
 
 // welcome prints the address, which programs that start this one on port 0 read, and then what there is to see.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,60 +12,54 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// brokenBooks is the error of a look that found something. Every other error means that nothing is known.
+// brokenBooks is the error of a check that found something. Every other error means that nothing is known.
 type brokenBooks struct{ promises, of int }
 
 func (e brokenBooks) Error() string {
 	return fmt.Sprintf("%d of %d promises are broken", e.promises, e.of)
 }
 
-// blind is an error that left a question open; it has an exit status of its own, so that nobody takes it for an answer.
+// blind is an error that left a question open. It has its own exit status, so that it is not taken for an answer.
 type blind struct{ error }
 
 func (e blind) Unwrap() error { return e.error }
 
-// verifyBooks holds the promises against the database and says what it found: exit status 0 if they hold, 1 if one is
-// broken, 2 if it could not look.
-func verifyBooks(ctx context.Context, c *call) error {
-	err := lookAtBooks(ctx, c)
+// verifyBooks checks the promises against the database: exit status 0 if they hold, 1 if one is broken, 2 if it could not
+// look.
+type verifyBooks struct {
+	Event string `placeholder:"SLUG" help:"Check only the event with this word in its address."`
+	JSON  bool   `name:"json" help:"Report in JSON."`
+	DatabaseSettings
+}
+
+// Run is the command.
+func (c *verifyBooks) Run(ctx context.Context, sh *shell) error {
+	err := c.look(ctx, sh)
 	if _, broken := errors.AsType[brokenBooks](err); err == nil || broken {
 		return err
 	}
 	return blind{err}
 }
 
-func lookAtBooks(ctx context.Context, c *call) error {
-	var cfg Config
-	var slug string
-	var asJSON bool
-	flags := c.flags()
-	flags.StringVar(&slug, "event", "", "look only at the event with this `word` in its address")
-	flags.BoolVar(&asJSON, "json", false, "report in JSON")
-	if err := bind(flags, cfg.databaseSettings(), c.getenv); err != nil {
-		return err
+func (c *verifyBooks) look(ctx context.Context, sh *shell) error {
+	if _, err := os.Stat(c.Data); c.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s, so there are no books in it: name the folder with --data, or set DATABASE_URL", c.Data)
 	}
-	if err := c.parse(flags, 0); err != nil {
-		return err
-	}
-	if _, err := os.Stat(cfg.Data); cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no folder %s, so there are no books in it: name the folder with --data, or set DATABASE_URL", cfg.Data)
-	}
-	return withDatabase(ctx, c, &cfg, func(db *pgxpool.Pool) error {
+	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		began := time.Now()
-		report, err := verify.Look(ctx, db, slug)
+		report, err := verify.Look(ctx, db.pool, c.Event)
 		if errors.Is(err, seats.ErrNoEvent) {
-			return fmt.Errorf("there is no event %q; \"usher event list\" shows those there are", slug)
+			return fmt.Errorf("there is no event %q; \"usher event list\" lists all events", c.Event)
 		}
 		if err != nil {
 			return err
 		}
-		if err := printBooks(c.stdout, report, time.Since(began), asJSON); err != nil {
+		if err := printBooks(sh.stdout, report, time.Since(began), c.JSON); err != nil {
 			return err
 		}
 		if n := report.Broken(); n > 0 {
@@ -108,7 +103,7 @@ func verdict(r *verify.Report, p *verify.Promise) string {
 	return "BROKEN: " + strings.Join(lines, "\n    ")
 }
 
-// lookedAt is how much there was that could have been against a promise.
+// lookedAt counts the rows that could have broken a promise.
 func lookedAt(r *verify.Report, promise string) []string {
 	switch promise {
 	case "P2", "P7":
@@ -126,4 +121,73 @@ func lookedAt(r *verify.Report, promise string) []string {
 	default:
 		return []string{counted(r.Seats, "seat"), counted(r.Events, "event")}
 	}
+}
+
+// falseDraw is the error of a record with a wrong draw.
+type falseDraw struct{ wrong []string }
+
+func (e falseDraw) Error() string { return "the draw does not hold: " + strings.Join(e.wrong, " ") }
+
+// drawVerify repeats the draw of a record, with no network and no database: exit status 0 if it holds, 1 if not, 2 if the
+// record could not be read.
+type drawVerify struct {
+	File       string `arg:"" help:"The record, as /rooms/SLUG/draw.json has it; - reads the standard input."`
+	Commitment string `placeholder:"HEX" help:"The commitment that you noted before the draw."`
+	People     int    `default:"-1" placeholder:"N" help:"The number of people that you were shown when the lobby closed."`
+	Index      int    `placeholder:"N" help:"Your place in the lobby, to see its number in the line."`
+}
+
+// Run is the command.
+func (c *drawVerify) Run(sh *shell) error {
+	r, err := readRecord(c.File)
+	if err != nil {
+		return blind{err}
+	}
+	wrong := waitingroom.Verify(&r)
+	if c.Commitment != "" && !strings.EqualFold(c.Commitment, r.Commitment.String()) {
+		wrong = append(wrong, fmt.Sprintf("The record is of the commitment %s, not of yours.", r.Commitment))
+	}
+	if c.People >= 0 && c.People != r.People {
+		wrong = append(wrong, fmt.Sprintf("The record is of %s people, not of %s.", thousands(r.People), thousands(c.People)))
+	}
+	if wrong != nil {
+		return falseDraw{wrong}
+	}
+	return printDraw(sh.stdout, &r, c.Index)
+}
+
+// readRecord reads a record strictly, from a file or, for "-", from standard input.
+func readRecord(name string) (r waitingroom.Record, err error) {
+	text, err := readFile(name)
+	if err != nil {
+		return r, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return r, fmt.Errorf("%s is not the record of a draw: %w", name, err)
+	}
+	return r, nil
+}
+
+func printDraw(w io.Writer, r *waitingroom.Record, index int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The draw holds: room %d, epoch %d, %s.\n", r.Room, r.Epoch, thousands(r.People)+" people")
+	switch r.Beacon.Kind {
+	case waitingroom.BeaconNone:
+		b.WriteString("There was no public random number in it: only the secret decided, which the box office chose before the first visitor joined.\n")
+	case waitingroom.BeaconManual:
+		fmt.Fprintf(&b, "The public random number was %q: see that it is what was published.\n", r.Beacon.Words)
+	case waitingroom.BeaconDrand:
+		fmt.Fprintf(&b, "The public random number was drand's round %d of %s: see that it is what drand says.\n", r.Beacon.Round, waitingroom.RoundTime(r.Beacon.Round).UTC().Format("2006-01-02 15:04:05 MST"))
+	}
+	fmt.Fprintf(&b, "The commitment was %s: see that it is the one you were shown before.\n", r.Commitment)
+	if index != 0 {
+		if index < 1 || index > r.People {
+			return fmt.Errorf("there were %s people in the lobby, so none had place %d", thousands(r.People), index)
+		}
+		fmt.Fprintf(&b, "Place %s in the lobby has number %s.\n", thousands(index), thousands(int(r.Draw().Numbers()[index-1])))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -51,7 +51,7 @@ WITH fresh AS (
     INSERT INTO refund (id, order_id, payment_id, amount, reason, elsewhere, done_at)
     SELECT $3, order_id, id, amount, 'It was given back at the provider.', true, clock_timestamp() FROM fresh
 )
-UPDATE payment SET attention = format('%s %s were given back at the provider, not here. The tickets hold: "usher order cancel %s" cancels them.',
+UPDATE payment SET attention = format('%s %s were given back at the provider, not here. The tickets of %s hold: cancel them at the desk.',
        $4::text, round(fresh.amount / 10::numeric ^ $5::integer, $5::integer), payment.code)
   FROM fresh WHERE payment.id = fresh.id`
 

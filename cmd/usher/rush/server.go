@@ -109,7 +109,7 @@ func (s *Server) CreateRoom(ctx context.Context, flags ...string) error {
 
 // CloseLobby has the numbers of a waiting room drawn now.
 func (s *Server) CloseLobby(ctx context.Context, room string) error {
-	return s.do(ctx, "room", "open", room)
+	return s.do(ctx, "room", "set", room, "--opens", "now")
 }
 
 // do runs another command of the program on the server's database.
