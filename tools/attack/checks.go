@@ -23,7 +23,7 @@ import (
 const (
 	webhookSecret = "whsec_attack"
 	ownerEmail    = "owner@example.org"
-	ownerPassword = "a long sentence nobody wrote 71"
+	ownerPassword = "a long sentence never printed 71"
 	home, evil    = "198.51.100.9", "203.0.113.66" // networks of the owner and of the attacker
 )
 
@@ -36,7 +36,7 @@ var checks = []check{
 	{"H2b", "a member uploads tables of 45 MB, twelve at once", membersUpload},
 	{"H1", "one script, one email, 150 orders without cookies", grabWithOneEmail},
 	{"H1b", "one script, variants of one email (plus, dots, case)", grabWithVariants},
-	{"H1c", "one address of the network, 200 claims, each as somebody new", grabSeats},
+	{"H1c", "one address of the network, 200 claims, each as a new visitor", grabSeats},
 	{"M1", "30 wrong passwords of a stranger, then the owner's right one", lockOut},
 	{"M2", "200 wrong sign-ins from this machine, no proxy header set", spray},
 	{"M4", "the log says who tried to sign in and failed", traces},
@@ -198,7 +198,7 @@ func (f *field) as(from string) *browser {
 	return b
 }
 
-// grab is one order of a seat by somebody new, and how many seats it took.
+// grab orders a seat as a new visitor; ordered is how many seats that took.
 func (f *field) grab(n *node, email string) (ordered int, status int) {
 	b := n.browser(evil)
 	f.stamp++
@@ -304,7 +304,7 @@ func spray(f *field) (string, bool) {
 	for part := range at {
 		all.Go(func() {
 			for i := range tries / at {
-				status, _ := signIn(f.plain.browser(""), fmt.Sprintf("somebody%d@example.org", part*tries/at+i), "wrong wrong wrong")
+				status, _ := signIn(f.plain.browser(""), fmt.Sprintf("guess%d@example.org", part*tries/at+i), "wrong wrong wrong")
 				mu.Lock()
 				statuses[status]++
 				mu.Unlock()

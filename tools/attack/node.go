@@ -50,7 +50,7 @@ func (l *logged) String() string {
 
 var isSetup = regexp.MustCompile(`/desk/setup/\w+`)
 
-// start opens a box office on a port that is free, with an owner's link that nobody used yet and an event.
+// start opens a box office on a free port, with an unused set-up link and an event.
 func start(ctx context.Context, program string, env []string, args ...string) (*node, error) {
 	dir, err := os.MkdirTemp("", "usher-attack-")
 	if err != nil {
@@ -129,7 +129,7 @@ func (n *node) listening() string {
 			return fmt.Sprintf("http://127.0.0.1:%d", port)
 		}
 	}
-	return "http://127.0.0.1:1" // nobody yet
+	return "http://127.0.0.1:1" // no address yet
 }
 
 // memory is the resident memory of the node, in KB.
@@ -179,7 +179,7 @@ func (n *node) end() error {
 	return os.RemoveAll(n.dir)
 }
 
-// browser is somebody with cookies of their own, from the address they say.
+// browser is a client with a cookie jar of its own and the network address it claims to have.
 type browser struct {
 	http.Client
 	n    *node

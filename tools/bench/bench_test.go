@@ -17,7 +17,7 @@ var (
 	out    = flag.String("out", "", "append the tables to this file")
 	rounds = flag.Int("rounds", 3, "how often each contender runs")
 	each   = flag.Duration("each", time.Second, "how long a contender runs in each round")
-	only   = flag.String("only", "", "run only scenarios whose name contains this")
+	only   = flag.String("only", "", "run only scenarios with this in their name")
 )
 
 // contender is one way to claim seats. fresh makes events of free seats and returns how to claim n of them, from the

@@ -50,7 +50,7 @@ const notifyInsideSQL = `
 CREATE FUNCTION ring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_notify('seats', NEW.event_id || ':' || NEW.version); RETURN NULL; END $$;
 CREATE TRIGGER ring AFTER INSERT ON change FOR EACH ROW EXECUTE FUNCTION ring()`
 
-// slowDisk has each flush take longer, as on one that turns or is in a network. Who flushes for others waits as well, as on such a disk.
+// slowDisk has each flush take longer, as on one that turns or is in a network. A session that flushes for others waits as well, as on such a disk.
 var slowDisk = []string{"commit_delay=5000", "commit_siblings=0"}
 
 func BenchmarkFiftyEvents(b *testing.B) {

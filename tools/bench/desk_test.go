@@ -47,7 +47,7 @@ func newStaffed(b *testing.B) *staffed {
 		Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
-	start(b, desks.Run) // ends before the server, whose requests their feeds are
+	start(b, desks.Run) // ends before the server: the feeds are requests of it
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		b.Fatal(err)

@@ -85,7 +85,7 @@ func (x *box) event(ctx context.Context, n int) (*seats.Sale, error) {
 	return x.office.Sale(ctx, slug)
 }
 
-// form claims single seats; each comes from somebody new.
+// form claims single seats, each as a new visitor.
 func (x *box) form(s *seats.Sale, status int, seat func(first int) int) claim {
 	return func(ctx context.Context, _, first, _ int) error {
 		return post(ctx, x.client, first, x.url+"/events/"+s.Event.Slug+"/claims", status,
@@ -103,7 +103,7 @@ func (x *box) claims() contender {
 	}}
 }
 
-// refusals are about seats somebody else holds, or that are sold.
+// refusals claim seats that another visitor holds, or that are sold.
 func (x *box) refusals(name string, sold bool) contender {
 	var s *seats.Sale
 	return contender{name, func(ctx context.Context, _, _ int) (_ claim, err error) {

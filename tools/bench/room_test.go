@@ -19,7 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// lobby is a whole site on a loopback address, with a waiting room whose lobby is open.
+// lobby is a whole site on a loopback address, with a waiting room in its lobby phase.
 type lobby struct {
 	url    string // of the room
 	client *http.Client
@@ -42,7 +42,7 @@ func newLobby(b *testing.B) *lobby {
 	return &lobby{server.URL + "/rooms/bench", &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096, DisableCompression: true}}}
 }
 
-// ask sends a request of a program with the cookies of somebody, reads the answer and checks its status.
+// ask sends a request with a visitor's cookies, reads the answer and checks its status.
 func ask(ctx context.Context, client *http.Client, method, address, cookie string, status int) error {
 	r, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func ask(ctx context.Context, client *http.Client, method, address, cookie strin
 	return answer.Body.Close()
 }
 
-// joins are of somebody new each, who comes with the word of the first contact; the number is durable with the answer.
+// joins are of new visitors, each with the cookie of the first contact. The number is durable when the answer comes.
 func (x *lobby) joins() contender {
 	return contender{"joins", func(context.Context, int, int) (claim, error) {
 		return func(ctx context.Context, _, _, _ int) error {

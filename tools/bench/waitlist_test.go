@@ -151,7 +151,7 @@ func (x *waited) claims(b *testing.B, name string, back bool) contender {
 }
 
 // BenchmarkWaitList is what many offers at once cost a sale: claims over HTTP go on at 0.9 of their rate at least while a
-// thousand seats come back to fifty thousand people, all of whose offers are out within ten seconds.
+// thousand seats come back to fifty thousand entries, and all offers are made within ten seconds.
 func BenchmarkWaitList(b *testing.B) {
 	*each = max(*each, allOut)
 	x := newWaited(b)

@@ -7,7 +7,7 @@ import (
 )
 
 // A module that a page has twice would know of two holds, or two maps.
-func TestWhatComesLaterSharesNoModuleWithThePage(t *testing.T) {
+func TestBundle_LazyScriptsShareNoModuleWithThePage(t *testing.T) {
 	t.Parallel()
 	sources, err := read("../../static/js/*.js")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/usherbox/usher/tools/planted"
 )
 
-// buyer is somebody with a browser who does again what was not answered.
+// buyer is a visitor with a browser that repeats each request until it is answered.
 type buyer struct {
 	*program
 	bug     string
@@ -121,7 +121,7 @@ func (b *buyer) confirms(byItself bool) {
 	b.t.Fatal("the webhook never arrived")
 }
 
-// lapses ends the time for paying; then somebody else takes the seats.
+// lapses ends the time for paying; then another visitor takes the seats.
 func (b *buyer) lapses() {
 	b.exec(`WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
 		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 3`)
@@ -218,7 +218,7 @@ func TestPlantedBugsWithMoneyAreCaught(t *testing.T) {
 		says  string // the finding that is meant for it
 	}{
 		"captured before the guard": {"is too late", "", "was taken 1 times, and an order is there: false"},
-		"no intention":              {"buys", "authorizing", "nobody knows of the bank's"},
+		"no intention":              {"buys", "authorizing", "no payment for the bank's"},
 		"no inbox":                  {"gives up, and the money comes", "told", "and gave back 0; an order has 0, refunds are 0"},
 	} {
 		t.Run(bug, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestPlantedBugsWithMoneyAreCaught(t *testing.T) {
 				p.until(bug, func() bool { return p.killed })
 			}
 			if found := p.wrong(); !slices.ContainsFunc(found, func(one string) bool { return strings.Contains(one, how.says) }) {
-				t.Errorf("nobody noticed that %q; found was %q", how.says, found)
+				t.Errorf("%q was not noticed; found was %q", how.says, found)
 			} else {
 				t.Log(found)
 			}

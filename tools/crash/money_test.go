@@ -23,7 +23,7 @@ SELECT coalesce((SELECT paid FROM orders o WHERE o.id = p.order_id AND o.state =
   FROM payment p WHERE p.id::text = $1`
 
 // wrong holds the bank's books against ours: each captured cent is in exactly one of a confirmed order and a refund,
-// money is taken once and only for seats that were sold, and nothing is kept for nobody.
+// money is taken once and only for seats that were sold, and no promised money stays without an order.
 func (p *program) wrong() (found []string) {
 	if !p.rest("") {
 		found = append(found, "it does not come to rest")
@@ -33,14 +33,14 @@ func (p *program) wrong() (found []string) {
 		var paid, back, done int64
 		var ordered bool
 		if err := p.db.QueryRow(context.Background(), moneySQL, s.Payment).Scan(&paid, &ordered, &back, &done); err != nil {
-			found = append(found, fmt.Sprintf("nobody knows of the bank's %s, which stands %s: %v", s.ID, s.Intent, err))
+			found = append(found, fmt.Sprintf("no payment for the bank's %s, in state %s: %v", s.ID, s.Intent, err))
 			continue
 		}
 		if s.Captured != paid+back || s.Refunded != done {
 			found = append(found, fmt.Sprintf("the bank has %d and gave back %d; an order has %d, refunds are %d, done %d", s.Captured, s.Refunded, paid, back, done))
 		}
 		if s.Intent == "requires_capture" {
-			found = append(found, fmt.Sprintf("the bank keeps %d for nobody", s.Amount))
+			found = append(found, fmt.Sprintf("the bank keeps %d without an order", s.Amount))
 		}
 		if s.Captures > 1 || s.Captures > 0 && !ordered && s.Captured == s.Amount && !s.ByItself {
 			found = append(found, fmt.Sprintf("%d was taken %d times, and an order is there: %t", s.Amount, s.Captures, ordered))
@@ -49,7 +49,7 @@ func (p *program) wrong() (found []string) {
 	return found
 }
 
-// purse is what whoever pays with credit has to begin with, in cents.
+// purse is the credit of a visitor at the beginning, in cents.
 const purse = 100000
 
 // wrongBooks holds our books against themselves and those of credit: what was granted is in a purse or an order.

@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// client is somebody with a browser, one thing after the other. After a while they come back as somebody else.
+// client is a visitor with a browser that does one thing after the other. After a while it returns as a new visitor.
 type client struct {
 	run     *run
 	scene   string // empty: in the hall
@@ -50,7 +50,7 @@ func (r *run) newClient(number int) *client {
 	}
 }
 
-// node is whom they ask next.
+// node is the next node to ask.
 func (c *client) node() int {
 	if c.home >= 0 {
 		return c.home
@@ -58,7 +58,7 @@ func (c *client) node() int {
 	return c.random.IntN(len(c.run.nodes))
 }
 
-// known tells whether the box office gave them a session.
+// known reports whether the box office gave them a session.
 func (c *client) known() bool { return c.cookies["usher"] != "" }
 
 func (c *client) holder() string { return fmt.Sprintf("client %d in visit %d", c.number, c.visit) }
@@ -85,7 +85,7 @@ func (c *client) come(ctx context.Context, end <-chan struct{}, step func(contex
 	}
 }
 
-// step is the next thing somebody does.
+// step is the client's next action.
 func (c *client) step(ctx context.Context) {
 	c.lookAtMap(ctx)
 	switch dice := c.random.IntN(100); {
@@ -116,13 +116,13 @@ func (c *client) step(ctx context.Context) {
 	}
 }
 
-// sleeps lets the time of a hold go by, and then orders what may be somebody else's by now.
+// sleeps lets the hold expire, and then orders its seats: another visitor may have them.
 func (c *client) sleeps(ctx context.Context) {
-	_ = c.rest(ctx, 2*c.run.settings.Hold) // whoever was woken orders all the same
+	_ = c.rest(ctx, 2*c.run.settings.Hold) // if it is woken early it orders all the same
 	c.order(ctx)
 }
 
-// pick names some seats, mostly those that everybody wants.
+// pick names some seats, mostly those that are in demand.
 func (c *client) pick(n int) (seats []int) {
 	within := hallSeats
 	if c.random.IntN(3) > 0 {
@@ -136,7 +136,7 @@ func (c *client) pick(n int) (seats []int) {
 	return seats
 }
 
-// leave comes back as somebody else. What is held is left to its time.
+// leave returns as a new visitor. What is held is left to expire.
 func (c *client) leave() {
 	c.visit++
 	c.asked, c.seats, c.hold = 0, nil, ""

@@ -116,7 +116,7 @@ var light = []fault{
 		defer n.clients.delay.Store(0)
 		return moment(ctx, random, most)
 	}},
-	{"dead readers", "sockets whose other end reads nothing", func(_ context.Context, r *run, n *node, random *rand.Rand) error {
+	{"dead readers", "sockets that are never read at the other end", func(_ context.Context, r *run, n *node, random *rand.Rand) error {
 		for range 1 + random.IntN(10) {
 			r.deadReader(n)
 		}
@@ -131,7 +131,7 @@ const (
 	standbyPromoted = "standby promoted"
 )
 
-// FaultNames lists what the torture knows to do.
+// FaultNames lists all faults.
 func FaultNames() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// killServer ends PostgreSQL and measures how soon somebody is granted a claim again.
+// killServer ends PostgreSQL and measures how soon a claim is granted again.
 func (r *run) killServer(ctx context.Context, how syscall.Signal) error {
 	return r.alonely(func() error {
 		killed := r.history.now()
@@ -52,7 +52,7 @@ func (r *run) clockJumps(ctx context.Context, _ *node, random *rand.Rand) error 
 	return moment(ctx, random, time.Second)
 }
 
-// clockStep is how long before and after the second in which every process of the server reads the new time nobody asks it.
+// clockStep is how long before and after the second at which its processes read the new time no statement is sent.
 const clockStep = 60 * time.Millisecond
 
 // setClock sets the clock between two seconds, while nothing passes between the nodes and the database: two processes of it

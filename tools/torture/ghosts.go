@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// A newcomer whose first answer was lost has no cookie to ask again with, so the same key then comes from somebody the
-// box office takes for another one. A claim that had won all the same keeps its seats until its time is up. So does an earlier
-// try that arrives when a later one was refused. The keys of claims stand with the holds: whatever the torture was not told of,
-// it finds there.
+// A newcomer without the first answer has no cookie to ask again with, so the same key then comes from a visitor the
+// box office takes for another one. A claim that had won all the same keeps its seats until it expires. So does an earlier
+// try that arrives when a later one was refused. The keys of claims stand with the holds, and the answers with them.
 const ghostsSQL = `
 SELECT h.id::text, a.answer
   FROM hold h CROSS JOIN LATERAL json_array_elements(h.answers::json) AS a(answer)
@@ -28,7 +27,7 @@ const commitTime = int64(time.Minute)
 // ghostNumbers are the numbers of ghosts: higher than any client's.
 const ghostNumbers = 1_000_000
 
-// ghosts are claims that won and whose answer nobody got.
+// ghosts are claims that won, with no answer delivered.
 func (r *run) ghosts(ctx context.Context, operations []operation) (found []operation, err error) {
 	asked := map[string]*operation{}
 	var keys []string

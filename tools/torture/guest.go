@@ -11,7 +11,7 @@ import (
 
 const roomSlug = "torture"
 
-// Kinds of what somebody does in front of a waiting room.
+// Kinds of actions in front of a waiting room.
 const (
 	kindJoin   = "join"
 	kindEnter  = "enter"
@@ -91,12 +91,12 @@ SELECT format('%s people are inside, and there are %s slots', count(*), r.slots)
   FROM room r JOIN slot s ON s.room_id = r.id WHERE s.expires_at > clock_timestamp()
  GROUP BY r.id HAVING count(*) > r.slots
  UNION ALL
-SELECT format('somebody may stay inside for %s more without a word, and %s is the most, with a hold', s.expires_at - clock_timestamp(), e.most)
+SELECT format('a visitor may stay inside for %s more without a request, and %s is the most, with a hold', s.expires_at - clock_timestamp(), e.most)
   FROM room r JOIN slot s ON s.room_id = r.id,
        LATERAL (SELECT max(greatest(hold_length, payment_length, r.idle)) AS most FROM event WHERE room_id = r.id) e
  WHERE s.expires_at > clock_timestamp() + e.most + interval '1 second'`
 
-// checkRoom holds the books of the waiting room against its promises, and has somebody come who must be let in soon.
+// checkRoom holds the books of the waiting room against its promises, and has a new visitor join who must be let in soon.
 func (r *run) checkRoom(ctx context.Context) error {
 	err := r.within(ctx, func(conn *pgx.Conn) error {
 		found, err := texts(ctx, conn, roomSQL)
@@ -108,7 +108,7 @@ func (r *run) checkRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	last, joined := r.newClient(-2), false // who waits for their turn: numbers before theirs that nobody uses are called, too
+	last, joined := r.newClient(-2), false // waits for its turn: unused numbers before its own are called, too
 	last.scene = sceneRoom
 	so := r.becomes(ctx, func() bool {
 		joined = joined || last.joins(ctx)
@@ -119,7 +119,7 @@ func (r *run) checkRoom(ctx context.Context) error {
 		return false
 	})
 	if !so {
-		r.history.violated("waiting room", "nobody is let in %s after everything was healed, and nobody is inside but people who walked away", r.settings.patience)
+		r.history.violated("waiting room", "no visitor is let in %s after everything was healed, and only visitors who walked away are inside", r.settings.patience)
 	}
 	return ctx.Err()
 }

@@ -27,7 +27,7 @@ func (r *run) heal(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	for _, conn := range r.deadReaders {
-		_ = conn.Close() // nobody reads it
+		_ = conn.Close() // it is not read again
 	}
 	r.deadReaders = nil
 	r.mu.Unlock()
@@ -109,7 +109,7 @@ type truth struct {
 	states  string
 }
 
-// eye is a connection on which somebody looks at the truth, again and again.
+// eye is a connection that reads the database's state, again and again.
 type eye struct {
 	mu   sync.Mutex
 	conn *pgx.Conn
@@ -146,7 +146,7 @@ func (r *run) truth(ctx context.Context) (t truth, err error) {
 	return t, nil
 }
 
-// converge demands that every node's map and every socket come to show what the database says, with nobody helping.
+// converge demands that every node's map and every socket come to show the database's state, without a further request.
 func (r *run) converge(ctx context.Context) error {
 	began := time.Now()
 	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
@@ -155,7 +155,7 @@ func (r *run) converge(ctx context.Context) error {
 	if t, err := r.truth(ctx); err == nil && t.version < r.pictures.highest() {
 		r.history.violated("maps", "version %d was shown, and the database has %d: what was shown is gone", r.pictures.highest(), t.version)
 	}
-	last := r.newClient(r.settings.Clients) // of whom nobody hears by a bell
+	last := r.newClient(r.settings.Clients) // its change comes without a NOTIFY
 	for range 3 {
 		last.claim(ctx, last.pick(1))
 		last.leave()

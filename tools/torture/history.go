@@ -26,13 +26,13 @@ const (
 	sceneWait = "wait" // sold out, with a wait list
 )
 
-// operation is one thing somebody wanted, from the first time they asked until they had an answer.
+// operation is one request with its repetitions, from the first try to the answer.
 type operation struct {
 	client, node int // node is the one that answered
 	kind, key    string
 	scene        string // empty: in the hall
 	holder       string // who asked, as the torture calls them; another one for each visit
-	newcomer     bool   // nobody knew them yet
+	newcomer     bool   // without a session yet
 	wanted       int    // how many seats
 	asked        []int  // seats that were named
 	before       []int  // seats they knew to be theirs
@@ -40,7 +40,7 @@ type operation struct {
 	start, end  int64 // nanoseconds since 1970
 	least, most int64 // how far the database's clock was ahead meanwhile
 	tries       int
-	unknown     bool // nobody ever answered
+	unknown     bool // no answer ever came
 
 	status  int
 	code    string // of a refusal
@@ -54,8 +54,8 @@ type operation struct {
 
 func (o *operation) granted() bool { return o.status >= 200 && o.status < 300 }
 
-// late tells of a claim that was refused when it was asked again: an earlier try may be on its way yet, and win. Nothing keeps
-// the key of what won nothing. Whoever asked goes home, so that nobody relies on not having it.
+// late tells of a claim that was refused when it was asked again: an earlier try may be on its way yet, and win. A refused
+// claim's key is not stored. The client leaves after it, so that it does not rely on the refusal.
 func (o *operation) late() bool { return o.tries > 1 && !o.granted() }
 
 // history is all that clients did and were told, and what was wrong by itself.

@@ -71,7 +71,7 @@ func (r *run) verifyBooks(ctx context.Context, when string) error {
 	return nil
 }
 
-// lookShare is how many times as long as a look takes nobody looks again.
+// lookShare is the pause between two looks, as a multiple of the time that one takes.
 const lookShare = 4
 
 // lookOn looks at the books while the faults last. A look is heavy: none begins while something is measured.
@@ -102,7 +102,7 @@ func (r *run) steps() []func(context.Context) error {
 	switch {
 	case r.settings.Until == nil: // maps while the sockets are open, what takes long last
 		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeNodes}
-	case r.settings.provoke == nil: // whoever finds a bug soonest
+	case r.settings.provoke == nil: // the judge first that finds bugs soonest
 		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.converge, r.judgeNodes}
 	default: // what has to be waited for is where it is provoked
 		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.judgeNodes}

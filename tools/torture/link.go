@@ -90,7 +90,7 @@ func (l *link) recognize(b []byte) {
 	}
 }
 
-// commits tells whether somebody writes seats here: the statements of batches begin to be sent by name once they are
+// commits reports whether seats are written here: the statements of batches begin to be sent by name once they are
 // known, so it is the shape of the message that tells, not its words.
 func (l *link) commits(b []byte) bool {
 	return !l.bell.Load() && len(b) > 300

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,23 +26,22 @@ func main() {
 	}
 }
 
-// call is what a torture was asked for.
+// call is the flags of the command.
 type call struct {
 	Settings
 
-	asJSON               bool
-	page, source, record string // files and folders
-	mutants              bool
-	bugs                 []string
+	asJSON         bool
+	source, record string // files and folders
+	mutants        bool
+	bugs           []string
 }
 
 func (o *call) bind(fs *flag.FlagSet) {
 	fs.DurationVar(&o.For, "for", time.Minute, "for how `long` clients come while things break")
 	fs.IntVar(&o.Nodes, "nodes", 4, "how many `nodes` there are")
 	fs.IntVar(&o.Clients, "clients", 64, "how many `clients` come at once")
-	fs.Uint64Var(&o.Seed, "seed", uint64(time.Now().Unix()), "`number` from which every fault is drawn; the time if left out")
+	fs.Uint64Var(&o.Seed, "seed", uint64(time.Now().Unix()), "`number` from which every fault is drawn; default: the time")
 	fs.BoolVar(&o.asJSON, "json", false, "report in JSON")
-	fs.StringVar(&o.page, "html", "", "write the report as a page into this `file`, too")
 	fs.StringVar(&o.record, "record", "", "add a line about the run to the table in this `file`, such as docs/torture-record.md")
 	fs.BoolVar(&o.Bars, "bars", true, "recovery that takes longer than it may is a broken promise; false: only tell, on a machine that has other things to do")
 	fs.StringVar(&o.source, "source", ".", "`folder` with the source of usher, from which the nodes are built")
@@ -50,13 +50,13 @@ func (o *call) bind(fs *flag.FlagSet) {
 		o.bugs = append(o.bugs, name)
 		return nil
 	})
-	fs.Func("fault", "do only this `fault`, once for each: "+Known(), func(name string) error {
+	fs.Func("fault", "do only this `fault`, once for each: "+strings.Join(FaultNames(), ", "), func(name string) error {
 		o.Faults = append(o.Faults, name)
 		return nil
 	})
 }
 
-// torture breaks a box office of its own and says whether it kept its promises.
+// torture breaks a box office of its own and returns an error if it broke a promise.
 func torture(ctx context.Context, args []string) error {
 	o := &call{Settings: Settings{Scenes: Scenes()}}
 	fs := flag.NewFlagSet("torture", flag.ContinueOnError)
@@ -80,9 +80,6 @@ func torture(ctx context.Context, args []string) error {
 	}
 	if err := write(os.Stdout); err != nil {
 		return err
-	}
-	if o.page != "" {
-		err = writePage(o.page, report)
 	}
 	if o.record != "" {
 		err = errors.Join(err, report.Record(o.record, time.Now()))
@@ -139,12 +136,4 @@ func build(ctx context.Context, source, out string) error {
 		return fmt.Errorf("build usher: %w\n%s", err, said)
 	}
 	return nil
-}
-
-func writePage(file string, r *Report) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.HTML(f), f.Close())
 }

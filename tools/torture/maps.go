@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// seen is a version of the map that somebody saw.
+// seen is a version of the map that a client saw.
 type seen struct {
 	epoch   uint32
 	version uint64

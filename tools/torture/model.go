@@ -9,7 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// owned is one seat: whose it is, until when others must leave it alone, and the order it was sold to.
+// owned is one seat: its owner, until when it is protected, and whether it is sold.
 type owned struct {
 	by    string
 	until int64
@@ -23,7 +23,7 @@ const (
 	extends        // it is theirs, and stays so longer
 	sells          // it is theirs, and now the order's
 	returns        // it is the order's, and now free
-	refused        // it is somebody else's, whose time is not up
+	refused        // it is another's, and not expired
 	has            // it is theirs
 	hasNot         // it is not theirs
 )

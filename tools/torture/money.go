@@ -22,7 +22,7 @@ SELECT DISTINCT p.reference FROM payment p
   LEFT JOIN inbox n ON n.payment_id = p.id AND n.done_at IS NULL
  WHERE i.id IS NOT NULL OR n.payment_id IS NOT NULL`
 
-// What is meant and does not happen, for whoever has to find out why.
+// What should happen to payments and does not, to find out why.
 const stuckSQL = `
 SELECT format('%s of a payment that is %s: %s tries, the last one at %s, the next one at %s, %s', i.step, p.state, i.tries, i.tried_at, i.next_try, i.error)
   FROM intention i JOIN payment p ON p.id = i.payment_id WHERE i.done_at IS NULL LIMIT 5`
@@ -83,7 +83,7 @@ SELECT coalesce((SELECT paid FROM orders o WHERE o.id = p.order_id), 0),
   FROM payment p WHERE p.id::text = $1`
 
 // checkMoney holds the bank's books against ours: each cent that was taken is in an order or went back, money is taken once
-// and only for seats that were sold, and the bank keeps nothing for nobody.
+// and only for seats that were sold, and the bank keeps no promised money without an order.
 func (r *run) checkMoney(ctx context.Context) error {
 	return r.within(ctx, func(conn *pgx.Conn) error {
 		for _, s := range r.bank.Sessions() {
@@ -108,13 +108,13 @@ func oneCent(ctx context.Context, conn *pgx.Conn, s *standin.Session) (wrong str
 	err = conn.QueryRow(ctx, moneySQL, s.Payment).Scan(&paid, &ordered, &back, &done)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return "nobody here knows of it, and it stands " + s.Intent, nil
+		return "no payment knows it, and its state is " + s.Intent, nil
 	case err != nil:
 		return "", err
 	case s.Captured != paid+back || s.Refunded != back || back != done:
 		return fmt.Sprintf("it took %d and gave back %d; the order has %d of it, refunds are %d, of which %d are done", s.Captured, s.Refunded, paid, back, done), nil
 	case s.Intent == "requires_capture":
-		return fmt.Sprintf("it keeps %d for nobody", s.Amount), nil
+		return fmt.Sprintf("it keeps %d without an order", s.Amount), nil
 	case s.Captures > 1:
 		return fmt.Sprintf("%d was taken %d times", s.Amount, s.Captures), nil
 	case s.Captures > 0 && !ordered && !s.ByItself:

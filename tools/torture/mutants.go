@@ -33,13 +33,13 @@ var Mutants = []Mutant{
 	{Bug: "versions with gaps", About: "a version is left out", nodes: 1, provoke: claimOne},
 	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", provoke: missBell, hold: time.Minute},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
-	{Bug: "lapse by node clock", About: "a node whose clock is a second ahead decides that time is up", nodes: 1, provoke: claimAtOnce, hold: time.Second},
+	{Bug: "lapse by node clock", About: "a node with a clock that is a second ahead decides that time is up", nodes: 1, provoke: claimAtOnce, hold: time.Second},
 	{Bug: "epoch ignored", About: "every run of the database has the same name", nodes: 1, provoke: lookAtOnce},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free", nodes: 1},
-	{Bug: "time up means nothing", About: "a seat whose time is up is refused", nodes: 1, provoke: claimLapsed, hold: time.Second},
-	{Bug: "limit ignored", About: "somebody holds more seats than one may", nodes: 1},
+	{Bug: "time up means nothing", About: "an expired seat is refused", nodes: 1, provoke: claimLapsed, hold: time.Second},
+	{Bug: "limit ignored", About: "a visitor holds more seats than the limit", nodes: 1},
 	{Bug: "more seats reset the clock", About: "a seat more gives all of them the whole time again", nodes: 1},
-	{Bug: "lost answer believed", About: "a batch whose answer was lost is taken for committed", provoke: stopWrites, nodes: 1, hold: time.Minute},
+	{Bug: "lost answer believed", About: "a batch without an answer is taken for committed", provoke: stopWrites, nodes: 1, hold: time.Minute},
 	{Bug: "session forgotten", About: "a session is only in the memory of its node"},
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone", nodes: 1},
 	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, provoke: payLate, nodes: 1, hold: time.Second},
@@ -83,7 +83,7 @@ func (m MutantResult) String() string {
 // mostRounds is after how many tries a bug counts as not caught.
 const mostRounds = 12
 
-// Plant tortures nodes that have a bug until somebody notices.
+// Plant tortures nodes that have a bug until a judge notices.
 func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantResult, error) {
 	result := MutantResult{Bug: m.Bug, About: m.About}
 	began := time.Now()
@@ -122,7 +122,7 @@ func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantRes
 const atOnce = 3
 
 // PlantAll plants bugs, some at the same time: each in nodes and a database of its own. Those that take the server away
-// come last, one after the other, so that they take it from nobody else.
+// come last, one after the other, so that they disturb no other.
 func PlantAll(ctx context.Context, server *Server, s Settings, list []Mutant, tell func(MutantResult)) ([]MutantResult, error) {
 	s.For, s.Nodes, s.Clients, s.Watchers, s.Rest, s.Look, s.Think = 1500*time.Millisecond, 2, 8, 2, 200*time.Millisecond, 100*time.Millisecond, 10*time.Millisecond
 	all := make([]MutantResult, len(list))

@@ -34,7 +34,7 @@ type node struct {
 	starts int
 	meant  bool  // it was told to end
 	opened bool  // it answered since it was started: from then on nothing but a signal may end it
-	badly  error // how it ended, when nobody had told it to
+	badly  error // how it ended without being told to
 }
 
 // newNode sets the proxies up. start starts the process.
@@ -128,9 +128,9 @@ func (n *node) reach() (net.Conn, error) {
 
 var errClosed = errors.New("the node does not listen")
 
-var errEnded = errors.New("nobody had told it to")
+var errEnded = errors.New("it was not told to")
 
-// running tells whether there is a process. The caller holds n.mu.
+// running reports whether there is a process. The caller holds n.mu.
 func (n *node) running() bool {
 	if n.cmd == nil {
 		return false

@@ -16,7 +16,7 @@ const (
 	kindStop    = "stop"    // give a payment up
 )
 
-// pays is one evening of somebody who pays by card: at once, and the bank tells of it or they come back by themselves;
+// pays is one evening of a visitor who pays by card: at once, and the bank tells of it or they come back by themselves;
 // after they had given it up; or never.
 func (c *client) pays(ctx context.Context) {
 	c.leave()
@@ -81,7 +81,7 @@ func (c *client) fate() string {
 	return []string{"gives up", "gives up, and it was taken", "is too late", "never pays", "comes back", "comes back", "pays", "pays", "pays", "pays"}[c.random.IntN(10)]
 }
 
-// loses waits until the time for paying is over and has somebody else take the seats; false if that did not come to be.
+// loses waits until the time for paying is over and has another client take the seats; false if that failed.
 func (c *client) loses(ctx context.Context) bool {
 	other := c.run.newClient(c.number)
 	other.scene, other.visit = c.scene, c.visit+1_000_000
@@ -128,7 +128,7 @@ func (c *client) stands(ctx context.Context, code, state string) bool {
 	return false
 }
 
-// told is the bank that tells of a payment until somebody says that it arrived.
+// told is the bank that sends its event about a payment until it is acknowledged.
 func (c *client) told(ctx context.Context, session string) {
 	body := c.run.bank.Event(session, "checkout.session.completed")
 	for range mostTries {

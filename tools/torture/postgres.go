@@ -40,7 +40,7 @@ type Server struct {
 	home    string // of this one's data: another one after each failover
 	socket  string
 	gone    string // the logs of those before it
-	away    bool   // nobody leads to it at this moment
+	away    bool   // unreachable at this moment
 	copies  int
 }
 
@@ -49,7 +49,7 @@ var hostOf = regexp.MustCompile(`host='([^']*)'`)
 // StartServer starts a PostgreSQL in a folder of its own.
 func StartServer(ctx context.Context) (*Server, error) { return startServer(ctx, false) }
 
-// StartFragileServer starts one whose disk can be filled and whose clock can be set, as far as this machine lets us.
+// StartFragileServer starts one with a disk that can be filled and a clock that can be set, as far as this machine lets us.
 func StartFragileServer(ctx context.Context) (*Server, error) { return startServer(ctx, true) }
 
 func startServer(ctx context.Context, fragile bool) (_ *Server, err error) {
@@ -113,11 +113,11 @@ const (
 )
 
 // start starts a server on the data in a folder. What was committed without waiting for the disk would be written late: so it
-// is lost for sure when the server is killed, and nobody may rely on it.
+// is lost for sure when the server is killed, and no promise may rely on it.
 func (s *Server) start(ctx context.Context, home string) (*postgres.Server, error) {
 	settings := []string{"log_line_prefix=" + prefix, "max_connections=400", "shared_buffers=64MB", "max_wal_size=512MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB"}
 	if s.clock == "" {
-		settings = append(settings, "deadlock_timeout=100ms") // each look is an alarm, in which processes whose clock is set break easily
+		settings = append(settings, "deadlock_timeout=100ms") // each look is an alarm, in which processes with a set clock break easily
 	}
 	return postgres.StartIn(ctx, s.env, home, slog.New(slog.NewTextHandler(io.Discard, nil)), settings...)
 }
@@ -130,7 +130,7 @@ func socketOf(p *postgres.Server) (string, error) {
 	return filepath.Join(found[1], ".s.PGSQL.5432"), nil
 }
 
-var errAway = errors.New("nobody leads there now")
+var errAway = errors.New("unreachable now")
 
 func (s *Server) dial() (net.Conn, error) {
 	s.mu.Lock()
@@ -221,8 +221,8 @@ const (
 	lineStands  = 7
 )
 
-// postmaster is the server's first process, and whether it accepts connections, by the file in which it says so. Who would
-// rather try costs it a process each time, and learns it later.
+// postmaster is the server's first process, and whether it accepts connections, by the file in which it says so. A
+// connection would cost it a process each time, and tell it later.
 func (s *Server) postmaster() (pid int, accepts bool, err error) {
 	s.mu.Lock()
 	beside, home := filepath.Dir(s.socket), s.home

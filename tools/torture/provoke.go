@@ -23,29 +23,29 @@ func (c *client) only(node int) *client {
 	return c
 }
 
-// somebody is a client whom nobody knows yet.
-func (r *run) somebody() *client { return r.newClient(int(r.came.Add(1)) - 1) }
+// stranger is a client without a session.
+func (r *run) stranger() *client { return r.newClient(int(r.came.Add(1)) - 1) }
 
-// lapses has somebody claim a seat and do nothing until others may have it.
+// lapses has a stranger claim a seat and lets the hold expire.
 func (r *run) lapses(ctx context.Context, idx int) *client {
-	c := r.somebody()
+	c := r.stranger()
 	c.claim(ctx, []int{idx})
-	_ = seats.Sleep(ctx, r.settings.Hold+300*time.Millisecond) // whoever comes next asks ctx
+	_ = seats.Sleep(ctx, r.settings.Hold+300*time.Millisecond) // the next call checks ctx
 	return c
 }
 
-// claimLapsed has somebody claim a seat whose time is up.
+// claimLapsed has a stranger claim an expired seat.
 func claimLapsed(ctx context.Context, r *run) error {
-	next := r.somebody()
+	next := r.stranger()
 	next.claim(ctx, []int{50}) // a stranger may be refused from memory, which may be a moment behind
 	r.lapses(ctx, 10)
 	next.claim(ctx, []int{10})
 	return ctx.Err()
 }
 
-// orderLate has somebody order what is another one's by then.
+// orderLate orders seats that another client holds by then.
 func orderLate(ctx context.Context, r *run) error {
-	late, next := r.lapses(ctx, 11), r.somebody()
+	late, next := r.lapses(ctx, 11), r.stranger()
 	for range 50 {
 		if next.claim(ctx, []int{11}); len(next.seats) > 0 || !late.rest(ctx, 100*time.Millisecond) {
 			break
@@ -55,18 +55,18 @@ func orderLate(ctx context.Context, r *run) error {
 	return ctx.Err()
 }
 
-// claimAtOnce has somebody claim what somebody else claimed a moment before, some times.
+// claimAtOnce has strangers claim seats that others claimed a moment before.
 func claimAtOnce(ctx context.Context, r *run) error {
 	for i := range 5 {
-		r.somebody().claim(ctx, []int{12 + i})
-		r.somebody().claim(ctx, []int{12 + i})
+		r.stranger().claim(ctx, []int{12 + i})
+		r.stranger().claim(ctx, []int{12 + i})
 	}
 	return ctx.Err()
 }
 
-// askTwice has somebody ask twice with one key, at two nodes. There is one answer.
+// askTwice asks twice with one key, at two nodes. There is one answer.
 func askTwice(ctx context.Context, r *run) error {
-	c := r.somebody()
+	c := r.stranger()
 	c.claim(ctx, []int{51})
 	first := operation{kind: kindArea, wanted: 1, holder: c.holder(), key: c.key()}
 	again := first
@@ -81,14 +81,14 @@ func askTwice(ctx context.Context, r *run) error {
 
 // claimOne has one seat claimed.
 func claimOne(ctx context.Context, r *run) error {
-	r.somebody().claim(ctx, []int{39})
+	r.stranger().claim(ctx, []int{39})
 	return ctx.Err()
 }
 
-// stopWrites has what a node writes cut off before it arrives, some times: it has locked the seats and is about to. Then
-// somebody looks what they have.
+// stopWrites cuts off what a node writes before it arrives, some times: it has locked the seats and is about to. Then
+// the client asks for its hold.
 func stopWrites(ctx context.Context, r *run) error {
-	c, db := r.somebody().only(0), r.nodes[0].db
+	c, db := r.stranger().only(0), r.nodes[0].db
 	c.claim(ctx, []int{33}) // who is known locks seats first
 	for i := range 3 {
 		var claim sync.WaitGroup
@@ -106,8 +106,8 @@ func stopWrites(ctx context.Context, r *run) error {
 	return ctx.Err()
 }
 
-// crossLocks has two nodes claim the same three seats while somebody keeps the one in the middle locked, on new connections
-// each time. Who met the first one then waits for the last, and the other way round.
+// crossLocks has two nodes claim the same three seats while the one in the middle is locked, on new connections
+// each time. The one that locked the first seat then waits for the last, and the other way round.
 func crossLocks(ctx context.Context, r *run) error {
 	people := r.oneAtEach(ctx, 52)
 	for range 16 {
@@ -130,10 +130,10 @@ func claimTogether(ctx context.Context, r *run) error {
 	return r.race(ctx, r.oneAtEach(ctx, 54), 3, []int{3})
 }
 
-// oneAtEach is somebody at each of two nodes who is known there, with a seat: who is known locks seats first.
+// oneAtEach is a client at each of two nodes, with a seat: a claim with a session locks seats first.
 func (r *run) oneAtEach(ctx context.Context, seat int) (people []*client) {
 	for i := range 2 {
-		c := r.somebody().only(i)
+		c := r.stranger().only(i)
 		c.claim(ctx, []int{seat + i})
 		people = append(people, c)
 	}
@@ -181,8 +181,8 @@ func (r *run) awaitLocks(ctx context.Context, people int) {
 
 // missBell cuts a node's connection for news when it has not read yet what another node sold, and sees whether it finds out.
 func missBell(ctx context.Context, r *run) error {
-	buyer, deaf := r.somebody().only(0), r.nodes[1]
-	r.somebody().only(1).lookAtMap(ctx)
+	buyer, deaf := r.stranger().only(0), r.nodes[1]
+	r.stranger().only(1).lookAtMap(ctx)
 	buyer.claim(ctx, []int{20})
 	r.rights(ctx, deaf) // whatever it was that it heard
 	deaf.db.stalled.Store(true)
@@ -200,10 +200,10 @@ func lookAtOnce(ctx context.Context, r *run) error {
 	return ctx.Err()
 }
 
-// killAfterOrders kills the database when somebody has just been told that they bought something, and nobody rang since: a
+// killAfterOrders kills the database when buyers have just been told of their orders, and no NOTIFY was sent since: a
 // ring is a transaction that waits for the disk.
 func killAfterOrders(ctx context.Context, r *run) error {
-	buyers := []*client{r.somebody(), r.somebody(), r.somebody()}
+	buyers := []*client{r.stranger(), r.stranger(), r.stranger()}
 	for i, c := range buyers {
 		c.claim(ctx, []int{30 + i})
 	}
@@ -216,15 +216,15 @@ func killAfterOrders(ctx context.Context, r *run) error {
 	return r.server.die(ctx, syscall.SIGKILL)
 }
 
-// payLate has a bank take money for seats that somebody else has by then.
+// payLate has a bank take money for seats that another client has by then.
 func payLate(ctx context.Context, r *run) error { return r.oneOfScene(ctx, scenePaid, "is too late") }
 
-// walkAway has somebody come into a waiting room and say no more.
+// walkAway has a visitor enter a waiting room and send nothing more.
 func walkAway(ctx context.Context, r *run) error { return r.oneOfScene(ctx, sceneRoom, "walks away") }
 
 // killWhenTold kills a node when it has just said that it heard of a payment that was given up.
 func killWhenTold(ctx context.Context, r *run) error {
-	c := r.somebody().only(0)
+	c := r.stranger().only(0)
 	c.scene, c.story = scenePaid, "gives up, and it was taken"
 	c.pays(ctx)
 	r.nodes[0].kill()
@@ -242,7 +242,7 @@ func everyProvocation(ctx context.Context, r *run) (err error) {
 }
 
 func (r *run) oneOfScene(ctx context.Context, scene, story string) error {
-	c := r.somebody()
+	c := r.stranger()
 	c.scene, c.story = scene, story
 	map[string]func(context.Context){scenePaid: c.pays, sceneRoom: c.queues}[scene](ctx)
 	return ctx.Err()

@@ -58,7 +58,7 @@ func (p *proxy) accept() {
 func (p *proxy) join(near net.Conn) {
 	far, err := p.dial()
 	if err != nil {
-		_ = near.Close() // as if nobody listened
+		_ = near.Close() // as if the port were closed
 		return
 	}
 	l := &link{proxy: p, near: near, far: far}
@@ -138,6 +138,6 @@ func (p *proxy) close() {
 	p.mu.Lock()
 	p.gone = true
 	p.mu.Unlock()
-	_ = p.listener.Close() // nobody comes any more
+	_ = p.listener.Close() // no connection comes any more
 	p.cutAll()
 }

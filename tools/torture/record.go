@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/rush"
 )
 
-// recordHead is the table at whose end a run is written down.
+// recordHead is the head of the table that a run is added to.
 const recordHead = "| day | seed | nodes, clients, time | operations | faults | snapshots | bugs caught | violations |"
 
 // Record writes the run into the table of a file such as docs/torture-record.md, as its last line.
@@ -31,7 +31,7 @@ func (p *Report) Record(file string, day time.Time) error {
 	return errors.Join(os.WriteFile(next, []byte(whole), 0o644), os.Rename(next, file)) // everybody may read it
 }
 
-// endOfTable is where the lines of a table end at whose first the text begins.
+// endOfTable is where the lines of the table end that the text begins with.
 func endOfTable(text string) (end int) {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "|") {

@@ -39,7 +39,7 @@ type Figure struct {
 // figures collects them, and when claims were granted.
 type figures struct {
 	granted atomic.Int64 // when the last claim was granted, by our clock
-	refused atomic.Int64 // when somebody last got no answer, or "unavailable"
+	refused atomic.Int64 // when a client last got no answer, or "unavailable"
 
 	mu    sync.Mutex
 	times map[string][]time.Duration
@@ -113,7 +113,7 @@ func (r *run) calm(ctx context.Context) bool {
 
 const calmTime = 15 * time.Second
 
-// shown tells whether every socket shows the truth, or what came after it.
+// shown reports whether every socket shows the truth, or what came after it.
 func (r *run) shown(t *truth) bool {
 	for _, w := range r.watchers {
 		if epoch, version, _ := w.now(); epoch != t.epoch || version < t.version {
@@ -162,7 +162,7 @@ func (r *run) awaitSockets(ctx context.Context, since int64) bool {
 	return err == nil && ctx.Err() == nil
 }
 
-// others is a time in which one node is away. Whoever is at another one is to notice nothing.
+// others is a time in which one node is away. Clients of the others must notice nothing.
 type others struct {
 	away int
 	from int64
@@ -172,7 +172,7 @@ type others struct {
 func (r *run) disturbed(node int, started int64, what string) {
 	r.figures.refused.Store(r.history.now())
 	if o := r.alone.Load(); o != nil && o.away != node && started > o.from {
-		r.history.violated("nodes", "node %d was away, and somebody at node %d noticed: %s", o.away, node, what)
+		r.history.violated("nodes", "node %d was away, and a client of node %d noticed: %s", o.away, node, what)
 	}
 }
 

@@ -54,7 +54,7 @@ func (r *run) report(took time.Duration) *Report {
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
 		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
 		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone,
-		Command: fmt.Sprintf("usher torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
+		Command: fmt.Sprintf("bin/torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
 	}
 	for _, o := range r.history.all() {
 		p.Operations++
@@ -97,7 +97,7 @@ func (f *Figure) bar() string {
 
 func round(x float64) float64 { return math.Round(x*10) / 10 }
 
-// Failed tells whether something was that must not be, or a planted bug was not caught.
+// Failed reports whether something was that must not be, or a planted bug was not caught.
 func (p *Report) Failed() bool {
 	return len(p.Violations) > 0 || p.Rolling != nil && p.Rolling.Failed(p.bars) || slices.ContainsFunc(p.Mutants, func(m MutantResult) bool { return !m.Caught })
 }
@@ -117,7 +117,7 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%9d operations: %d granted, %d refused, %d never answered", p.Operations, p.Granted, p.Refused, p.Unknown)
 	t.line("%9s of them %d at the bank, %d in front of a waiting room, %d in a wait list; %d looks at maps", "", p.Scenes[scenePaid], p.Scenes[sceneRoom], p.Scenes[sceneWait], p.ByKind[kindMap])
 	t.line("%9.0f operations in a second", p.PerSecond())
-	t.line("%9d times somebody asked again because no answer came", p.Retries)
+	t.line("%9d times a client asked again because no answer came", p.Retries)
 	t.line("%9d faults of %d kinds; %d answers to a COMMIT and %d writes were lost on the way", p.Faults, len(p.ByFault), p.LostCommit, p.Stopped)
 	for _, name := range FaultNames() {
 		if n := p.ByFault[name]; n > 0 {

@@ -24,7 +24,7 @@ type Rolling struct {
 	Orders   int      `json:"orders"`
 	Errors   int      `json:"errors"`   // requests without a proper answer, asked again with their key for ten seconds
 	Untrue   int      `json:"untrue"`   // answers that were not true
-	Oversold int      `json:"oversold"` // grants of a seat that somebody else had
+	Oversold int      `json:"oversold"` // grants of a seat that another visitor had
 	Sockets  int      `json:"sockets"`
 	Came     int      `json:"came_back"`      // sockets that ended with their node and were open again at another
 	Worst    float64  `json:"worst_ms"`       // from the end of a socket to the first frame of the next
@@ -42,8 +42,8 @@ const (
 	socketsBack    = 5 * time.Second
 )
 
-// Roll restarts each of three nodes, as for a new version, under the crowd of usher rush that orders what it gets. Who gets no
-// answer asks again with the same key: nobody may see an error, and sockets come back soon, not all at once.
+// Roll restarts each of three nodes, as for a new version, under the crowd of usher rush that orders what it gets. A client without an
+// answer asks again with the same key: no client may see an error, and sockets come back soon, not all at once.
 func Roll(ctx context.Context, server *Server, s Settings) (*Rolling, error) {
 	s.Nodes, s.Watchers, s.Clients, s.Scenes, s.none, s.Faults = rollingNodes, rollingSockets, 1, nil, true, nil
 	r, err := open(ctx, server, s)
@@ -109,7 +109,7 @@ func (r *run) openRush(ctx context.Context) error {
 	})
 }
 
-// anyNode leads to one node after the other, as a reverse proxy without sticky sessions does: to the next one where nobody
+// anyNode leads to one node after the other, as a reverse proxy without sticky sessions does: to the next one if none
 // listens.
 func (r *run) anyNode() func() (net.Conn, error) {
 	var turn atomic.Int64
@@ -160,7 +160,7 @@ func (r *run) rolled(began time.Time) *Rolling {
 	return roll
 }
 
-// Failed tells whether somebody saw an error, or sockets came back late or all at once.
+// Failed reports whether a client saw an error, or sockets came back late or all at once.
 func (r *Rolling) Failed(bars bool) bool {
 	return r.Errors+r.Untrue+r.Oversold > 0 || bars && (r.Came < r.Sockets || r.Worst > float64(socketsBack.Milliseconds()) || r.Most > r.Sockets/3)
 }

@@ -38,7 +38,7 @@ type Settings struct {
 
 	provoke  func(context.Context, *run) error // who comes, instead of a crowd
 	none     bool                              // no faults at all
-	tries    int                               // how often somebody asks again
+	tries    int                               // how often a client asks again
 	patience time.Duration                     // in which a node must be ready
 	right    time.Duration                     // in which every map must be right again; of a good build only slow machines need much
 }
@@ -147,7 +147,7 @@ func open(ctx context.Context, server *Server, s Settings) (*run, error) {
 	return r, nil
 }
 
-// addNodes adds nodes that do not run yet, a bank if somebody is to pay, and pages that look at a map.
+// addNodes adds nodes that do not run yet, a bank if clients are to pay, and pages that look at a map.
 func (r *run) addNodes(context.Context) error {
 	s := &r.settings
 	env := s.Env

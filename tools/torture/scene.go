@@ -103,7 +103,7 @@ func (c *client) takesPlaces(ctx context.Context, n int) bool {
 	return o.granted() && !o.unknown
 }
 
-// form is what somebody fills in who orders what they hold.
+// form is the order form of a client for what it holds.
 func (c *client) form(method string) map[string]any {
 	labels := make([]string, len(c.seats))
 	for i, idx := range c.seats {
@@ -146,7 +146,7 @@ func (c *client) givesBack(ctx context.Context, i int) {
 	}
 }
 
-// rest is a moment in which somebody does nothing; false if they are to go home.
+// rest is a pause; false if the client is to go home.
 func (c *client) rest(ctx context.Context, most time.Duration) bool {
 	timer := time.NewTimer(most/4 + time.Duration(c.random.Int64N(int64(most))))
 	defer timer.Stop()

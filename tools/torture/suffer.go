@@ -59,7 +59,7 @@ func (r *run) crowdAndHarm(ctx context.Context) error {
 	return errors.Join(failed, healed)
 }
 
-// enough tells whether what was waited for was seen.
+// enough reports whether what was waited for was seen.
 func (r *run) enough() bool {
 	return r.settings.Until != nil && r.settings.Until(r.history.violations())
 }

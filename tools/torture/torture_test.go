@@ -63,7 +63,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	}
 }
 
-func TestWhatBringsBugsToLightFindsNoneInAGoodBuild(t *testing.T) {
+func TestProvocations_FindNothingInAGoodBuild(t *testing.T) {
 	t.Parallel()
 	server, s := short(t)
 	s.none, s.provoke, s.Hold, s.Scenes = true, everyProvocation, time.Second, Scenes()

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Kinds of what somebody does in a wait list.
+// Kinds of actions in a waitlist.
 const (
 	kindWait    = "wait"    // enter it
 	kindConfirm = "confirm" // that they read the mail
@@ -19,7 +19,7 @@ const (
 	kindQuit    = "quit"
 )
 
-// waits is one evening of somebody who wants what is sold out: they wait, are offered places, take them or let them go. Who
+// waits is one evening of a visitor who wants what is sold out: they wait, are offered places, take them or let them go. Who
 // has bought gives it back now and then, so that there is something to offer.
 func (c *client) waits(ctx context.Context) {
 	c.leave()
@@ -46,7 +46,7 @@ func (c *client) waits(ctx context.Context) {
 	c.answers(ctx, code)
 }
 
-// answers waits for an offer, and answers it. Nobody leaves their place in the list behind: an offer lasts minutes.
+// answers waits for an offer, and answers it. No entry is left behind in the list: an offer lasts minutes.
 func (c *client) answers(ctx context.Context, code string) {
 	for range 12 + c.random.IntN(12) {
 		_, a := c.does(ctx, kindPlace, http.MethodGet, "/waitlist/"+code, nil)

@@ -118,7 +118,7 @@ func (r *run) deadReader(n *node) {
 	defer r.mu.Unlock()
 	r.deadReaders = append(r.deadReaders, conn)
 	if len(r.deadReaders) > mostDead {
-		_ = r.deadReaders[0].Close() // nobody reads it
+		_ = r.deadReaders[0].Close() // it is not read again
 		r.deadReaders = r.deadReaders[1:]
 	}
 }
