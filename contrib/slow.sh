@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A thousand connections that send a header, a body, or read an answer as slowly as they can (slowhttptest), while somebody
+# A thousand connections that send a header, a body, or read an answer as slowly as they can (slowhttptest), while a visitor
 # looks at a page 400 times, each on a connection of its own. usher runs already, with --sockets-per-address as it comes.
 #   contrib/slow.sh http://localhost:8080/events/seagull [seconds of each kind]
 set -euo pipefail

@@ -1,5 +1,5 @@
 // The time of the box office, as well as a page knows it. What counts down does so by this clock: it goes on as the machine's
-// does that nobody sets, and is asked for anew when the machine slept.
+// does without being set, and is asked for anew after the machine slept.
 
 const READINGS = 8, LEAP = 500 // ms by which a clock of this machine jumps when it slept or was set
 export const LATE = 4000 // ms without a sign of life after which a page may be behind

@@ -5,7 +5,7 @@ import {start as startMap} from 'usher/desk_map'
 import {$, $$, data} from 'usher/page'
 
 const SILENCE = 25000 // ms without a word after which the desk is behind; the feed says something each 10 s
-const REST = 30000 // ms a page that nobody looks at keeps its feed: browsers have few connections
+const REST = 30000 // ms a hidden page keeps its feed: browsers have few connections
 const AGAIN = 1000
 
 const state = $('[data-feed-state]')
@@ -81,7 +81,7 @@ const wordsOf = at => at.ariaLabel || at.textContent.replace(/\d+/g, '').trim()
 
 addEventListener('pointerup', () => setTimeout(() => { for (const [id, html] of waiting) replace(id, html) }))
 
-// A page that nobody looks at lets its feed go after a while.
+// A hidden page lets its feed go after a while.
 document.addEventListener('visibilitychange', () => {
   clearTimeout(resting)
   if (document.hidden) {
@@ -112,7 +112,7 @@ function pauseButton() {
   if (still) tell('paused')
 }
 
-// A form that is sent says so, so that nobody presses it twice.
+// A form that is sent says so, so that it is not pressed twice.
 document.addEventListener('submit', event => event.target.querySelector('button')?.setAttribute('aria-busy', 'true'))
 
 document.body.classList.add('scripted')

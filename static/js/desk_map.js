@@ -9,13 +9,13 @@ import {Painter, packed} from 'usher/paint'
 import {Stage} from 'usher/stage'
 
 const MOUSE = 8, STEPS = 6
-const SKIP = 1000 // ms without a change, while the sale is played, that nobody has to watch
+const SKIP = 1000 // ms without a change that a replay skips
 const FREE = 0, HELD = 1, SOLD = 2, BLOCKED = 3
 const STATES = ['free', 'held', 'sold', 'blocked']
 const SHAPES = ['sold', 'held', 'free', 'sold'] // of Painter: a small dot, a ring, a disc
 
 const frame = $('#live-map #map'), stage = frame && new Stage(frame)
-const nobody = {has: () => false, ghost: () => false, seats: new Map(), asked: new Map()}
+const none = {has: () => false, ghost: () => false, seats: new Map(), asked: new Map()}
 let house, view, by = 'state'
 let replay, playing, shown = live // what is looked at: the sale as it is, or as it was
 
@@ -218,5 +218,5 @@ export async function start() {
   view = stage.view
   listen()
   legend()
-  stage.show(new Heat(stage.canvas, house, nobody, live, numberOf))
+  stage.show(new Heat(stage.canvas, house, none, live, numberOf))
 }

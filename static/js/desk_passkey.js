@@ -34,7 +34,7 @@ const create = async form => {
   }})
 }
 
-// use asks for a passkey and shows it at path: to sign in, or to confirm who somebody is.
+// use asks for a passkey and shows it at path: to sign in, or as a proof before a change.
 const use = async (form, path) => {
   const {publicKey: o} = await post('/desk/session/options', {})
   const used = await navigator.credentials.get({publicKey: {...o, challenge: bytes(o.challenge), allowCredentials: named(o.allowCredentials)}})

@@ -1,4 +1,4 @@
-// The page of the door: reads codes with the camera, judges them here while nobody can be asked, and sends them later.
+// The page of the door: reads codes with the camera, checks them here while the server cannot be reached, and sends them later.
 
 import {$, counted, data, key} from 'usher/page'
 
@@ -9,7 +9,7 @@ const at = scan => `${store} ${scan.key}` // each by itself: another tab keeps i
 const waiting = () => Object.keys(localStorage).filter(k => k.startsWith(`${store} `)).map(k => JSON.parse(localStorage.getItem(k))).sort((a, b) => a.at - b.at)
 for (const scan of JSON.parse(localStorage.getItem(store) || '[]')) localStorage.setItem(at(scan), JSON.stringify(scan)) // as they were kept before
 localStorage.removeItem(store)
-let known = new Map() // tickets by id, as of the last time somebody could be asked
+let known = new Map() // tickets by id, as of the last answer of the server
 const here = new Map() // what to say of a ticket that this page let in
 
 form.elements.place.value ||= localStorage.getItem('usher-place') || ''
@@ -55,7 +55,7 @@ function idOf(b) {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-// since says when and where somebody went in, as the server does.
+// since says when and where the ticket was used, as the server does.
 function since(at, place) {
   const when = new Date(at), day = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'long'}).format(when)
   return `Somebody went in with this ticket on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
@@ -178,7 +178,7 @@ for (const scan of waiting()) {
   const b = bytes(scan.code)
   if (b) here.set(idOf(b), since(scan.at, scan.place))
 }
-// lasting keeps this page for a reload while nobody can be asked.
+// lasting keeps this page for a reload without the server.
 async function lasting() {
   await navigator.serviceWorker.register('/door/worker.js')
   const loaded = performance.getEntriesByType('resource').map(e => e.name).filter(name => name.includes('/static/'))

@@ -124,7 +124,7 @@ async function sent(plan, body) {
   say(`Saved as version ${version}.`)
 }
 
-// ask says that somebody else saved the plan meanwhile, and what can be done.
+// ask says that another member saved the plan meanwhile, and what can be done.
 function ask({message, fields}) {
   $('.newer .what').textContent = message
   $('dialog.newer').dataset.newest = fields.newest

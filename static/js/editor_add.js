@@ -1,5 +1,5 @@
-// The panel of a tool: what the next thing will be, and a button that adds it in the middle of the picture, for whoever
-// draws without a pointer.
+// The panel of a tool: what the next thing will be, and a button that adds it in the middle of the picture, to
+// draw without a pointer.
 
 import {makeArea, makeRows, makeShape, makeTable} from 'usher/editor_make'
 import {KEY} from 'usher/editor_model'

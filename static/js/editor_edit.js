@@ -5,7 +5,7 @@ import {KEY, alive, assign, index, labelOf, mapParts, mapSeats, mapSections, map
 import {boxOf, corners, line, lineOf, middle, mover, pointsOf, tenth, turner} from 'usher/editor_shape'
 import {follows, freeName} from 'usher/editor_number'
 
-// whole tells whether all seats of a row or table are selected, or the table itself.
+// whole reports whether all seats of a row or table are selected, or the table itself.
 const whole = (part, keys) => keys.has(part[KEY]) || part.seats.every(seat => keys.has(seat[KEY]))
 
 const movedPoint = (point, f) => {
@@ -196,7 +196,7 @@ function withCopies(section, selection, part) {
   return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
 }
 
-// about tells whether an edit of seats is about this one: it, its row or its section is selected.
+// about reports whether an edit of seats is about this one: it, its row or its section is selected.
 const about = (selection, seat, part, section) => selection.has(seat[KEY]) || part && selection.has(part[KEY]) || selection.has(section[KEY])
 
 // setCategory gives the selected seats another price. An area has one for all its places.
@@ -231,7 +231,7 @@ export function setFlag(plan, selection, flag, on) {
 
 const MARGIN = 40
 
-// fitted is a plan whose drawing holds everything: it grows to the right and downwards, and where something is beyond its
+// fitted is a plan whose drawing holds everything: it grows to the right and downwards, and if something is beyond its
 // left or upper edge, everything moves.
 export function fitted(plan) {
   const box = boxOf([...plan.sections.flatMap(sectionPoints), ...(plan.shapes ?? []).flatMap(pointsOf)])

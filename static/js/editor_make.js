@@ -144,7 +144,7 @@ export function editCategory(plan, key, fields) {
 
 const generators = (list, was, is) => mapped(list, g => g.categories?.includes(was) ? {...g, categories: g.categories.map(c => c === was ? is : c)} : g)
 
-// costs tells whether anything has this category.
+// costs reports whether anything has this category.
 export const costs = (plan, key) => plan.sections.some(s => s.category === key || [...partsOf(s).flatMap(p => p.seats), ...placesOf(s)].some(seat => seat.category === key) || s.generate?.some(g => g.categories?.includes(key)))
 
 export const removeCategory = (plan, key) => costs(plan, plan.categories.find(c => c[KEY] === key)?.key) || plan.categories.length < 2 ? plan : set(plan, 'categories', mapped(plan.categories, c => c[KEY] === key ? undefined : c))

@@ -7,7 +7,7 @@ import {makeSection, shift} from 'usher/editor_section'
 import {button, el, fill} from 'usher/editor_dom'
 import {counted} from 'usher/page'
 
-const opened = new Set() // keys of sections and rows whose insides are shown
+const opened = new Set() // keys of open sections and rows
 
 // showOutline fills the list.
 export function showOutline(node, state) {

@@ -84,7 +84,7 @@ function seatGroup(state, seats, sections) {
     ...FLAGS.map(name => check(FLAG_WORDS[name], flag(name), on => state.act((plan, s) => setFlag(plan, s, name, on)))))
 }
 
-// asks is a small form whose answers are kept between openings.
+// asks is a small form that keeps its answers between openings.
 const kept = {}
 function asks(name, defaults, fields, text, does) {
   const wish = kept[name] ??= {...defaults}

@@ -27,7 +27,7 @@ export function turnHandle(state) {
   return box && [(box.left + box.right) / 2, box.top - 28 / state.camera.scale]
 }
 
-// polygonOf is the polygon whose corners can be moved: that of the one shape, area or outline that is selected.
+// polygonOf is the polygon with movable corners: that of the one shape, area or outline that is selected.
 export function polygonOf(state) {
   const own = [...state.selection].map(key => index(state.plan).get(key)).filter(at => at?.shape || at?.section && !at.part && !at.seat)
   if (own.length !== 1) return

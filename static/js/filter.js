@@ -1,4 +1,4 @@
-// What somebody looks for: seats of some prices, places for wheelchairs, or both. What does not fit is dimmed, never
+// The filter: seats of some prices, places for wheelchairs, or both. Other seats are dimmed, never
 // hidden. The legend's links do the same without scripts.
 
 import {live} from 'usher/live'
@@ -8,13 +8,13 @@ const ACCESSIBLE = 1 // of a seat's flags
 
 const links = $$('.prices li a')
 const key = link => link.parentNode.dataset.category // none for places for wheelchairs
-let house // told by whoever knows the drawing
+let house // set with the drawing
 let prices = new Set(), accessible = false // the same as the links say
 
 // filter sends "change" when something else is looked for.
 export const filter = new EventTarget()
 
-// fits tells whether a seat is one of those looked for; undefined while nobody knows.
+// fits reports whether a seat passes the filter; undefined until the drawing is there.
 filter.fits = idx => house && (!prices.size || prices.has(house.category[idx])) && (!accessible || (house.flags[idx] & ACCESSIBLE) > 0)
 
 // query is what is looked for as it stands in addresses.

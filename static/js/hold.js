@@ -17,7 +17,7 @@ class Hold extends EventTarget {
   lapsed = false
   total = 0
 
-  // has tells whether a seat is mine; ghost whether it was until my time ran out, and nobody took it since.
+  // has reports whether a seat is mine; ghost whether it was until my hold expired, and is still available.
   ghost(idx) { return this.lapsed && this.seats.has(idx) }
   has(idx) { return this.asked.get(idx) ?? (!this.lapsed && this.seats.has(idx)) }
   settling(idx) { return this.asked.has(idx) }
@@ -164,7 +164,7 @@ document.addEventListener('submit', event => {
 })
 
 const tray = $('#tray'), chips = $('.chips', tray), blank = $('template', tray)
-const prices = new Map() // idx → minor units, told by whoever knows the drawing
+const prices = new Map() // idx → minor units, set with the drawing
 
 function chip(idx, label) {
   const li = blank.content.firstElementChild.cloneNode(true)
@@ -277,7 +277,7 @@ async function renew(always) {
   const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
   if (answer?.ok) {
     const now = (await answer.json()).hold
-    if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // nobody else tells the time
+    if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // no socket tells the time
     hold.take(now)
   }
   else if (answer?.status === 404) hold.take(undefined)
@@ -285,7 +285,7 @@ async function renew(always) {
   if (lapsed && gone.length) say(`Someone else took ${gone.join(' and ')}.`)
 }
 
-// stray tells whether something became of seats of mine that this page did not ask for.
+// stray reports whether something became of seats of mine that this page did not ask for.
 function stray(idxs) {
   return [...hold.seats.keys()].some(idx => live.states?.[idx] !== (hold.lapsed ? 0 : 1) && idxs?.includes(idx) !== false && !hold.settling(idx))
 }

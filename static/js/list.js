@@ -88,7 +88,7 @@ export function freeIn(first, count) {
 }
 
 const drawn = $$('#map > svg a'), links = $$('.sections a'), sectionOf = link => Number(link.pathname.split('/').at(-1))
-let sections = [] // with first and count, told by whoever knows the drawing
+let sections = [] // with first and count, set with the drawing
 
 function write(at, n) {
   const to = $('[data-free]', at), text = number(n)

@@ -64,7 +64,7 @@ let doubted // since when the page may be behind, until an answer shows that it 
 
 let said = false // that the map is old
 
-// tellAge says how old the map is while nobody tells what changed, and once so that it is heard.
+// tellAge says how old the map is while no changes arrive, and once so that it is read out.
 function tellAge() {
   const state = data.live, old = performance.now() - current, away = state === 'reconnecting'
   const text = WORDS[state] ? `${WORDS[state]}${away ? ` Last update ${ago(old)} ago.` : ''} Seats may be out of date.` : ''
@@ -81,7 +81,7 @@ function ago(ms) {
   return s < 100 ? `${s} s` : `${Math.round(s / 60)} min`
 }
 
-// doubt says that the page may be behind, after it was away, until somebody answered.
+// doubt says that the page may be behind, after it was away, until an answer came.
 function doubt() {
   if (data.live !== 'live' && data.live !== 'polling') return
   doubted = performance.now()
@@ -97,7 +97,7 @@ function showLive() {
   show('live')
 }
 
-// resync fetches the whole map. It throws if nobody answers.
+// resync fetches the whole map. It throws without an answer.
 export async function resync() {
   const began = performance.now()
   const answer = await fetch(`${path}/map.bin?format=${FORMAT}`, {cache: 'no-cache', signal: AbortSignal.timeout(PATIENCE)})
@@ -244,7 +244,7 @@ function pause(yes) {
   show('paused')
 }
 
-// pauseButton is there for whoever reads slowly, or hears the page.
+// pauseButton serves slow readers and users of screen readers.
 function pauseButton() {
   const button = $('[data-pause]')
   const name = () => { button.textContent = paused ? 'Resume updates' : 'Pause updates' }

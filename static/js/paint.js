@@ -96,13 +96,13 @@ export class Painter extends Sheet {
     return STATES[s]
   }
 
-  // usual is the pixels of seats that nobody here has, for each price and state: to look into each of 50,000 takes long.
+  // usual is the pixels of seats of other visitors, for each price and state: to look into each of 50,000 takes long.
   usual() { return Uint32Array.from({length: HUES * 4}, (_, i) => i % 4 ? this.packed[STATES[i % 4]] : this.packed.prices[i >> 2]) }
 
   // #own are the seats that may look otherwise here than to everybody.
   #own() { return new Set([...this.hold.seats.keys(), ...this.hold.asked.keys()]) }
 
-  // faint tells whether a seat is none of those that are looked for; what is mine is always seen.
+  // faint reports whether a seat is none of those that are looked for; what is mine is always seen.
   faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
 
   #seen({x, y, scale, width, height}) {

@@ -61,7 +61,7 @@ function say(text) {
   $('#status').textContent = text
 }
 
-// draw draws this page's number: everybody draws for themselves, so nobody has to ask.
+// draw computes this page's number: each page does, so that none has to ask.
 async function draw() {
   if (!crypto.subtle) return setTimeout(() => location.reload(), Math.random() * 10e3) // the server says it, then
   const {numbers, seed} = await import('usher/draw')
@@ -79,7 +79,7 @@ async function come() {
   enter()
 }
 
-// enter goes to the seats while somebody looks; a page behind others says in its title that it is their turn.
+// enter goes to the seats while the page is visible; a hidden page says in its title that it is their turn.
 function enter() {
   if (arrived && !document.hidden) location.assign(arrived)
 }
@@ -110,7 +110,7 @@ function listen() {
   }
 }
 
-// hear takes what is told to everybody at once. What that leaves out comes with the next answer: nobody asks because of it,
+// hear takes what is sent to all pages at once. The rest comes with the next answer: a page does not ask because of it,
 // for then everybody would, at the same moment.
 function hear(notice) {
   const state = where()
@@ -161,12 +161,12 @@ async function step(known) {
   listen()
 }
 
-// render shows where somebody stands and returns how long they wait.
+// render shows the visitor's state and returns how long they wait.
 function render(away) {
   let wait
   $('[data-away]').hidden = !away && !shown.away
   if (me.number) {
-    least = Math.min(least, before(shown.ahead ?? [], me.number)) // nobody is ever put before somebody
+    least = Math.min(least, before(shown.ahead ?? [], me.number)) // numbers before one's own only get fewer
     wait = seconds(shown, least)
   }
   show(where(), wait)

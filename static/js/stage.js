@@ -63,7 +63,7 @@ export class Stage extends EventTarget {
     const {canvas, view} = this
     cancelAnimationFrame(this.#due)
     this.#due = undefined
-    if (document.hidden || !canvas.width || !canvas.height) return // nobody sees it, or it has no room yet
+    if (document.hidden || !canvas.width || !canvas.height) return // it is hidden, or has no size yet
     this.drawing.style.transform = along(this.#at, view)
     this.more = this.painter.draw(view)
     this.dispatchEvent(new CustomEvent('draw', {detail: now}))

@@ -14,7 +14,7 @@ export function before(ahead, number) {
   return n + Math.max(0, number - a - 1)
 }
 
-// seconds is how long so many people take to come in; nothing if nobody can tell.
+// seconds is how long so many people take to come in; nothing if that is not known.
 export function seconds({rate, leave}, people) {
   if (!(rate > 0)) return undefined
   const s = people / rate
@@ -36,12 +36,12 @@ export function words(wait, now, zone) {
   return `${low}–${high} min (${time(now + from * 1000, zone)}–${time(now + to * 1000, zone)})`
 }
 
-// people is how many are in the draw: whoever reads it is one, also before they were counted.
+// people is how many are in the draw: the reader is one, also before they were counted.
 export const people = s => number(s.lobby || 1)
 
 export const chance = (s, number) => !s.ahead?.length ? 'not known yet' : number <= s.likely ? 'likely' : number <= s.maybe ? 'uncertain' : 'unlikely'
 
-// advice is what a chance means for somebody.
+// advice is what a chance means for the visitor.
 export const advice = seat => ({
   uncertain: 'It depends on how many seats the people before you take.',
   unlikely: 'The people before you will probably take what is left. You may stay: held seats can come back.',
@@ -58,7 +58,7 @@ export function left(s, zone) {
   return 'No seat is free or held.'
 }
 
-// stands is where somebody stands at a time of the server's clock. called is what became of their try to come in.
+// stands is the visitor's state at a time of the server's clock. called is the outcome of their try to come in.
 export function stands(s, {kind, number, called}, now) {
   const early = s.phase === 'lobby' && s.lobby_opens_at && Date.parse(s.lobby_opens_at) > now
   if (called === 'inside' || s.phase === 'through') return 'inside'
@@ -72,11 +72,11 @@ export function stands(s, {kind, number, called}, now) {
   return number <= s.serving ? called || 'called' : 'waiting'
 }
 
-// newer is the later one of two answers: one that somebody on the way had kept too long takes nobody back.
+// newer is the later one of two answers: an answer that a cache kept too long is ignored.
 export const newer = (next, shown) =>
   next.epoch === shown.epoch && (next.v > shown.v || next.v === shown.v && !(Date.parse(next.at) < Date.parse(shown.at))) ? next : shown
 
-// near tells whether somebody is worth a socket. A node has some thousands for those who are next; if all of two million
+// near reports whether the visitor is worth a socket. A node has some thousands for those who are next; if all of two million
 // tried, that would be as much work as it saves.
 export const near = (s, people) => s.lobby + s.line - s.serving < 1e5 || people < 15e3
 
@@ -94,7 +94,7 @@ export function every(s, state, wait, random = Math.random()) {
   return some(pace)
 }
 
-// sampled tells whether this page is one of those that say they are there in a window.
+// sampled reports whether this page is one of those that say they are there in a window.
 export async function sampled(s, {kind, index}, window) {
   const view = new DataView(new ArrayBuffer(29))
   view.setBigUint64(0, BigInt(s.room))

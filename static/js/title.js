@@ -44,7 +44,7 @@ export class Titles {
     return spots.sort((a, b) => a.cost - b.cost).find(spot => this.#empty(t, spot, taken) && this.#belongs(t.section, spot))
   }
 
-  // #belongs tells whether the nearest seat is of this section: whoever reads a name looks there.
+  // #belongs tells whether the nearest seat is of this section: readers of a name look there.
   #belongs(section, {x, y}) {
     const {house} = this
     let nearest = 0, least = Infinity

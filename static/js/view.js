@@ -42,7 +42,7 @@ export class View extends EventTarget {
   }
   #resize() {
     const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
-    if (!this.#measure()) return // whoever begins to observe is told at once
+    if (!this.#measure()) return // a new observer is called at once
     if (whole) this.fit()
     else this.#set(this.scale, cx - this.width / this.scale / 2, cy - this.height / this.scale / 2)
   }

@@ -1,5 +1,5 @@
-// The page of a place in a wait list: it asks how the place stands, and shows it anew when that changed, but not while
-// somebody fills in a form. A page that nobody looks at asks once a minute.
+// The page of a place in a waiting list: it asks for its state, and shows it anew when that changed, but not while
+// a form is filled in. A hidden page asks once a minute.
 
 import {$, data, say} from 'usher/page'
 

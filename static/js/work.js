@@ -2,7 +2,7 @@
 
 const most = 4 // workers; a phone is to stay cool
 
-// join works and puts what was found into the form of somebody who joins.
+// join works and puts the solution into the form of a visitor who joins.
 export async function join(form, room) {
   form.querySelector('button').disabled = true
   form.querySelector('[data-work]').textContent = 'Your browser is at work. You join in a few seconds.'
