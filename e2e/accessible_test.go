@@ -13,7 +13,7 @@ import (
 
 var pictures = flag.String("pictures", "", "`folder` to put a picture of each page into")
 
-// sales are the events whose pages are looked at: their words in addresses.
+// sales are the events that the page checks visit, by slug.
 type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, none, later, paused, closed string }
 
 func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	}
 }
 
-// sellsOut has somebody buy these seats, which are all there are.
+// sellsOut buys these seats, which are all there are.
 func sellsOut(t *testing.T, slug string, labels ...string) {
 	t.Helper()
 	buyer := someProgram(t, house)
@@ -83,7 +83,7 @@ func (p *person) online(yes bool) {
 	check(p.t, p.context.SetOffline(!yes))
 }
 
-// box is a seat nobody else of this test takes, in an odd row of boxes or an even one.
+// box is a seat that no other test run takes: in an odd row of boxes or an even one.
 func (p *person) box(row int) string {
 	n := int(p.name[0] - '0')
 	return fmt.Sprintf("Boxes left/%d/%d", row+n/4*2, n%4+1)

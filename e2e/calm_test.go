@@ -31,14 +31,14 @@ func TestLiveUpdatesStandStillWhilePausedAndComeBack(t *testing.T) {
 	check(t, expect.Locator(ann.page.Locator("[data-free-total]")).ToHaveText("985"))
 }
 
-// openSectionPaused opens the page of one section in a tab whose updates are paused.
+// openSectionPaused opens the page of a section in a tab with paused updates.
 func (p *person) openSectionPaused(slug string, number int) {
 	p.t.Helper()
 	p.visit("/events/" + slug + "/sections/" + string(rune('0'+number)))
 	p.sees(p.page.Locator(`body[data-live="paused"]`))
 }
 
-func TestWhoeverRunsOutOfTimeIsAskedAndGetsMoreWithOneKey(t *testing.T) {
+func TestExpiry_VisitorIsAskedAndExtendsWithOneKey(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "40s")
 	ann := someone(t, house, "ann", desktop)
@@ -78,7 +78,7 @@ func (p *person) heard() string {
 	return fmt.Sprint(heard)
 }
 
-func TestOnlyWhatConcernsMeIsReadOutAndTheFocusStays(t *testing.T) {
+func TestAnnounce_OnlyOwnChangesAndTheFocusStays(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre")
 	ann, bob := someone(t, house, "ann", desktop), someProgram(t, house)
@@ -123,7 +123,7 @@ func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Disabled: playwright.Bool(true)})).ToHaveCount(1))
 }
 
-func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
+func TestMotion_NothingMovesWithReducedMotion(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre")
 	ann := someone(t, house, "ann", device{width: 1440, height: 900, calm: true})

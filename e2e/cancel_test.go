@@ -49,7 +49,7 @@ func ownAddress(t *testing.T) string {
 	return fmt.Sprintf("ann.%.6x@example.org", sha256.Sum224([]byte(t.Name())))
 }
 
-func TestCancelledTicketsComeFreeOnTheMapOfSomebodyElse(t *testing.T) {
+func TestCancel_SeatsBecomeAvailableOnOtherMaps(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {

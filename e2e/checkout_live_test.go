@@ -32,7 +32,7 @@ func TestCheckout_LosesASeatLiveAndHoldsAnotherInstead(t *testing.T) {
 	ann.hasTickets(2)
 }
 
-func TestCheckout_TypingExtendsTheHoldOnAllPagesAndTheyShowWhatIsLeft(t *testing.T) {
+func TestCheckout_TypingExtendsTheHoldOnAllPages(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "30s", "--extensions", "1")
 	ann := someone(t, house, "ann", desktop)
@@ -106,7 +106,7 @@ func TestOnlineEvent_FromClaimToJoin(t *testing.T) {
 			ann.press(ann.button("Join now"))
 			ann.seesLater(ann.page.GetByText("The meeting"))
 			if from := <-referrer; from != "" {
-				t.Errorf("the meeting is told that somebody comes from %s", from)
+				t.Errorf("the meeting is sent the referrer %s", from)
 			}
 			_, err := ann.page.Goto(order)
 			check(t, err)

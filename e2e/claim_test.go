@@ -78,7 +78,7 @@ func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
 	ann.holdsSeats(0) // nothing is left to pay for
 }
 
-func TestMoreTimeIsGivenToWhoeverAsks(t *testing.T) {
+func TestExtend_VisitorGetsMoreTimeOnRequest(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "90s")
 	ann := someone(t, house, "ann", desktop)

@@ -52,7 +52,7 @@ const (
 	})()`
 )
 
-// times are the countdowns somebody was shown, each with how much time there was really.
+// times are the countdowns a page showed, each with the time that was really left.
 type times []struct {
 	shown, left time.Duration
 }
@@ -105,7 +105,7 @@ func (p *person) seesTheRightTime(slug string, throttled bool) {
 	p.t.Errorf("a countdown was off by %v and each %v late, may be %v; they were %v", wrong, late, may, p.times(slug))
 }
 
-// noticesAWrongTime plants a page whose clock is two seconds off.
+// noticesAWrongTime plants a page with a clock that is two seconds off.
 func (p *person) noticesAWrongTime(slug string) {
 	p.t.Helper()
 	seen := p.times(slug)

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-func TestCtrlCEndsEverythingCleanlyWithinFiveSeconds(t *testing.T) {
+func TestCtrlC_EndsEverythingCleanly(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	ann := someone(t, o, "ann", desktop)
-	ann.expect(`Failed to load resource`, `WebSocket connection to`) // when nobody answers any more
+	ann.expect(`Failed to load resource`, `WebSocket connection to`) // while the program is down
 	slug := o.event(t, "theatre")
 	within(t, 5*time.Second, func() time.Duration {
 		if o.exits == nil {
@@ -45,7 +45,7 @@ func within(t *testing.T, most time.Duration, takes func() time.Duration) {
 	}
 }
 
-func TestASecondStartIsReadyWithinThreeSeconds(t *testing.T) {
+func TestStart_SecondStartIsReady(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	o.event(t, "stadium")
@@ -75,7 +75,7 @@ func TestUsherKilledInTheMiddleLosesNoHold(t *testing.T) {
 		t.Errorf("the hold is %+v, it was %+v", *after.Hold, before)
 	}
 	if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/12"}}); status != http.StatusConflict {
-		t.Errorf("somebody else who claims the seat gets status %d, want 409", status)
+		t.Errorf("a second visitor's claim of the seat: status %d, want 409", status)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// evening is one of an organizer, from a file with a plan to the people at the door: what a manager does, in the order in
-// which it is done, with somebody at the door. Each page is looked at on its way.
+// evening is an organizer's evening, from a plan file to the people at the door: a manager's work in its usual order,
+// and a member at the door. Each page is checked on the way.
 type evening struct {
 	*person
 	axe    string
@@ -142,7 +142,7 @@ func (e *evening) givesMoneyBack() {
 func (e *evening) takesTheOrdersAway() {
 	e.t.Helper()
 	e.visit(e.at("/orders"))
-	check(e.t, e.page.GetByLabel("The order of").Nth(1).Check()) // somebody of the crowd: the latest order is of who went in
+	check(e.t, e.page.GetByLabel("The order of").Nth(1).Check()) // an order of the crowd: the latest one is scanned already
 	e.press(e.page.Locator("summary", playwright.PageLocatorOptions{HasText: "Cancel those marked"}))
 	e.press(e.button("Cancel these orders"))
 	e.sees(e.page.GetByText("Cancelled. The seats are free again."))
@@ -162,7 +162,7 @@ func (e *evening) takesTheOrdersAway() {
 	}
 }
 
-// letsPeopleIn is what somebody does whose role is the door.
+// letsPeopleIn is the work of a member with the door role.
 func (e *evening) letsPeopleIn() {
 	e.t.Helper()
 	e.door.visit(e.at("/doors"))
@@ -191,8 +191,8 @@ func (e *evening) pausesTheSale() {
 	e.looks("event-paused")
 }
 
-// isNobodyElses tries the same pages as the door of the team, and as the manager of another one.
-func (e *evening) isNobodyElses(stranger *person) {
+// isClosedToOthers tries the same pages as the door of the team, and as the manager of another one.
+func (e *evening) isClosedToOthers(stranger *person) {
 	e.t.Helper()
 	door := e.door
 	for _, page := range []string{"/orders", "/settings", "/exports/orders.csv"} {
@@ -226,5 +226,5 @@ func TestAnEveningFromThePlanToTheDoorIsTheTeamsOwn(t *testing.T) {
 	e.givesMoneyBack()
 	e.takesTheOrdersAway()
 	e.pausesTheSale()
-	e.isNobodyElses(o.stranger(t))
+	e.isClosedToOthers(o.stranger(t))
 }

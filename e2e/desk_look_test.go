@@ -12,7 +12,7 @@ import (
 )
 
 // eachAtDesk is every page and state of the desk that is looked at, in the order one comes upon them. The box office is
-// the person's own, with the event "a-night-out" in the plan theatre, and nobody was at its desk before.
+// the person's own, with the event "a-night-out" in the plan theatre, and has no organizer yet.
 var eachAtDesk = []struct {
 	name string
 	open func(p *person)
@@ -138,7 +138,7 @@ var eachAtDesk = []struct {
 	{"desk-password", func(p *person) { p.visit(p.office.mailed(p.t, "ann@example.org", passwordLink)) }},
 }
 
-// joins makes somebody a member of the first team.
+// joins makes the person a member of the first team.
 func (p *person) joins(name, role string) {
 	p.t.Helper()
 	out := p.office.usher(p.t, "organizer", "link", strings.ToLower(name[:3])+"@example.org", "--role", role)

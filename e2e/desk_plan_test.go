@@ -12,7 +12,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// setsUpDesk makes somebody the first organizer of an office.
+// setsUpDesk makes the person the first organizer of an office.
 func (p *person) setsUpDesk() {
 	p.t.Helper()
 	link := setupLink.FindString(p.office.usher(p.t, "organizer", "link"))

@@ -61,14 +61,14 @@ func (o *office) printedLink(t *testing.T) (link string) {
 	return setupLink.FindString(o.usher(t, "organizer", "link"))
 }
 
-// organizer makes somebody a member of the first team with a role, and returns their address.
+// organizer adds a member to the first team with a role, and returns their email address.
 func (o *office) organizer(t *testing.T, name, role string) (email string) {
 	t.Helper()
 	o.owner(t)
 	return o.invited(t, name, role)
 }
 
-// invited makes somebody a member by an invitation, with more to say of it.
+// invited adds a member by an invitation, with further flags of the command.
 func (o *office) invited(t *testing.T, name, role string, more ...string) (email string) {
 	t.Helper()
 	email = strings.ToLower(regexp.MustCompile("[^A-Za-z0-9]+").ReplaceAllString(t.Name()+"."+name, "-")) + "@example.org"
@@ -219,7 +219,7 @@ func (p *person) setsUp(link string) {
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
 }
 
-// becomes says who somebody is who becomes an organizer.
+// becomes fills in the form of a new organizer.
 func (p *person) becomes(name, password string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByLabel("Name").Fill(name))

@@ -109,7 +109,7 @@ func (p *person) noticesWhatIsCut() {
 		cut, err := p.page.Evaluate(cutOff)
 		check(p.t, err)
 		if text, _ := cut.(string); !strings.Contains(text, "A night out") {
-			p.t.Errorf("with %q nobody notices that the title is cut off: %v", style, cut)
+			p.t.Errorf("with %q the check does not notice that the title is cut off: %v", style, cut)
 		}
 		_, err = p.page.Evaluate(`document.querySelector('h1 a').style.cssText = ''`)
 		check(p.t, err)

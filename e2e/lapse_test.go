@@ -21,7 +21,7 @@ func TestSeatsThatLapsedAreShownAsFreeAndStillMineToTake(t *testing.T) {
 	check(t, expect.Locator(ann.tray()).ToHaveAttribute("data-state", "held"))
 }
 
-// seesItIsStillFree reads on the person's own seat that the time is up and nobody took it.
+// seesItIsStillFree reads on the person's own seat that the hold expired and the seat is still free.
 func (p *person) seesItIsStillFree(label string) {
 	p.t.Helper()
 	check(p.t, expect.Locator(p.seat(label)).ToHaveAttribute("data-state", "lapsed"))

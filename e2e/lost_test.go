@@ -14,7 +14,7 @@ func (p *person) seesTyped(name, email string) {
 	check(p.t, expect.Locator(p.page.GetByLabel("Email")).ToHaveValue(email))
 }
 
-func TestWhoLosesLapsedSeatsAtTheCheckoutIsOfferedTheNearest(t *testing.T) {
+func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		for lost, says := range map[string]string{
@@ -70,7 +70,7 @@ func (p *person) hasCookiesOf(other *program) {
 	}
 }
 
-func TestWhatWasTypedSurvivesALoadAgainAndIsForgottenWithTheOrder(t *testing.T) {
+func TestCheckout_FormSurvivesAReloadAndEndsWithTheOrder(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "conference", append([]string{"--limit", "4"}, asking...)...)
 	ann := someone(t, house, "ann", phone)
@@ -105,7 +105,7 @@ func TestWhatWasTypedSurvivesALoadAgainAndIsForgottenWithTheOrder(t *testing.T) 
 	check(t, expect.Locator(ann.page.GetByLabel("News by mail")).Not().ToBeChecked())
 }
 
-func TestWhatWasTypedIsThereAfterSigningInToPayWithCredit(t *testing.T) {
+func TestCheckout_FormSurvivesSigningInToPayWithCredit(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--price", "A=25.00")
 	ann := someone(t, house, "ann", phone)

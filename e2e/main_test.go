@@ -20,7 +20,7 @@ var (
 	browser playwright.Browser
 )
 
-var figures = flag.String("figures", "", "`sizes` of houses, with commas between, whose figures of the map in a browser are printed")
+var figures = flag.String("figures", "", "print the figures of the map in a browser for plans of these `sizes`, separated by commas")
 
 func TestMain(m *testing.M) {
 	code, err := runAll(m)

@@ -22,7 +22,7 @@ type office struct {
 	data  string
 	flags []string // of usher serve, more than the usual ones
 	url   string   // http://127.0.0.1:port, another one after each start
-	front *wire    // whose address stays the same, where there is one
+	front *wire    // a proxy at an address that stays the same, or nil
 	cmd   *exec.Cmd
 	exits chan error
 	log   *record
@@ -170,7 +170,7 @@ func (o *office) named(t *testing.T, name, plan string, flags ...string) (slug s
 	return slug
 }
 
-// withoutSettings keeps the settings of whoever runs the tests out of them.
+// withoutSettings drops the USHER_ settings of the machine that runs the tests.
 func withoutSettings(env []string) []string {
 	var kept []string
 	for _, e := range env {

@@ -137,7 +137,7 @@ func TestADoubleClickTheBackButtonAndASecondTabMakeOneOrder(t *testing.T) {
 	}
 }
 
-func TestSeatsThatLapsedAreStillOrderedIfNobodyTookThem(t *testing.T) {
+func TestOrder_ExpiredHoldIsSoldIfTheSeatsAreAvailable(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "10s")
 	ann := someone(t, house, "ann", phone)
@@ -195,7 +195,7 @@ func TestConfirm_OrderIsPlacedByTheButtonOfItsMailInAnotherBrowser(t *testing.T)
 	}
 }
 
-func TestPersonLimit_IsToldAtTheCheckoutBeforeAnybodyPays(t *testing.T) {
+func TestPersonLimit_IsToldAtTheCheckoutBeforePayment(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--limit", "1")
 	ann := someone(t, house, "ann", desktop)
@@ -221,7 +221,7 @@ func TestPersonLimit_IsToldAtTheCheckoutBeforeAnybodyPays(t *testing.T) {
 			}
 			check(t, expect.Locator(eve.page.GetByText("No money moves here.")).ToHaveCount(0))
 			eve.orders("Eve", fmt.Sprintf("eve%d.%s", len(what), email), "")
-			eve.sees(eve.page.GetByText("No money moves here.")) // somebody else may pay
+			eve.sees(eve.page.GetByText("No money moves here.")) // another person may pay
 		})
 	}
 	ann.openEvent(slug)

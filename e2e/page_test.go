@@ -115,7 +115,7 @@ func (p *person) isOffline() {
 	p.sees(p.page.Locator(`body:not([data-live="live"])`))
 }
 
-// seesTaken waits until a seat cannot be had: somebody else has it.
+// seesTaken waits until the page shows that another visitor has the seat.
 func (p *person) seesTaken(label string) {
 	p.t.Helper()
 	p.sees(p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:is(:disabled, [aria-disabled="true"])`, label)))

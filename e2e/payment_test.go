@@ -39,7 +39,7 @@ func TestTheDemoCardBuysTickets(t *testing.T) {
 	}
 }
 
-func TestADeclinedCardKeepsSeatsAndWhatWasTyped(t *testing.T) {
+func TestPayment_DeclinedCardKeepsSeatsAndForm(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
 	ann := someone(t, house, "ann", phone)
@@ -87,7 +87,7 @@ func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
 	}
 }
 
-func TestWhoPaysTooLateGetsTheSeatsUnlessSomebodyTookThem(t *testing.T) {
+func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	t.Parallel()
 	for name, taken := range map[string]bool{"free": false, "taken": true} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ const patience = 30 * time.Second
 
 var expect = playwright.NewPlaywrightAssertions(float64(patience.Milliseconds()))
 
-// device is what somebody holds in their hands, and how it is set.
+// device is the size and the settings of a person's browser.
 type device struct {
 	width, height int
 	touch         bool
@@ -36,7 +36,7 @@ var (
 	desktop = device{width: 1440, height: 900}
 )
 
-// person is somebody with a browser of their own: own cookies, own device, one page to begin with.
+// person is a browser with cookies and a device of its own, and one page to begin with.
 type person struct {
 	t       *testing.T
 	name    string
@@ -52,7 +52,7 @@ type person struct {
 	expected   []*regexp.Regexp // complaints that are part of the test
 }
 
-// someone opens a browser for one person of a test, and closes it at the end. Nobody's browser may have complained by then.
+// someone opens a browser for one person of a test, and closes it at the end. It must not have complained by then.
 func someone(t *testing.T, o *office, name string, d device) *person {
 	t.Helper()
 	options := playwright.BrowserNewContextOptions{
@@ -92,7 +92,7 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 	return p
 }
 
-// traced tells whether to keep what a page looked like before and after each deed, in case the test fails. It costs a fifth
+// traced reports whether to keep what a page looked like before and after each deed, in case the test fails. It costs a fifth
 // of a test, so only of those asked for by name, as those are that are tried once more; and where people tap: a click waits
 // for what it leads to, and a tap only as long as it takes to keep that.
 func (p *person) traced() bool {

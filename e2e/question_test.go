@@ -19,7 +19,7 @@ func (p *person) answers(company, menu string, news bool) {
 	check(p.t, p.page.GetByLabel("News by mail").SetChecked(news))
 }
 
-func TestAnOrganizersQuestionsAreAnsweredAndAMistakeKeepsWhatWasTyped(t *testing.T) {
+func TestQuestions_AreAnsweredAndAMistakeKeepsTheForm(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {

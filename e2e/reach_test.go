@@ -43,7 +43,7 @@ func (p *person) sameSession() *program {
 	return other
 }
 
-// focusOn tells whether an element has the focus, or what has it if nothing shows that.
+// focusOn reports whether an element has the focus, or what has it if nothing shows that.
 const focusOn = `e => {
 	const at = document.activeElement, style = getComputedStyle(at)
 	if (at !== document.body && (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 2)) return at.outerHTML.slice(0, 80)
@@ -62,7 +62,7 @@ func (p *person) tabTo(what playwright.Locator) {
 			return
 		case false:
 		default:
-			p.t.Errorf("the focus is on %v, and nobody sees it", focused)
+			p.t.Errorf("the focus is on %v, and is not visible", focused)
 		}
 	}
 	p.t.Fatalf("40 times Tab do not lead to %v", what)

@@ -26,7 +26,7 @@ func recovers(t *testing.T, end func(*office)) {
 	slug := o.event(t, "theatre")
 	ann, bob := someone(t, o, "ann", desktop), someone(t, o, "bob", phone)
 	for _, p := range []*person{ann, bob} {
-		p.expect(`Failed to load resource`, `WebSocket connection to`) // while nobody answers
+		p.expect(`Failed to load resource`, `WebSocket connection to`) // while the program is down
 		p.openSection(slug, 0)
 	}
 	ann.take("Stalls/C/12")
@@ -46,8 +46,8 @@ func recovers(t *testing.T, end func(*office)) {
 	ann.seesTaken("Stalls/C/16")
 }
 
-// A page in two tabs, whose network goes away in each way there is. Their clock is the test's, so that nobody waits until
-// they run out of patience.
+// A page in two tabs loses its network in each way there is. Their clock is the test's, so that the test need not wait
+// for timeouts.
 func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "20h")
@@ -75,7 +75,7 @@ func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 			wire.rests(t) // a page that sleeps while it waits for an answer gives its socket up when it wakes
 			wire.hush()
 			ann.passes(9 * time.Hour)
-			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Looking what changed")) // before it can know that nobody answers
+			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Looking what changed")) // before it can know that no answer comes
 			check(t, ann.context.Clock().Resume())
 			ann.passes(outOfPatience)
 		}, wire.mend},
@@ -128,7 +128,7 @@ func (p *person) fallsAsleep(tabs ...playwright.Page) {
 	}
 }
 
-// isLiveSoon is isLiveAgain for a page whose clock is the test's: it need not wait until the page tries again.
+// isLiveSoon is isLiveAgain for a page on the test's clock: it need not wait until the page tries again.
 func (p *person) isLiveSoon() {
 	p.t.Helper()
 	live, patient := p.page.Locator(`body[data-live="live"]`), playwright.Float(1500)

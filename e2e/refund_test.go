@@ -8,7 +8,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-func TestWhatACancelledTicketCostGoesBackToTheCard(t *testing.T) {
+func TestCancel_RefundsTheCard(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=25.00")
 	ann := someone(t, house, "ann", phone)
@@ -50,7 +50,7 @@ func (p *person) findsAfterReload(name string, what playwright.Locator) {
 	})
 }
 
-func TestWhatACancelledTicketCostIsCreditAgain(t *testing.T) {
+func TestCancel_RefundsCredit(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
 	ann := someone(t, house, "ann", device{width: 390, height: 844, noScript: true})
@@ -68,7 +68,7 @@ func TestWhatACancelledTicketCostIsCreditAgain(t *testing.T) {
 	ann.sees(ann.page.GetByText("€35", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
 }
 
-func TestATicketThatSomebodyWentInWithIsNotCancelled(t *testing.T) {
+func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "conference", "--limit", "4")
 	ann, usher := someone(t, house, "ann", phone), someone(t, house, "usher", phone)

@@ -13,7 +13,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// stand is where somebody stands in a room, and what they read; handlers/room_words_test.go writes them.
+// stand is a visitor's state in a waiting room and the words for it; handlers/room_words_test.go writes them.
 type stand struct {
 	Name   string
 	Status json.RawMessage
@@ -34,7 +34,7 @@ func stands(t *testing.T) (list []stand) {
 	return list
 }
 
-// shows has the page of a room, and all that it asks, say what it says to somebody who stands there.
+// shows makes the page of a room, and all that it asks, answer as for a visitor in that state.
 func (p *person) shows(slug string, s stand) {
 	p.t.Helper()
 	facts := map[string]string{
@@ -84,7 +84,7 @@ func (p *person) reads(fact, text string) {
 	check(p.t, expect.Locator(p.page.Locator("main [data-"+fact+"]:visible")).ToContainText(text))
 }
 
-// fits tells whether nothing of a page is wider than the screen.
+// fits reports whether nothing of a page is wider than the screen.
 func (p *person) fits(name string) {
 	p.t.Helper()
 	wide, err := p.page.Evaluate(`document.documentElement.scrollWidth - innerWidth`)

@@ -12,7 +12,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// invitationOf is the address that the mail of somebody who was invited to a room leads to.
+// invitationOf returns the link in the mail that invites an address to a room.
 func invitationOf(t *testing.T, o *office, email string) (path string) {
 	t.Helper()
 	link := regexp.MustCompile(`/rooms/[a-z0-9-]+/invitations/[\w-]+`)
@@ -100,7 +100,7 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 	}
 }
 
-func TestSomebodyJoinsAndComesInWithTheKeyboardAlone(t *testing.T) {
+func TestRoom_IsUsableWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	slug := lobbyOf(t, house, "500")
 	plain := desktop

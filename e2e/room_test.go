@@ -9,7 +9,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// inState waits until the waiting room says that somebody stands in one of these states.
+// inState waits until the waiting room shows one of these states.
 func (p *person) inState(states ...string) {
 	p.t.Helper()
 	any := make([]string, len(states))
@@ -41,7 +41,7 @@ func (p *person) joinsByWork(slug string) {
 	p.seesLater(joined)
 }
 
-// lobbyOf makes an event with a waiting room whose lobby is open.
+// lobbyOf makes an event with a waiting room, and opens its lobby.
 func lobbyOf(t *testing.T, o *office, slots string) (slug string) {
 	t.Helper()
 	slug = o.event(t, "theatre")
@@ -162,7 +162,7 @@ func TestARestartWhileWaitingKeepsEveryNumber(t *testing.T) {
 	}
 }
 
-// numberOf asks the server with the cookies of somebody's browser.
+// numberOf asks the server with the cookies of the person's browser.
 func numberOf(p *person, slug string) string {
 	p.t.Helper()
 	answer, err := p.context.Request().Get(p.office.url+"/rooms/"+slug, playwright.APIRequestContextGetOptions{Headers: map[string]string{"Accept": "application/json"}})

@@ -64,7 +64,7 @@ const watch = `(() => {
 	}, {durationThreshold: 16})
 })()`
 
-// phoneVisit is somebody with a phone, and the line to their browser.
+// phoneVisit is a visit with a phone, and the line to its browser.
 type phoneVisit struct {
 	*person
 	page, all playwright.CDPSession
@@ -92,7 +92,7 @@ func (v *phoneVisit) send(method string, params map[string]any) map[string]any {
 	return all
 }
 
-// taps touches a part of the page and waits until something else is there. Nobody asks the page anything meanwhile: a
+// taps touches a part of the page and waits until something else is there. The test asks the page nothing meanwhile: a
 // question of Playwright's about a page of thousands of elements keeps a phone's processor busy for most of a second.
 func (v *phoneVisit) taps(what, until string) {
 	v.t.Helper()

@@ -14,7 +14,7 @@ func (p *person) forced(colours *playwright.ForcedColors) {
 	check(p.t, p.page.EmulateMedia(playwright.PageEmulateMediaOptions{ForcedColors: colours}))
 }
 
-// seesCard moves the mouse over a section of the map, whose card shows then, goes with Escape and comes again.
+// seesCard moves the mouse over a section of the map: its card appears, goes with Escape and comes again.
 func (p *person) seesCard() {
 	p.t.Helper()
 	box, err := p.page.Locator("#map svg a path").First().BoundingBox()

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
 )
 
-// stripeOffice is a box office whose cards are paid at a stand-in for Stripe. stripe-mock holds every request to it against
+// stripeOffice is a box office that takes cards at a stand-in for Stripe. stripe-mock holds every request to it against
 // Stripe's own description; what stripe-mock cannot do (it keeps no books) the stand-in does.
 func stripeOffice(t *testing.T) (*office, *stripetest.Fake) {
 	t.Helper()
@@ -50,7 +50,7 @@ func (o *office) tells(t *testing.T, bank *stripetest.Fake, kinds ...string) {
 	}
 }
 
-// chargesWhoIsNotThere has somebody save a card for seats that come back, and be served with it.
+// chargesWhoIsNotThere saves a card for seats that come back, and has an offer charge it.
 func (o *office) chargesWhoIsNotThere(t *testing.T) {
 	slug, seller, ann := o.named(t, "full", tinyPlan(t), "--paid-ahead"), someProgram(t, o), someone(t, o, "ann", phone)
 	seller.claim(slug, "Box/1/1", "Box/1/2")
@@ -129,7 +129,7 @@ func TestACardIsPaidAtStripeHoweverItsNewsCome(t *testing.T) {
 	for _, s := range bank.Sessions() {
 		captured += s.Captures
 		if s.Intent == "requires_capture" {
-			t.Errorf("the bank keeps %d for nobody", s.Amount)
+			t.Errorf("the bank keeps %d without an order", s.Amount)
 		}
 	}
 	if captured != 4 {

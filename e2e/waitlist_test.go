@@ -32,7 +32,7 @@ func (p *program) extends(slug string) (lapse func()) {
 	return func() { close(over); <-done }
 }
 
-// waits enters somebody into the waiting list of an event by the form, and confirms by the link in the mail.
+// waits enters the person into the waiting list of an event by the form, and confirms by the link in the mail.
 func (p *person) waits(email string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByLabel("Email (we’ll send offers here)").Fill(email))
@@ -54,7 +54,7 @@ func (p *person) stands(heading string) {
 }
 
 // TestS1 is the system S1 to its end: 200 free places are gone, three people wait for one that comes back.
-func TestS1TwoHundredPlacesAreGoneAndOneThatComesBackGoesDownTheListUntilSomebodyTakesIt(t *testing.T) {
+func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "conference", "--limit", "199", "--hold", "15s", "--extensions", "1000")
 	ann := someone(t, house, "ann", desktop)

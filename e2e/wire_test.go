@@ -110,7 +110,7 @@ func (w *wire) mend() {
 	w.talks.Broadcast()
 }
 
-// hush lets nothing through, and nobody notices it by the connection.
+// hush lets nothing through, and leaves the connections open.
 func (w *wire) hush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// lockWithin is how long a migration waits for a table. Whoever comes after it waits behind it, so that this is also
-	// how long a claim may stand still because somebody reads for minutes what a migration changes. It is less than the
+	// lockWithin is how long a migration waits for a table. Statements after it wait behind it, so that this is also
+	// how long a claim may stand still because a reader keeps for minutes a table that a migration changes. It is less than the
 	// second after which PostgreSQL looks for deadlocks: of a claim and a migration that wait for each other the migration
 	// gives way.
 	lockWithin = 500 * time.Millisecond
@@ -71,7 +71,7 @@ func patiently(ctx context.Context, conn *pgx.Conn, giveUp time.Duration, do fun
 			return err
 		}
 		if time.Since(began) > giveUp {
-			return fmt.Errorf("somebody has kept it busy for %s: %w", giveUp, err)
+			return fmt.Errorf("it was busy for %s: %w", giveUp, err)
 		}
 		first = busySQL
 		select {

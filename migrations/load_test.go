@@ -164,7 +164,7 @@ func wantLetPass(t *testing.T, dsn string, conn *pgx.Conn, people *crowd) {
 	go func() { migrating <- step(t.Context(), conn, number, "planted", adds, time.Minute) }()
 	for range 3 { // it tries, and lets go
 		if !people.more(20, time.Minute) {
-			t.Fatal("nobody could claim while a migration waited for a reader")
+			t.Fatal("no claim succeeded while a migration waited for a reader")
 		}
 		time.Sleep(lockWithin / 8)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestAPageWhoseMapDivergedIsToldGetsTheTruthAndIsCounted(t *testing.T) {
+func TestAudit_DivergedMapIsReplacedAndCounted(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 10), false)
 	n.hub.audits = 10 * time.Millisecond
@@ -90,7 +90,7 @@ func TestPeopleMayReadTheMapAndTheSocketAsJSON(t *testing.T) {
 		t.Error("the map and its JSON have the same ETag")
 	}
 	if status, _, _ := get("", bytes.Get("ETag")); status != http.StatusNotModified {
-		t.Errorf("the map that somebody has already: status %d, want 304", status)
+		t.Errorf("the map that a page already has: status %d, want 304", status)
 	}
 	if status, _, _ := get("?format=2", ""); status != http.StatusUpgradeRequired {
 		t.Errorf("a page of another format: status %d, want 426", status)

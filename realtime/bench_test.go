@@ -19,7 +19,7 @@ const (
 	mostRatio  = 1.5  // processor time of a frame, times a bare write of the same bytes
 )
 
-// fullNode is a node whose pages are in another process, and all its watchers.
+// fullNode is a node with all its watchers; its pages are in another process.
 func fullNode(b *testing.B, sockets int) (*node, *people, []*watcher) {
 	b.Helper()
 	n := startNode(b, event(b, 1000), false)

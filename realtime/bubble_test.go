@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// pipes is a network for a testing/synctest bubble: nobody there waits for a kernel, so that its clock goes on as soon
+// pipes is a network for a testing/synctest bubble: no goroutine waits for a kernel, so that its clock goes on as soon
 // as everybody waits.
 type pipes struct {
 	end      func(net.Conn) net.Conn // the node's end of a connection; nil: as it is
@@ -54,7 +54,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// bubbleNode is a node whose sockets are pipes. Its office and its database are real ones; bells are the test's to ring.
+// bubbleNode is a node that uses pipes for sockets. Its office and its database are real ones; the test sends NOTIFY.
 type bubbleNode struct {
 	node
 	feed  *Feed

@@ -41,7 +41,7 @@ func TestAnAddressHasOnlyAsManyPagesAsItMay(t *testing.T) {
 func TestABrowserHasOnlyAsManyPagesAsItMay(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 3), false)
-	browser := &websocket.DialOptions{HTTPHeader: http.Header{"Session": {"somebody"}}}
+	browser := &websocket.DialOptions{HTTPHeader: http.Header{"Session": {"ann"}}}
 	for range socketsPerSession {
 		conn, _, err := websocket.Dial(t.Context(), n.url+"/live", browser)
 		if err != nil {
@@ -52,10 +52,10 @@ func TestABrowserHasOnlyAsManyPagesAsItMay(t *testing.T) {
 	if _, answer, err := websocket.Dial(t.Context(), n.url+"/live", browser); err == nil || answer.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one page more got %v, want 503", answer)
 	}
-	open(t, n, "") // somebody else
+	open(t, n, "") // another visitor
 }
 
-func TestAFullNodeSaysSoBeforeTheUpgradeAndHasRoomAgainWhenSomebodyLeaves(t *testing.T) {
+func TestSocket_FullNodeAnswers503UntilAPageLeaves(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 3), false)
 	n.hub.Sockets = 1

@@ -220,7 +220,7 @@ func readFrame(r *bufio.Reader, frame []byte) ([]byte, error) {
 	if _, err := r.Discard(skip); err != nil {
 		return nil, err
 	}
-	if n > 1024 { // a map, which nobody looks at
+	if n > 1024 { // a map, which is not checked
 		_, err := r.Discard(n)
 		return frame[:0], err
 	}

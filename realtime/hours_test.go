@@ -21,7 +21,7 @@ const (
 	aheadOfUs = time.Hour        // and how far ahead it is
 )
 
-// databaseTime is the time of a database whose clock is ahead and fast.
+// databaseTime is the time of a database with a clock that is ahead and fast.
 func databaseTime(began time.Time) time.Time {
 	since := time.Since(began)
 	return began.Add(aheadOfUs + since + time.Duration(drift*float64(since)))

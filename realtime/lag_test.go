@@ -113,7 +113,7 @@ func median(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-// stuck counts pages whose kernel takes no more.
+// stuck counts pages with a kernel that takes no more.
 func stuck(n *node) (count int) {
 	n.hub.mu.Lock()
 	all := slices.Clone(n.hub.houses[n.sale.Event.ID].watchers)

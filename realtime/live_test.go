@@ -45,7 +45,7 @@ func TestAChangeArrivesWithoutTheBell(t *testing.T) {
 	p.until(t, 1)
 }
 
-func TestAPageThatComesBackIsToldOnlyWhatItMissed(t *testing.T) {
+func TestSocket_ReturningPageGetsOnlyTheMissedChanges(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 10), false)
 	take(t, n, seats.NewID(), 1)
@@ -103,7 +103,7 @@ func TestALostDeltaIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatAPageSaysBeforeItIsAnsweredIsHeard(t *testing.T) {
+func TestSocket_EarlyPingsAreAnswered(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 3), false)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "ws://"))

@@ -27,10 +27,10 @@ func opensAs(t *testing.T, n *node, session string) *page {
 	return p
 }
 
-func TestWhatSomebodyHoldsIsToldToTheirPagesAndToNobodyElse(t *testing.T) {
+func TestMine_IsSentToTheHoldersPagesOnly(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 3), false)
-	first, second, bob, nobody := opensAs(t, n, "ann"), opensAs(t, n, "ann"), opensAs(t, n, "bob"), opensAs(t, n, "")
+	first, second, bob, stranger := opensAs(t, n, "ann"), opensAs(t, n, "ann"), opensAs(t, n, "bob"), opensAs(t, n, "")
 	end := time.UnixMilli(1_900_000_000_123)
 	n.hub.Mine(n.sale, "ann", seats.Hold{Seats: []int{0, 2}, ExpiresAt: end, ExtensionsLeft: 3}, true)
 	for _, p := range []*page{first, second} {
@@ -47,10 +47,10 @@ func TestWhatSomebodyHoldsIsToldToTheirPagesAndToNobodyElse(t *testing.T) {
 	}
 	n.hub.Mine(n.sale, "", seats.Hold{Seats: []int{1}, ExpiresAt: end}, true)
 	take(t, n, seats.NewID(), 1)
-	for _, p := range []*page{bob, nobody} {
+	for _, p := range []*page{bob, stranger} {
 		p.until(t, n.sale.Version())
 		if p.frames["mine"] > 0 {
-			t.Error("somebody is told what another person holds")
+			t.Error("a page is told what another visitor holds")
 		}
 	}
 }
@@ -115,11 +115,11 @@ func TestMine_ReachesTheVisitorsPagesOnEveryNode(t *testing.T) {
 	take(t, here, seats.NewID(), 1)
 	bob.until(t, here.sale.Version())
 	if bob.frames["mine"] > 0 {
-		t.Error("somebody is told what another person holds")
+		t.Error("a page is told what another visitor holds")
 	}
 }
 
-func TestTell_SendsEveryNoteInOrderAndDropsWhatFitsNowhere(t *testing.T) {
+func TestTell_SendsNotesInOrderAndDropsOversizedOnes(t *testing.T) {
 	t.Parallel()
 	b := NewBell("", quiet())
 	var want []string

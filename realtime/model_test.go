@@ -40,7 +40,7 @@ func deedsOf(t *rapid.T) []deed {
 	}), 1, 40).Draw(t, "deeds")
 }
 
-func TestWhateverHappensAPageAtAVersionShowsTheMapOfThatVersion(t *testing.T) {
+func TestReader_PageShowsTheMapOfItsVersion(t *testing.T) {
 	t.Parallel()
 	dsn := modelDB(t)
 	runs := 0

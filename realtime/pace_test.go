@@ -17,7 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// inBubble opens an event of so many places on a node whose clock is the test's.
+// inBubble opens an event of so many places on a node with the test's clock.
 func inBubble(t *testing.T, places int, does func(t *testing.T, n *bubbleNode)) {
 	t.Helper()
 	dsn := seatstest.DSN(t) + " pool_max_conns=4"
@@ -162,7 +162,7 @@ func readsSlowly(t *testing.T, end func(net.Conn) net.Conn) (deltas int) {
 	return deltas
 }
 
-func TestAPageThatReadsSlowlyStaysAndGetsWhatItMissedInOneFrame(t *testing.T) {
+func TestSocket_SlowReaderGetsMissedChangesInOneFrame(t *testing.T) {
 	t.Parallel()
 	plain := func(c net.Conn) net.Conn { return c }
 	if deltas := readsSlowly(t, plain); deltas > 8 {
@@ -215,7 +215,7 @@ func (h *hoarder) Close() error {
 	return h.Conn.Close()
 }
 
-// deaf is a connection that waits for ever for whoever reads nothing.
+// deaf is a connection that never finishes a write: its reader reads nothing.
 type deaf struct{ net.Conn }
 
 func (deaf) SetWriteDeadline(time.Time) error { return nil }

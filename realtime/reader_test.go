@@ -129,7 +129,7 @@ func (w *world) look() {
 	}
 }
 
-// settle lets everybody hear of everything; then all pages are at the end, and nobody had to ask twice.
+// settle delivers every change; then all pages are at the end, and no page had to ask twice.
 func (w *world) settle() {
 	w.notice()
 	newest := w.remember()

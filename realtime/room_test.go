@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// hall is a waiting room whose notice is a number, and a node's hub with its socket.
+// hall is a waiting room with a number for a notice, and a node's hub with its socket.
 type hall struct {
 	hub     *Hub
 	serving atomic.Int64
@@ -95,7 +95,7 @@ func told(t *testing.T, conn *websocket.Conn) int64 {
 	return notice.Serving
 }
 
-// astray says what is wrong with what a page was told while a room went up to last; nothing if all is well. Whoever waits
+// astray says what is wrong with what a page was told while a room went up to last; nothing if all is well. Each page that waits
 // is never taken back, hears how it is in the end, and is not told each of many changes at once: most is how many messages
 // that may be.
 func astray(told []int64, last int64, most int) string {
@@ -113,7 +113,7 @@ func astray(told []int64, last int64, most int) string {
 	return ""
 }
 
-func TestTheJudgeOfWhatIsToldCatchesPlantedBugs(t *testing.T) {
+func TestReader_JudgeCatchesPlantedBugs(t *testing.T) {
 	t.Parallel()
 	if problem := astray([]int64{3, 4, 7}, 7, 3); problem != "" {
 		t.Errorf("an honest room is accused: %s", problem)
@@ -124,7 +124,7 @@ func TestTheJudgeOfWhatIsToldCatchesPlantedBugs(t *testing.T) {
 		}
 	}
 	if problem := astray(nil, 7, 3); problem == "" {
-		t.Error("nobody was told anything, and that is not noticed")
+		t.Error("no page was told anything, and that is not noticed")
 	}
 }
 
@@ -137,7 +137,7 @@ func until(t *testing.T, conn *websocket.Conn, last int64) (seen []int64) {
 	return seen
 }
 
-func TestWhoWaitsIsToldHowItIsAndThenEveryChange(t *testing.T) {
+func TestRoom_PageGetsTheStateAndThenEachChange(t *testing.T) {
 	t.Parallel()
 	w := openHall(t)
 	w.serving.Store(3)
@@ -159,7 +159,7 @@ func TestWhoWaitsIsToldHowItIsAndThenEveryChange(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsAndDoesNotReadIsToldTheNewestAndHoldsNobodyUp(t *testing.T) {
+func TestRoom_SlowReaderGetsTheNewestAndDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	w := openHall(t)
 	w.more = strings.Repeat(".", 900_000) // the kernels of both ends together do not keep one of them
@@ -198,7 +198,7 @@ func TestPagesOfRoomsLeaveSocketsForMaps(t *testing.T) {
 	told(t, w.page(t))
 }
 
-func TestWhoWaitsSaysNothing(t *testing.T) {
+func TestRoom_MessageFromAPageEndsItsSocket(t *testing.T) {
 	t.Parallel()
 	w := openHall(t)
 	conn := w.page(t)
@@ -211,7 +211,7 @@ func TestWhoWaitsSaysNothing(t *testing.T) {
 	}
 }
 
-func TestWhenANodeClosesThoseWhoWaitAreSentAway(t *testing.T) {
+func TestRoom_ClosingNodeMovesItsPages(t *testing.T) {
 	t.Parallel()
 	w := openHall(t)
 	conn := w.page(t)
@@ -223,6 +223,6 @@ func TestWhenANodeClosesThoseWhoWaitAreSentAway(t *testing.T) {
 		t.Errorf("the socket ended with %v, want 1012", err)
 	}
 	if w.hub.Waiting(7) != 0 {
-		t.Error("somebody is left")
+		t.Error("a watcher is left")
 	}
 }

@@ -85,7 +85,7 @@ func furnished(dice *rand.Rand, version int64) seats.Snapshot {
 	return s
 }
 
-func TestTheGoldenSequenceIsWhatPagesAreHeldTo(t *testing.T) {
+func TestWire_GoldenSequenceIsUpToDate(t *testing.T) {
 	t.Parallel()
 	steps := sequence(t)
 	now, err := json.Marshal(steps)

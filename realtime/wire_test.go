@@ -77,7 +77,7 @@ func TestMessagesAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-func TestTheJSONTwinSaysWhatTheBytesSay(t *testing.T) {
+func TestWire_JSONEqualsTheBytes(t *testing.T) {
 	t.Parallel()
 	for _, g := range messages() {
 		frame, err := hex.DecodeString(g.Hex)
@@ -99,7 +99,7 @@ func TestTheJSONTwinSaysWhatTheBytesSay(t *testing.T) {
 			t.Errorf("%s is read as %+v", g.Name, m)
 		}
 		if _, err := decode(frame[:len(frame)-1]); err == nil && g.Type != "delta" {
-			t.Errorf("%s was cut off and nobody noticed", g.Name)
+			t.Errorf("%s was cut off, and that was not noticed", g.Name)
 		}
 	}
 	const snapshot = `{"type":"snap","epoch":7,"version":300,"counts":[{"free":2,"held":1,"sold":1,"blocked":1},{"free":300,"held":0,"sold":0,"blocked":0}],"states":"01230"}`

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestABlockKeepsSeatsBackWithItsReasonAllOrWhatIsFree(t *testing.T) {
+func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(3, 10))
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}})
@@ -77,7 +77,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 		t.Errorf("blocked %d, and the map counts %+v", len(done), m.Counts)
 	}
 	if deeds == 0 {
-		t.Error("nobody knows who did it")
+		t.Error("the change log does not say who did it")
 	}
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor}); err == nil {
 		t.Error("4,500 seats were to be blocked at once, all or none")
@@ -85,7 +85,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestTheBoxOfficeSellsWhatIsFreeOrBlockedWhateverTheSaleIs(t *testing.T) {
+func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(3, 10))
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "For the box office"}); err != nil {
@@ -140,7 +140,7 @@ func TestAMoveIsAllOrNothing(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestATimelineTellsWhatBecameOfASeat(t *testing.T) {
+func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(3, 10))
 	ann, order := seats.NewID(), seats.NewID()

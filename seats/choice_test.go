@@ -138,7 +138,7 @@ func wantChoice(rt *rapid.T, plan *seats.Plan, w seats.Wish, n int, before []see
 		case s.Expired:
 			expired = append(expired, *s.End)
 		case !s.Available:
-			rt.Fatalf("%+v got seat %d, which somebody holds", w, idx)
+			rt.Fatalf("%+v got seat %d, which another visitor holds", w, idx)
 		}
 	}
 	slices.SortFunc(expired, time.Time.Compare)

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestOfManyWhoClaimOneSeatExactlyOneGetsIt(t *testing.T) {
+func TestClaim_OneSeatGoesToOneOfMany(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(2, 1))
 	_, other := node(t, b.db)

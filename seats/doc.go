@@ -19,17 +19,17 @@
 //
 // # Promises
 //
-//	P1  A seat has at most one holder, and nobody takes a sold one.
+//	P1  A seat has at most one holder, and a sold one is never taken.
 //	P2  A claim is granted whole or not at all.
-//	P3  A seat whose time is up may be claimed at once, announced or not, while nobody waits for seats of the event.
-//	P4  No free seat is refused while nobody waits; memory alone never says "sold out".
+//	P3  A seat whose time is up may be claimed at once, announced or not, while no entry waits for seats of the event.
+//	P4  No free seat is refused while no entry waits; memory alone never says "sold out".
 //	P5  The counts of a version are the counts of the rows at that version.
 //	P6  Versions have no gap, and the change log replayed is the table.
 //	P7  A won claim repeated with its key gets the first answer and no more seats.
-//	P8  Nobody holds and bought more than the event allows, and more seats reset no clock.
+//	P8  No visitor holds and bought more than the event allows, and more seats reset no clock.
 //	P9  What the map shows was committed.
 //	P10 Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.
-//	P11 Where holds are strict nobody keeps a seat whose time is up.
+//	P11 Where holds are strict no visitor keeps an expired seat.
 //	P12 A blocked seat stands in the block that keeps it, with its reason.
 //	P13 A hold ends no later than the session that it was claimed in.
 //

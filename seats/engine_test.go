@@ -90,7 +90,7 @@ func wantRefusal(t *testing.T, err error, code string) *seats.Refusal {
 	return r
 }
 
-// wantBooks holds every promise of seats against the database. Some tests sell to orders that nobody placed.
+// wantBooks holds every promise of seats against the database. Some tests sell to orders without an order row.
 func wantBooks(t *testing.T, b *bench) {
 	t.Helper()
 	report, err := verify.Look(t.Context(), b.db, "")

@@ -38,7 +38,7 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []Wish) ([]error, error) {
 	return outcome, nil
 }
 
-// ClaimAgain claims a seat as somebody does whose first batch failed.
+// ClaimAgain claims a seat as the second try of a claim after a failed batch.
 func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
 	c := &command{claim: true, holder: holder, seats: []int{idx}, tries: 1, visit: VisitOf(ctx)}
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
@@ -50,7 +50,7 @@ func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
 // Expire announces the end of a hold.
 func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.lapse(ctx, holder) }
 
-// DecideLate decides a claim whose batch looked at the map before something happened and takes its locks after that. It
+// DecideLate decides a claim after a batch that looked at the map before something happened and takes its locks after that. It
 // reports whether the claim is to choose again, and why not.
 func (s *Sale) DecideLate(ctx context.Context, holder ID, w Wish, between func()) (again bool, err error) {
 	c := &command{claim: true, holder: holder, wish: w.hash()}

@@ -8,12 +8,12 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 )
 
-func TestAWrongDecisionDoesNotPassTheGuard(t *testing.T) {
+func TestGuard_RefusesAWrongDecision(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	mine := b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
 	if err := b.sale.Lie(t.Context(), seats.NewID(), mine.Seats[0]); err == nil {
-		t.Error("a held seat was given to somebody else")
+		t.Error("a held seat was given to another visitor")
 	}
 	if err := b.sale.Lie(t.Context(), seats.NewID(), 1); err != nil { // it is the guard that refused, nothing else
 		t.Errorf("a free seat was not given: %v", err)
@@ -24,7 +24,7 @@ func TestAWrongDecisionDoesNotPassTheGuard(t *testing.T) {
 	}
 }
 
-// behind is a node whose map says that everything is held, while seat 0 and two places were just given back.
+// behind is a node that believes everything is held, while seat 0 and two places were just released.
 func behind(t *testing.T) *seats.Sale {
 	b := newBench(t, seats.NewEvent{SeatsPerHolder: 20}, hall(1, 10))
 	_, late := node(t, b.db)
@@ -63,7 +63,7 @@ func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 	}
 }
 
-func TestASeatWhoseTimeIsUpIsGrantedThoughNobodyAnnouncedIt(t *testing.T) {
+func TestClaim_GrantsAnExpiredSeatBeforeItIsAnnounced(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]seats.Wish{"a seat": {Seats: []string{"Stalls/A/1"}}, "places": {Area: "Floor", Quantity: 1}} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func changes(b *bench) <-chan struct{} {
 	return moved
 }
 
-func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
+func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	t.Parallel()
 	db := newBench(t, seats.NewEvent{HoldLength: 5 * time.Second}, hall(2, 1))
 	who := seats.NewID()
@@ -40,7 +40,7 @@ func TestAHoldLapsesAndAnybodyMayTakeTheSeat(t *testing.T) {
 		t.Errorf("the last holder could not confirm: %v", err)
 	}
 	if states := db.sale.Snapshot().States; states[0] != seats.Held || states[1] != seats.Sold {
-		t.Errorf("the seats are %v and %v; want the one nobody took sold", states[0], states[1])
+		t.Errorf("the seats are %v and %v; want the available one sold", states[0], states[1])
 	}
 	wantBooks(t, db)
 }
@@ -63,7 +63,7 @@ func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
 	}
 }
 
-func TestReleaseGivesBackWhatIsNamedOrAll(t *testing.T) {
+func TestRelease_NamedSeatsOrAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	who := seats.NewID()
@@ -156,7 +156,7 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestBlockedSeatsAreNobodys(t *testing.T) {
+func TestBlock_BlockedSeatsCannotBeClaimed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1}, Reason: "The lights stand there"}); err != nil {

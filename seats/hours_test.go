@@ -38,9 +38,9 @@ type hours struct {
 	asked int
 }
 
-// Hours of claims, releases, extensions and holds that end, on two nodes whose connections are cut and that die, in a bubble
-// whose clock is the database's, too.
-func TestThroughHoursAHoldLastsAsLongAsWasSaidWhateverBreaks(t *testing.T) {
+// Hours of claims, releases, extensions and holds that end, on two nodes that die and lose connections, in a bubble
+// with one clock for nodes and database.
+func TestHours_HoldsLastAsLongAsPromised(t *testing.T) {
 	t.Parallel()
 	seatstest.Through(t, func(s *seatstest.Hours) {
 		h := &hours{Hours: s, has: map[int]mine{}}
@@ -91,7 +91,7 @@ func (h *hours) start(i int) {
 	}
 }
 
-// step is the next thing that somebody does, or that breaks.
+// step is the next action or the next fault.
 func (h *hours) step() {
 	who, i := h.who[h.Random.IntN(simPeople)], h.Random.IntN(2)
 	switch dice := h.Random.IntN(20); {
@@ -139,7 +139,7 @@ func (h *hours) settle(i int, who seats.ID, ask func(*seats.Sale, string) (seats
 		h.granted(who, hold, now)
 	case refusal != nil && refusal.Code == seats.CodeTaken:
 		if !slices.ContainsFunc(wanted, func(idx int) bool { return h.has[idx].who != who && h.has[idx].until.After(now) }) {
-			h.Wrong("%v were refused, and nobody has any of them: %s", wanted, refusal.Message)
+			h.Wrong("%v were refused, and all of them are free: %s", wanted, refusal.Message)
 		}
 	case errors.Is(err, seats.ErrNoHold):
 		for idx, m := range h.has {
@@ -152,7 +152,7 @@ func (h *hours) settle(i int, who seats.ID, ask func(*seats.Sale, string) (seats
 	}
 }
 
-// granted books what somebody has from now on.
+// granted notes what a visitor has from now on.
 func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
 	if len(hold.Seats) > 0 && hold.ExpiresAt.After(now.Add(simHolds+time.Millisecond)) {
 		h.Wrong("a hold lasts until %v", hold.ExpiresAt)
@@ -172,7 +172,7 @@ func (h *hours) granted(who seats.ID, hold seats.Hold, now time.Time) {
 
 // look holds the books against every promise, and what both nodes show against what everybody was told.
 func (h *hours) look() {
-	time.Sleep(5 * time.Second) // holds whose end nobody could announce are announced a second later
+	time.Sleep(5 * time.Second) // an end that could not be announced is announced a second later
 	report, err := verify.Look(h.T.Context(), h.DB, "")
 	if err != nil {
 		h.Wrong("the books could not be read: %v", err)

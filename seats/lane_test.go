@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// lockedSQL tells whether a statement waits for a row or a table.
+// lockedSQL reports whether a statement waits for a row or a table.
 const lockedSQL = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
 
 func (b *bench) awaitLocked(t *testing.T) {
@@ -24,7 +24,7 @@ func (b *bench) awaitLocked(t *testing.T) {
 	}
 }
 
-func TestWhoComesWhileALoneClaimIsWrittenIsServedAfterIt(t *testing.T) {
+func TestFastPath_LaterCommandIsServedNext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 10))
 	tx, err := b.db.Begin(t.Context())

@@ -67,7 +67,7 @@ func TestALostAnswerToCommitLeavesTheMapAsTheRowsAre(t *testing.T) {
 	}
 }
 
-// slow is a connection whose first claim is lost on the way: this side is told that the connection broke, and the server
+// slow is a connection that loses its first claim on the way: this side is told that the connection broke, and the server
 // gets the claim later, when a batch with the next try has its locks.
 type slow struct {
 	net.Conn

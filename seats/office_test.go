@@ -28,7 +28,7 @@ func (b *bench) keep(t *testing.T, table string) (letGo func()) {
 	}
 }
 
-func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
+func TestSale_CommitWhileOpeningIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	letGo := b.keep(t, "category")
@@ -50,7 +50,7 @@ func TestWhatIsCommittedWhileAnEventIsOpenedIsKnown(t *testing.T) {
 }
 
 // Addresses of events that are not there are asked for, too, and a database may take its time.
-func TestNobodyWaitsForAnEventThatIsNotTheirs(t *testing.T) {
+func TestSale_OpeningOneEventDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	letGo := b.keep(t, "event")

@@ -8,7 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestWhoComesFirstIsServedFirst(t *testing.T) {
+func TestBatch_FirstCommandIsServedFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1300))
 	var holders []seats.ID

@@ -8,7 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// pays begins a payment for everything somebody has.
+// pays begins a payment for a visitor's whole hold.
 func (b *bench) pays(t *testing.T, who seats.ID, h seats.Hold) seats.Hold {
 	t.Helper()
 	h, err := b.sale.Pay(t.Context(), seats.Deal{Holder: who, Order: seats.NewID(), Hold: h.ID, Seats: h.Seats})
@@ -62,7 +62,7 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 	}
 }
 
-// lapsedWhilePaying is somebody whose time for paying is over.
+// lapsedWhilePaying is a visitor with an expired time for paying.
 func lapsedWhilePaying(t *testing.T, e seats.NewEvent) (*bench, seats.ID, seats.Deal) {
 	e.HoldLength, e.PaymentLength = 3*time.Second, time.Second
 	b := newBench(t, e, hall(1, 1))
@@ -77,7 +77,7 @@ func lapsedWhilePaying(t *testing.T, e seats.NewEvent) (*bench, seats.ID, seats.
 	return b, who, seats.Deal{Holder: who, Order: seats.NewID(), Seats: held.Seats, Late: true}
 }
 
-func TestSeatsThatLapsedInPaymentAreSoldIfNobodyTookThem(t *testing.T) {
+func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 	t.Parallel()
 	for name, strict := range map[string]bool{"lapsed": false, "free again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSeatsThatLapsedInPaymentAndWereTakenStayTaken(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestNobodyKeepsSeatsByPayingAgainAndAgain(t *testing.T) {
+func TestPay_RepeatedPaymentsDoNotExtendAHold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{Extensions: 2}, hall(1, 1))
 	who := seats.NewID()
@@ -122,7 +122,7 @@ func TestNobodyKeepsSeatsByPayingAgainAndAgain(t *testing.T) {
 		t.Errorf("a third payment moved the end from %s to %s", h.ExpiresAt, last.ExpiresAt)
 	}
 	if _, err := b.sale.Pay(t.Context(), seats.Deal{Holder: seats.NewID(), Order: seats.NewID()}); !errors.Is(err, seats.ErrNoHold) {
-		t.Errorf("somebody without a hold got %v", err)
+		t.Errorf("a visitor without a hold got %v", err)
 	}
 	wantBooks(t, b)
 }

@@ -31,7 +31,7 @@ func TestTurn_NeedsOneConnectionAtATime(t *testing.T) {
 	if _, err := sale.Claim(t.Context(), ann, "", seats.Wish{Seats: []string{"Stalls/A/6"}}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}}) // on a node that tells nobody
+	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}}) // on a node that sends no NOTIFY
 	began := time.Now()
 	if _, err := sale.Claim(t.Context(), ann, "", seats.Wish{Seats: []string{"Stalls/A/4", "Stalls/A/5"}}); err != nil {
 		t.Fatal(err)

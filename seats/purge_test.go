@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 )
 
-func TestPurgeDeletesOnlyWhatIsOver(t *testing.T) {
+func TestPurge_DeletesOnlyEndedSessions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 10))
 	var holders []seats.ID

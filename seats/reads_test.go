@@ -77,7 +77,7 @@ func planOf(t *testing.T, conn *pgx.Conn, name, sql string) string {
 	return strings.Join(lines, "\n")
 }
 
-// narrow is what a scan of a table knows that reads no more than it needs: which seat, whose hold, the place of a
+// narrow is what a scan of a table knows that reads no more than it needs: which seat, which holder, the place of a
 // row, or the holds that end first.
 var narrow = map[string][]string{
 	" on seat_state": {"idx", "TID Cond"},

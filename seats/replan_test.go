@@ -53,7 +53,7 @@ func (b *bench) now(t *testing.T, o *seats.Office) *seats.Sale {
 	return s
 }
 
-func TestAnEventOnSaleIsRedrawnAndEverySeatStaysWhoseItWas(t *testing.T) {
+func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(3, 5))
 	who := seats.NewID()
@@ -215,7 +215,7 @@ func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 		won += <-done
 	}
 	if won == 0 {
-		t.Error("nobody won a seat: this test sees nothing")
+		t.Error("no claim won a seat: this test proves nothing")
 	}
 	wantBooks(t, b)
 }

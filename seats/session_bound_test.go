@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 )
 
-// visitor claims as somebody whose session ends at a time: first as a newcomer, later with the same token.
+// visitor claims for a session with a given end: first as a newcomer, later with the same token.
 func visitor(t *testing.T, store *sessions.Sessions, token string, end time.Time) context.Context {
 	t.Helper()
 	ctx := store.Act(t.Context())

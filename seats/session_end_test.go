@@ -17,7 +17,7 @@ type guest struct {
 	id    seats.ID
 }
 
-// guest is somebody new at the bench's node.
+// guest is a new visitor at the bench's node.
 func (b *bench) guest() guest {
 	return guest{sessions.New(b.db, b.office), seats.NewID().String(), seats.NewID()}
 }
@@ -163,7 +163,7 @@ func TestSession_NoClaimOutlivesIt(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestSession_PurgeReleasesSeatsNobodyCameBackFor(t *testing.T) {
+func TestSession_PurgeReleasesSeatsOfEndedSessions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(1, 1))
 	gone, stays := b.guest(), b.guest()
@@ -188,7 +188,7 @@ UPDATE session SET expires_at = clock_timestamp() - interval '9 minutes' WHERE e
 		t.Fatal(err)
 	}
 	if n := b.count(t, `seat_state WHERE idx = 0 AND state = 0 AND holder IS NULL OR idx = 2 AND state = 2 /* lapsed */ AND holder = $1`, stays.id); n != 2 {
-		t.Error("the purge left a seat with a visitor whose session is over, or took one from a visitor whose session lasts")
+		t.Error("the purge left a seat with an ended session, or took one from a session that lasts")
 	}
 	if n := b.count(t, `session`); n != 1 {
 		t.Errorf("%d sessions are left, want 1", n)
@@ -255,7 +255,7 @@ func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 		}
 	}
 	if err := gone.store.Purge(t.Context()); err == nil {
-		t.Error("nobody is told that a session could not end")
+		t.Error("Purge returns no error though a session could not end")
 	}
 	if n := b.count(t, `seat_state WHERE holder = $1`, gone.id); n > 0 {
 		t.Error("another session kept its seats")

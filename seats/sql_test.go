@@ -20,7 +20,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// constants returns every string constant of a folder whose name ends in SQL, with constants joined by + put together.
+// constants returns every string constant of a folder with a name that ends in SQL, with constants joined by + put together.
 func constants(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -82,7 +82,7 @@ func prepare(t *testing.T, db *pgxpool.Pool, sql string) error {
 	return err
 }
 
-// withSQL are the folders whose constants a running node executes.
+// withSQL are the folders with the constants that a running node executes.
 var withSQL = []string{".", "sessions", "orders", "mail", "orders/credit", "orders/demo", "verify", "waitingroom", "organizers", "sales", "waitlist", "webhooks", "limit", "../realtime"}
 
 func TestEverySQLConstantPrepares(t *testing.T) {

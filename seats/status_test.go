@@ -23,7 +23,7 @@ func (b *bench) set(t *testing.T, to seats.NewStatus) seats.Event {
 	return e
 }
 
-func TestOnlyAnEventOnSaleIsClaimedOnWhateverNode(t *testing.T) {
+func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{}, hall(2, 10))
 	_, other := node(t, b.db)
@@ -77,7 +77,7 @@ func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 			break
 		}
 		if wantRefusal(t, err, seats.CodeShut); time.Now().After(end) {
-			t.Fatal("its time came and nobody may claim")
+			t.Fatal("its time came and claims are refused")
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -153,7 +153,7 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	_, err = b.sale.Pay(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID()})
 	wantRefusal(t, err, seats.CodeShut)
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
-		t.Errorf("nobody can let go of what will not be: %v", err)
+		t.Errorf("seats of a cancelled event cannot be released: %v", err)
 	}
 	if _, err := b.office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.OnSale}, nil); err == nil {
 		t.Error("it came back")
@@ -161,7 +161,7 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	wantBooks(t, b)
 }
 
-func TestWhatAnEventCannotBecomeIsRefusedWithASentence(t *testing.T) {
+func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
@@ -197,7 +197,7 @@ func TestWhatAnEventCannotBecomeIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAnEditHoldsOnEveryNodeAndKeepsWhatPeopleAgreedTo(t *testing.T) {
+func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
 	far, there := node(t, b.db)
@@ -226,7 +226,7 @@ func TestAnEditHoldsOnEveryNodeAndKeepsWhatPeopleAgreedTo(t *testing.T) {
 	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil {
 		t.Errorf("limits are for the organizer to lower: %v", err)
 	}
-	wantBooks(t, b) // though somebody holds two, and for longer
+	wantBooks(t, b) // though a visitor holds two, and for longer
 	again := b.sale.Version()
 	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil || b.sale.Version() != again {
 		t.Errorf("the same edit was a change: %v", err)

@@ -8,7 +8,7 @@ import (
 )
 
 // A claim of one seat takes another statement than one of several. What is granted and what is not must be the same.
-func TestASwiftClaimOfOneSeatOrMoreKnowsWhatItsNodeDidNotHear(t *testing.T) {
+func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 	t.Parallel()
 	for name, wish := range map[string]seats.Wish{
 		"one": {Seats: []string{"Stalls/D/1"}}, "two": {Seats: []string{"Stalls/D/1", "Floor/2"}},
@@ -48,7 +48,7 @@ func TestASwiftClaimOfOneSeatOrMoreKnowsWhatItsNodeDidNotHear(t *testing.T) {
 			b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Floor/1"}})
 			_, _ = late.Claim(t.Context(), seats.NewID(), "key", wish) // either answer may be right: the books tell
 		})
-		meet("of somebody who has a seat", func(t *testing.T, b *bench, late *seats.Sale) {
+		meet("of a visitor who has a seat", func(t *testing.T, b *bench, late *seats.Sale) {
 			who := seats.NewID()
 			b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 			hold, err := late.Claim(t.Context(), who, "key", wish)

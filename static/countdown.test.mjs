@@ -15,7 +15,7 @@ function wrong(text, left) {
   return Math.max(left - shown, shown && shown - 1000 - left, 0)
 }
 
-// sit is somebody who takes a seat, gets more time whenever asked, and takes it again when no time is left. It returns the
+// sit plays a visitor who takes a seat, extends the hold whenever asked, and takes the seat again when it expired. It returns the
 // largest error of what they saw less what it may be, and what happened.
 async function sit(world, plan) {
   const seen = {worst: -Infinity, shown: 0, asked: 0, lapses: 0, latest: 0}
@@ -75,7 +75,7 @@ const cases = {
   'for eight hours, with all its extensions, on a clock that is too fast': [{drift: 100e-6}, plain(8 * HOUR), {asked: 60, lapses: 5}],
   'on a clock that is an hour slow and gets slower': [{drift: -100e-6, ahead: HOUR}, plain(HOUR), {asked: 9}],
   'on a clock that is an hour fast': [{ahead: -HOUR}, plain(HOUR / 2), {asked: 4}],
-  'on a clock that somebody sets': [{}, sets, {asked: 1}],
+  'on a clock that is set meanwhile': [{}, sets, {asked: 1}],
   'in a tab in the background': [{throttled: true}, plain(HOUR), {asked: 9}],
   'on a machine that sleeps, and its clock with it': [{}, wakes(true), {lapses: 3}],
   'on a machine that sleeps while its clock goes on': [{}, wakes(false), {lapses: 3}],
@@ -109,7 +109,7 @@ for (const [what, [planted, how, plan]] of Object.entries(faults)) {
   })
 }
 
-// order is somebody at the checkout for some minutes. It returns the largest error of the time they saw, less what it may be.
+// order plays a checkout of some minutes. It returns the largest error of the time shown, less what it may be.
 async function order(world, plan) {
   let worst = -Infinity, judging = true, shown = 0
   await world.checkout()
@@ -141,7 +141,7 @@ const setTwice = async world => {
 }
 
 for (const [what, [how, plan]] of Object.entries({
-  'on a clock that somebody sets': [{}, setTwice], 'on a clock that is an hour fast': [{ahead: -HOUR}, plain(7 * 60e3)],
+  'on a clock that is set meanwhile': [{}, setTwice], 'on a clock that is an hour fast': [{ahead: -HOUR}, plain(7 * 60e3)],
   'on a machine that sleeps, and its clock with it': [{}, nap(true)], 'on a machine that sleeps while its clock goes on': [{}, nap(false)],
 })) test(`the time at the checkout is right ${what}`, async () => {
   for (let seed = 1; seed < 9; seed++) assert.ok(await order(new World({...how, seed}), plan) <= 0, `seed ${seed}`)

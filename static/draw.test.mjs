@@ -51,7 +51,7 @@ const faults = {
   'one too short': ['i + 1)\n', 'i)\n'],
   'a remainder': ['reduce(view.getUint32(at), i + 1)', 'view.getUint32(at) % (i + 1)'],
   'no words after the first chunk': ['await words(key, chunk)', 'await words(key, 0)'],
-  'nobody refused': ['< 4294967296 % limit', '< 0'],
+  'no word refused': ['< 4294967296 % limit', '< 0'],
   'high words cut off': ['(word >>> 16)', '(word >>> 16 & 32767)'],
 }
 const million = golden.draws.at(-1)

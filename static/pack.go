@@ -15,7 +15,7 @@ import (
 // saves 2 % more in five times the time.
 const level = 6
 
-// Pack compresses what a handler answers, with gzip, for whoever takes that. Zstandard as fast as this makes pages
+// Pack compresses a handler's answers with gzip for clients that accept it. Zstandard as fast as this makes pages
 // larger, and where it makes them smaller each answer on its way costs megabytes.
 func Pack(h http.Handler) http.Handler {
 	pack, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(level), gzhttp.EnableZstd(false))
@@ -64,7 +64,7 @@ func (k *Kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // once is how hard Brotli tries, of 11. Scripts of 44 KB take 6 ms; the hardest saves a fifteenth and takes 200 ms, for
-// which whoever comes first would wait.
+// which the first visitor would wait.
 const once = 7
 
 func brotlied(content []byte) []byte {
@@ -86,7 +86,7 @@ func gzipped(content []byte) []byte {
 	return b.Bytes()
 }
 
-// Takes tells whether a browser takes an encoding. Brotli they take on secure connections only: proxies on others may
+// Takes reports whether a browser takes an encoding. Brotli they take on secure connections only: proxies on others may
 // break it.
 func Takes(r *http.Request, encoding string) bool {
 	for kind := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {

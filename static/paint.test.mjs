@@ -9,7 +9,7 @@ const read = name => readFileSync(new URL(`js/${name}.js`, import.meta.url), 'ut
 const source = read('paint').replace("'usher/sheet'", JSON.stringify(module(read('sheet'))))
 const colours = {'--p0': 1, '--p1': 2, '--p2': 3, '--p3': 4, '--p4': 5, '--mine': 6, '--alarm': 7, '--held': 8, '--edge': 9, '--sold': 10}
 
-// A canvas whose colours are pixels of that number, and what was put onto one last.
+// A canvas filled with pixels of one color, and the image put onto one last.
 let put
 const pen = {putImageData(image) { put = new Uint32Array(image.data.buffer).slice() }, getImageData() { return {data: Uint32Array.of(0xff000000 + Number(this.fillStyle))} }}
 function canvas(width, height) {

@@ -170,7 +170,7 @@ func alike(p palette) (found []string, least float64) {
 	return found, least
 }
 
-func TestPriceColoursAreToldApartByEverybody(t *testing.T) {
+func TestColours_OfPricesDifferForEveryKindOfSight(t *testing.T) {
 	t.Parallel()
 	for name, p := range themes(t) {
 		found, least := alike(p)
@@ -210,7 +210,7 @@ func mixed(p palette) (found []string, least float64) {
 	return found, least
 }
 
-func TestTheStatesOfSeatsAreToldApartByEverybody(t *testing.T) {
+func TestColours_OfStatesDifferForEveryKindOfSight(t *testing.T) {
 	t.Parallel()
 	for name, p := range themes(t) {
 		found, least := mixed(p)

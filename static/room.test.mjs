@@ -1,4 +1,4 @@
-// What the page of a waiting room computes, on the cases that the server's tests write; and that nobody asks more often
+// What the page of a waiting room computes, on the cases that the server's tests write; and that pages do not ask more often
 // because a sale opens.
 
 import assert from 'node:assert/strict'
@@ -12,7 +12,7 @@ const stand = await load(source)
 const zone = 'Europe/Berlin'
 const called = {full: 'next', late: 'late', left: 'left', used: 'left'}
 
-// told is what a page says to somebody.
+// told is the text that a page shows to a visitor.
 function told({before, seconds, stands, words, chance, advice, moved, left}, {status, kind, number, called: why}) {
   const at = Date.parse(status.at), ahead = before(status.ahead ?? [], number)
   const seat = chance(status, number)
@@ -33,7 +33,7 @@ for (const g of golden) {
 
 const faults = {
   'one ahead too many': ['number - a - 1) * (m', 'number - a) * (m'],
-  'nobody leaves': ['leave > 0', 'leave > 1'],
+  'no one leaves': ['leave > 0', 'leave > 1'],
   'a range that is too narrow': ['wait * 1.2', 'wait * 1.1'],
   'likely is uncertain': ['number <= s.likely', 'number < 0'],
   'another zone': ['timeZone: zone', "timeZone: 'UTC'"],
@@ -57,7 +57,7 @@ for (const [name, [from, to]] of Object.entries(faults)) {
 const answers = [[1, 5], [1, 4], [1, 5], [0, 9], [1, 7], [1, 6]].map(([epoch, v]) => ({epoch, v}))
 const versions = newer => answers.reduce((list, next) => [...list, newer(next, list.at(-1))], [{epoch: 1, v: 3}]).map(s => s.v).join()
 
-test('a lower version, or one of an earlier epoch, takes nobody back', async () => {
+test('a lower version, or one of an earlier epoch, is ignored', async () => {
   assert.equal(versions(stand.newer), '3,5,5,5,5,7,7')
   for (const [from, to] of [['next.v > shown.v', 'true'], ['next.epoch === shown.epoch &&', '']]) {
     assert.ok(source.includes(from), `the script has no ${from} any more`)
@@ -66,7 +66,7 @@ test('a lower version, or one of an earlier epoch, takes nobody back', async () 
 })
 
 // A socket tells at once that it is sold out; an answer that was kept on the way for two seconds says otherwise.
-test('of two answers of one version the older one takes nobody back', async () => {
+test('of two answers of one version the older one is ignored', async () => {
   const shown = {epoch: 1, v: 3, at: '2030-03-01T10:00:05.5Z', free: 0}, older = {...shown, at: '2030-03-01T10:00:05Z', free: 4}
   assert.equal(stand.newer(older, shown).free, 0)
   assert.equal(stand.newer(shown, older).free, 0)
@@ -121,7 +121,7 @@ function crowd({every, stands, before, seconds}, people, rate, seed = 1) {
       const s = status(t), me = {kind: 1, number: t < DRAWN ? 0 : i}
       const state = stands(s, me, t * 1000)
       const now = Date.now
-      Date.now = () => t * 1000 // for whoever asks the clock
+      Date.now = () => t * 1000 // for code that reads the clock
       t += every(s, state, me.number ? seconds(s, before(s.ahead, i)) : undefined, next())
       Date.now = now
       inside = state === 'called'

@@ -42,7 +42,7 @@ var site = sync.OnceValue(func() *shelf {
 	return s
 })
 
-// Ready makes all files now, so that nobody waits for them.
+// Ready makes all files now, so that no request waits for them.
 func Ready() { site() }
 
 // stock makes all files.

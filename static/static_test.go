@@ -83,7 +83,7 @@ func unpacked(t *testing.T, encoding string, body io.Reader) io.Reader {
 	return body
 }
 
-func TestAFileIsCompressedForTheFirstWhoAsksAndForNobodyAfter(t *testing.T) {
+func TestFile_IsCompressedOnce(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("A seat is a row, and that row is the only judge. "), 20_000)
 	k := Keep("text/plain", content)
@@ -159,7 +159,7 @@ func TestAPageNeedsOneScriptAndItsImportMapHasWhatComesLater(t *testing.T) {
 }
 
 // What browsers load, compressed as it is sent. The budgets are those of the design. The pages on which one waits, for a
-// room or for a sale, load only their own scripts, and nobody is on them and on the map at once.
+// room or for a sale, load only their own scripts, and no page loads both.
 var budgets = []struct {
 	what    string
 	most    int // bytes

@@ -75,7 +75,7 @@ func TestNoPageWantsToBeTurnedShakenOrHeard(t *testing.T) {
 	never(t, stylesOfAttendees(t), `orientation\s*:`, "depends on how the device is held", `@media (orientation: portrait) { main { display: none } }`)
 }
 
-func TestNoScriptKeepsAnybodyFromPasting(t *testing.T) {
+func TestScripts_DoNotPreventPasting(t *testing.T) {
 	t.Parallel()
 	never(t, ofAttendees(), `['.]on?paste|'paste'`, "meddles with pasting", `field.onpaste = no`, `addEventListener('paste', no)`)
 }
@@ -97,7 +97,7 @@ func TestNothingFlashes(t *testing.T) {
 	}
 }
 
-// Whoever turns the outline of the focus off must be something that Tab never leads to.
+// A selector that turns the focus outline off must be something that Tab never leads to.
 func TestTheFocusIsSeenWhereverTabLeads(t *testing.T) {
 	t.Parallel()
 	for name, css := range stylesOfAttendees(t) {

@@ -33,7 +33,7 @@ func TestALinkOfTheLegendLooksForItsPriceOrNoLonger(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitIsDimmedAndWhatFitsIsCounted(t *testing.T) {
+func TestFilter_DimsOtherSeatsAndCountsMatches(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	for _, query := range []url.Values{{}, {"price": {"B"}}, {"price": {"A", "C"}}, {"accessible": {"1"}}, {"price": {"A"}, "accessible": {"1"}}} {

@@ -156,7 +156,7 @@ func (d *document) landmarks() (found []string) {
 	return found
 }
 
-func TestAStrictReaderFindsWhatIsPlanted(t *testing.T) {
+func TestHTML_StrictReaderFindsPlantedErrors(t *testing.T) {
 	t.Parallel()
 	for planted, want := range map[string]string{
 		`<p><b></p></b>`:                           "</p> ends nothing",

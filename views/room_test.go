@@ -84,7 +84,7 @@ func TestEachStateOfARoomShowsItsPartAndNoOther(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonWhoWaitsReads(t *testing.T) {
+func TestRoom_TextsOfEachState(t *testing.T) {
 	t.Parallel()
 	text := render(t, shop.Room(waiting(views.Page{Title: "Evening"}, sale(t, "theatre", nil), shop.RoomWaiting)))
 	for _, want := range []string{

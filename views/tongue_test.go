@@ -50,7 +50,7 @@ func unmarked(page string) (found []string, marked map[string]int) {
 	return found, marked
 }
 
-func TestWhatOrganizersWriteIsMarkedWithItsLanguage(t *testing.T) {
+func TestPages_OrganizersTextsAreMarkedWithTheirLanguage(t *testing.T) {
 	t.Parallel()
 	page := views.Page{Title: "Evening", Nonce: "nonce"}
 	s := sale(t, "theatre", holds["a hold"])

@@ -77,7 +77,7 @@ func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 	return append(list, shown{"a waiting list at the desk", true, desk.WaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, desk.WaitList(quiet)})
 }
 
-func TestWhoWaitsReadsWhereTheyStandAndWhyOthersWereServedBefore(t *testing.T) {
+func TestWaitlist_PageShowsRankAndReasons(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "club", nil)
 	stand := waitlist.Stand{Place: 14, Waiting: 1200, Figures: waitlist.Figures{Open: 3, Accepted: 61, Ended: 100}, Before: 2}
@@ -119,7 +119,7 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 	}
 }
 
-func TestWhoIsKnownJoinsTheWaitListFromTheWaitingRoomWithOneTap(t *testing.T) {
+func TestRoom_ConfirmedVisitorJoinsTheWaitlistWithOneTap(t *testing.T) {
 	t.Parallel()
 	p := waiting(views.Page{Title: "Evening"}, sale(t, "theatre", nil), shop.RoomSoldOut)
 	for verified, asks := range map[string]bool{"ann@example.org": false, "": true} {

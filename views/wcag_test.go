@@ -241,7 +241,7 @@ func TestTheWayBackIsAtTheSamePlaceEverywhereAndHelpNowhere(t *testing.T) {
 }
 
 // What does the same has the same name, on whatever page (3.2.4).
-func TestWhatDoesTheSameIsCalledTheSame(t *testing.T) {
+func TestPages_SameActionsHaveTheSameName(t *testing.T) {
 	t.Parallel()
 	names := map[string]map[string]bool{}
 	note := func(what, name string) {
@@ -281,7 +281,7 @@ func TestWhatDoesTheSameIsCalledTheSame(t *testing.T) {
 
 // Nobody has to remember a password, solve a puzzle or type what they typed before (3.3.7, 3.3.8), and no browser is kept
 // from filling in what it knows.
-func TestNobodyIsAskedForAPasswordOrAPuzzle(t *testing.T) {
+func TestPages_AskAttendeesForNoPasswordOrPuzzle(t *testing.T) {
 	t.Parallel()
 	held(t, func(d *document) []string {
 		return d.each("input", func(t tag) string {

@@ -44,7 +44,7 @@ func unknownNames(root, text string) (what []string) {
 	return what
 }
 
-func TestTheArchitectureNamesWhatIsThere(t *testing.T) {
+func TestArchitecture_NamesExist(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {

@@ -71,7 +71,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if code, out := statusWith(t, map[string]string{"DATABASE_URL": empty("wrong")}, "restore", wrong); code != 1 || !strings.Contains(out, "BROKEN: event evening") {
-		t.Errorf("of a copy whose books are wrong it says %d:\n%s", code, out)
+		t.Errorf("of a copy with wrong books it says %d:\n%s", code, out)
 	}
 }
 

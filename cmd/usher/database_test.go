@@ -16,7 +16,7 @@ func astray(dsn, name, value string) string {
 	return regexp.MustCompile(name+`=\S+`).ReplaceAllString(dsn, name+"="+value) + " password=topsecret"
 }
 
-// deserted returns an address where nobody listens, and nobody can as long as the test runs: it is bound.
+// deserted is an address without a listener: it is bound for as long as the test runs, so no other program can listen.
 func deserted(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -41,7 +41,7 @@ func TestServeEndsAtItsStartWhereItsDatabaseCanNeverBeReachedAndSaysWhy(t *testi
 	for name, c := range map[string]struct{ url, direct, says string }{
 		"no address":           {"postgres://usher:topsecret@[/usher", "", "not an address of a PostgreSQL"},
 		"an unknown host":      {"postgres://usher:topsecret@no-such-host.invalid/usher", "", "cannot be reached"},
-		"nobody listens":       {"postgres://usher:topsecret@" + deserted + "/usher", "", "cannot be reached"},
+		"no listener":          {"postgres://usher:topsecret@" + deserted + "/usher", "", "cannot be reached"},
 		"an unknown user":      {astray(here, "user", "nobody_at_all"), "", `role "nobody_at_all" does not exist`},
 		"an unknown database":  {astray(here, "dbname", "not_there"), "", `database "not_there" does not exist`},
 		"none past the pooler": {here, astray(here, "dbname", "not_there"), `database "not_there" does not exist`},

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// tlsFront is a PostgreSQL that is reached over TCP, with TLS for whoever asks for it. Its address, 0.0.0.0, leads to this
+// tlsFront is a PostgreSQL that is reached over TCP, with TLS for clients that ask for it. Its address, 0.0.0.0, leads to this
 // machine and is no loopback address.
 type tlsFront struct {
 	port          int
@@ -118,7 +118,7 @@ func TestDatabase_OnAnotherMachineIsSpokenToInTLS(t *testing.T) {
 		t.Errorf("with TLS %d connections were without it, and %d in it", front.plain.Load(), front.sealed.Load())
 	}
 	if _, err := tryWith(t, map[string]string{"DATABASE_URL": at("sslmode=verify-full")}, "event", "list"); err == nil {
-		t.Error("a certificate that nobody vouches for is believed")
+		t.Error("a certificate of an unknown authority is accepted")
 	}
 	plain := map[string]string{"DATABASE_URL": at("sslmode=disable"), "USHER_DATABASE_PLAINTEXT": "true"}
 	if out, err := tryWith(t, plain, "event", "list"); err != nil || !strings.Contains(out, "evening") || front.plain.Load() == 0 {

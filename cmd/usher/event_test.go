@@ -8,7 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestWhoMakesAnEventThatBeganAlreadyIsToldSo(t *testing.T) {
+func TestEventCreate_WarnsThatTheEventHasBegun(t *testing.T) {
 	t.Parallel()
 	for year, told := range map[int]bool{2025: true, 2125: false} {
 		var out strings.Builder
@@ -21,7 +21,7 @@ func TestWhoMakesAnEventThatBeganAlreadyIsToldSo(t *testing.T) {
 	}
 }
 
-func TestWhoMakesAnEventWithoutPricesIsToldThatItIsFreeOfCharge(t *testing.T) {
+func TestEventCreate_WarnsThatAnEventWithoutPricesIsFree(t *testing.T) {
 	t.Parallel()
 	for price, told := range map[int64]bool{0: true, 2500: false} {
 		var out strings.Builder

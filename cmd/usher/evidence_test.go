@@ -47,7 +47,7 @@ func TestTheEvidenceOfARoomHasAllThatHappenedNoHolderUnlessAskedAndNoFormula(t *
 	for _, e := range lines {
 		kinds = append(kinds, e.Kind)
 		if text, _ := json.Marshal(e); strings.Contains(string(text), who.String()) {
-			t.Errorf("nobody asked for holders, and it says %s", text)
+			t.Errorf("without --holders it says %s", text)
 		}
 	}
 	if got := strings.Join(kinds, " "); got != "room control control call call admission admission" {

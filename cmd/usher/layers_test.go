@@ -110,7 +110,7 @@ func goFiles(t *testing.T, visit func(path string)) {
 	}
 }
 
-func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
+func TestLayers_PackagesImportOnlyAllowedOnes(t *testing.T) {
 	t.Parallel()
 	goFiles(t, func(path string) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)

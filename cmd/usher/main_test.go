@@ -105,7 +105,7 @@ func TestAFlagWinsOverTheEnvironmentAndTheEnvironmentOverTheDefault(t *testing.T
 	}
 }
 
-func TestACallThatMakesNoSenseIsRefusedWithWhatToDoInstead(t *testing.T) {
+func TestCall_InvalidCallIsRefusedWithAHint(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		args string

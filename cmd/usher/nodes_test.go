@@ -63,7 +63,7 @@ func TestACrowdBuysFromThreeNodesInTurnBehindAPlainProxy(t *testing.T) {
 	}
 	for n := range nodes {
 		if a, b := answered[n].Load(), answered[(n+1)%3].Load(); a < b-1 || a > b+1 {
-			t.Errorf("node %d answered %d times, the next one %d times: somebody stuck", n, a, b)
+			t.Errorf("node %d answered %d times, the next one %d times: requests stick to a node", n, a, b)
 		}
 	}
 	if books, err := verify.Look(t.Context(), db, ""); err != nil || books.Broken() > 0 {

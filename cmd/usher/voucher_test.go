@@ -7,7 +7,7 @@ import (
 	"github.com/usherbox/usher/seats/orders/credit"
 )
 
-func TestVouchersArePrintedOnceAndLoadWhatWasSaid(t *testing.T) {
+func TestVoucher_CodesArePrintedOnceAndCarryTheAmount(t *testing.T) {
 	t.Parallel()
 	folder, db := privateHouse(t)
 	out, err := try(t, "voucher", "create", "--data", folder, "--amount", "20.5", "--currency", "EUR", "--count", "3", "--expires", "2999-12-31")

@@ -105,7 +105,7 @@ func TestBatchesComeInBeforeOthers(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsLongForWhoIsStuckInTheDoor(t *testing.T) {
+func TestDoor_StuckConnectionDelaysOthersBriefly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var o outside

@@ -19,7 +19,7 @@ import (
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// sale is an event of 200 seats whose holds last eight minutes.
+// sale is an event of 200 seats with holds of eight minutes.
 func sale(t *testing.T, db *pgxpool.Pool) *seats.Sale {
 	t.Helper()
 	hall, known := plan.Named("conference")
@@ -38,7 +38,7 @@ func sale(t *testing.T, db *pgxpool.Pool) *seats.Sale {
 
 func network(address string) limit.Network { return limit.NetworkOf(netip.MustParseAddr(address)) }
 
-func TestAlarm_SeatsThatAreClaimedAndNotOrderedHaveEverybodyChecked(t *testing.T) {
+func TestAlarm_HoardedSeatsChallengeAllVisitors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		granted, ordered int
@@ -136,7 +136,7 @@ func TestFigures_FamilyAndOfficeNeverMeetTheUsualOnes(t *testing.T) {
 	}
 }
 
-func TestAlarm_OneNetworkDoesNotHaveEverybodyChecked(t *testing.T) {
+func TestAlarm_OneNetworkDoesNotChallengeAllVisitors(t *testing.T) {
 	t.Parallel()
 	for name, attack := range map[string]func(*limit.Event){
 		"many seats of one network": func(e *limit.Event) {

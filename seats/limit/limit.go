@@ -113,8 +113,8 @@ func (l *Limiter) Keys() (n int) {
 
 func (l *Limiter) shard(key uint64) *shard { return &l.shards[With(key, 0)>>58] }
 
-// forget makes room for a key. Of some others it forgets those whose allowance is whole, or else the one that is whole
-// first: a crowd of new keys costs little, and who is to wait is forgotten last.
+// forget makes room for a key. It forgets those of some others with a whole allowance, or else the one that is whole
+// first: a crowd of new keys costs little, and a limited key is forgotten last.
 func (s *shard) forget(now int64) {
 	const looks = 16
 	var first uint64

@@ -189,7 +189,7 @@ func TestNoNameBeginsAHeader(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsToldOnlyInTLSToAServerThatIsWhoItSays(t *testing.T) {
+func TestSMTP_PasswordIsSentOnlyOverVerifiedTLS(t *testing.T) {
 	t.Parallel()
 	s := listen(t)
 	by, err := mail.NewSMTP("smtp://box:secret@"+s.address, from, nil)
@@ -198,7 +198,7 @@ func TestAPasswordIsToldOnlyInTLSToAServerThatIsWhoItSays(t *testing.T) {
 	}
 	l := mail.Letter{ID: "1.a", Name: "Ann", Email: "ann@example.org", Subject: "Your ticket", Text: "Here.", HTML: "<p>Here.</p>"}
 	if err := by.Deliver(t.Context(), l); err == nil || len(s.users) > 0 {
-		t.Errorf("a server with a certificate of nobody's got the password: %v", err)
+		t.Errorf("a server with a certificate of an unknown authority got the password: %v", err)
 	}
 }
 

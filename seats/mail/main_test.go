@@ -150,7 +150,7 @@ func open(t *testing.T) *house {
 	return h
 }
 
-// order places an order of one place for somebody.
+// order places an order of one place.
 func (h *house) order(t *testing.T, email string) {
 	t.Helper()
 	who := seats.NewID()

@@ -36,11 +36,11 @@
 //	O4  An order costs what its tickets cost, each with its share of the fees.
 //	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
 //	O6  Every order's mail goes out once at least, whatever node dies.
-//	O7  A ticket lets one person in, and nobody once it was cancelled.
+//	O7  A ticket lets one person in, and none once it was cancelled.
 //	O8  What is cancelled is so by one row, which says what it cost.
 //	O9  A ticket that moved is one other ticket of its order, at the same price.
 //	O10 What is done to many orders is done to each of them, once.
-//	O11 Nobody gets more tickets of an event than its limit, over all orders with the same email, account or card.
+//	O11 No person gets more tickets of an event than its limit, over all orders with the same email, account or card.
 //	O12 Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.
 //	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
 //

@@ -164,7 +164,7 @@ func TestManyCancellationsAtOnceGiveEachCentBackOnce(t *testing.T) {
 	h.wantMoney(t)
 }
 
-func TestATicketThatSomebodyWentInWithIsNotCancelled(t *testing.T) {
+func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	d, order := h.door(t), h.buys(t, 2)

@@ -23,7 +23,7 @@ WITH asked AS (
 )
 INSERT INTO mail (email, kind) SELECT $1, 'password' FROM asked`
 
-// AskPassword has a link mailed by which the organizer of an address may choose another password. Nobody learns whether
+// AskPassword mails the organizer of an address a link to choose another password. The answer does not tell whether
 // there is one, nor whether enough mail went there within the hour.
 //
 // Errors: Mistakes if this is no address; ErrOften from one network; the database's.
@@ -65,7 +65,7 @@ const whosePasswordSQL = `
 SELECT o.id, o.name, o.email FROM password_link l JOIN organizer o ON o.id = l.organizer_id
  WHERE l.token = $1 AND l.expires_at > clock_timestamp()`
 
-// WhosePassword tells whose password a link is about, and leaves it good. ErrNoLink if it is unknown, used or too old.
+// WhosePassword returns the organizer of a password link, and leaves it good. ErrNoLink if it is unknown, used or too old.
 func (d *Desk) WhosePassword(ctx context.Context, token string) (m Member, err error) {
 	err = d.db.QueryRow(ctx, whosePasswordSQL, tokenHash(token)).Scan(&m.Organizer, &m.Name, &m.Email)
 	if errors.Is(err, pgx.ErrNoRows) {

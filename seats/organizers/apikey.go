@@ -45,10 +45,10 @@ UPDATE api_key SET used_at = clock_timestamp(),
        networks = CASE WHEN $2 = ANY (networks) THEN networks ELSE (networks || $2)[greatest(cardinality(networks) - 8, 1):] END
  WHERE id = $1`
 
-// ByKey returns in whose name a program works that has a key, as of now; event as for Member. What the key does not open
+// ByKey returns the member that a key works as, as of now; event as for Member. What the key does not open
 // the member may not do.
 //
-// Errors: ErrKey if the key opens nothing, it expired, or whoever made it left the team; ErrNotYours if there is no such event in its
+// Errors: ErrKey if the key opens nothing, it expired, or its maker left the team; ErrNotYours if there is no such event in its
 // team; the database's.
 func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
 	var ours, rarely, fresh, first bool
@@ -60,7 +60,7 @@ func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Mem
 		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
 		return Member{}, ErrKey
 	case err != nil:
-		return Member{}, fmt.Errorf("organizers: whose is a key: %w", err)
+		return Member{}, fmt.Errorf("organizers: find the maker of a key: %w", err)
 	case !ours:
 		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + name})
 		return Member{}, ErrNotYours
@@ -94,11 +94,11 @@ type APIKey struct {
 	RevokedAt *time.Time
 	ExpiresAt time.Time
 	Expired   bool
-	Left      bool // whoever made it is in the team no more, so that it opens nothing
+	Left      bool // its maker left the team, so it opens nothing
 }
 
 const apiKeysSQL = `
-SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'somebody who left'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL
+SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'a former member'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL
   FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id
  WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp(), k.id DESC`
 
@@ -118,7 +118,7 @@ func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error)
 	return list, nil
 }
 
-// KeyDays is how long a key for programs lasts, at most and if nobody says otherwise.
+// KeyDays is how long a key for programs lasts, at most and by default.
 const KeyDays = 365
 
 const newAPIKeySQL = `

@@ -13,8 +13,8 @@ const mostAddresses = 100
 
 const answerSQL = `SELECT answer FROM desk_key WHERE organizer_id = $1 AND key = $2`
 
-// Create makes something under the first address that nobody has: base, base-2, base-3 … do makes it there, and says
-// seats.ErrSlugTaken if somebody has it. It returns the address; a repeat of the form gets the same one. Errors are those of Carry.
+// Create makes something under the first unused address: base, base-2, base-3 … do makes it there, and returns
+// seats.ErrSlugTaken if the address is taken. It returns the address; a repeat of the form gets the same one. Errors are those of Carry.
 func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any, base string, do func(slug string, also seats.Also) error) (slug string, err error) {
 	for n := 1; n <= mostAddresses; n++ {
 		if slug = base; n > 1 {

@@ -18,8 +18,8 @@
 //
 // The first is Desk.Member, which every request of the desk passes: it reads the session's organizer and their role anew
 // each time, so that who was removed is out at once, on all nodes. The second is the database: Desk.As works as a role
-// that sees only rows of the member's team (row-level security, migrations/0001_schema.sql), so that a query that forgets
-// whose events it is about finds nothing of others.
+// that sees only rows of the member's team (row-level security, migrations/0001_schema.sql), so that a query without
+// its events finds nothing of others.
 //
 // # Deeds
 //

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MailInvitation is the kind of mail that asks somebody to join a team.
+// MailInvitation is the kind of mail that invites an organizer to a team.
 const MailInvitation = "invitation"
 
-// Invitation is an open one: nobody accepted or withdrew it.
+// Invitation is an open one: not accepted and not withdrawn.
 type Invitation struct {
 	ID        int64
 	Email     string
@@ -51,7 +51,7 @@ RETURNING id`
 
 const mailInvitationSQL = `INSERT INTO mail (email, kind, invitation_id) VALUES ($1, 'invitation', $2)`
 
-// Invite asks somebody by mail to join the team in a role. Whoever was invited before gets another link; the one before
+// Invite asks the owner of an address by mail to join the team in a role. A second invitation replaces the first, which
 // opens nothing then.
 //
 // Errors: Mistakes, also if they are a member already; those of Once; the database's.
@@ -143,14 +143,14 @@ func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) err
 	})
 }
 
-// Invited is what an invitation says to whoever opens its link.
+// Invited is an invitation as the page behind its link shows it.
 type Invited struct {
 	id        int64
 	Team      int64
 	TeamName  string
 	Email     string
 	Role      Role
-	Organizer int64 // who has this address at the desk already; 0 for nobody
+	Organizer int64 // the organizer with this address; 0 for none
 }
 
 const invitedColumns = `i.id, i.team_id, t.name, i.email, i.role, coalesce((SELECT id FROM organizer WHERE email = i.email), 0)`
@@ -165,7 +165,7 @@ UPDATE invitation i SET token = $2 FROM team t
 RETURNING ` + invitedColumns
 
 // InvitationMail makes the token of an invitation's link, and takes the one before it back. It is called for each try to
-// send the mail. ErrNoLink if nobody waits for it any more.
+// send the mail. ErrNoLink if it is not open any more.
 func (d *Desk) InvitationMail(ctx context.Context, id int64) (token string, i Invited, err error) {
 	token, hash := newToken()
 	i, err = d.invited(ctx, mailedInvitationSQL, id, hash)
@@ -209,7 +209,7 @@ func (d *Desk) Join(ctx context.Context, token string, s Session) (Session, erro
 	return s, err
 }
 
-// JoinAs uses an invitation up for somebody who becomes an organizer by it, with its address.
+// JoinAs uses an invitation up for a new organizer, with its address.
 //
 // Errors: ErrNoLink; ErrNotYours if an organizer has the address already; Mistakes, and the link stays good; the database's.
 func (d *Desk) JoinAs(ctx context.Context, token string, n Newcomer) (s Session, err error) {
@@ -239,7 +239,7 @@ const organizerNameSQL = `SELECT name FROM organizer WHERE id = $1`
 
 const joinSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-// accept makes whoever who returns a member. It is done by the owner of the tables: they are no member yet.
+// accept adds the organizer that who returns to the team. It runs as the owner of the tables: they are no member yet.
 func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invited) (organizer int64, name string, err error)) error {
 	err := pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		var i Invited

@@ -26,7 +26,7 @@ type house struct {
 
 const password = "three plain words"
 
-// newEmptyHouse is a database nobody was at the desk of.
+// newEmptyHouse is a database without an organizer.
 func newEmptyHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{db: seatstest.DB(t)}
@@ -59,7 +59,7 @@ func (h *house) fill(t *testing.T) {
 	h.bob = h.add(t, "bob", organizers.Owner, second)
 }
 
-// add makes somebody a member of a team.
+// add makes an organizer a member of a team.
 func (h *house) add(t *testing.T, name string, role organizers.Role, team int64) organizers.Member {
 	t.Helper()
 	var s organizers.Session

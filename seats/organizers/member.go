@@ -31,7 +31,7 @@ type Member struct {
 // HasSecond reports whether the member has a second factor to show.
 func (m Member) HasSecond() bool { return m.Codes || m.Keyed }
 
-// May tells whether the member may do what needs need; by a key, whether it opens that, too.
+// May reports whether the member may do what needs need; by a key, whether it opens that, too.
 func (m Member) May(need Need) bool {
 	return m.Role.May(need) && (m.Key == 0 || need == Enter || slices.Contains(m.scopes, scoped[need]))
 }
@@ -50,9 +50,9 @@ type Session struct {
 	ID        int64 // of the session; 0: it has not begun
 }
 
-// Why somebody does not get in.
+// Why a request is refused.
 var (
-	ErrSignedOut = errors.New("nobody is signed in")
+	ErrSignedOut = errors.New("not signed in")
 	ErrNotYours  = errors.New("there is nothing of that name in a team of yours")
 	ErrNoTeam    = errors.New("the organizer is in no team")
 )
@@ -90,7 +90,7 @@ func (m Member) IsProved() bool { return m.Key != 0 || m.Proved && (m.Second || 
 // Member returns who a session is, as of now: in the team of the event with this slug, or, if event is empty, in the team
 // they look at.
 //
-// Errors: ErrSignedOut if the session is nobody's any more; ErrNotYours if there is no such event in a team of theirs;
+// Errors: ErrSignedOut if the session has ended; ErrNotYours if there is no such event in a team of theirs;
 // ErrNoTeam if they are in none; the database's.
 func (d *Desk) Member(ctx context.Context, s Session, event string) (m Member, err error) {
 	var row pgx.Row

@@ -27,7 +27,7 @@ func TestTheFirstOrganizerComesByALinkThatWorksOnce(t *testing.T) {
 	}
 }
 
-func TestOfTwoWhoOpenSetUpLinksAtOnceOneBecomesTheOwner(t *testing.T) {
+func TestSetUp_OfTwoAtOnceOneBecomesTheOwner(t *testing.T) {
 	t.Parallel()
 	h := newEmptyHouse(t)
 	made, tokens := make(chan error, 2), map[string]string{"ann": "", "bob": ""}
@@ -98,10 +98,10 @@ func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
 		lone = h.enter(t, lone)
 	}
 	if _, err := h.desk.Member(t.Context(), lone, ""); !errors.Is(err, organizers.ErrNoTeam) {
-		t.Errorf("somebody in no team: %v", err)
+		t.Errorf("an organizer without a team: %v", err)
 	}
 	if _, err := h.desk.Member(t.Context(), organizers.Session{}, ""); !errors.Is(err, organizers.ErrSignedOut) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("an unknown organizer: %v", err)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAFormIsDoneOnce(t *testing.T) {
 	}
 }
 
-// Whoever tries addresses learns nothing from how long the answer takes: a password is hashed for each of them.
+// The time of an answer does not say whether an address is known: a password is hashed for each of them.
 func TestAnUnknownAddressTakesAsLongAsAWrongPassword(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -31,10 +31,10 @@ func (m Member) where() string {
 // the outbox and reports the event once it committed; see changed.
 func (d *Desk) accountChanged(ctx context.Context, tx pgx.Tx, m Member, what, words string) error {
 	if _, err := tx.Exec(ctx, noteEverywhereSQL, m.Organizer, what); err != nil {
-		return fmt.Errorf("organizers: note that somebody %s: %w", what, err)
+		return fmt.Errorf("organizers: note %q: %w", what, err)
 	}
 	if _, err := tx.Exec(ctx, mailAccountSQL, m.Email, words+m.where()); err != nil {
-		return fmt.Errorf("organizers: tell that somebody %s: %w", what, err)
+		return fmt.Errorf("organizers: tell of %q: %w", what, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 const operatorSQL = `SELECT id, name FROM team WHERE name = $1 OR $1 = '' ORDER BY id LIMIT 1`
 
-// Operator is whoever runs the program, by the command line: an owner of every team, with no account. An empty name is
+// Operator is a person at the command line: an owner of every team, with no account. An empty name is
 // the first team. ErrNoTeam if there is none of that name.
 func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) {
 	m = Member{Name: operatorName, Role: Owner}

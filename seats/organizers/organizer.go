@@ -91,13 +91,13 @@ func tidyName(text string, most int) (name, wrong string) {
 	return name, ""
 }
 
-// Newcomer is somebody who becomes an organizer.
+// Newcomer is a future organizer.
 type Newcomer struct {
 	Name, Email, Password string
 	team                  string // that they join; its name is no password
 }
 
-// check tidies what somebody says of themselves and finds every mistake in it.
+// check tidies the fields of a newcomer and finds every mistake in them.
 func (n *Newcomer) check() error {
 	var m Mistakes
 	name, wrong := tidyName(n.Name, mostName)

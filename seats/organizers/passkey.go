@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrPasskey is a passkey that signs nobody in, or that could not be added.
+// ErrPasskey is an unknown passkey, or one that could not be added.
 var ErrPasskey = errors.New("this passkey opens nothing here")
 
-// ErrNoPasskeys is a site whose address browsers keep no passkeys for: they want https, or localhost.
+// ErrNoPasskeys is the answer on a site without https: browsers keep passkeys only for https and localhost.
 var ErrNoPasskeys = errors.New("browsers keep passkeys only for addresses with https, and for localhost")
 
 // Passkey is one of an organizer, as a list shows it.
@@ -42,7 +42,7 @@ func relying(origin string) (*webauthn.WebAuthn, error) {
 	})
 }
 
-// PasskeysAt tells whether browsers keep passkeys for a site at this origin.
+// PasskeysAt reports whether browsers keep passkeys for a site at this origin.
 func PasskeysAt(origin string) bool {
 	at, err := url.Parse(origin)
 	return err == nil && at.Hostname() != "" && (at.Scheme == "https" || at.Hostname() == "localhost")
@@ -186,9 +186,9 @@ func (d *Desk) BeginSignIn(ctx context.Context, origin string, from Client) (c C
 
 const usePasskeySQL = `UPDATE passkey SET credential = $3, used_at = clock_timestamp() WHERE id = $1 AND organizer_id = $2`
 
-// SignInWith returns the session of whoever has the passkey that a browser answered with.
+// SignInWith returns the session of the owner of the passkey that a browser answered with.
 //
-// Errors: ErrPasskey if it is nobody's here, or looks like a copy; the database's.
+// Errors: ErrPasskey if it is unknown, or looks like a copy; the database's.
 func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []byte) (s Session, err error) {
 	site, session, err := resume(origin, state)
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []by
 		return s, fmt.Errorf("%w: %w", ErrPasskey, err)
 	}
 	var a *account
-	var failed error // of the database, told from a passkey that is nobody's
+	var failed error // of the database, told from an unknown passkey
 	used, err := site.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
 		if a, failed = d.account(ctx, 0, handle); failed != nil {
 			return nil, failed

@@ -13,7 +13,7 @@ import (
 
 const (
 	leastPassword = 12   // characters
-	mostPassword  = 1000 // bytes: nobody needs more, and each costs time
+	mostPassword  = 1000 // bytes: more are not needed, and each costs time
 )
 
 // hashing is what OWASP asks of argon2id at least: 19 MiB, two passes, one lane.
@@ -33,7 +33,7 @@ var common = func() map[string]bool {
 	return list
 }()
 
-// wrongPassword says why this is no password for somebody of this name and address; empty if it is one.
+// wrongPassword says why this is no password for an organizer of this name and address; empty if it is one.
 func wrongPassword(password, name, email string, more ...string) string {
 	small := strings.ToLower(password)
 	local, _, _ := strings.Cut(email, "@")
@@ -52,7 +52,7 @@ func wrongPassword(password, name, email string, more ...string) string {
 	return ""
 }
 
-// ourWords are words of this trade: whoever guesses tries them first.
+// ourWords are words of this trade: guesses begin with them.
 var ourWords = []string{"usher", "box", "office", "boxoffice", "theatre", "theater", "ticket", "tickets", "ticketing", "stage", "seat", "seats", "concert", "festival", "cinema", "event", "events", "organizer", "organiser", "desk"}
 
 // leet undoes the usual replacements of letters.
@@ -111,7 +111,7 @@ func isRun(word string) bool {
 	return step >= -1 && step <= 1
 }
 
-// few tells whether a text is made of hardly any characters: aaaaaaaaaaaa, 121212121212.
+// few reports whether a text is made of hardly any characters: aaaaaaaaaaaa, 121212121212.
 func few(text string) bool {
 	seen := map[rune]bool{}
 	for _, r := range text {
@@ -133,7 +133,7 @@ func (d *Desk) hash(ctx context.Context, password string) (hash string, err erro
 }
 
 // opens reports whether a password is the one of which hash was made. Where there is none it takes as long to say no. Of
-// strangers few wait in line, so that a flood of theirs keeps nobody else waiting. ErrBusy if the line is full.
+// strangers few wait in line, so that a flood of theirs delays no member. ErrBusy if the line is full.
 func (d *Desk) opens(ctx context.Context, password, hash string, known bool) (ok bool, err error) {
 	has, most := hash != "", inLine
 	if known {
@@ -170,7 +170,7 @@ func (d *Desk) byHand(ctx context.Context, most int64, do func() error) error {
 	}
 }
 
-// newDecoy is the hash of a password that nobody knows.
+// newDecoy is the hash of a random password that is not stored.
 func newDecoy() string {
 	secret, _ := newToken()
 	hash, err := argon2id.CreateHash(secret, hashing)

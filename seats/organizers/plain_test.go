@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// plainDatabase is an empty database of a user who is nobody special, as a hoster gives it. admin runs what such a user
+// plainDatabase is an empty database of a user without special rights, as a hoster gives it. admin runs what such a user
 // may not.
 func plainDatabase(t *testing.T) (dsn, user string, admin func(sql string)) {
 	t.Helper()
@@ -53,7 +53,7 @@ func migrate(t *testing.T, dsn string) error {
 	return err
 }
 
-func TestADatabaseUserWhoMayMakeNoRolesIsToldWhatToAskForAndThenTheDeskWorks(t *testing.T) {
+func TestRoles_UserWithoutRightsIsToldHowToGetThem(t *testing.T) {
 	t.Parallel()
 	dsn, user, admin := plainDatabase(t)
 	err := migrate(t, dsn)

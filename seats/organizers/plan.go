@@ -20,7 +20,7 @@ type Plan struct {
 	PlanVersion
 }
 
-// PlanVersion is what somebody saved of a plan. It never changes.
+// PlanVersion is a saved version of a plan. It never changes.
 type PlanVersion struct {
 	Version         int // 1, 2, 3 …
 	Name, Note      string
@@ -34,7 +34,7 @@ type Unfit struct{ Reasons []string }
 
 func (u *Unfit) Error() string { return strings.Join(u.Reasons, " ") }
 
-// NotNewest is the answer to who saves a plan that somebody else saved meanwhile. Nothing was saved.
+// NotNewest is the answer to saving a plan that another member saved meanwhile. Nothing was saved.
 type NotNewest struct{ Newest PlanVersion }
 
 func (n *NotNewest) Error() string {

@@ -34,7 +34,7 @@ var may = map[Role][]Need{
 	Door:    {Enter, Self, Sell},
 }
 
-// May tells whether a role may do what needs need.
+// May reports whether a role may do what needs need.
 func (r Role) May(need Need) bool {
 	for _, allowed := range may[r] {
 		if allowed == need {
@@ -44,5 +44,5 @@ func (r Role) May(need Need) bool {
 	return false
 }
 
-// Known tells whether this is a role at all.
+// Known reports whether this is a role at all.
 func (r Role) Known() bool { return may[r] != nil }

@@ -25,10 +25,10 @@ const (
 	Foreign        = "foreign_request" // from another site, or other than a browser sends
 )
 
-// SecurityEvent is something that happened about an account or a team. It holds no secret and nothing that somebody typed.
+// SecurityEvent is something that happened about an account or a team. It holds no secret and no typed text.
 type SecurityEvent struct {
 	Kind            string
-	Organizer, Team int64 // whose account, 0 for nobody's here; of which team, 0 for all of the account's
+	Organizer, Team int64 // account, 0 for an unknown one; team, 0 for all of the account's
 	Network, Agent  string
 	Detail          string
 }
@@ -107,7 +107,7 @@ func (d *Desk) hourly(ctx context.Context) {
 		d.Log.Warn("old security events stay until the next hour", "error", err)
 	}
 	if err := d.WarnOfKeys(ctx); err != nil && ctx.Err() == nil {
-		d.Log.Warn("nobody is told of keys that expire until the next hour", "error", err)
+		d.Log.Warn("mail about expiring keys is delayed by an hour", "error", err)
 	}
 }
 
@@ -176,7 +176,7 @@ type Happened struct {
 	ID         int64
 	At, Last   time.Time
 	Kind       string
-	Who, Email string // of the account; empty: nobody's here, or they left
+	Who, Email string // of the account; empty: unknown, or deleted
 	Network    string
 	Agent      string
 	Detail     string

@@ -12,13 +12,13 @@ import (
 const (
 	SessionIdle  = 12 * time.Hour     // without a request
 	SessionMost  = 7 * 24 * time.Hour // in all
-	ProofLasts   = 10 * time.Minute   // of who somebody is, for what needs one
+	ProofLasts   = 10 * time.Minute   // for changes that need one
 	DeviceLength = 180 * 24 * time.Hour
 )
 
 const openSession = `s.seen_at > clock_timestamp() - interval '12 hours' AND s.started_at > clock_timestamp() - interval '7 days'`
 
-// Proof is how somebody showed who they are.
+// Proof is how an organizer proved who they are.
 type Proof struct {
 	How    string // a word for the events, such as "password"
 	Second bool   // it is a second factor, or two in one as a passkey is
@@ -30,7 +30,7 @@ var (
 	ByPasskey  = Proof{How: "passkey", Second: true}
 	ByCode     = Proof{How: "code", Second: true}
 	ByRecovery = Proof{How: "recovery code", Second: true}
-	ByLink     = Proof{How: "link"} // of a mail, or from whoever runs the program
+	ByLink     = Proof{How: "link"} // of a mail, or from the operator
 )
 
 const beginSessionSQL = `
@@ -43,7 +43,7 @@ INSERT INTO desk_device (token, organizer_id) VALUES ($1, $2) ON CONFLICT (token
 
 const isDeviceSQL = `SELECT EXISTS (SELECT FROM desk_device WHERE token = $1), EXISTS (SELECT FROM desk_device WHERE token = $1 AND organizer_id = $2)`
 
-// Enter begins a session of somebody who showed who they are. It returns what the device cookie has to say from now on.
+// Enter begins a session of an organizer who proved who they are. It returns the new value of the device cookie.
 //
 // Errors: ErrSignedOut if they were signed out everywhere in the meantime; the database's.
 func (d *Desk) Enter(ctx context.Context, s Session, from Client, by Proof) (_ Session, device string, err error) {
@@ -57,7 +57,7 @@ func (d *Desk) Enter(ctx context.Context, s Session, from Client, by Proof) (_ S
 		if err := tx.QueryRow(ctx, isDeviceSQL, hash, s.Organizer).Scan(&known, &theirs); err != nil {
 			return err
 		}
-		if !known { // nobody chooses a token for us
+		if !known { // a token is never chosen by the browser
 			device, hash = newToken()
 		}
 		_, err := tx.Exec(ctx, rememberDeviceSQL, hash, s.Organizer)

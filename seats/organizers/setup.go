@@ -46,7 +46,7 @@ const openSetupSQL = `
 SELECT EXISTS (SELECT FROM setup WHERE token = $1 AND used_at IS NULL AND created_at > clock_timestamp() - interval '1 day')
    AND NOT EXISTS (SELECT FROM member WHERE role = 'owner')`
 
-// IsSetup tells whether a token is that of a set-up link which is good. Looking uses it up for nobody.
+// IsSetup reports whether a token is that of a good set-up link. Looking does not use it up.
 func (d *Desk) IsSetup(ctx context.Context, token string) (ok bool, err error) {
 	if err := d.db.QueryRow(ctx, openSetupSQL, tokenHash(token)).Scan(&ok); err != nil {
 		return false, fmt.Errorf("organizers: look at a set-up link: %w", err)
@@ -64,7 +64,7 @@ const addMemberSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($
 
 // Setup makes the first organizer, owner of the first team, and uses the link up.
 //
-// Errors: Mistakes, and the link stays good; ErrNoLink if it is unknown, used or too old, or somebody was faster; the
+// Errors: Mistakes, and the link stays good; ErrNoLink if it is unknown, used or too old, or another one was faster; the
 // database's.
 func (d *Desk) Setup(ctx context.Context, token string, n Newcomer) (s Session, err error) {
 	ok, err := d.IsSetup(ctx, token)

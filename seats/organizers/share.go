@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Share is a link by which somebody looks at the live desk of an event without an account: its figures, and nobody's name.
+// Share is a link to the live desk of an event, without an account: its figures, and no names.
 type Share struct {
 	ID        int64
 	Name      string // whom it is for
@@ -96,7 +96,7 @@ const byShareSQL = `
 SELECT e.slug, e.team_id FROM share s JOIN event e ON e.id = s.event_id
  WHERE s.token = $1 AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp()`
 
-// ByShare is the event that a link leads to, and in whose name its figures are read. ErrNoLink if it leads nowhere any more.
+// ByShare is the event that a link leads to, and the member as whom its figures are read. ErrNoLink if it leads nowhere any more.
 func (d *Desk) ByShare(ctx context.Context, token string) (slug string, m Member, err error) {
 	err = d.db.QueryRow(ctx, byShareSQL, tokenHash(token)).Scan(&slug, &m.Team)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Why nobody was signed in.
+// Why a sign-in failed.
 var (
 	ErrSignIn = errors.New("this address and this password do not belong together")
 	ErrOften  = errors.New("that was tried often enough for now")
@@ -161,8 +161,8 @@ const (
 	waitingInAll     = 256
 )
 
-// slowDown has a try wait for its delay. An *Often if too many wait already: the try is not looked at. One whose own network
-// has no delay is not refused because of other networks: their tries may be all that slows the address down.
+// slowDown has a try wait for its delay. An *Often if too many wait already: the try is not looked at. One from a network that
+// has no delay itself is not refused because of other networks: their tries may be all that slows the address down.
 func (d *Desk) slowDown(ctx context.Context, pair, network string, own, delay time.Duration) error {
 	if delay == 0 {
 		return nil
@@ -216,7 +216,7 @@ SELECT o.id, o.epoch, o.password,
 // SignIn returns who has this address and this password; Enter begins their session.
 //
 // Failures are counted by address and network together, by address, by network, and for a device in which the organizer
-// signed in before by that device alone. Each of them slows the next try down; nobody can shut an organizer out of a
+// signed in before by that device alone. Each of them slows the next try down; a stranger cannot shut an organizer out of a
 // device that they use, nor, from one network, out of another one.
 //
 // Errors: ErrSignIn if they do not belong together, whether or not there is such an organizer, and as slowly; an *Often
@@ -261,7 +261,7 @@ func (d *Desk) paced(ctx context.Context, email string, from Client, known bool)
 	if known {
 		by = []counter{{"device " + from.Device + " " + email, devicePace}}
 		if _, err := d.count(ctx, by...); !errors.Is(err, ErrOften) {
-			return by, err // a known device waits for nobody
+			return by, err // a known device does not wait
 		}
 	}
 	pair, network := email+" "+from.network(), networkPace

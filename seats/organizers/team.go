@@ -41,7 +41,7 @@ func (d *Desk) Colleagues(ctx context.Context, m Member) (list []Colleague, err 
 	return list, nil
 }
 
-// ErrLastOwner is a change after which nobody would own the team.
+// ErrLastOwner is a change that would leave the team without an owner.
 var ErrLastOwner = errors.New("the team would have no owner")
 
 // Change does what a form asks for, once, behind the second wall; do notes the deed. Errors of do that callers know come through.
@@ -191,7 +191,7 @@ func (d *Desk) NewTeam(ctx context.Context, m Member, name, key string) (team in
 	if wrong != "" {
 		return 0, Mistakes{{FieldName, wrong}}
 	}
-	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error { // no wall: nobody is in the team yet
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error { // no wall: the team has no member yet
 		first, err := Once(ctx, tx, m, key, "team", name)
 		if err != nil || !first {
 			return err

@@ -55,14 +55,14 @@ func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
 	}
 }
 
-func TestAnInvitationOfSomebodyKnownNeedsThemSignedIn(t *testing.T) {
+func TestInvitation_OfAnOrganizerNeedsTheirSession(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token, err := h.desk.InviteLink(t.Context(), h.ann, "bob@example.org", organizers.Door)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]organizers.Session{"nobody": {}, "Ann": {Organizer: h.ann.Organizer, Epoch: 1}} {
+	for name, s := range map[string]organizers.Session{"no organizer": {}, "Ann": {Organizer: h.ann.Organizer, Epoch: 1}} {
 		if _, err := h.desk.Join(t.Context(), token, s); !errors.Is(err, organizers.ErrNotYours) {
 			t.Errorf("%s joins: %v", name, err)
 		}
@@ -94,7 +94,7 @@ func TestAnInvitationThatWasWithdrawnOrIsOldOpensNothing(t *testing.T) {
 			t.Fatal(list, err)
 		}
 		if err := h.desk.Withdraw(t.Context(), h.bob, list[0].ID, name); !errors.Is(err, organizers.ErrNotYours) {
-			t.Errorf("somebody of another team withdraws it: %v", err)
+			t.Errorf("a member of another team withdraws it: %v", err)
 		}
 		h.exec(t, end)
 		if name == "withdrawn" {
@@ -175,7 +175,7 @@ func TestASecondTeamIsItsOwnersOnly(t *testing.T) {
 	}
 }
 
-func TestWhatWasDoneIsToldToTheTeamAndFiltered(t *testing.T) {
+func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for i, email := range []string{"a@example.org", "b@example.org"} {
@@ -279,11 +279,11 @@ func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 		t.Errorf("an old link: %v", err)
 	}
 	if _, _, err := h.desk.PasswordLink(t.Context(), "nobody@example.org"); !errors.Is(err, organizers.ErrNoLink) {
-		t.Errorf("nobody's link: %v", err)
+		t.Errorf("a link for an unknown address: %v", err)
 	}
 }
 
-func TestAskingForAPasswordTellsNobodyWhoIsThere(t *testing.T) {
+func TestPasswordLink_DoesNotTellWhetherAnAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for range 5 {
@@ -293,15 +293,15 @@ func TestAskingForAPasswordTellsNobodyWhoIsThere(t *testing.T) {
 			}
 		}
 	}
-	var ann, nobody int
+	var ann, unknown int
 	h.scan(t, &ann, `SELECT count(*) FROM mail WHERE email = 'ann@example.org' AND kind = 'password'`)
-	h.scan(t, &nobody, `SELECT count(*) FROM mail WHERE email = 'nobody@example.org'`)
-	if ann != 3 || nobody != 0 {
-		t.Errorf("%d mails went to Ann, %d to nobody", ann, nobody)
+	h.scan(t, &unknown, `SELECT count(*) FROM mail WHERE email = 'nobody@example.org'`)
+	if ann != 3 || unknown != 0 {
+		t.Errorf("%d mails went to Ann, %d to an unknown address", ann, unknown)
 	}
 }
 
-func TestAPasswordIsChangedByWhoKnowsIt(t *testing.T) {
+func TestPassword_ChangeNeedsTheOldOne(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if _, err := h.desk.ChangePassword(t.Context(), h.ann, "not the password", "four other plain words"); !errors.Is(err, organizers.ErrSignIn) {

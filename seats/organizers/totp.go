@@ -55,7 +55,7 @@ type App struct {
 	URI    string // to scan
 }
 
-// Whoever looks at the page again within an hour finds the same secret.
+// Loading the page again within an hour shows the same secret.
 const beginTOTPSQL = `
 INSERT INTO totp (organizer_id, secret) VALUES ($1, $2)
     ON CONFLICT (organizer_id) DO UPDATE
@@ -248,7 +248,7 @@ SELECT EXISTS (SELECT FROM totp WHERE organizer_id = $1 AND confirmed_at IS NOT 
     OR EXISTS (SELECT FROM passkey WHERE organizer_id = $1) AND EXISTS (SELECT FROM member m JOIN team t ON t.id = m.team_id WHERE m.organizer_id = $1 AND t.second_factor),
        EXISTS (SELECT FROM passkey WHERE organizer_id = $1)`
 
-// NeedsSecond reports whether somebody has to show a second factor before Enter, and whether a passkey of theirs is one.
+// NeedsSecond reports whether an organizer needs a second factor before Enter, and whether a passkey of theirs is one.
 func (d *Desk) NeedsSecond(ctx context.Context, s Session) (needs, keyed bool, err error) {
 	if err := d.db.QueryRow(ctx, needsSecondSQL, s.Organizer).Scan(&needs, &keyed); err != nil {
 		return false, false, fmt.Errorf("organizers: look for a second factor: %w", err)
@@ -260,7 +260,7 @@ const useRecoverySQL = `UPDATE recovery_code SET used_at = clock_timestamp() WHE
 
 const ownerOfSQL = `SELECT name, email FROM organizer WHERE id = $1`
 
-// Second uses a code of an app, or a recovery code, of somebody who showed their password. Only they come here, so that
+// Second uses a code of an app, or a recovery code, after the password. Only organizers come here, so that
 // failures are counted by organizer. Errors: ErrCode; ErrOften; the database's.
 func (d *Desk) Second(ctx context.Context, organizer int64, code string, from Client) (by Proof, err error) {
 	tries := counter{fmt.Sprintf("second %d", organizer), provePace}
@@ -331,7 +331,7 @@ WITH o AS (SELECT id FROM organizer WHERE email = $1),
 UPDATE organizer SET epoch = epoch + 1 WHERE id IN (SELECT id FROM o) RETURNING id`
 
 // RemoveFactors takes every second factor of an organizer away and signs them out, for the command line: they lost them
-// all. ErrNotYours if nobody has this address.
+// all. ErrNotYours if the address is unknown.
 func (d *Desk) RemoveFactors(ctx context.Context, email string) error {
 	return d.onOrganizer(ctx, removeFactorsSQL, email, "every second factor removed by the operator")
 }
@@ -340,7 +340,7 @@ const signOutSQL = `
 WITH s AS (DELETE FROM desk_session WHERE organizer_id IN (SELECT id FROM organizer WHERE email = $1))
 UPDATE organizer SET epoch = epoch + 1 WHERE email = $1 RETURNING id`
 
-// SignOut ends every session of an organizer, for the command line. ErrNotYours if nobody has this address.
+// SignOut ends every session of an organizer, for the command line. ErrNotYours if the address is unknown.
 func (d *Desk) SignOut(ctx context.Context, email string) error {
 	return d.onOrganizer(ctx, signOutSQL, email, "signed out by the operator")
 }

@@ -20,7 +20,7 @@ type table struct {
 	Name     string
 	Closed   bool // row-level security is on
 	Policies int
-	Scoped   bool // it has a column that says whose it is
+	Scoped   bool // it has a column for its team
 	Readable bool // the desk may read some of it
 }
 
@@ -201,7 +201,7 @@ func TestADeedIsNeverChangedAndNeverTakenAwayNotEvenByItsOwner(t *testing.T) {
 	}
 }
 
-func TestATeamKeepsAnOwnerWhoeverIsRemovedAtOnce(t *testing.T) {
+func TestTeam_KeepsAnOwnerUnderConcurrentRemovals(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	eve := h.add(t, "eve", organizers.Owner, h.ann.Team)

@@ -180,7 +180,7 @@ func randomFiles(t *testing.T, n int) (list []day) {
 	return list
 }
 
-func TestAPlanThatIsImportedEditedAndExportedLosesNothingButWhatWasEdited(t *testing.T) {
+func TestPlan_ImportEditExportLosesNothingElse(t *testing.T) {
 	t.Parallel()
 	days := randomFiles(t, 60)
 	for name, data := range everyFile(t) {
@@ -193,7 +193,7 @@ func TestAPlanThatIsImportedEditedAndExportedLosesNothingButWhatWasEdited(t *tes
 	}
 }
 
-func TestWhatTheEditorLosesIsNoticed(t *testing.T) {
+func TestEditor_PlantedLossesAreNoticed(t *testing.T) {
 	t.Parallel()
 	var days []day
 	for name, fault := range map[string][]string{

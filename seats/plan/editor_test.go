@@ -75,7 +75,7 @@ func TestEveryPlanGoesThroughTheEditorWithoutAChange(t *testing.T) {
 	}
 }
 
-func TestOfAnEditedPlanNothingIsLostButWhatWasEdited(t *testing.T) {
+func TestEditor_ChangesOnlyEditedParts(t *testing.T) {
 	t.Parallel()
 	var names []string
 	var edits []edit

@@ -141,7 +141,7 @@ func TestReadingTwiceGivesTheSamePlan(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsReadBackEqual(t *testing.T) {
+func TestFormat_RoundTrips(t *testing.T) {
 	t.Parallel()
 	plans := map[string]*seats.Plan{}
 	for _, name := range Names() {

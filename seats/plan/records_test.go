@@ -102,7 +102,7 @@ func TestADrawingBecomesAPlanWithItsTransformsGroupsAndTexts(t *testing.T) {
 	}
 }
 
-func TestRowsAndNumbersAreFoundWhereNobodyNamesThem(t *testing.T) {
+func TestTable_RowsAndNumbersAreInferred(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`<svg>`)
@@ -124,7 +124,7 @@ func TestRowsAndNumbersAreFoundWhereNobodyNamesThem(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTableAndNoDrawingIsRefusedWithAReason(t *testing.T) {
+func TestTable_OtherFilesAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, reason string }{
 		"nothing": {"  ", "empty"}, "one column": {"a\nb\n", "two at least"}, "no lines": {"a,b\n", "a line for each seat"},
@@ -147,7 +147,7 @@ func TestWhatIsNoTableAndNoDrawingIsRefusedWithAReason(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenAsATableOrADrawingIsReadAsThePlan(t *testing.T) {
+func TestTable_AndDrawingRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"theatre", "conference"} {
 		p, _ := Named(name)

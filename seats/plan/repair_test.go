@@ -110,7 +110,7 @@ func TestTwoSectionsOfOneNameGetDifferentOnes(t *testing.T) {
 	}
 }
 
-func TestWhatIsDrawnOnTopOfOthersIsMoved(t *testing.T) {
+func TestRepair_OverlappingBlocksAreMoved(t *testing.T) {
 	t.Parallel()
 	file := strings.Replace(zone(1, 2, 4), `"zones": [`, `"zones": [{"name": "Balcony", `+strings.SplitN(zone(1, 2, 4), `"name": "Floor", `, 2)[1][:len(strings.SplitN(zone(1, 2, 4), `"name": "Floor", `, 2)[1])-2]+",", 1)
 	res := read(t, file)

@@ -24,7 +24,7 @@ type Concern struct {
 	Before Rate
 }
 
-// The kinds of concern that the books tell of, besides those of package orders. Whoever shows them may know more.
+// The kinds of concern in the books, besides those of package orders. A page may know more.
 const (
 	OfHook    = "hook"    // a webhook is not taken, or was switched off
 	OfFailing = "failing" // many payments come to nothing
@@ -34,7 +34,7 @@ const (
 // MostConcerns is how many of each kind a desk is told of, the latest ones.
 const MostConcerns = 20
 
-// What is told to nobody.
+// Webhooks that are not delivered.
 const deafSQL = `
 SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::date,
        h.url || CASE WHEN h.off_at IS NULL THEN ' has not taken what it was told for an hour or more. It is tried again.' ELSE ' is not told anything any more. ' || h.off_why END,
@@ -115,7 +115,7 @@ func (l *Live) worry() {
 const seeSQL = `
 INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event_id, concern) DO NOTHING`
 
-// see notes that somebody took note of a concern; the first one stands.
+// see notes that a member has seen a concern; the first one stands.
 func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
 	if key == "" || len(key) > 200 {
 		return false, &seats.Nonsense{Message: "That is nothing to be seen. Nothing was changed."}

@@ -153,7 +153,7 @@ func (h *hall) oneMore(t testing.TB) {
 	h.exec(t, `UPDATE counter SET version = version + 1 WHERE event_id = $1`, h.sale.Event.ID)
 }
 
-func TestADeskOfASoldOutStadiumIsDrawnInTimeAndNoStatementReadsAllOfIt(t *testing.T) {
+func TestDesk_NoStatementReadsAWholeSale(t *testing.T) {
 	t.Parallel()
 	h, d, m := bigSale(t)
 	v := &Evening{}
@@ -274,7 +274,7 @@ func BenchmarkADesk(b *testing.B) {
 	}
 }
 
-// BenchmarkTheFirstDesk is what the first desk costs that is opened on an event nobody looked at: the whole log, once.
+// BenchmarkTheFirstDesk is what the first desk of an event costs: the whole log, once.
 func BenchmarkTheFirstDesk(b *testing.B) {
 	h, d, m := bigSale(b)
 	for b.Loop() {

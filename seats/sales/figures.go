@@ -21,7 +21,7 @@ type Figures struct {
 	Pace      float64 // seats sold a minute, over the last minute or so
 	PaceSlow  float64 // over the last five
 	MoneyPace float64 // minor units a minute, over the last five
-	SellOut   *Range  // nil: nobody could say
+	SellOut   *Range  // nil: not known
 
 	Conversion Rate // holds that ended in an order, of those that had the time for it
 	Lapses     Rate // holds that lapsed, of the same
@@ -51,12 +51,12 @@ func (r Rate) Share() float64 {
 // enough is how many holds a rate is about at least before anybody is shown it.
 const enough = 10
 
-// Known tells whether the rate is of enough to say something.
+// Known reports whether the rate is of enough to say something.
 func (r Rate) Known() bool { return r.Of >= enough }
 
 const (
-	leastPace  = 1.0            // seats a minute below which nobody can say when all are sold
-	mostAhead  = 48 * time.Hour // nobody knows longer
+	leastPace  = 1.0            // seats a minute below which there is no forecast
+	mostAhead  = 48 * time.Hour // the longest forecast
 	uncertain  = 0.15           // of the pace, to either side
 	cohorts    = 60             // minutes of holds that rates are of
 	lateCohort = 10             // of those, what happens lately

@@ -37,7 +37,7 @@ func TestAPaceIsWhatIsSoldAMinuteAndForgets(t *testing.T) {
 	}
 }
 
-func TestWhenAllIsSoldIsARangeAndHiddenWhereNobodyKnows(t *testing.T) {
+func TestForecast_IsARangeAndHiddenWithoutAPace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -91,7 +91,7 @@ func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 	}
 }
 
-// Somebody who saw the first ones has to learn of the later ones, and that there are more than are shown.
+// A member who saw the first ones has to learn of the later ones, and that there are more than are shown.
 func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", seats.NewEvent{})
@@ -125,7 +125,7 @@ func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 	}
 }
 
-// A replay played to its end is the map, and what nobody could see is no part of it.
+// A replay played to its end is the map, and seats that were never shown are no part of it.
 func TestAReplayComesToTheMap(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", seats.NewEvent{})

@@ -43,7 +43,7 @@ func openHall(t testing.TB, planName string, e seats.NewEvent) *hall {
 	return h
 }
 
-// hold takes seats for somebody new.
+// hold takes seats for a new visitor.
 func (h *hall) hold(t testing.TB, idxs ...int) seats.ID {
 	t.Helper()
 	who := seats.NewID()
@@ -62,7 +62,7 @@ func (h *hall) take(t testing.TB, who seats.ID, idxs ...int) {
 	}
 }
 
-// buy orders what somebody holds.
+// buy orders what a visitor holds.
 func (h *hall) buy(t testing.TB, who seats.ID) (code string) {
 	t.Helper()
 	code, err := seatstest.Order(t.Context(), h.db, h.sale, who)

@@ -31,7 +31,7 @@ type Live struct {
 
 // Waits is how the wait list of an event stands.
 type Waits struct {
-	Ever     bool // somebody joined it
+	Ever     bool // a visitor joined it
 	Paused   bool
 	Waiting  int
 	Open     int // offers
@@ -67,7 +67,7 @@ type Act struct {
 }
 
 // Evening is an event as the desks of this node follow it: one tally, however many look. One caller at a time. The zero
-// Evening is one that nobody looked at yet.
+// Evening is an event before its first look.
 type Evening struct {
 	event seats.Event
 	epoch uint32

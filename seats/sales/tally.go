@@ -10,7 +10,7 @@ import (
 // hold. It is a function of the log alone, so every node computes the same. A row of table tally says where to read on
 // (fold.go).
 //
-// It knows holds by their holder: one begins when somebody who has no seat gets one, and ends when the last is sold, given
+// It knows holds by their holder: one begins when a visitor without a seat gets one, and ends when the last is sold, given
 // back or lapsed. A hold that lapsed and is ordered after all counts as ordered.
 type Tally struct {
 	Version int64
@@ -46,11 +46,11 @@ type Sums struct {
 // place is a seat, as far as what comes next depends on it.
 type place struct {
 	state  seats.State
-	holder seats.ID // held, lapsed, paying; when it is sold, whose order it is
+	holder seats.ID // held, lapsed, paying; when it is sold, its order
 	price  int64    // sold
 }
 
-// stay is a hold that has a seat, or a lapsed one that nobody else took.
+// stay is a hold that has a seat, or an expired one that is still available.
 type stay struct {
 	begun  int64 // seconds since 1970
 	seats  int   // held or paying
@@ -72,7 +72,7 @@ const (
 // sold is a ticket that was made when a seat was sold.
 type sold struct {
 	price int64
-	by    seats.ID // the holder whose order it is
+	by    seats.ID // the holder who ordered
 	fresh bool     // the order was made with this change, and not before
 }
 
@@ -214,7 +214,7 @@ func (t *Tally) settle(was, to place, h *stay) {
 		t.end(h, ordered)
 	case h.seats > 0 || h.end != open:
 	case to.state == seats.Lapsed || !theirs && to.state != seats.Free || t.timeTook(was, h):
-		t.end(h, lapsed) // somebody else may have a held seat only when its time is up
+		t.end(h, lapsed) // a held seat goes to another holder only after it expired
 	default:
 		t.end(h, givenBack)
 	}
@@ -223,7 +223,7 @@ func (t *Tally) settle(was, to place, h *stay) {
 	}
 }
 
-// timeTook tells whether a seat became free because its time was up. Only strict events have that; there the log says no
+// timeTook reports whether a seat became free because its time was up. Only strict events have that; there the log says no
 // more than that it is free, so that what was given back after more time was asked for counts as lapsed too.
 func (t *Tally) timeTook(was place, h *stay) bool {
 	return t.strict > 0 && was.state == seats.Held && t.At.Unix()-h.begun >= int64(t.strict/time.Second)

@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-func TestTheTallySaysWhatBecameOfEveryHold(t *testing.T) {
+func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", seats.NewEvent{})
 	bought, gone := h.hold(t, 0, 1), h.hold(t, 2)
@@ -27,7 +27,7 @@ func TestTheTallySaysWhatBecameOfEveryHold(t *testing.T) {
 		t.Errorf("the tally says %+v, and it was %+v", y.Total, want)
 	}
 	if holding, paying := y.Holding(); holding != 1 || paying != 0 {
-		t.Errorf("%d people hold seats and %d pay; it was 1 and nobody", holding, paying)
+		t.Errorf("%d people hold seats and %d pay; it was 1 and none", holding, paying)
 	}
 	if y.Version != h.sale.Version() {
 		t.Errorf("the tally is of version %d; it is version %d", y.Version, h.sale.Version())
@@ -118,12 +118,12 @@ func TestEveryWayOfAHoldIsTallied(t *testing.T) {
 			Sums{Begun: 1, Lapsed: 1},
 			0,
 		},
-		"cancelled":     {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 1, Returned: 1, Orders: 1, Begun: 1, Ordered: 1}, 0},
-		"box office":    {told(t, e, annsOrder, one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1}, 0},
-		"moved":         {told(t, e, moved, one(0, seats.Sold, order), one(1, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 2, Returned: 1, Revenue: 700, Orders: 1}, 0},
-		"blocked":       {told(t, e, nil, one(2, seats.Blocked, seats.ID{15: 1}), one(2, seats.Free, free)), Sums{}, 0},
-		"came later":    {told(t, e, nil, one(9, seats.Held, ann)), Sums{Begun: 1}, 0},
-		"nobody's sale": {told(t, e, nil, one(0, seats.Sold, order)), Sums{Sold: 1}, 0},
+		"cancelled":               {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 1, Returned: 1, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"box office":              {told(t, e, annsOrder, one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1}, 0},
+		"moved":                   {told(t, e, moved, one(0, seats.Sold, order), one(1, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 2, Returned: 1, Revenue: 700, Orders: 1}, 0},
+		"blocked":                 {told(t, e, nil, one(2, seats.Blocked, seats.ID{15: 1}), one(2, seats.Free, free)), Sums{}, 0},
+		"came later":              {told(t, e, nil, one(9, seats.Held, ann)), Sums{Begun: 1}, 0},
+		"a sale without a holder": {told(t, e, nil, one(0, seats.Sold, order)), Sums{Sold: 1}, 0},
 	} {
 		if c.y.Total != c.want || c.y.Paid != c.paid {
 			t.Errorf("%s: %+v and %d paid, want %+v and %d", name, c.y.Total, c.y.Paid, c.want, c.paid)
@@ -206,7 +206,7 @@ func wantSame(t *testing.T, got, want *Tally) {
 	}
 }
 
-// Two nodes that keep their tally write the same history, whoever is further.
+// Two nodes that keep their tally write the same history, whichever is ahead.
 func TestTwoNodesKeepOneHistory(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", seats.NewEvent{})

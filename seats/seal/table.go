@@ -11,7 +11,7 @@ import (
 type Table struct {
 	Name   string // also the first part of the context of its values: NAME/ROW
 	Select string // returns row (text) and value (bytea) of every secret, FOR UPDATE
-	Update string // sets the value $2 of row $1 whose value is $3
+	Update string // sets the value of row $1 from $3 to $2
 }
 
 // Context is what the secret of a row is sealed for.

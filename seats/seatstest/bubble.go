@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A database whose clock is that of the bubble: every statement asks for the time by these functions, and so do the defaults
+// A database on the clock of the bubble: every statement asks for the time by these functions, and so do the defaults
 // of columns.
 const bubbleClockSQL = `
 CREATE SCHEMA bubble;
@@ -34,7 +34,7 @@ END $$`
 // Bubble is a database for a bubble of testing/synctest: hours pass in seconds, for its clock as well. What runs in the bubble
 // may not listen to it, or time stands still.
 type Bubble struct {
-	// Gone has every statement fail that begins from now on, as if nobody could reach the database.
+	// Gone makes every new statement fail, as if the database could not be reached.
 	Gone atomic.Bool
 
 	dsn   string

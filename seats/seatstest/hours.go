@@ -83,7 +83,7 @@ func (h *Hours) Wrong(format string, args ...any) {
 	h.T.Errorf("-sim-seed %d, after %v: %s", h.Seed, h.Passed(), problem)
 }
 
-// Found tells whether something wrong was found.
+// Found reports whether something wrong was found.
 func (h *Hours) Found() bool { return h.T.Failed() || len(h.Said) > 0 }
 
 // Passed is how long it has been going on.

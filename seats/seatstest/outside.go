@@ -16,7 +16,7 @@ import (
 )
 
 // Watched is a provider that is asked only while no transaction is open that stays so over the call: it would keep its
-// locks for as long as somebody else takes to answer. A test in which one does fails.
+// locks for as long as an outside service takes to answer. A test in which one does fails.
 func Watched(t testing.TB, db seats.DB, p orders.Payments) orders.Payments {
 	w := Outside{Payments: p, DB: db, Patience: 20 * time.Second, Found: func(what string) { t.Error(what) }}
 	if keeper, is := p.(orders.Keeper); is {
@@ -43,7 +43,7 @@ const idleSQL = `
 SELECT pid || ' since ' || xact_start, query FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`
 
-// idle are the transactions that are open and whose owner does something else, by name, with their last statement.
+// idle are the open transactions with an owner that does something else, by name, with their last statement.
 func (o Outside) idle(ctx context.Context) (map[string]string, error) {
 	rows, err := o.DB.Query(ctx, idleSQL)
 	if err != nil {

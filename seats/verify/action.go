@@ -26,7 +26,7 @@ func (b *books) readBlocks(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// before is the holder of seats that were blocked when nobody was asked why.
+// before is the holder of seats that were blocked without a reason.
 var before = seats.ID{15: 1}
 
 func (b *books) keeps(block seats.ID, idx int) bool {

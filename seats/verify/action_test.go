@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-// plantedActions is an evening whose organizers blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
+// plantedActions is an evening with actions of organizers: they blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
 // ticket of seat 3 to 20, and wrote to both.
 func plantedActions(t *testing.T) *house {
 	t.Helper()
@@ -55,7 +55,7 @@ var plantedActionsList = []struct{ name, promise, says, sql string }{
 	{"an errand ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
 }
 
-func TestVerifyFindsEachPlantedCorruptionOfWhatOrganizersDo(t *testing.T) {
+func TestVerify_FindsEachPlantedCorruptionOfActions(t *testing.T) {
 	t.Parallel()
 	h := plantedActions(t)
 	h.exec(t, dropWalls)

@@ -39,6 +39,6 @@ func TestOneBatchMayFreeASoldSeatAndGiveItToTheNext(t *testing.T) {
 	wantFine(t, h.look(t))
 	h.exec(t, `UPDATE ticket SET idx = 30`) // it was another seat's
 	if r := h.look(t); r.Promises[0].Broken == 0 {
-		t.Error("a sold seat went to somebody else though nobody had given it up, and P1 holds")
+		t.Error("a sold seat went to another visitor without a release, and P1 holds")
 	}
 }

@@ -37,7 +37,7 @@ type books struct {
 	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
 	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
 	log       replay
-	shown     *seats.Snapshot // nil if nobody shows the event
+	shown     *seats.Snapshot // nil if no node shows the event
 }
 
 // A hold is within the limits of its time: those of the last days count, as far as they were changed by the program and
@@ -74,7 +74,7 @@ func readBooks(ctx context.Context, tx pgx.Tx, slug string, r *Report) ([]*books
 }
 
 // check looks at one event: first each table by itself and beside the others, then the log, then the answers that
-// claims got, whose seats the log must know.
+// claims got, with seats that the log must know.
 func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 	for _, step := range []struct {
 		what string

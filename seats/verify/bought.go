@@ -18,7 +18,7 @@ SELECT o.holder, coalesce(sum(t.live), 0)::integer,
  GROUP BY o.holder`
 
 // checkBought holds O1 and P8 against what visitors bought: each hold row counts its visitor's live tickets, and
-// nobody holds and bought more than the limit.
+// no visitor holds and bought more than the limit.
 func (b *books) checkBought(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, boughtSQL, b.id)
 	if err != nil {

@@ -148,7 +148,7 @@ func (b *books) compareLog() {
 	for idx := range b.rows {
 		r, s := &b.rows[idx], &b.log.seats[idx]
 		if r.state != missing && (r.state != s.state || r.holder != s.holder) {
-			b.broken(p6, idx, "is %s, and by the log %s", whose(r.state, r.holder), whose(s.state, s.holder))
+			b.broken(p6, idx, "is %s, and by the log %s", described(r.state, r.holder), described(s.state, s.holder))
 		}
 	}
 	if b.shown != nil && b.shown.Version > b.log.version {
@@ -156,7 +156,7 @@ func (b *books) compareLog() {
 	}
 }
 
-func whose(s seats.State, holder seats.ID) string {
+func described(s seats.State, holder seats.ID) string {
 	if holder == (seats.ID{}) {
 		return s.String()
 	}

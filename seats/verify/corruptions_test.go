@@ -12,7 +12,7 @@ var plantedCorruptions = []struct {
 		`INSERT INTO seat_state SELECT * FROM seat_state WHERE idx = 0`,
 	},
 	{
-		"a held seat went to somebody without a hold", "P1", "who has no hold",
+		"a held seat went to a visitor without a hold", "P1", "who has no hold",
 		`UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 0`,
 	},
 	{
@@ -20,7 +20,7 @@ var plantedCorruptions = []struct {
 		`UPDATE hold SET seats = seats || 2 WHERE 0 = ANY(seats)`,
 	},
 	{
-		"a seat is held by one whose hold does not name it", "P1", "does not name it",
+		"a seat is held by a visitor, and the hold does not name it", "P1", "does not name it",
 		`UPDATE hold SET seats = '{0}' WHERE 0 = ANY(seats)`,
 	},
 	{
@@ -56,7 +56,7 @@ var plantedCorruptions = []struct {
 		`UPDATE change SET state = '{4}', holder = ARRAY[gen_random_uuid()], idx = '{3}' WHERE idx = '{4}'`,
 	},
 	{
-		"a live hold names a seat nobody gave it", "P2", "which lasts, and is free",
+		"a live hold names a seat that it never got", "P2", "which lasts, and is free",
 		`UPDATE hold SET seats = seats || 7 WHERE 0 = ANY(seats)`,
 	},
 	{
@@ -156,7 +156,7 @@ var plantedCorruptions = []struct {
 		`UPDATE hold SET answers = json_build_array(answers::json->0, answers::json->0) WHERE 0 = ANY(seats)`,
 	},
 	{
-		"a key answers with somebody else's hold", "P7", "not a hold of theirs",
+		"a key answers with another visitor's hold", "P7", "not a hold of theirs",
 		`UPDATE hold SET answers = (SELECT answers FROM hold WHERE 2 = ANY(seats)) WHERE 0 = ANY(seats)`,
 	},
 	{
@@ -172,11 +172,11 @@ var plantedCorruptions = []struct {
 		`UPDATE hold SET id = (SELECT id FROM hold WHERE 2 = ANY(seats)) WHERE 0 = ANY(seats)`,
 	},
 	{
-		"somebody has more than the limit", "P8", "and the limit is 1",
+		"a visitor has more than the limit", "P8", "and the limit is 1",
 		`UPDATE event SET seats_per_holder = 1`,
 	},
 	{
-		"somebody got too many extensions", "P8", "got 11 extensions",
+		"a visitor got too many extensions", "P8", "got 11 extensions",
 		`UPDATE hold SET extensions = 11 WHERE 0 = ANY(seats)`,
 	},
 	{
@@ -197,7 +197,7 @@ var plantedCorruptions = []struct {
 		`UPDATE hold SET session_ends = expires_at - interval '1 second' WHERE 0 = ANY(seats)`,
 	},
 	{
-		"somebody has two holds", "P8", "has two holds",
+		"a visitor has two holds", "P8", "has two holds",
 		`INSERT INTO hold SELECT event_id, holder, gen_random_uuid(), seats, expires_at FROM hold WHERE 0 = ANY(seats)`,
 	},
 	{

@@ -16,7 +16,7 @@ const doorSQL = `
 SELECT 'O7', t.idx, 'let ' || count(*) || ' people in'
   FROM scan s JOIN ticket t ON t.id = s.ticket_id WHERE t.event_id = $1 AND s.admitted GROUP BY t.id, t.idx HAVING count(*) > 1
  UNION ALL
-SELECT 'O7', t.idx, 'let somebody in after its ticket was cancelled'
+SELECT 'O7', t.idx, 'was accepted after its ticket was cancelled'
   FROM scan s JOIN ticket t ON t.id = s.ticket_id WHERE t.event_id = $1 AND s.admitted AND s.received_at > t.revoked_at
  UNION ALL
 SELECT 'O7', NULL, 'scan ' || s.id || ' is of a ticket of another event, or of none'

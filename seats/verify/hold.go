@@ -21,7 +21,7 @@ type hold struct {
 	session    pgtype.Timestamptz // it lasts until then at least; null for none
 	answers    []byte             // JSON; see answer.go
 
-	has int // seats whose rows name the holder, held, lapsed or paying
+	has int // rows of seats that name the holder, held, lapsed or paying
 }
 
 func (h *hold) names(idx int) bool { return slices.Contains(h.seats, int32(idx)) }

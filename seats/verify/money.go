@@ -56,10 +56,10 @@ SELECT 'M3', format('payment %s was never meant', id)
 SELECT 'M3', format('a refund of %s for order %s was never meant', r.amount, r.order_id)
   FROM refund r WHERE NOT r.by_hand AND NOT r.elsewhere AND NOT EXISTS (SELECT FROM intention i WHERE i.refund_id = r.id AND (i.done_at IS NULL) = (r.done_at IS NULL))
  UNION ALL
-SELECT 'M3', format('mandate %s is %s, and nobody waits with it', m.id, m.state)
+SELECT 'M3', format('mandate %s is %s, and no entry waits with it', m.id, m.state)
   FROM mandate m WHERE m.state IN ('asked', 'given') AND NOT EXISTS (SELECT FROM entry n WHERE n.mandate = m.id AND n.state IN ('new', 'waiting', 'offered'))
  UNION ALL
-SELECT 'M3', format('payment %s is made while nobody is there, with the mandate of another address', p.id)
+SELECT 'M3', format('payment %s is off-session, with the mandate of another address', p.id)
   FROM p JOIN mandate m ON m.id = p.mandate WHERE m.email <> '' AND m.email <> p.form->>'email'
  UNION ALL
 SELECT 'M5', format('payment %s took %s and gave back %s, and its credit was taken by %s and got back %s', p.id, p.captured, r.done, coalesce(h.captured, 0), coalesce(h.refunded, 0))

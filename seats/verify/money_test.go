@@ -62,7 +62,7 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"another currency was paid", "M2", "and its order of", `UPDATE payment SET currency = 'JPY' WHERE state = 'captured'`},
 	{"an order has no payment", "M2", "has no payment", `DELETE FROM intention; DELETE FROM payment`},
 	{"an open payment is forgotten", "M3", "nothing is meant for it", `UPDATE intention SET done_at = now()`},
-	{"a call was made that nobody meant", "M3", "was never meant", `DELETE FROM intention WHERE step = 'authorize'`},
+	{"a call was made without an intention", "M3", "was never meant", `DELETE FROM intention WHERE step = 'authorize'`},
 	{"a refund was never meant", "M3", "a refund of 1", `INSERT INTO refund (id, order_id, payment_id, amount, reason) SELECT gen_random_uuid(), order_id, id, 1, 'x' FROM payment`},
 	{"one hold is paid twice", "M4", "payments under way", `UPDATE payment SET state = 'open', hold_id = (SELECT hold_id FROM payment LIMIT 1)`},
 	{"two payments have one reference", "M4", "are known as", `UPDATE payment SET reference = 'same'`},

@@ -47,32 +47,32 @@ const (
 )
 
 var words = [...]string{
-	p1:  `A seat has at most one holder, and nobody takes a sold one.`,
+	p1:  `A seat has at most one holder, and a sold one is never taken.`,
 	p2:  `A claim is granted whole or not at all.`,
-	p3:  `A seat whose time is up may be claimed at once, announced or not, while nobody waits for seats of the event.`,
-	p4:  `No free seat is refused while nobody waits; memory alone never says "sold out".`,
+	p3:  `A seat whose time is up may be claimed at once, announced or not, while no entry waits for seats of the event.`,
+	p4:  `No free seat is refused while no entry waits; memory alone never says "sold out".`,
 	p5:  `The counts of a version are the counts of the rows at that version.`,
 	p6:  `Versions have no gap, and the change log replayed is the table.`,
 	p7:  `A won claim repeated with its key gets the first answer and no more seats.`,
-	p8:  `Nobody holds and bought more than the event allows, and more seats reset no clock.`,
+	p8:  `No visitor holds and bought more than the event allows, and more seats reset no clock.`,
 	p9:  `What the map shows was committed.`,
 	p10: `Seats are claimed only while the event is on sale, and nothing of a cancelled one is sold.`,
-	p11: `Where holds are strict nobody keeps a seat whose time is up.`,
+	p11: `Where holds are strict no visitor keeps an expired seat.`,
 	p12: `A blocked seat stands in the block that keeps it, with its reason.`,
 	p13: `A hold ends no later than the session that it was claimed in.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
 	o4:  `An order costs what its tickets cost, each with its share of the fees.`,
-	o7:  `A ticket lets one person in, and nobody once it was cancelled.`,
+	o7:  `A ticket lets one person in, and none once it was cancelled.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,
 	o10: `What is done to many orders is done to each of them, once.`,
-	o11: `Nobody gets more tickets of an event than its limit, over all orders with the same email, account or card.`,
+	o11: `No person gets more tickets of an event than its limit, over all orders with the same email, account or card.`,
 	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
 	w1:  `A person has one place in the wait list of an event.`,
-	w2:  `An entry has at most one open offer, exactly while it is offered, and nobody is served twice.`,
+	w2:  `An entry has at most one open offer, exactly while it is offered, and none is served twice.`,
 	w3:  `No seat is in two open offers.`,
 	w4:  `An open offer is a hold that lasts: its seats are that hold's, by their own rows.`,
-	w5:  `Nobody is offered seats before somebody who waited before them, unless a reason was recorded.`,
+	w5:  `No entry is offered seats before an earlier one, unless a reason was recorded.`,
 	w6:  `Who was offered seats wanted such seats: as many, or fewer if they said so, and where they said.`,
 	w7:  `Nothing is offered once the sale is over, and no offer lasts longer than it.`,
 	w11: `Who agreed to it has what they are offered ordered, for no more than they agreed to.`,
@@ -94,7 +94,7 @@ type Report struct {
 	Seats     int       `json:"seats"`
 	Versions  int       `json:"versions"`
 	Holds     int       `json:"holds"`
-	Claims    int       `json:"claims"`    // whose answer is kept
+	Claims    int       `json:"claims"`    // with a stored answer
 	Transfers int       `json:"transfers"` // of credit
 	Payments  int       `json:"payments"`
 	Waits     int       `json:"waits"`    // places in wait lists

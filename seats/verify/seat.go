@@ -59,14 +59,14 @@ func (b *books) readSeats(ctx context.Context, tx pgx.Tx) error {
 }
 
 // checkSeat holds P1, P3 and P4 against one row. The guard gives a seat to anybody when it has no holder or its end is
-// past, so a seat that is somebody's needs both.
+// past, so a seat with a holder needs both.
 func (b *books) checkSeat(idx int) {
 	r := &b.rows[idx]
 	switch {
 	case r.category == missing:
 		b.broken(p4, idx, "is not in the drawing")
 	case r.state == missing:
-		b.broken(p4, idx, "is in the drawing and has no row: nobody can claim it")
+		b.broken(p4, idx, "is in the drawing and has no row: it cannot be claimed")
 	case r.state == seats.Free && (r.holder != seats.ID{} || r.end.Valid):
 		b.broken(p4, idx, "is free, and the guard refuses it: its row names a holder or an end")
 	case r.state == seats.Free:
@@ -91,11 +91,11 @@ func (b *books) checkHeld(idx int, r *row) {
 	h := b.holdOf[r.holder]
 	switch {
 	case !finite(r.end):
-		b.broken(p3, idx, "is %s without an end: nobody else will get it", r.state)
+		b.broken(p3, idx, "is %s without an end: it never becomes available", r.state)
 	case h == nil:
 		b.broken(p1, idx, "is %s by %s, who has no hold", r.state, short(r.holder))
 	case !h.names(idx):
-		b.broken(p1, idx, "is %s by %s, whose hold does not name it", r.state, short(r.holder))
+		b.broken(p1, idx, "is %s by %s, and that hold does not name it", r.state, short(r.holder))
 	case !h.end.Time.Equal(r.end.Time):
 		b.broken(p3, idx, "ends at %s, and its hold at %s", clock(r.end), clock(h.end))
 	case r.state == seats.Lapsed && r.end.Time.After(b.now):
@@ -105,7 +105,7 @@ func (b *books) checkHeld(idx int, r *row) {
 	}
 }
 
-// finite tells whether there is an end and a clock reaches it.
+// finite reports whether there is an end and a clock reaches it.
 func finite(t pgtype.Timestamptz) bool {
 	return t.Valid && t.InfinityModifier == pgtype.Finite
 }

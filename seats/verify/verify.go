@@ -1,7 +1,7 @@
 // Package verify is the auditor: it holds the promises of package seats, of credit and of payments against what the database says.
 //
 // A look is one read-only transaction that sees one snapshot, so that it may be taken while the sale runs: it delays
-// nobody and is never misled by a claim under way. It shares no code with the writer. It reads seats, holds with their answers,
+// no writer and is never misled by a claim under way. It shares no code with the writer. It reads seats, holds with their answers,
 // counter and change log of an event, replays the log, and compares everything with everything.
 package verify
 

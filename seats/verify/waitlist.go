@@ -34,7 +34,7 @@ func (b *books) readOffers(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// Everything that is against the promises of the wait list (seats/waitlist). Whether somebody waited when others were
+// Everything that is against the promises of the wait list (seats/waitlist). Whether an entry waited when others were
 // offered seats is plain of those who wait still, and of what the round saw that made the offers.
 const waitListSQL = `
 WITH o AS (
@@ -67,7 +67,7 @@ SELECT 'W3', idx, format('is in %s open offers', count(*)) FROM live, unnest(liv
 SELECT 'W4', NULL, format('offer %s has no hold: it was made outside of the guard', left(id::text, 8))
   FROM o WHERE state = 'open' AND NOT EXISTS (SELECT FROM hold h WHERE h.event_id = $1 AND (h.id = o.hold_id OR h.holder = o.id))
  UNION ALL
-SELECT 'W4', NULL, format('offer %s is of the hold of somebody else', left(o.id::text, 8)) FROM o JOIN live ON live.id = o.id WHERE live.holder <> o.holder
+SELECT 'W4', NULL, format('offer %s is of the hold of another visitor', left(o.id::text, 8)) FROM o JOIN live ON live.id = o.id WHERE live.holder <> o.holder
  UNION ALL
 SELECT 'W4', u.idx, format('stands in the hold of offer %s, and its row does not say so', left(live.id::text, 8))
   FROM live, unnest(live.seats) AS u(idx) LEFT JOIN seat_state s ON s.event_id = $1 AND s.idx = u.idx
@@ -92,7 +92,7 @@ SELECT 'W6', u.idx, format('was offered to entry %s, who would not sit there', o
 SELECT 'W7', NULL, format('offer %s was made when the sale was over', left(o.id::text, 8))
   FROM o JOIN event e ON e.id = $1 WHERE o.state = 'open' AND o.looked_at >= e.starts_at
  UNION ALL
-SELECT 'W11', NULL, format('offer %s was ordered for %s while nobody was there, and its person agreed to %s', left(o.id::text, 8), made.total, n.most)
+SELECT 'W11', NULL, format('offer %s was ordered for %s off-session, and its person agreed to %s', left(o.id::text, 8), made.total, n.most)
   FROM o JOIN entry n ON n.id = o.entry_id JOIN orders made ON made.hold_id = o.hold_id
  WHERE o.ordering_at IS NOT NULL AND o.holder = o.id AND made.total > n.most`
 

@@ -65,7 +65,7 @@ var waitCorruptions = []struct {
 	{"a person has two places", "W1", "has 3 places", `UPDATE entry SET email = 'ann@example.org'`},
 	{"an entry waits and is offered something", "W2", "is waiting and has 1 open", `UPDATE entry SET state = 'waiting' WHERE email = 'ann@example.org'`},
 	{"an entry has two offers", "W2", "has 2 open offers", `INSERT INTO offer SELECT gen_random_uuid(), event_id, entry_id, holder, hold_id, seats, rank, looked_at, at, until FROM offer`},
-	{"somebody was served for nothing", "W2", "is served and accepted 0", `UPDATE entry SET state = 'served' WHERE email = 'bob@example.org'`},
+	{"an entry was served without an offer", "W2", "is served and accepted 0", `UPDATE entry SET state = 'served' WHERE email = 'bob@example.org'`},
 	{"an offer was accepted without an order", "W2", "no order of its hold", `UPDATE offer SET state = 'accepted', ended_at = now(); UPDATE entry SET state = 'served' WHERE email = 'ann@example.org'`},
 	{"a seat is in two offers", "W3", "is in 2 open offers", `
 		INSERT INTO hold SELECT event_id, gen_random_uuid(), gen_random_uuid(), '{0}', expires_at, 0, false FROM hold WHERE id = (SELECT hold_id FROM offer);
@@ -73,7 +73,7 @@ var waitCorruptions = []struct {
 		  FROM offer o, hold h WHERE h.seats = '{0}' AND h.id <> o.hold_id`},
 	{"an offer was made outside of the guard", "W4", "outside of the guard", `
 		INSERT INTO offer SELECT gen_random_uuid(), event_id, (SELECT id FROM entry WHERE email = 'bob@example.org'), gen_random_uuid(), gen_random_uuid(), '{9}', rank, looked_at, at, until FROM offer`},
-	{"an offer's seat went to somebody else", "W4", "its row does not say so", `UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 0`},
+	{"an offer's seat went to another visitor", "W4", "its row does not say so", `UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 0`},
 	{"an entry was passed over in silence", "W5", "without a reason", `
 		UPDATE entry SET passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL WHERE email = 'pair@example.org'`},
 	{"a reason was made up afterwards", "W5", "without a reason", `

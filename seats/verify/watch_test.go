@@ -16,7 +16,7 @@ func lookAgain(t *testing.T, w *verify.Watch) *verify.Report {
 	return r
 }
 
-func TestAWatchLeavesOutWhatDidNotMove(t *testing.T) {
+func TestWatch_SkipsUnchangedEvents(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", seats.NewEvent{})
 	w := verify.NewWatch(h.db, h.office)
@@ -44,7 +44,7 @@ func TestAWatchLeavesOutWhatDidNotMove(t *testing.T) {
 	}
 }
 
-func TestAMapThatShowsWhatWasNotCommittedIsFound(t *testing.T) {
+func TestVerify_FindsAMapThatWasNotCommitted(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(*house){
 		"a seat":  func(h *house) { h.exec(t, `UPDATE change SET idx = '{1}' WHERE version = 1`) },
@@ -66,7 +66,7 @@ func TestAMapThatShowsWhatWasNotCommittedIsFound(t *testing.T) {
 					return
 				}
 			}
-			t.Error("nobody noticed")
+			t.Error("it was not noticed")
 		})
 	}
 }

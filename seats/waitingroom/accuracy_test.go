@@ -7,11 +7,11 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-func TestHowRightEstimatesWereFollowsFromWhatWasToldAndWhatCame(t *testing.T) {
+func TestAccuracy_ComparesEstimatesWithWaits(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
 	if a, err := h.c.Accuracy(t.Context(), "evening"); err != nil || a != (waitingroom.Accuracy{}) {
-		t.Errorf("of a room that called nobody: %+v, %v", a, err)
+		t.Errorf("of a room that called no number: %+v, %v", a, err)
 	}
 	h.exec(t, `UPDATE room SET phase = 'open', line = 1000, serving = 1000`)
 	// Numbers are called ten in ten seconds. Of the first five people one is told the truth, one a tenth less, one half of it, one
@@ -25,7 +25,7 @@ func TestHowRightEstimatesWereFollowsFromWhatWasToldAndWhatCame(t *testing.T) {
 	}
 }
 
-func TestEachCallNotesWhatThePageTellsSomebodyWhoWaits(t *testing.T) {
+func TestEstimate_EachCallStoresTheEstimateOnThePage(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 20})
 	n := h.node(t, false)

@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// person is somebody with a browser.
+// person is a visitor with a browser.
 type person struct {
 	holder seats.ID
 	token  string
@@ -81,11 +81,11 @@ func (h *house) watchCap(t testing.TB, stop <-chan struct{}) func() int64 {
 func (h *house) books(t failer) (problems []string) {
 	t.Helper()
 	for what, sql := range map[string]string{
-		"somebody was let in before their number was called": `SELECT count(*) FROM admission a WHERE entered > 0 AND NOT EXISTS (
+		"a visitor was let in before their number was called": `SELECT count(*) FROM admission a WHERE entered > 0 AND NOT EXISTS (
 			SELECT FROM called c WHERE c.room_id = a.room_id AND c.epoch = a.epoch AND c.serving >= a.number AND c.at <= a.admitted_at)`,
 		"a call went back":                    `SELECT count(*) FROM (SELECT at < lag(at) OVER (PARTITION BY room_id, epoch ORDER BY serving) AS back FROM called) c WHERE back`,
 		"serving is not what was called last": `SELECT count(*) FROM room r WHERE serving <> coalesce((SELECT max(serving) FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch), 0)`,
-		"a slot has nobody in the ledger": `SELECT count(*) FROM slot s WHERE holder IS NOT NULL AND NOT EXISTS (
+		"a slot has no admission in the ledger": `SELECT count(*) FROM slot s WHERE holder IS NOT NULL AND NOT EXISTS (
 			SELECT FROM admission a WHERE a.room_id = s.room_id AND a.epoch = s.epoch AND a.number = s.number AND a.holder = s.holder)`,
 		"more are inside than there are slots": `SELECT count(*) FROM (SELECT FROM slot s JOIN room r ON r.id = s.room_id WHERE s.expires_at > clock_timestamp() GROUP BY r.id, r.slots HAVING count(*) > r.slots) x`,
 		"a slot ends before the hold of its holder": `SELECT count(*) FROM slot s JOIN event e ON e.room_id = s.room_id JOIN hold h ON h.event_id = e.id AND h.holder = s.holder
@@ -105,7 +105,7 @@ func (h *house) wantBooks(t testing.TB) {
 	}
 }
 
-// open makes a room of n people in line, all of them called, whose nodes run no loops: nothing happens by itself.
+// calls puts all people of a room in line and calls numbers up to serving. Its nodes run no loops.
 func (h *house) calls(t testing.TB, serving int64) {
 	t.Helper()
 	h.exec(t, `UPDATE room SET phase = 'open', serving = $1, version = version + 1`, serving)
@@ -178,7 +178,7 @@ func TestOneNumberLetsOneHolderInHoweverOftenAndWhereverTheyTry(t *testing.T) {
 			}
 			// A copied cookie without the session it was made for is worth nothing.
 			if v, err := nodes[i%2].room.Enter(t.Context(), seats.NewID(), p.token); err != nil || v.Inside {
-				t.Errorf("a copied place let somebody in: %+v, %v", v, err)
+				t.Errorf("a copied token let a visitor in: %+v, %v", v, err)
 			}
 			if v := nodes[i%2].room.Look(t.Context(), seats.NewID(), p.token); v.Place != (waitingroom.Place{}) {
 				t.Errorf("a copied place is read as %+v", v)
@@ -195,7 +195,7 @@ func TestOneNumberLetsOneHolderInHoweverOftenAndWhereverTheyTry(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestWhoDroppedOutComesBackWithTheirNumberAndWhoGaveUpDoesNot(t *testing.T) {
+func TestEnter_IdleVisitorKeepsTheNumberUntilGivingUp(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 2})
 	n := h.node(t, false)
@@ -218,7 +218,7 @@ func TestWhoDroppedOutComesBackWithTheirNumberAndWhoGaveUpDoesNot(t *testing.T) 
 		t.Errorf("c, after a was idle: %+v", v)
 	}
 	if v := a.enter(t, n.room); v.Why != waitingroom.WhyFull {
-		t.Errorf("a, whose slot is c's: %+v", v)
+		t.Errorf("a, after c took its slot: %+v", v)
 	}
 	if left, err := n.room.Leave(t.Context(), b.holder, b.token); err != nil || !left {
 		t.Errorf("b leaves: %v, %v", left, err)
@@ -270,7 +270,7 @@ func TestPauseMeansPause(t *testing.T) {
 	}
 	for range 4 {
 		before := entered()
-		eventually(t, "somebody comes in", func() bool { return entered() > before || h.one(t, `SELECT count(*) FROM admission`) > 1100 })
+		eventually(t, "a visitor comes in", func() bool { return entered() > before || h.one(t, `SELECT count(*) FROM admission`) > 1100 })
 		if err := h.c.Pause(t.Context(), "evening", "The payment provider is slow."); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestPauseMeansPause(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestNobodyClaimsWithoutASlotAndWhoHoldsSeatsKeepsTheirs(t *testing.T) {
+func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 3})
 	n, other := h.node(t, false), h.node(t, false)
@@ -345,7 +345,7 @@ func wantRefusal(t testing.TB, err error) {
 	}
 }
 
-func TestWithFewerSlotsNobodyIsLetInUntilEnoughLeft(t *testing.T) {
+func TestSlots_FewerSlotsStopAdmissionUntilEnoughLeft(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 3})
 	n := h.node(t, false)
@@ -379,7 +379,7 @@ func TestSlots_AreLockedInTheOrderOfHolders(t *testing.T) {
 		asks  func(*waitingroom.Room, context.Context, ...seats.ID) error
 	}{
 		"by a sign of life":              {[2]float64{1, 1}, `clock_timestamp() + interval '1 minute'`, (*waitingroom.Room).Shows},
-		"by people whose stay is over":   {[2]float64{1e6, 1}, `clock_timestamp() - interval '1 second'`, (*waitingroom.Room).ComesBack},
+		"by people with an expired slot": {[2]float64{1e6, 1}, `clock_timestamp() - interval '1 second'`, (*waitingroom.Room).ComesBack},
 		"by people who were away awhile": {[2]float64{1, 1}, `clock_timestamp() - interval '1 second'`, (*waitingroom.Room).ComesBack},
 	} {
 		t.Run(name, func(t *testing.T) {

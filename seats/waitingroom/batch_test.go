@@ -40,7 +40,7 @@ func (s *searches) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Trac
 
 func (s *searches) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// counted is the room as a node knows it whose searches are counted.
+// counted is the room as a node knows it, with a count of its searches.
 func (h *house) counted(t testing.TB) (*waitingroom.Room, *searches) {
 	t.Helper()
 	s := &searches{}
@@ -59,7 +59,7 @@ func (h *house) counted(t testing.TB) (*waitingroom.Room, *searches) {
 }
 
 // To find a free slot costs as much as there are slots. When each of a crowd paid it, and a full room was asked by
-// hundreds, nobody came in any more.
+// hundreds, no visitor came in any more.
 func TestACrowdThatIsCalledAtOnceLooksForFreeSlotsTogether(t *testing.T) {
 	t.Parallel()
 	const slots, people = 50, 300
@@ -69,7 +69,7 @@ func TestACrowdThatIsCalledAtOnceLooksForFreeSlotsTogether(t *testing.T) {
 	crowd := joinAll(t, n.room, people)
 	h.calls(t, people)
 	room, searches := h.counted(t)
-	// As long as the room is kept, whoever comes waits.
+	// As long as the room is locked, every visitor waits.
 	tx, err := h.db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -117,12 +117,12 @@ func TestACrowdThatIsCalledAtOnceLooksForFreeSlotsTogether(t *testing.T) {
 	h.wantBooks(t)
 	for i, p := range crowd[:5] { // those with the lowest numbers of a statement go first
 		if v := p.enter(t, room); v.Inside != visits[i].Inside {
-			t.Errorf("somebody who got %+v gets %+v when they ask again", visits[i], v)
+			t.Errorf("a visitor who got %+v gets %+v when they ask again", visits[i], v)
 		}
 	}
 }
 
-func TestWhoAsksTwiceAtOnceIsLetInOnce(t *testing.T) {
+func TestEnter_ConcurrentRequestsLetAVisitorInOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 3})
 	n := h.node(t, false)
@@ -159,7 +159,7 @@ func TestWhoAsksTwiceAtOnceIsLetInOnce(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestSlotsThatWereTakenAwayComeBackToNobody(t *testing.T) {
+func TestSlots_RemovedSlotsAreNotReused(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 4})
 	n := h.node(t, false)
@@ -179,7 +179,7 @@ func TestSlotsThatWereTakenAwayComeBackToNobody(t *testing.T) {
 		if v := p.enter(t, n.room); v.Inside {
 			in++
 		} else if v.Why != waitingroom.WhyFull {
-			t.Errorf("somebody whose slot is gone got %+v", v)
+			t.Errorf("a visitor without their slot got %+v", v)
 		}
 	}
 	if in != 2 {

@@ -34,7 +34,7 @@ func wrongStep(pace Pace, s *Seen, step Step) string {
 	back := float64(s.Free) + float64(s.Held)*s.Habits.Returning
 	switch {
 	case step.Call < 0 || int64(step.Call) > s.Waiting:
-		return "it calls numbers back, or some that nobody has"
+		return "it calls numbers back, or some that were not given"
 	case step.Call > 0 && s.Active >= s.Slots:
 		return "it calls people though all slots are taken"
 	case step.Call > 0 && float64(s.Active)+step.Soon+coming > float64(s.Slots)+step.Show/2+1e-6:
@@ -51,7 +51,7 @@ func wrongStep(pace Pace, s *Seen, step Step) string {
 	return ""
 }
 
-func TestNobodyIsCalledForNoSlotNoSeatOrAgainstTheLimit(t *testing.T) {
+func TestController_CallsOnlyForSlotsSeatsAndLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pace := Pace{}
@@ -80,7 +80,7 @@ func TestPlantedStepsAreNoticed(t *testing.T) {
 		"calls while claims fail":        {ill, Step{Call: 5, Show: 1}},
 		"a number called back":           {full, Step{Call: -1, Show: 1}},
 		"more numbers than there are":    {ill, Step{Call: 101, Show: 0.1}},
-		"a share of nobody":              {full, Step{Show: 0}},
+		"a share of no visitors":         {full, Step{Show: 0}},
 		"a share that is not a number":   {full, Step{Show: math.NaN()}},
 		"more soon than are coming ever": {full, Step{Show: 1, Soon: 2}},
 	} {
@@ -90,14 +90,14 @@ func TestPlantedStepsAreNoticed(t *testing.T) {
 	}
 }
 
-func TestWhoeverWaitsIsCalledWhenThereIsASlotAndASeat(t *testing.T) {
+func TestController_CallsForAFreeSlotAndSeat(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seen := Seen{
 			Since: time.Second, Waiting: rapid.Int64Range(1, 100_000).Draw(t, "waiting"), Slots: rapid.IntRange(1, 5000).Draw(t, "slots"),
 			Free: rapid.IntRange(1, 10).Draw(t, "free"), Habits: UsualHabits,
 		}
-		// Those called long ago, none of whom came, keep nobody waiting.
+		// Numbers called long ago, without a visitor, keep no others waiting.
 		seen.Cohorts = []Cohort{{Age: 9 * time.Minute, Called: rapid.IntRange(0, 5).Draw(t, "gone")}}
 		pace := Pace{}
 		for range 20 {
@@ -106,7 +106,7 @@ func TestWhoeverWaitsIsCalledWhenThereIsASlotAndASeat(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("nobody is called")
+		t.Fatal("no number is called")
 	})
 }
 

@@ -30,14 +30,14 @@ func (h *house) evenings(t testing.TB, nodes []*node) (second []*seats.Sale) {
 	return second
 }
 
-// deadlocks is how often the database had to undo somebody in this house.
+// deadlocks is how often the database had to end a deadlock in this house.
 func (h *house) deadlocks(t testing.TB) int64 {
 	t.Helper()
 	h.exec(t, `SELECT pg_stat_clear_snapshot()`)
 	return h.one(t, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)
 }
 
-func TestManyWhoEnterLeaveClaimAndBuyInTwoEventsAtOnceNeverWaitForEachOther(t *testing.T) {
+func TestRoom_CrowdInTwoEventsDoesNotDeadlock(t *testing.T) {
 	t.Parallel()
 	const slots, people = 12, 60
 	h := build(t, waitingroom.NewRoom{Slots: slots})
@@ -147,7 +147,7 @@ func TestOfTwoBrowsersOfOnePersonOneIsInsideHoweverOftenBothTry(t *testing.T) {
 					if v.Inside {
 						inside[i][b].Add(1)
 					} else if v.Why != waitingroom.WhyUsed {
-						t.Errorf("somebody whose number may have let another browser in got %+v", v)
+						t.Errorf("a visitor with a copied number got %+v", v)
 					}
 				})
 			}
@@ -168,7 +168,7 @@ func TestOfTwoBrowsersOfOnePersonOneIsInsideHoweverOftenBothTry(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestWhateverOfTheDatabaseIsGoneNobodyIsLetInAndNobodyClaims(t *testing.T) {
+func TestRoom_FailsClosedWithoutAnyOfItsTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"room", "slot", "called", "admission"} {
 		h := build(t, waitingroom.NewRoom{Slots: 10})
@@ -178,15 +178,15 @@ func TestWhateverOfTheDatabaseIsGoneNobodyIsLetInAndNobodyClaims(t *testing.T) {
 		h.calls(t, 4)
 		n.read(t)
 		if v := crowd[0].enter(t, n.room); !v.Inside {
-			t.Fatalf("while everything was there somebody got %+v", v)
+			t.Fatalf("while everything was there a visitor got %+v", v)
 		}
 		h.exec(t, `ALTER TABLE `+table+` RENAME TO gone`)
 		for _, p := range crowd[1:] {
 			if v, err := n.room.Enter(t.Context(), p.holder, p.token); v.Inside || err == nil {
-				t.Errorf("without %s somebody got %+v, %v", table, v, err)
+				t.Errorf("without %s a visitor got %+v, %v", table, v, err)
 			}
 			if _, err := n.sale.Claim(t.Context(), p.holder, "", seats.Wish{Area: "Places", Quantity: 1}); err == nil {
-				t.Errorf("without %s somebody who was not let in claimed", table)
+				t.Errorf("without %s a visitor claimed without being let in", table)
 			}
 			if v := n.room.Look(t.Context(), p.holder, p.token); v.Number == 0 {
 				t.Errorf("without %s a number was forgotten", table)
@@ -198,7 +198,7 @@ func TestWhateverOfTheDatabaseIsGoneNobodyIsLetInAndNobodyClaims(t *testing.T) {
 		}
 		for _, p := range crowd[1:] {
 			if v := p.enter(t, n.room); !v.Inside {
-				t.Errorf("when %s was there again somebody got %+v", table, v)
+				t.Errorf("when %s was there again a visitor got %+v", table, v)
 			}
 		}
 		h.wantBooks(t)

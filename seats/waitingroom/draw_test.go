@@ -126,7 +126,7 @@ func byTheBook(t *testing.T, seed [32]byte, people int) []uint32 {
 	return table
 }
 
-func TestADrawIsWhatTheBookSays(t *testing.T) {
+func TestDraw_IsAUniformShuffle(t *testing.T) {
 	t.Parallel()
 	for _, people := range []int{0, 1, 2, 3, 100, 5000} {
 		seed := sha256.Sum256(fmt.Append(nil, people))
@@ -257,7 +257,7 @@ func TestEachOrderOfFourComesOfOneWayToChoose(t *testing.T) {
 	if n := ordersOf(func(table []uint32, below func(uint32) uint32) {
 		shuffle(table, func(limit uint32) uint32 { return below(max(limit-1, 1)) })
 	}); n == 24 {
-		t.Error("a shuffle in which nobody keeps their place is not noticed")
+		t.Error("a shuffle that leaves no number in its place is not noticed")
 	}
 	if n := ordersOf(func(table []uint32, below func(uint32) uint32) {
 		for i := len(table) - 2; i > 0; i-- {
@@ -296,7 +296,7 @@ func TestEveryPlaceGetsEveryNumberEquallyOften(t *testing.T) {
 		t.Errorf("chi² is %.2f standard deviations from its mean", right)
 	}
 	if short := uneven(5000, func(seed [32]byte) func(uint32) uint32 { return planted(seed)["one too short"] }); short < 4 {
-		t.Errorf("a shuffle in which nobody keeps their place is only %.2f off", short)
+		t.Errorf("a shuffle that leaves no number in its place is only %.2f off", short)
 	}
 }
 

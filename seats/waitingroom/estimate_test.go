@@ -81,7 +81,7 @@ func TestAWaitFollowsFromPeoplePaceAndLeaving(t *testing.T) {
 	}
 	o.Rate = 0
 	if e := o.Of(2001); !e.IsUnknown {
-		t.Errorf("nobody comes in, and still: %+v", e)
+		t.Errorf("no visitor comes in, and still: %+v", e)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestASeatIsLikelyForSoManyAsThereAreSeatsFor(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleAreToldNeverGoesUp(t *testing.T) {
+func TestEstimate_NeverGoesUp(t *testing.T) {
 	t.Parallel()
 	shown := int64(-1)
 	for _, counted := range []int64{900, 950, 700, 701, 0, 3} {

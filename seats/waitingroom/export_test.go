@@ -46,13 +46,13 @@ func (r *Room) CountAt(ctx context.Context, at time.Time) error {
 // ReadPresence has a node without loops read what all nodes counted.
 func (r *Room) ReadPresence(ctx context.Context) error { return r.readPresence(ctx) }
 
-// Present is who was there last; nil while nobody was counted.
+// Present is the last count of visitors; nil before the first one.
 func (r *Room) Present() *Presence {
 	p, _ := r.present(r.state.Load())
 	return p
 }
 
-// DrawnFor tells whether a place is to give a sign of life in the window at a time.
+// DrawnFor reports whether a place is to give a sign of life in the window at a time.
 func DrawnFor(p Place, at time.Time, share float64) bool { return drawnFor(p, windowAt(at), share) }
 
 // Lately is within which time 95 % of the claims of the last seconds were answered, and which share of them failed.
@@ -116,7 +116,7 @@ func (r *Room) Shows(ctx context.Context, holders ...seats.ID) error {
 	return r.seeInside(ctx, comersOf(holders))
 }
 
-// ComesBack has these people, whose time inside is over, ask at once to be let in.
+// ComesBack has these people ask at once to be let in, after their time inside.
 func (r *Room) ComesBack(ctx context.Context, holders ...seats.ID) error {
 	return r.tryAdmit(ctx, comersOf(holders))
 }

@@ -71,7 +71,7 @@ func TestTheControllerIsToldHowSlowTheLastClaimsWere(t *testing.T) {
 	}
 }
 
-func TestWhatNineteenOfTwentyClaimsTookIsWhatCounts(t *testing.T) {
+func TestLatency_Is95thPercentileOfClaims(t *testing.T) {
 	t.Parallel()
 	for slow, want := range map[int]bool{5: false, 6: true} {
 		g, now := waitingroom.New(nil, "", nil), time.Now()
@@ -88,7 +88,7 @@ func TestWhatNineteenOfTwentyClaimsTookIsWhatCounts(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleDoIsAssumedUntilTwoHundredDidItAndMeasuredThen(t *testing.T) {
+func TestHabits_AreMeasuredFromTwoHundredVisitorsOn(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 1000})
 	n := h.node(t, false)
@@ -151,12 +151,12 @@ func TestHeldSeatsThatComeBackAndThoseThatAreSoldAreCounted(t *testing.T) {
 	}
 }
 
-func TestWhoWentAwayIsInTheLedgerOnceTheyCanNotComeBack(t *testing.T) {
+func TestAdmissions_RecordVisitorsWhoWentAway(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
 	n := h.node(t, false)
 	// Idle a moment ago; idle long ago; idle long ago but in a slot; holding a seat; came back and was idle again; idle,
-	// and their slot is somebody else's.
+	// and the slot is another visitor's.
 	var people [6]*person
 	for i := range people {
 		people[i] = &person{holder: seats.NewID()}
@@ -183,7 +183,7 @@ func TestWhoWentAwayIsInTheLedgerOnceTheyCanNotComeBack(t *testing.T) {
 			t.Errorf("%d went away; it is one", k)
 		}
 		if k := h.one(t, `SELECT count(*) FROM admission WHERE outcome = 'went away' AND holder = $1`, people[1].holder); k != 1 {
-			t.Error("somebody else is said to have gone away")
+			t.Error("another visitor is said to have gone away")
 		}
 	}
 	if v := people[1].enter(t, n.room); v.Inside || v.Why != waitingroom.WhyLeft {

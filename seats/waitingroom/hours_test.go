@@ -23,7 +23,7 @@ const (
 	simBroken = time.Minute // the longest that the database is gone
 )
 
-// waiter is somebody in simulated hours, and what they were told.
+// waiter is a visitor in simulated hours, and what they were told.
 type waiter struct {
 	person
 	inside bool
@@ -41,7 +41,7 @@ type hours struct {
 	nodes   [simNodes]*node
 	serving [simNodes]int64
 	people  []*waiter
-	whose   map[waitingroom.Place]seats.ID
+	holders map[waitingroom.Place]seats.ID
 	frozen  int64 // places of the lobby once it closed; negative before
 	paused  bool
 	slots   int
@@ -50,14 +50,14 @@ type hours struct {
 // Hours of people who come in crowds, wait, come in, choose, buy, give up or go away, of an organizer who steers, and of nodes
 // that die, connections that are cut, a database that is gone for a while and a clock of it that is wrong and jumps ahead. With
 // an even seed the room has a lobby first; else people come again some hours later.
-func TestThroughHoursEverybodyIsLetInInTurnWhateverBreaks(t *testing.T) {
+func TestHours_VisitorsAreLetInInTurn(t *testing.T) {
 	t.Parallel()
 	seatstest.Through(t, live)
 }
 
 func newHours(s *seatstest.Hours) *hours {
 	h := &hours{
-		Hours: s, house: house{ctx: s.T.Context(), db: s.DB}, whose: map[waitingroom.Place]seats.ID{}, frozen: -1, slots: 2,
+		Hours: s, house: house{ctx: s.T.Context(), db: s.DB}, holders: map[waitingroom.Place]seats.ID{}, frozen: -1, slots: 2,
 	}
 	h.c = waitingroom.Control{DB: h.db, Who: "test"}
 	h.Wrongs()
@@ -166,8 +166,8 @@ func (h *hours) look() {
 
 // numbers holds the numbers of all places against each other: each is one person's, the same on every node that knows it.
 func (h *hours) numbers() {
-	whose := map[int64]waitingroom.Place{}
-	for place := range h.whose {
+	byNumber := map[int64]waitingroom.Place{}
+	for place := range h.holders {
 		var known []int64
 		for _, n := range h.nodes {
 			if number := n.room.Number(place); number > 0 {
@@ -177,10 +177,10 @@ func (h *hours) numbers() {
 		if len(known) == 0 {
 			continue
 		}
-		if other, taken := whose[known[0]]; taken || slices.Min(known) != slices.Max(known) {
+		if other, taken := byNumber[known[0]]; taken || slices.Min(known) != slices.Max(known) {
 			h.Wrong("place %+v has the numbers %v, and place %+v one of them", place, known, other)
 		}
-		whose[known[0]] = place
+		byNumber[known[0]] = place
 	}
 }
 
@@ -197,7 +197,7 @@ func (h *hours) heal() {
 			h.enter(w)
 			switch {
 			case w.done:
-			case w.inside && h.Fault != "nobody ever leaves":
+			case w.inside && h.Fault != "no visitor ever leaves":
 				h.letGo(w)
 				h.leave(w)
 				w.done = !w.inside
@@ -217,12 +217,12 @@ func (h *hours) heal() {
 func TestPlantedBugsAreNoticedInSimulatedHours(t *testing.T) {
 	t.Parallel()
 	for planted, says := range map[string]string{
-		"a place is given twice":              "somebody joined and has place",
-		"somebody comes in before their turn": "before their number was called",
-		"a pause is none":                     "the room is paused, and",
-		"serving goes back":                   "called numbers up to",
-		"who holds seats leaves":              "holds seats until",
-		"nobody ever leaves":                  "not everybody came in",
+		"a place is given twice":               "a new visitor has place",
+		"a visitor comes in before their turn": "before their number was called",
+		"a pause is none":                      "the room is paused, and",
+		"serving goes back":                    "called numbers up to",
+		"who holds seats leaves":               "holds seats until",
+		"no visitor ever leaves":               "not everybody came in",
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +231,7 @@ func TestPlantedBugsAreNoticedInSimulatedHours(t *testing.T) {
 	}
 }
 
-// step is the next thing that somebody does, or that breaks.
+// step is the next action or the next fault.
 func (h *hours) step() {
 	w := h.people[h.Random.IntN(len(h.people))]
 	switch dice := h.Random.IntN(24); {
@@ -267,7 +267,7 @@ func (h *hours) everybody() {
 	}
 }
 
-// come has somebody new join, as often as it takes to get an answer.
+// come has a new visitor join, as often as it takes to get an answer.
 func (h *hours) come() {
 	w := &waiter{person: person{holder: seats.NewID()}, slow: h.Random.IntN(3) == 0}
 	for range 30 {
@@ -280,17 +280,17 @@ func (h *hours) come() {
 	if h.Fault == "a place is given twice" && len(h.people) > 0 {
 		w.place = h.people[0].place
 	}
-	if who, given := h.whose[w.place]; given || w.token == "" {
-		h.Wrong("somebody joined and has place %+v, which %v has", w.place, who)
+	if who, given := h.holders[w.place]; given || w.token == "" {
+		h.Wrong("a new visitor has place %+v, which %v has", w.place, who)
 	}
 	if w.place.Kind == waitingroom.Lobby && h.frozen >= 0 {
 		h.Wrong("place %+v is of a lobby that closed with %d", w.place, h.frozen)
 	}
-	h.whose[w.place] = w.holder
+	h.holders[w.place] = w.holder
 	h.people = append(h.people, w)
 }
 
-// enter has somebody try to come in, and holds the answer against what everybody was told.
+// enter has a visitor try to come in, and holds the answer against what all were told.
 func (h *hours) enter(w *waiter) {
 	if w.done {
 		return
@@ -298,7 +298,7 @@ func (h *hours) enter(w *waiter) {
 	n := h.node()
 	asked := h.Now()
 	v, err := n.room.Enter(h.ctx, w.holder, w.token)
-	if h.Fault == "somebody comes in before their turn" && err == nil && !v.Inside && v.Number > 0 {
+	if h.Fault == "a visitor comes in before their turn" && err == nil && !v.Inside && v.Number > 0 {
 		v = waitingroom.Visit{Inside: true, Number: v.Number, Until: asked.Add(simIdle)}
 		h.exec(h.T, `UPDATE slot SET epoch = 1, number = $2, holder = $1, since = clock_timestamp(), expires_at = clock_timestamp() + interval '30 s' WHERE slot = $3`, w.holder, v.Number, h.slots)
 		h.exec(h.T, `INSERT INTO admission (room_id, epoch, number, holder) SELECT id, 1, $1, $2 FROM room ON CONFLICT DO NOTHING`, v.Number, w.holder)
@@ -323,20 +323,20 @@ func (h *hours) enter(w *waiter) {
 	}
 }
 
-// again has somebody join anew whose number is worth nothing any more.
+// again has a visitor with an invalid number join anew.
 func (h *hours) again(w *waiter) {
 	place, token, err := h.node().room.Again(h.ctx, w.holder, w.token)
 	if err != nil || place == w.place {
 		return
 	}
-	if who, given := h.whose[place]; given {
-		h.Wrong("somebody joined again and has place %+v, which %v has", place, who)
+	if who, given := h.holders[place]; given {
+		h.Wrong("a visitor who joined again has place %+v, which %v has", place, who)
 	}
-	h.whose[place] = w.holder
+	h.holders[place] = w.holder
 	w.place, w.token, w.inside, w.unsure = place, token, false, false
 }
 
-// insider is somebody inside, if anybody is.
+// insider is a visitor inside, or nil.
 func (h *hours) insider() (w *waiter) {
 	for _, i := range h.Random.Perm(len(h.people)) {
 		if w = h.people[i]; w.inside {
@@ -346,7 +346,7 @@ func (h *hours) insider() (w *waiter) {
 	return w
 }
 
-// claim has somebody take a place: they must be inside. Then they buy, let go, or go away without.
+// claim has a visitor take a place: they must be inside. Then they buy, let go, or go away without.
 func (h *hours) claim(w *waiter) {
 	n := h.node()
 	asked := h.Now()
@@ -381,13 +381,13 @@ func (h *hours) claim(w *waiter) {
 	}
 }
 
-// letGo has somebody release what they hold.
+// letGo has a visitor release their hold.
 func (h *hours) letGo(w *waiter) {
-	w.until, w.holds = h.Now(), time.Time{} // how long their slot lasts then, nobody told them
+	w.until, w.holds = h.Now(), time.Time{} // they are not told how long their slot lasts then
 	_, _ = h.node().sale.Release(h.ctx, w.holder)
 }
 
-// leave has somebody want to leave: who holds seats stays.
+// leave has a visitor ask to leave: holders of seats stay.
 func (h *hours) leave(w *waiter) {
 	left, err := h.node().room.Leave(h.ctx, w.holder, w.token)
 	if h.Fault == "who holds seats leaves" && err == nil && !left && w.inside {
@@ -409,7 +409,7 @@ func (h *hours) steer() {
 	}
 }
 
-// pause has the organizer stop a room in which somebody is called and a slot is free for them. Nobody may come in then.
+// pause has the organizer stop a room with a called visitor and a free slot. No visitor may come in then.
 func (h *hours) pause() {
 	for _, w := range h.people {
 		if w.inside {
@@ -418,7 +418,7 @@ func (h *hours) pause() {
 			break
 		}
 	}
-	time.Sleep(3 * time.Second) // somebody else is called
+	time.Sleep(3 * time.Second) // another number is called
 	if h.c.Pause(h.ctx, "evening", "Wait.") != nil {
 		return
 	}

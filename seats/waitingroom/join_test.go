@@ -97,7 +97,7 @@ func TestPlacesAreUniqueAndGaplessAcrossTheMomentTheLobbyCloses(t *testing.T) {
 	for p := range g.places {
 		n := nodes[0].room.Number(p)
 		if seen[n] || n < 1 || n > lobby+line || (n <= lobby) != (p.Kind == waitingroom.Lobby) {
-			t.Fatalf("place %+v has number %d, which is somebody else's or nobody's", p, n)
+			t.Fatalf("place %+v has number %d, which is another's or was not given", p, n)
 		}
 		seen[n] = true
 	}
@@ -148,7 +148,7 @@ func TestTenTabsAndALostAnswerShareOnePlace(t *testing.T) {
 	}
 }
 
-func TestNobodyJoinsBeforeTheLobbyOpensOrAfterTheEnd(t *testing.T) {
+func TestJoin_NeedsAnOpenRoom(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{LobbyOpensAt: in(time.Hour), OpensAt: in(2 * time.Hour)})
 	n := h.node(t, false)
@@ -203,7 +203,7 @@ func TestOnePersonHasOneNumberWithHoweverManyBrowsers(t *testing.T) {
 	}
 }
 
-// queueUp has n people come one after the other while nobody gets a place yet, and then all of them get one. They come
+// queueUp has n people come one after the other while the room is locked, and then all of them get a place. They come
 // back in the order in which they came.
 func (h *house) queueUp(t *testing.T, room *waitingroom.Room, n int, join func(holder seats.ID, i int) (waitingroom.Place, string, error)) []*person {
 	t.Helper()
@@ -239,7 +239,7 @@ func (h *house) queueUp(t *testing.T, room *waitingroom.Room, n int, join func(h
 	return people
 }
 
-func TestWhoComesFirstHasTheFirstPlaceAlsoAmongThoseOfOneStatement(t *testing.T) {
+func TestJoin_PlacesFollowTheOrderOfArrival(t *testing.T) {
 	t.Parallel()
 	for _, entry := range []string{waitingroom.EntryBrowser, waitingroom.EntryEmail} {
 		h := build(t, waitingroom.NewRoom{Slots: 5, OpensAt: in(time.Hour), Entry: entry})

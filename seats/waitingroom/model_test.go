@@ -30,12 +30,12 @@ func (m *model) node(t *rapid.T) *node { return rapid.SampledFrom(m.nodes).Draw(
 
 func (m *model) person(t *rapid.T) *person {
 	if len(m.people) == 0 {
-		t.Skip("nobody is there")
+		t.Skip("the model has no visitor yet")
 	}
 	return rapid.SampledFrom(m.people).Draw(t, "person")
 }
 
-// join has somebody new come. Their place is the next one of its kind.
+// join has a new visitor come. Their place is the next one of its kind.
 func (m *model) join(t *rapid.T) {
 	p := &person{holder: seats.NewID()}
 	var err error
@@ -55,7 +55,7 @@ func (m *model) join(t *rapid.T) {
 	m.people = append(m.people, p)
 }
 
-// enter has somebody try to come in: they must be let in if, and only if, it is their turn and a slot is free.
+// enter has a visitor try to come in: they must be let in if, and only if, it is their turn and a slot is free.
 func (m *model) enter(t *rapid.T) {
 	p, n := m.person(t), m.node(t)
 	v, err := n.room.Enter(m.h.ctx, p.holder, p.token)
@@ -72,7 +72,7 @@ func (m *model) enter(t *rapid.T) {
 	}
 }
 
-// leave has somebody give up.
+// leave has a visitor give up.
 func (m *model) leave(t *rapid.T) {
 	p, n := m.person(t), m.node(t)
 	left, err := n.room.Leave(m.h.ctx, p.holder, p.token)
@@ -80,24 +80,24 @@ func (m *model) leave(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if left != m.inside[p] {
-		t.Fatalf("somebody left: %v; they were inside: %v", left, m.inside[p])
+		t.Fatalf("a visitor left: %v; they were inside: %v", left, m.inside[p])
 	}
 	delete(m.inside, p)
 	m.left[p] = m.left[p] || n.room.Number(p.place) > 0
 }
 
-// claim has somebody take a place and let it go again: only who is inside may.
+// claim has a visitor take a place and let it go again: it succeeds only inside.
 func (m *model) claim(t *rapid.T) {
 	p, n := m.person(t), m.node(t)
 	_, err := n.sale.Claim(m.h.ctx, p.holder, "", seats.Wish{Area: "Places", Quantity: 1})
 	if m.inside[p] != (err == nil) {
-		t.Fatalf("a claim of somebody who is inside (%v) got %v", m.inside[p], err)
+		t.Fatalf("a claim of a visitor (inside: %v) got %v", m.inside[p], err)
 	}
 	if err != nil {
 		return
 	}
 	if left, err := n.room.Leave(m.h.ctx, p.holder, p.token); left || err != nil {
-		t.Fatalf("somebody who holds seats left: %v, %v", left, err)
+		t.Fatalf("a visitor who holds seats left: %v, %v", left, err)
 	}
 	m.left[p] = true // they gave their number up; they stay until they let their seats go
 	if _, err := n.sale.Release(m.h.ctx, p.holder); err != nil {
@@ -126,7 +126,7 @@ func (m *model) control(t *rapid.T) {
 
 // check has every node look, and holds what it sees against the model and against what it saw before.
 func (m *model) check(t *rapid.T) {
-	m.h.exec(t, `UPDATE room SET ticked_at = '-infinity'`) // nobody waits for a second to pass
+	m.h.exec(t, `UPDATE room SET ticked_at = '-infinity'`) // without waiting for a second to pass
 	for _, n := range m.nodes {
 		if err := n.gate.Look(m.h.ctx); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func (m *model) check(t *rapid.T) {
 		seen := map[int64]bool{}
 		for _, p := range m.people {
 			if k := n.room.Number(p.place); m.phase != waitingroom.PhaseLobby && (k < 1 || k > m.joined || seen[k] || (k <= m.lobby) != (p.place.Kind == waitingroom.Lobby)) {
-				t.Fatalf("place %+v has number %d, which is nobody's or somebody else's", p.place, k)
+				t.Fatalf("place %+v has number %d, which is another's or was not given", p.place, k)
 			} else {
 				seen[k] = true
 			}
@@ -158,7 +158,7 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-func TestARoomDoesWhatItsModelDoes(t *testing.T) {
+func TestRoom_EqualsItsModel(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Slots: 2})
 	nodes := []*node{h.node(t, false), h.node(t, false)}

@@ -11,7 +11,7 @@ import (
 // each second. A slow machine may miss it now and then: the quickest of some tries tells whether the bell rang.
 const promised = 700 * time.Millisecond
 
-func TestWhatAnOrganizerDoesHoldsOnEveryNodeWithinASecond(t *testing.T) {
+func TestControl_HoldsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10, OpensAt: in(time.Hour)})
 	nodes := []*node{h.node(t, true), h.node(t, true)}
@@ -30,7 +30,7 @@ func TestWhatAnOrganizerDoesHoldsOnEveryNodeWithinASecond(t *testing.T) {
 		quickest := time.Hour
 		for range 5 {
 			for _, n := range nodes {
-				n.room.Still() // as if nothing had happened for long: then nobody looks often
+				n.room.Still() // as if nothing had happened for long: then looks are rare
 			}
 			if err := c.do(); err != nil {
 				t.Fatalf("%s: %v", c.what, err)

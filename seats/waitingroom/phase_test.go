@@ -52,7 +52,7 @@ func beaconOf(n *node, ask func(round uint64) ([]byte, error)) {
 	n.gate.Beacon = func(_ context.Context, _ string, round uint64) ([]byte, error) { return ask(round) }
 }
 
-func TestABeaconThatAnswersDecidesWithTheSecretAndOneThatDoesNotHoldsNobodyUp(t *testing.T) {
+func TestDraw_BeaconCountsIfItAnswersInTime(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []bool{true, false} {
 		h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Beacon: waitingroom.BeaconDrand, BeaconWait: 12 * time.Second})
@@ -171,11 +171,11 @@ func TestNumbersAreCalledWhileOneNodeOfThreeLives(t *testing.T) {
 	if err := h.c.Resume(t.Context(), "evening"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "somebody is called though nobody asks", func() bool { return h.one(t, `SELECT serving FROM room`) >= 10 })
+	eventually(t, "a number is called though no one asks", func() bool { return h.one(t, `SELECT serving FROM room`) >= 10 })
 	h.wantBooks(t)
 }
 
-func TestWithoutTheDatabaseNobodyIsLetInAndTheStatusStays(t *testing.T) {
+func TestRoom_WithoutTheDatabaseTheStatusStays(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 50})
 	n := h.node(t, true)

@@ -45,7 +45,7 @@ func TestAnotherKeySignsAtOnceOnAllNodesAndOneThatIsRevokedIsBelievedOnNone(t *t
 	}
 }
 
-func TestNobodyWaitsForTheirPlaceWhileSomebodyAsksForKeys(t *testing.T) {
+func TestJoin_DoesNotWaitForKeyLookups(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour)})
 	n := h.node(t, false)

@@ -41,8 +41,8 @@ func (h *house) waste(t testing.TB, sql string, args ...any) (rows int) {
 	return rows
 }
 
-// The tables are new, and nobody counted their rows: this is when plans go wrong.
-func TestALookAtWhoCameMeetsEachOfThemOnce(t *testing.T) {
+// The tables are new and without statistics: this is when plans go wrong.
+func TestCohorts_EachVisitorIsReadOnce(t *testing.T) {
 	t.Parallel()
 	const calls, people = 200, 4000
 	h := build(t, waitingroom.NewRoom{Slots: 100})

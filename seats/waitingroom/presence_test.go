@@ -36,7 +36,7 @@ func window(t *testing.T, nodes []*node, at time.Time) {
 	}
 }
 
-func TestEverybodyWhoIsThereIsCountedOnceOnWhateverNodeAndHoweverOften(t *testing.T) {
+func TestPresence_VisitorsAreCountedOnceOverAllNodes(t *testing.T) {
 	t.Parallel()
 	h, nodes := waiting(t, 1000)
 	start := time.Now().Truncate(waitingroom.WindowLength)
@@ -51,14 +51,14 @@ func TestEverybodyWhoIsThereIsCountedOnceOnWhateverNodeAndHoweverOften(t *testin
 			nodes[k%2].room.HereAt(waitingroom.Place{Room: nodes[0].room.ID, Epoch: 1, Kind: waitingroom.Line, Index: k}, during)
 		}
 	}
-	for _, nobody := range []waitingroom.Place{{Room: 1, Epoch: 1, Kind: waitingroom.Lobby, Index: 1}, {Room: 1, Epoch: 7, Kind: waitingroom.Line, Index: 2}} {
-		nodes[0].room.HereAt(nobody, during) // a place that has no number
+	for _, unknown := range []waitingroom.Place{{Room: 1, Epoch: 1, Kind: waitingroom.Lobby, Index: 1}, {Room: 1, Epoch: 7, Kind: waitingroom.Line, Index: 2}} {
+		nodes[0].room.HereAt(unknown, during) // a place that has no number
 	}
 	window(t, nodes, during.Add(waitingroom.WindowLength))
 	for i, n := range nodes {
 		p := n.room.Present()
 		if p == nil {
-			t.Fatalf("node %d knows of nobody", i)
+			t.Fatalf("node %d counts no visitor", i)
 		}
 		if all, first := p.Between(0, 1000), p.Between(0, 200); math.Abs(all-600) > 0.01 || math.Abs(first-200) > 0.01 {
 			t.Errorf("node %d counts %.1f people, %.1f of them up to number 200; there are 600 and 200", i, all, first)
@@ -84,7 +84,7 @@ func TestSignsOfLifeOfAnotherWindowOrOfOnesThatWereNotAskedAreNotCounted(t *test
 		}
 		nodes[0].room.HereAt(p, now.Add(-waitingroom.WindowLength)) // late
 		if k <= people/2 {
-			nodes[0].room.HereAt(p, now) // half of all, most of whom nobody asked
+			nodes[0].room.HereAt(p, now) // half of all, and most were not asked
 		}
 	}
 	if math.Abs(float64(asked)-15_000) > 500 {
@@ -93,20 +93,20 @@ func TestSignsOfLifeOfAnotherWindowOrOfOnesThatWereNotAskedAreNotCounted(t *test
 	window(t, nodes, now.Add(waitingroom.WindowLength))
 	p := nodes[0].room.Present()
 	if p == nil {
-		t.Fatal("nobody was counted")
+		t.Fatal("no visitor was counted")
 	}
 	if half, rest := p.Between(0, people/2), p.Between(people/2, people); math.Abs(half-people/2) > people/40 || rest > people/100 {
 		t.Errorf("of 30,000 who are there %.0f are counted, and %.0f of those who are not", half, rest)
 	}
 }
 
-func TestWhereNobodyIsNothingIsWrittenAndWhoWentAwayIsForgotten(t *testing.T) {
+func TestPresence_EmptyRoomWritesNothing(t *testing.T) {
 	t.Parallel()
 	h, nodes := waiting(t, 100)
 	start := time.Now().Truncate(waitingroom.WindowLength)
 	window(t, nodes, start)
 	if n := h.one(t, `SELECT count(*) FROM presence`); n != 0 {
-		t.Errorf("nobody was there, and %d rows were written", n)
+		t.Errorf("no visitor was there, and %d rows were written", n)
 	}
 	during := start
 	nodes[0].room.HereAt(waitingroom.Place{Room: nodes[0].room.ID, Epoch: 1, Kind: waitingroom.Line, Index: 50}, during)

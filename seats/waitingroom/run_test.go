@@ -50,7 +50,7 @@ func TestTheLoopOfANodeKnowsWhenItMustLookNext(t *testing.T) {
 		most time.Duration
 	}{
 		"people wait":                     {waitingroom.NewRoom{Slots: 3}, `UPDATE room SET phase = 'open', version = version + 1`, 5, time.Second},
-		"open, and nobody waits":          {waitingroom.NewRoom{Slots: 3}, `UPDATE room SET phase = 'open', version = version + 1`, 0, 2 * time.Second},
+		"open, and no visitor waits":      {waitingroom.NewRoom{Slots: 3}, `UPDATE room SET phase = 'open', version = version + 1`, 0, 2 * time.Second},
 		"paused":                          {waitingroom.NewRoom{Slots: 3}, `UPDATE room SET phase = 'paused', version = version + 1`, 5, 2 * time.Second},
 		"numbers are about to be drawn":   {waitingroom.NewRoom{OpensAt: in(time.Hour)}, `UPDATE room SET phase = 'drawing', closed_at = clock_timestamp(), version = version + 1`, 0, time.Second},
 		"a lobby":                         {waitingroom.NewRoom{OpensAt: in(time.Hour)}, ``, 5, 2 * time.Second},
@@ -70,7 +70,7 @@ func TestTheLoopOfANodeKnowsWhenItMustLookNext(t *testing.T) {
 	}
 }
 
-func TestWhoJoinsWhenTheSlotsAreFullIsKnownToAllNodesAtOnce(t *testing.T) {
+func TestJoin_IsKnownToAllNodes(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 1})
 	first, other := h.node(t, false), h.node(t, false)

@@ -81,7 +81,7 @@ func TestPlantedControllersAreNoticed(t *testing.T) {
 	}
 }
 
-func TestTheLastSeatIsSoldAndThenNobodyIsCalled(t *testing.T) {
+func TestRoom_SoldOutEndsCalling(t *testing.T) {
 	t.Parallel()
 	for _, w := range []world{
 		{people: 20_000, slots: 1000, seats: 5000, gone: 0.1, halve: 5400, slow: 0.12, inside: 240},
@@ -116,7 +116,7 @@ func stadium() world {
 	return world{people: 100_000, slots: 3000, seats: 160_000, gone: 0.10, halve: 5400, slow: 0.12, inside: 240}
 }
 
-// shown is one estimate that somebody was shown, and what became of it, both in seconds.
+// shown is one estimate that a visitor was shown, and what came of it, both in seconds.
 type shown struct{ wait, was float64 }
 
 // outcome is what became of a world.

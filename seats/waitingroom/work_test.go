@@ -69,7 +69,7 @@ func joinsBy(t testing.TB, r *waitingroom.Room, holder seats.ID, token string, p
 	return place, token
 }
 
-func TestWhatWasWorkedForGivesOnePlaceHoweverOftenAndWhereverItIsShown(t *testing.T) {
+func TestWork_GivesOnePlace(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Work: 1})
 	nodes := []*node{h.node(t, false), h.node(t, false), h.node(t, false)}
@@ -91,7 +91,7 @@ func TestWhatWasWorkedForGivesOnePlaceHoweverOftenAndWhereverItIsShown(t *testin
 	holder := seats.NewID()
 	first, token := joinsBy(t, nodes[0].room, holder, "", worked(t, nodes[0].room))
 	if again, _ := joinsBy(t, nodes[1].room, holder, token, worked(t, nodes[1].room)); again != first || first == places[0] {
-		t.Errorf("somebody who has place %+v works again and has %+v", first, again)
+		t.Errorf("a visitor who has place %+v works again and has %+v", first, again)
 	}
 	if again, _, err := nodes[2].room.Join(t.Context(), holder, token); err != nil || again != first {
 		t.Errorf("who has a place is asked for work: %+v, %v", again, err)
@@ -120,7 +120,7 @@ func (h *house) evidence(t testing.TB) (rules *waitingroom.Rules) {
 	return rules
 }
 
-func TestAProofThatIsNotWhatWasAskedForIsRefused(t *testing.T) {
+func TestWork_InvalidProofIsRefused(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Work: 2})
 	n := h.node(t, false)
@@ -150,27 +150,27 @@ func TestAProofThatIsNotWhatWasAskedForIsRefused(t *testing.T) {
 		at    time.Duration
 		want  error
 	}{
-		"what was asked for":             {good, 0, nil},
-		"the same, just in time":         {good, 9 * time.Minute, nil},
-		"the same, too late":             {good, 11 * time.Minute, waitingroom.ErrWork},
-		"another counter":                {changed(func(p *waitingroom.Proof) { p.Solution.Counter++ }), 0, waitingroom.ErrWork},
-		"a try that found nothing":       {lazy, 0, waitingroom.ErrWork},
-		"another key":                    {changed(func(p *waitingroom.Proof) { p.Solution.Key = make(waitingroom.Hex, 32) }), 0, waitingroom.ErrWork},
-		"no key":                         {changed(func(p *waitingroom.Proof) { p.Solution.Key = nil }), 0, waitingroom.ErrWork},
-		"a prefix that anything has":     {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.KeyPrefix = "" }), 0, waitingroom.ErrWork},
-		"fewer rounds":                   {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.Cost = 1 }), 0, waitingroom.ErrWork},
-		"a later end":                    {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.ExpiresAt += 3600 }), 0, waitingroom.ErrWork},
-		"another nonce":                  {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.Nonce = make(waitingroom.Hex, 16) }), 0, waitingroom.ErrWork},
-		"no signature":                   {changed(func(p *waitingroom.Proof) { p.Challenge.Signature = nil }), 0, waitingroom.ErrWork},
-		"nothing":                        {&waitingroom.Proof{}, 0, waitingroom.ErrWork},
-		"of a time when less was asked":  {signed(func(p *waitingroom.Parameters) { p.Cost = 1 }), 0, waitingroom.ErrWork},
-		"of another room":                {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[9]++ }), 0, waitingroom.ErrWork},
-		"of an epoch that is over":       {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[13]-- }), 0, waitingroom.ErrWork},
-		"signed with a key nobody knows": {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[0]++ }), 0, waitingroom.ErrWork},
-		"no work, at once":               {waited, 0, waitingroom.ErrPatience},
-		"no work, after half a minute":   {waited, 30 * time.Second, waitingroom.ErrPatience},
-		"no work, after a minute":        {waited, 62 * time.Second, nil},
-		"no work, after too long":        {waited, 11 * time.Minute, waitingroom.ErrWork},
+		"what was asked for":            {good, 0, nil},
+		"the same, just in time":        {good, 9 * time.Minute, nil},
+		"the same, too late":            {good, 11 * time.Minute, waitingroom.ErrWork},
+		"another counter":               {changed(func(p *waitingroom.Proof) { p.Solution.Counter++ }), 0, waitingroom.ErrWork},
+		"a try that found nothing":      {lazy, 0, waitingroom.ErrWork},
+		"another key":                   {changed(func(p *waitingroom.Proof) { p.Solution.Key = make(waitingroom.Hex, 32) }), 0, waitingroom.ErrWork},
+		"no key":                        {changed(func(p *waitingroom.Proof) { p.Solution.Key = nil }), 0, waitingroom.ErrWork},
+		"a prefix that anything has":    {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.KeyPrefix = "" }), 0, waitingroom.ErrWork},
+		"fewer rounds":                  {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.Cost = 1 }), 0, waitingroom.ErrWork},
+		"a later end":                   {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.ExpiresAt += 3600 }), 0, waitingroom.ErrWork},
+		"another nonce":                 {changed(func(p *waitingroom.Proof) { p.Challenge.Parameters.Nonce = make(waitingroom.Hex, 16) }), 0, waitingroom.ErrWork},
+		"no signature":                  {changed(func(p *waitingroom.Proof) { p.Challenge.Signature = nil }), 0, waitingroom.ErrWork},
+		"nothing":                       {&waitingroom.Proof{}, 0, waitingroom.ErrWork},
+		"of a time when less was asked": {signed(func(p *waitingroom.Parameters) { p.Cost = 1 }), 0, waitingroom.ErrWork},
+		"of another room":               {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[9]++ }), 0, waitingroom.ErrWork},
+		"of an epoch that is over":      {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[13]-- }), 0, waitingroom.ErrWork},
+		"signed with an unknown key":    {signed(func(p *waitingroom.Parameters) { p.Salt = bytes.Clone(p.Salt); p.Salt[0]++ }), 0, waitingroom.ErrWork},
+		"no work, at once":              {waited, 0, waitingroom.ErrPatience},
+		"no work, after half a minute":  {waited, 30 * time.Second, waitingroom.ErrPatience},
+		"no work, after a minute":       {waited, 62 * time.Second, nil},
+		"no work, after too long":       {waited, 11 * time.Minute, waitingroom.ErrWork},
 	} {
 		if err := n.room.ProveAt(t.Context(), c.proof, now.Add(c.at)); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -186,20 +186,20 @@ func TestAProofThatIsNotWhatWasAskedForIsRefused(t *testing.T) {
 	}
 }
 
-func TestWorkIsAskedOfNobodyWhoIsLetThroughAndOfEverybodyNewFromTheMomentItIsSwitchedOn(t *testing.T) {
+func TestWork_IsAskedOfNewVisitorsWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 1, Work: 1})
 	n := h.node(t, true)
 	ann, bob := &person{holder: seats.NewID()}, &person{holder: seats.NewID()}
 	if v := ann.enter(t, n.room); !v.Inside {
-		t.Fatalf("in a room that lets everybody through somebody got %+v", v)
+		t.Fatalf("in a room that lets everyone through a visitor got %+v", v)
 	}
 	if v := bob.enter(t, n.room); v.Inside || v.Place == (waitingroom.Place{}) {
 		t.Fatalf("the second one of one slot got %+v", v)
 	}
 	eventually(t, "the node knows that people wait", func() bool { s := n.room.State(); return s.AsksWork() })
 	if _, _, err := n.room.Join(t.Context(), seats.NewID(), ""); !errors.Is(err, waitingroom.ErrWork) {
-		t.Errorf("people wait, and somebody new joins without work: %v", err)
+		t.Errorf("people wait, and a new visitor joins without work: %v", err)
 	}
 	if err := h.c.Work(t.Context(), "evening", 0); err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestWorkIsAskedOfNobodyWhoIsLetThroughAndOfEverybodyNewFromTheMomentItIsSwi
 	}
 }
 
-func TestWhoCannotWorkWaitsAndIsCounted(t *testing.T) {
+func TestWork_WithoutScriptsAVisitorWaitsInstead(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour), Work: 1})
 	n := h.node(t, false)

@@ -14,14 +14,14 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Consent is that what somebody is offered is to be ordered for them at once, without asking again.
+// Consent says that an entry's offers are to be ordered at once, without asking again.
 type Consent struct {
 	Method string // how it is paid; empty: they are asked
 	Name   string // for the order
 	Most   int64  // minor units: what costs more is only offered
 }
 
-// Given tells whether there is one.
+// Given reports whether there is one.
 func (c Consent) Given() bool { return c.Method != "" }
 
 const mostName = 200 // characters
@@ -40,7 +40,7 @@ func (c Consent) check(m Mistakes) {
 	}
 }
 
-// Purchase is an order that is to be placed for somebody of what they are offered.
+// Purchase is an order to place for an entry, of what it is offered.
 type Purchase struct {
 	Holder seats.ID // who has the seats
 	Hold   seats.ID
@@ -52,7 +52,7 @@ type Purchase struct {
 	entry int64
 }
 
-// Offers whose seats nobody took with a browser yet. A node that died while it ordered leaves them to others.
+// Offers that no browser took yet. A node that died while it ordered leaves them to others.
 const agreedSQL = `
 UPDATE offer o SET ordering_at = clock_timestamp()
   FROM entry n

@@ -24,7 +24,7 @@ func (n *node) ordersAtOnce(h *house) *credit.Ledger {
 	return purse
 }
 
-// agrees enters somebody who agreed to have what they are offered ordered.
+// agrees adds an entry with the consent to order what it is offered.
 func (n *node) agrees(t *testing.T, email, method string, most int64) string {
 	t.Helper()
 	w := waitlist.NewEntry{Email: email, Wanted: one, Consent: waitlist.Consent{Method: method, Name: " Ann  Ørsted", Most: most}}
@@ -35,7 +35,7 @@ func (n *node) agrees(t *testing.T, email, method string, most int64) string {
 	return j.Code
 }
 
-func TestWhoAgreedHasWhatTheyAreOfferedOrderedAtOnceAndWhoseMoneyDoesNotReachIsAsked(t *testing.T) {
+func TestConsent_OffersAreOrderedIfTheMoneySuffices(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(0, 5), week/2, 2, false) // 10.00 each
 	a := h.nodes[0]
@@ -76,7 +76,7 @@ func TestWhoAgreedHasWhatTheyAreOfferedOrderedAtOnceAndWhoseMoneyDoesNotReachIsA
 	h.wantBooks(t)
 }
 
-func TestAnOrderWhoseAnswerWasLostIsPlacedOnce(t *testing.T) {
+func TestAgree_LostAnswerPlacesTheOrderOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(0, 2), week/2, 1, false)
 	n := h.nodes[0]

@@ -24,7 +24,7 @@ var ErrNoReason = errors.New("what is done out of turn needs a reason, which is 
 
 const mostNote = 500 // characters of a reason
 
-// reasonOf is a reason without what nobody means to say; without one, or with a long one, nothing is done.
+// reasonOf is a reason without surrounding space; without one, or with a long one, nothing is done.
 func reasonOf(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	switch {
@@ -221,7 +221,7 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 	return nil
 }
 
-// Now makes a round for an event at once, for a program that ends soon and whose List does not run.
+// Now makes a round for an event at once, for a program that ends soon and does not Run its List.
 func (c Control) Now(ctx context.Context, slug string) error {
 	for range 20 {
 		again, err := c.List.round(ctx, slug, true)

@@ -30,13 +30,13 @@ func (h *house) wantNoted(t *testing.T, steps, also int) {
 	}
 }
 
-// refused tells whether an error is a refusal that people read.
+// refused reports whether an error is a refusal that people read.
 func refused(err error) bool {
 	var refusal *seats.Refusal
 	return errors.As(err, &refusal) && strings.Contains(refusal.Message, "Nothing was")
 }
 
-func TestAPausedListKeepsWhatComesBackAndGoesOnByRank(t *testing.T) {
+func TestPause_KeepsReturnedSeatsAndGoesOnByRank(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(1, 0), week/2, 2, false)
 	a, b := h.nodes[0], h.nodes[1]
@@ -90,10 +90,10 @@ func TestPriorityAndRemovalNeedAReasonAndAreWrittenDown(t *testing.T) {
 		}
 	}
 	if err := olga.Priority(t.Context(), h.slug, "nobody@example.org", "a friend"); !errors.Is(err, waitlist.ErrNoEntry) {
-		t.Errorf("nobody first: %v", err)
+		t.Errorf("an unknown address first: %v", err)
 	}
 	if err := olga.Priority(t.Context(), h.slug, "dan@example.org", "a friend"); !refused(err) {
-		t.Errorf("first of whom nobody knows whether they read their mail: %v", err)
+		t.Errorf("an unconfirmed address first: %v", err)
 	}
 	if err := olga.Remove(t.Context(), h.slug, "cleo@example.org", " "); !errors.Is(err, waitlist.ErrNoReason) {
 		t.Errorf("removed without a reason: %v", err)
@@ -136,7 +136,7 @@ func TestPriorityAndRemovalNeedAReasonAndAreWrittenDown(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestAnOfferByHandGivesBlockedSeatsAndNobodyElsesAndSaysWhy(t *testing.T) {
+func TestOffer_ByHandGivesBlockedSeatsWithAReason(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
@@ -156,7 +156,7 @@ func TestAnOfferByHandGivesBlockedSeatsAndNobodyElsesAndSaysWhy(t *testing.T) {
 		t.Errorf("offered while nothing is free: %v", err)
 	}
 	if _, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "She helped us.", []int{0, 9}); !errors.As(err, new(*seats.Refusal)) {
-		t.Errorf("offered what somebody else holds: %v", err)
+		t.Errorf("offered what a visitor holds: %v", err)
 	}
 	h.wantNoted(t, 0, 0)
 	list, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "She helped us.", []int{9})

@@ -15,7 +15,7 @@ import (
 
 // States of an entry; doc.go draws how one becomes another.
 const (
-	Unverified = "new" // nobody showed that they read the mail of its address
+	Unverified = "new" // its address is not confirmed yet
 	Waiting    = "waiting"
 	Offered    = "offered"
 	Served     = "served"
@@ -35,18 +35,18 @@ const (
 	PassedGathered = "gathered" // they were gathered for a group before them
 )
 
-// Why somebody cannot have what they asked for.
+// Why a visitor cannot join.
 var (
 	ErrNoEntry = errors.New("there is no such entry of a wait list")
 	ErrOften   = errors.New("this address was sent mail often enough for now")
 	ErrOver    = errors.New("the sale is over")
 )
 
-// Entry is somebody who waits, or waited.
+// Entry is a visitor's place in the waitlist, also after it ended.
 type Entry struct {
 	ID       int64
 	Event    string // slug
-	Code     string // whoever knows it may do what the person may
+	Code     string // the capability of its page
 	Email    string
 	Wanted   seats.Wanted
 	Consent  Consent
@@ -54,7 +54,7 @@ type Entry struct {
 	Until    *time.Time // nil: as long as the sale is open
 	State    string
 	Rank     int64
-	Misses   int // offers that nobody answered
+	Misses   int // offers without an answer
 	JoinedAt time.Time
 	Since    time.Time // since when it waits for the same seats; zero before it waited
 	Passed   string    // why it was passed over since it waits; empty if it was not
@@ -66,7 +66,7 @@ type Entry struct {
 // Made is an offer that was made.
 type Made struct {
 	ID     seats.ID
-	Holder seats.ID // who has the seats: ID, until somebody took them with a browser
+	Holder seats.ID // who has the seats: ID, until a browser took them
 	Hold   seats.ID
 	Seats  []int
 	At     time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// NewEntry is what somebody who joins asks for.
+// NewEntry is the form of a visitor who joins.
 type NewEntry struct {
 	Email string
 	seats.Wanted
@@ -51,7 +51,7 @@ const mostSeats = 100
 
 func tidyEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// tidy takes away what nobody means to say: a section twice, and together of one.
+// tidy removes what means nothing: a section twice, and together of one.
 func (w NewEntry) tidy() NewEntry {
 	w.Email = tidyEmail(w.Email)
 	if w.Consent.Name = strings.Join(strings.Fields(w.Consent.Name), " "); !w.Consent.Given() {

@@ -28,9 +28,9 @@ type hours struct {
 }
 
 // Time in which seats come back and people wait for them, are offered some, take, decline and miss it, on nodes that die,
-// with connections that are cut, bells that nobody hears, a database that is gone for a while and a clock of it that is wrong
+// with connections that are cut, lost NOTIFYs, a database that is gone for a while and a clock of it that is wrong
 // and jumps ahead. Between the storms the list is held against all it promises.
-func TestThroughHoursSeatsThatComeBackAreOfferedByRankWhateverBreaks(t *testing.T) {
+func TestHours_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 	t.Parallel()
 	seatstest.Through(t, func(s *seatstest.Hours) {
 		h := newHours(s)
@@ -73,14 +73,14 @@ func some[T any](h *hours, list []T) (one T, there bool) {
 	return list[h.Random.IntN(len(list))], true
 }
 
-// denied tells of an error that is an answer, and not that nobody could be reached.
+// denied reports whether an error is an answer, and not that the database could not be reached.
 func denied(err error) bool {
 	var refusal *seats.Refusal
 	var pg *pgconn.PgError
 	return errors.As(err, &refusal) || errors.Is(err, seats.ErrNoHold) || errors.Is(err, waitlist.ErrNoEntry) || errors.As(err, &pg) && pg.Code[:2] == "23"
 }
 
-// step is the next thing that somebody does, or that breaks.
+// step is the next action or the next fault.
 func (h *hours) step() {
 	n := h.any()
 	switch dice := h.Random.IntN(28); {
@@ -123,7 +123,7 @@ func (h *hours) die() {
 	world.node(h.T, true).list.Windows = old.list.Windows
 }
 
-// arrives has somebody join, once others took what is free.
+// arrives adds an entry, once others took what is free.
 func (h *hours) arrives(n *node) {
 	h.people++
 	email := fmt.Sprintf("p%d@example.org", h.people)
@@ -171,7 +171,7 @@ func (h *hours) snatches(n *node) {
 	}
 }
 
-// buys has somebody order what they hold.
+// buys orders what a visitor holds.
 func (h *hours) buys(n *node, who seats.ID) (done bool) {
 	hold, err := n.sale.Hold(h.h.ctx, who)
 	if err != nil {
@@ -184,7 +184,7 @@ func (h *hours) buys(n *node, who seats.ID) (done bool) {
 	return err == nil
 }
 
-// answers has somebody who is offered seats take, decline or miss them. What was offered must be theirs as long as was said.
+// answers has a visitor take, decline or miss an offer. The offered seats must be theirs as long as was said.
 func (h *hours) answers(n *node) {
 	var offered []waitlist.Entry
 	for _, code := range h.codes {

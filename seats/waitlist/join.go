@@ -11,10 +11,10 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// CodeFree is the code of a refusal: what somebody would wait for is free.
+// CodeFree is the code of a refusal: such seats are available.
 const CodeFree = "free"
 
-// Joining is how somebody joins besides what they want.
+// Joining says how a visitor joins, besides what they want.
 type Joining struct {
 	Verified string // an address that they showed to be theirs; empty if none
 	Number   int64  // of the event's waiting room; 0 if they do not come from there
@@ -25,7 +25,7 @@ type Joining struct {
 type Joined struct {
 	Entry int64
 	Code  string
-	Asked bool // a mail with a link is on its way, and the code is to be kept from whoever asked
+	Asked bool // a mail with a link is on its way, and the code must not be shown
 }
 
 const nowSQL = `SELECT clock_timestamp()`
@@ -37,8 +37,8 @@ func (l *List) now(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
-// Join enters somebody into the wait list of an event, or finds the place they have: whoever has only said an address
-// learns nothing of it but by mail.
+// Join adds an entry to the waitlist of an event, or finds the one of the address. A visitor who only typed an address
+// learns of it by mail alone.
 //
 // Errors: Mistakes; ErrOver; ErrOften; a *seats.Refusal if such seats are free; the database's.
 func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (Joined, error) {
@@ -164,7 +164,7 @@ func (l *List) verified(ctx context.Context, tx pgx.Tx, event, entry int64) erro
 
 const eventOfEntrySQL = `SELECT event_id FROM entry WHERE id = $1`
 
-// Confirm has an entry wait whose mail somebody read. A repeat changes nothing more.
+// Confirm has an entry wait: its mail was read. A repeat changes nothing more.
 func (l *List) Confirm(ctx context.Context, n Entry) error {
 	err := pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		var event int64

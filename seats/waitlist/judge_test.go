@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
-// judge says what is wrong with a list whose rounds are done; nothing if all is well.
+// judge says what is wrong with a list after its rounds; nothing if all is well.
 func (m *machine) judge(t failer) string {
 	n := m.h.nodes[0]
 	left := append(n.sale.FreeSeats(), n.sale.Kept()...)
@@ -22,7 +22,7 @@ func (m *machine) judge(t failer) string {
 		}
 	}
 	if kept := n.sale.Kept(); len(kept) > 0 {
-		return fmt.Sprintf("%v are kept for nobody", kept)
+		return fmt.Sprintf("%v are kept and not offered", kept)
 	}
 	seen, reasons := m.seen(t), m.reasons(t)
 	for _, o := range m.made(t) {
@@ -49,7 +49,7 @@ func (m *machine) judge(t failer) string {
 		m.ranks[e.id] = [2]int64{e.rank, e.misses}
 	}
 	if n := m.h.count(t, `SELECT count(*) FROM (SELECT email FROM entry n JOIN event e ON e.id = n.event_id WHERE e.slug = $1 AND n.state = 'served' GROUP BY email HAVING count(*) > 1) x`, m.h.slug); n > 0 {
-		return "somebody was served twice"
+		return "an entry was served twice"
 	}
 	return ""
 }
@@ -148,7 +148,7 @@ func (m *machine) made(t failer) []readOffer {
 	return list
 }
 
-// fits tells whether a wish can be met from these seats, by trying all of them.
+// fits reports whether a wish can be met from these seats, by trying all of them.
 func fits(p *seats.Plan, w seats.Wanted, from []int) bool {
 	least := w.Quantity
 	if w.Fewer {

@@ -68,7 +68,7 @@ func (l *List) Decline(ctx context.Context, s *seats.Sale, n Entry) error {
 
 const takenSQL = `UPDATE offer SET holder = $2, hold_id = $3 WHERE id = $1 AND state = 'open'`
 
-// Take makes the seats that an entry is offered those of a browser's session, for the checkout. Whoever has the link may,
+// Take makes the seats that an entry is offered those of a browser's session, for the checkout. The link is enough to do so,
 // with one browser after the other; the seats are with the last one. Errors are those of seats.Sale.Take.
 func (l *List) Take(ctx context.Context, s *seats.Sale, n Entry, to seats.ID) (seats.Hold, error) {
 	if n.Offer == nil {

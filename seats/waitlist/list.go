@@ -25,7 +25,7 @@ type List struct {
 	Wrote func()
 	// Windows is how long an offer lasts when the sale ends after so much time.
 	Windows func(left time.Duration) time.Duration
-	// Order places an order that somebody agreed to; nil if that is left to other nodes. An error says why it was not placed,
+	// Order places an order that an entry agreed to; nil if that is left to other nodes. An error says why it was not placed,
 	// a *seats.Refusal to the person: then they are asked as everybody else. It comes again if a node died meanwhile, and must
 	// place one order then.
 	Order func(ctx context.Context, s *seats.Sale, p Purchase) error
@@ -38,11 +38,11 @@ type List struct {
 	ordering sync.WaitGroup // orders that are being placed
 
 	mu    sync.Mutex
-	busy  map[string]bool      // slugs of events whose orders are being placed
-	heard map[string]bool      // slugs of events whose list a round may do something for; true: the list itself changed
-	has   map[string]bool      // slugs of events in whose list somebody waits or is offered something
+	busy  map[string]bool      // slugs of events with orders being placed
+	heard map[string]bool      // slugs of events that a round may do something for; true: the list itself changed
+	has   map[string]bool      // slugs of events with entries that wait or are offered seats
 	due   map[string]time.Time // by this node's clock: when something is to be done for an event by itself
-	free  map[string]int       // seats that were free when a round ended: more of them may fit somebody
+	free  map[string]int       // seats that were free when a round ended: more of them may fit an entry
 }
 
 // New returns the node's wait lists. Run starts them; Office.Changed has to tell Changed.
@@ -79,8 +79,8 @@ func (l *List) hear(slug string, news bool) {
 	}
 }
 
-// Run makes rounds when something was heard, and each half minute for every list in which somebody waits, until ctx is
-// done. Safe on all nodes at once. Where nobody waits there is one look at an empty index each half minute.
+// Run makes rounds when something was heard, and each half minute for every list with waiting entries, until ctx is
+// done. Safe on all nodes at once. Without entries there is one look at an empty index each half minute.
 func (l *List) Run(ctx context.Context) error {
 	defer l.ordering.Wait()
 	timer := time.NewTimer(0)
@@ -155,10 +155,10 @@ SELECT e.slug FROM event e WHERE e.wait_list
  UNION
 SELECT e.slug FROM offer o JOIN event e ON e.id = o.event_id WHERE o.state = 'open'`
 
-// Entries whose address nobody verified within a day.
+// Entries without a confirmed address after a day.
 const forgetSQL = `UPDATE entry SET state = 'over' WHERE state = 'new' AND joined_at < clock_timestamp() - interval '1 day'`
 
-// look finds the lists in which somebody waits.
+// look finds the lists with waiting entries.
 func (l *List) look(ctx context.Context) error {
 	if _, err := l.db.Exec(ctx, forgetSQL); err != nil {
 		return fmt.Errorf("waitlist: forget: %w", err)
@@ -181,7 +181,7 @@ func (l *List) look(ctx context.Context) error {
 	return nil
 }
 
-// grew tells whether more seats are free than when it was asked last.
+// grew reports whether more seats are free than when it was asked last.
 func (l *List) grew(slug string, free int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // W9, with the loops of several nodes. The moments are those of the database: when the seats stood in the change log as
 // kept, and when they were offered. A machine that others use makes one of them wait; a loop that only looks from time to
 // time makes most of them wait.
-func TestWhatFitsIsOfferedWithinFiveSecondsWhateverBroughtItBackToWhateverNode(t *testing.T) {
+func TestRound_ReturnedSeatsAreOfferedOnAnyNode(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(2, 4), week/2, 3, true)
 	outsiders := h.nodes[0].fill(t)
@@ -66,7 +66,7 @@ func TestWhatFitsIsOfferedWithinFiveSecondsWhateverBroughtItBackToWhateverNode(t
 
 // The order of magnitude: what a round does for many it does at once. How fast that is next to a sale says
 // tools/bench.
-func TestAThousandSeatsThatComeBackAtOnceAreOfferedInOneRoundToTheFirstOfManyWhoWait(t *testing.T) {
+func TestRound_OffersAThousandSeatsByRank(t *testing.T) {
 	t.Parallel()
 	const many, back = 8_000, 1000
 	h := build(t, hall(0, back), week/2, 1, false)

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Each step of the machine is several rounds of several nodes: fewer tries than usual, unless somebody asks for more.
+	// Each step of the machine is several rounds of several nodes: fewer tries than usual, unless a flag asks for more.
 	if err := flag.Set("rapid.checks", "10"); err != nil {
 		panic(err)
 	}
@@ -183,7 +183,7 @@ func (h *house) count(t failer, sql string, args ...any) (n int) {
 	return n
 }
 
-// hold has somebody new hold these seats.
+// hold has a new visitor hold these seats.
 func (n *node) hold(t failer, idx ...int) seats.ID {
 	t.Helper()
 	who := seats.NewID()
@@ -197,7 +197,7 @@ func (n *node) hold(t failer, idx ...int) seats.ID {
 	return who
 }
 
-// fill has somebody hold every seat, six each. It returns who has which.
+// fill has visitors hold every seat, six each. It returns the holder of each seat.
 func (n *node) fill(t failer) map[int]seats.ID {
 	t.Helper()
 	has := map[int]seats.ID{}
@@ -214,7 +214,7 @@ func (n *node) fill(t failer) map[int]seats.ID {
 	return has
 }
 
-// joins enters somebody whose address was verified.
+// joins adds an entry with a verified address.
 func (n *node) joins(t failer, email string, w seats.Wanted) string {
 	t.Helper()
 	j, err := n.list.Join(context.Background(), n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
@@ -248,7 +248,7 @@ func (n *node) buys(t failer, code string) {
 	}
 }
 
-// expire moves the hold of somebody into the past and waits until its end was announced.
+// expire moves a holder's hold into the past and waits until its end was announced.
 func (h *house) expire(t failer, n *node, holder seats.ID) {
 	t.Helper()
 	h.exec(t, `

@@ -56,7 +56,7 @@ func cards(fake *stripetest.Fake) (n int) {
 	return n
 }
 
-func TestWhoSavedACardHasWhatTheyAreOfferedOrderedPaidAndTheirCardForgotten(t *testing.T) {
+func TestConsent_SavedCardPaysAndIsForgotten(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(0, 2), week/2, 2, false) // 10.00 each
 	fake, a, b := h.keepsCards(t), h.nodes[0], h.nodes[1]
@@ -89,7 +89,7 @@ func TestWhoSavedACardHasWhatTheyAreOfferedOrderedPaidAndTheirCardForgotten(t *t
 				t.Errorf("the provider has %+v", s)
 			}
 		} else if s.Status == "open" {
-			t.Error("the page is open still on which nobody gave a card")
+			t.Error("the unused page for a card is still open")
 		}
 	}
 	if charges != 1 {
@@ -98,7 +98,7 @@ func TestWhoSavedACardHasWhatTheyAreOfferedOrderedPaidAndTheirCardForgotten(t *t
 	h.wantBooks(t)
 }
 
-func TestWhoseCardIsDeclinedKeepsTheOfferAndReadsWhy(t *testing.T) {
+func TestConsent_DeclinedCardKeepsTheOffer(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(0, 1), week/2, 1, false)
 	fake, n := h.keepsCards(t), h.nodes[0]
@@ -113,7 +113,7 @@ func TestWhoseCardIsDeclinedKeepsTheOfferAndReadsWhy(t *testing.T) {
 	h.rounds(t)
 	e := n.entry(t, ann)
 	if e.State != waitlist.Offered || !strings.Contains(e.Offer.Why, "wants the holder of the card to confirm it. Nothing was charged.") || e.Mandate != (seats.ID{}) {
-		t.Fatalf("whose card was declined is %s, %+v", e.State, e.Offer)
+		t.Fatalf("the entry with the declined card is %s, %+v", e.State, e.Offer)
 	}
 	if mails := h.count(t, `SELECT count(*) FROM mail WHERE kind = 'wait-offer'`); mails != 1 {
 		t.Errorf("%d mails ask", mails)
@@ -185,11 +185,11 @@ func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *test
 	}
 	h.eventually(t, "why the card is kept is noted", func() bool { return h.count(t, `SELECT count(*) FROM mandate WHERE error <> ''`) == 1 })
 	if list := told(); len(list) != 0 {
-		t.Errorf("after one try somebody has to look at %+v", list)
+		t.Errorf("after one try the attention list has %+v", list)
 	}
 	h.exec(t, `UPDATE mandate SET tries = 7`)
 	if list := told(); len(list) != 1 || list[0].Kind != orders.OfCard || list[0].Reference != page || !strings.Contains(list[0].Why, "7 times") {
-		t.Errorf("after seven tries somebody has to look at %+v", list)
+		t.Errorf("after seven tries the attention list has %+v", list)
 	}
 	fake.Down(false)
 	h.exec(t, `UPDATE mandate SET next_try = clock_timestamp()`)

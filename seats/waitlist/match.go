@@ -52,7 +52,7 @@ type pass struct {
 	known  bool // it was noted before
 }
 
-// mostTold is how many of the first entries are told why nothing fits even if nobody behind them is offered anything.
+// mostTold is how many of the first entries are told why nothing fits even if no later entry is offered anything.
 const mostTold = 200
 
 // next looks at the next entry by rank; false if nothing is left to give.
@@ -80,7 +80,7 @@ func (m *match) next(w waiter) bool {
 // over tells that nothing is left to give. The first of the list are told of what is gathered.
 func (m *match) over() bool { return m.pool.Len() == 0 && (m.group == 0 || m.seen >= mostTold) }
 
-// finish gives what is left to those who let the same seats go by: better they than nobody.
+// finish gives what is left to entries that let the same seats go by: better they than none.
 func (m *match) finish() {
 	for _, w := range m.rested {
 		seats := m.pool.Take(w.wanted)
@@ -89,12 +89,12 @@ func (m *match) finish() {
 		}
 		at := slices.IndexFunc(m.passes, func(p pass) bool { return p.id == w.id })
 		m.served = max(m.served, at+1)
-		m.passes[at].known = !slices.ContainsFunc(m.chosen, w.before) // nobody behind it is asked first: it is not passed over after all
+		m.passes[at].known = !slices.ContainsFunc(m.chosen, w.before) // no later entry is asked first: it is not passed over after all
 		m.chosen = append(m.chosen, chosen{w, seats})
 	}
 }
 
-// before tells whether somebody who is offered seats waits behind this entry.
+// before reports whether an entry that is offered seats waits behind this one.
 func (w waiter) before(c chosen) bool { return w.rank < c.rank || w.rank == c.rank && w.id < c.id }
 
 func (m *match) pass(w waiter, reason string, had int) {
@@ -145,7 +145,7 @@ func (m *match) gather(w waiter) {
 	m.pool.Remove(some)
 }
 
-// told are the entries whose reason is to be written down: everybody before the last one who is offered something, and
+// told are the entries that need a stored reason: all before the last one that is offered something, and
 // the first of the list in any case.
 func (m *match) told() (list []pass) {
 	for i, p := range m.passes {

@@ -48,7 +48,7 @@ func wanted(t *rapid.T) seats.Wanted {
 	return w
 }
 
-// arrive has somebody join; only who finds what they want free is refused.
+// arrive adds an entry; it is refused only if its seats are free.
 func (m *machine) arrive(t *rapid.T) {
 	n := m.node(t)
 	if err := n.sale.CatchUp(m.h.ctx); err != nil {
@@ -169,7 +169,7 @@ func (m *machine) buy(t *rapid.T) {
 	n.buys(t, m.drawn(t, n, "offered", isOffered).Code)
 }
 
-// leave has somebody leave, whatever they are.
+// leave has an entry leave, in whatever state it is.
 func (m *machine) leave(t *rapid.T) {
 	n := m.node(t)
 	if err := n.list.Leave(m.h.ctx, n.sale, n.entry(t, drawn(t, m.codes, "entry"))); err != nil {
@@ -240,7 +240,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-func TestTheWaitListDoesWhatItPromisesOnSeveralNodes(t *testing.T) {
+func TestList_EqualsItsModelOnSeveralNodes(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(2, 4), week/2, 3, false)
 	tries := 0

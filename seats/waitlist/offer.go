@@ -64,9 +64,9 @@ const (
 	offersWithin = 3 * time.Second // the most time that is left to others between the offers of one round
 )
 
-// offer makes the offers of a round by rank. It tells whether some were refused: then the seats or the entries changed
-// meanwhile, and whoever is behind seats that are gone waits for the next round. Between many offers the database has time
-// for everybody else.
+// offer makes the offers of a round by rank. It reports whether some were refused: then the seats or the entries changed
+// meanwhile, and entries behind lost seats wait for the next round. Between many offers the database has time
+// for other work.
 func (l *List) offer(ctx context.Context, s *seats.Sale, st standing, list []chosen) (refused bool, err error) {
 	if len(list) == 0 {
 		return false, nil

@@ -16,7 +16,7 @@ const week = 7 * 24 * time.Hour
 // one is the wish of most tests.
 var one = seats.Wanted{Quantity: 1}
 
-func TestSeatsThatComeBackAreOfferedByRankAndNobodyElseCanTakeThem(t *testing.T) {
+func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(2, 0), week/2, 2, false)
 	a, b := h.nodes[0], h.nodes[1]
@@ -37,7 +37,7 @@ func TestSeatsThatComeBackAreOfferedByRankAndNobodyElseCanTakeThem(t *testing.T)
 			_, err := n.sale.Claim(t.Context(), seats.NewID(), "", w)
 			var refusal *seats.Refusal
 			if !errors.As(err, &refusal) || len(w.Seats) > 0 && refusal.Code != seats.CodeWaitList {
-				t.Fatalf("somebody who does not wait claims %+v and gets %v", w, err)
+				t.Fatalf("a visitor without an entry claims %+v and gets %v", w, err)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func TestSeatsThatComeBackAreOfferedByRankAndNobodyElseCanTakeThem(t *testing.T)
 		t.Errorf("the second is %s", got.State)
 	}
 	if kept, free := len(b.sale.Kept()), b.sale.Remaining(); kept != 0 || free != 5 {
-		t.Errorf("%d are kept and %d free; what fits nobody is everybody's", kept, free)
+		t.Errorf("%d are kept and %d free; seats that fit no entry become free", kept, free)
 	}
 	h.wantBooks(t)
 }
@@ -211,8 +211,8 @@ func TestAnOfferIsRefusedByTheGuardUnlessItsEntryWaitsAndItsSeatsAreThere(t *tes
 	h.exec(t, `UPDATE seat_state SET state = 0, holder = NULL, expires_at = NULL WHERE idx = 9`)
 	soon := time.Now().Add(time.Hour)
 	for what, o := range map[string]seats.Offer{
-		"who left": {Entry: bob.ID, Since: bob.Since, Seats: []int{9}, Until: soon}, "seats that somebody holds": {Entry: ann.ID, Since: ann.Since, Seats: []int{0, 9}, Until: soon},
-		"a time that is over": {Entry: ann.ID, Since: ann.Since, Seats: []int{9}, Until: time.Now().Add(-time.Hour)}, "nobody": {Entry: 12345, Seats: []int{9}, Until: soon},
+		"who left": {Entry: bob.ID, Since: bob.Since, Seats: []int{9}, Until: soon}, "seats that a visitor holds": {Entry: ann.ID, Since: ann.Since, Seats: []int{0, 9}, Until: soon},
+		"a time that is over": {Entry: ann.ID, Since: ann.Since, Seats: []int{9}, Until: time.Now().Add(-time.Hour)}, "an unknown entry": {Entry: 12345, Seats: []int{9}, Until: soon},
 		"who wants something else by now": {Entry: ann.ID, Since: ann.Since.Add(-time.Microsecond), Seats: []int{9}, Until: soon},
 	} {
 		o.ID = seats.NewID()

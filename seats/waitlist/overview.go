@@ -74,7 +74,7 @@ func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Ove
 // Step is something that happened to an entry or a list.
 type Step struct {
 	At     time.Time
-	Email  string // whose entry; empty: the whole list
+	Email  string // of one entry; empty: the whole list
 	What   string
 	Detail string
 	Who    string // an organizer; empty: the person, or the list itself

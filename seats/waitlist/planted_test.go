@@ -45,7 +45,7 @@ var bugs = map[string]bug{
 			)
 			INSERT INTO hold (event_id, holder, id, expires_at, seats) SELECT event_id, holder, hold_id, until, seats FROM o`, second)
 	}, "open offers"},
-	"somebody is served twice": {func(t *testing.T, m *machine, n *node, _ int, first, _ string) {
+	"an entry is served twice": {func(t *testing.T, m *machine, n *node, _ int, first, _ string) {
 		m.h.rounds(t)
 		n.buys(t, first)
 		m.h.rounds(t)
@@ -53,7 +53,7 @@ var bugs = map[string]bug{
 			INSERT INTO offer (id, event_id, entry_id, holder, hold_id, seats, rank, looked_at, until, state, ended_at)
 			SELECT gen_random_uuid(), event_id, entry_id, holder, hold_id, seats, rank, looked_at, until, 'accepted', ended_at FROM offer`)
 	}, "accepted 2 offers"},
-	"nobody is offered what fits": {func(*testing.T, *machine, *node, int, string, string) {}, "are not offered to it"},
+	"no entry is offered what fits": {func(*testing.T, *machine, *node, int, string, string) {}, "are not offered to it"},
 	"the counts are wrong": {func(t *testing.T, m *machine, _ *node, _ int, _, _ string) {
 		m.h.rounds(t)
 		m.h.exec(t, `UPDATE counter SET held[1] = held[1] - 1, free[1] = free[1] + 1 WHERE event_id = (SELECT id FROM event WHERE slug = $1)`, m.h.slug)

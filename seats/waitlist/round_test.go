@@ -27,7 +27,7 @@ func (h *house) roundDelayed(t *testing.T, before int, n *node, goOn func(), mea
 	return again
 }
 
-func TestWhoLeavesOrWantsSomethingElseWhileARoundIsMadeIsNotOfferedWhatTheyWantedBefore(t *testing.T) {
+func TestRound_ChangedEntryIsNotOfferedItsOldWish(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
@@ -55,7 +55,7 @@ func TestWhoLeavesOrWantsSomethingElseWhileARoundIsMadeIsNotOfferedWhatTheyWante
 	h.wantBooks(t)
 }
 
-func TestNobodyIsOfferedSeatsBeforeSomebodyWhoseSeatsWereTakenInThatMoment(t *testing.T) {
+func TestRound_EntryThatLostItsSeatsStaysFirst(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(4, 0), week/2, 2, false) // row D is the back
 	a, b := h.nodes[0], h.nodes[1]
@@ -65,7 +65,7 @@ func TestNobodyIsOfferedSeatsBeforeSomebodyWhoseSeatsWereTakenInThatMoment(t *te
 	if _, err := a.sale.Release(t.Context(), has[30], 30); err != nil {
 		t.Fatal(err)
 	}
-	h.rounds(t) // nobody wants it, so it is everybody's
+	h.rounds(t) // no entry wants it, so it is free
 	if err := b.sale.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestNobodyIsOfferedSeatsBeforeSomebodyWhoseSeatsWereTakenInThatMoment(t *te
 		t.Fatal(err)
 	}
 	if made := h.count(t, `SELECT count(*) FROM offer`); made != 0 || !again {
-		t.Errorf("%d offers were made behind somebody whose seat was taken; another round is worth while: %t", made, again)
+		t.Errorf("%d offers were made behind an entry that lost its seat; another round is worth while: %t", made, again)
 	}
 	h.rounds(t)
 	if first, next := a.entry(t, ann), a.entry(t, bob); first.State != waitlist.Waiting || first.Passed != waitlist.PassedNone || next.State != waitlist.Offered {

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mostMisses is how many offers somebody may leave without an answer: two at their rank, two more at the end.
+// mostMisses is how many offers an entry may leave without an answer: two at its rank, two more at the end.
 const mostMisses = 4
 
-// What became of an offer is what became of its hold: an order of it, or no seat left in it. An order of seats that
-// nobody else took may come late, after the offer was counted as missed.
+// The outcome of an offer is the outcome of its hold: an order of it, or no seat left in it. An order of seats that
+// are still available may come late, after the offer was counted as missed.
 const settleSQL = `
 WITH ended AS (
     SELECT o.id, CASE WHEN ordered.id IS NOT NULL THEN 'accepted' WHEN o.declined_at IS NOT NULL THEN 'declined' ELSE 'missed' END AS outcome
@@ -88,7 +88,7 @@ func (l *List) settle(ctx context.Context, event int64) (found settled, err erro
 	return found, nil
 }
 
-// The sale is over: nobody waits any more. Whoever holds an offer has it until its end.
+// The sale is over: no entry waits any more. An open offer lasts until its end.
 const closeSQL = `
 WITH waits AS (
     SELECT id FROM entry WHERE event_id = $1 AND state IN ('new', 'waiting') ORDER BY id FOR NO KEY UPDATE

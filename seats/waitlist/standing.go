@@ -18,7 +18,7 @@ type standing struct {
 	paused  bool // nothing is offered: the list is paused, or the event is
 	flagged bool // batches keep what comes back
 	someone bool // waits or is offered something
-	waiting bool // somebody waits
+	waiting bool // entries wait
 }
 
 const standingSQL = `
@@ -36,7 +36,7 @@ func (l *List) standing(ctx context.Context, event int64) (st standing, err erro
 	return st, nil
 }
 
-// open tells whether the sale is not over. While it is paused nothing is offered.
+// open reports whether the sale is not over. While it is paused nothing is offered.
 func (st standing) open() bool {
 	return st.now.Before(st.starts) && st.status != string(seats.Closed) && st.status != string(seats.Cancelled)
 }

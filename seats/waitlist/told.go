@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Stand is what somebody who waits is told besides their entry.
+// Stand is what a waiting visitor is told besides their entry.
 type Stand struct {
 	Place   int // how many wait before them, and they; 0 if they do not wait
 	Waiting int // people who wait

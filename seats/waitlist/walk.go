@@ -86,8 +86,8 @@ func (l *List) walk(ctx context.Context, event int64, m *match) error {
 	}
 }
 
-// Since when an entry is passed over stays: it is before the first offer to somebody behind it. Who changed what they want
-// was not passed over for what they wanted before.
+// Since when an entry is passed over stays: it is before the first offer to an entry behind it. An entry with another wish
+// was not passed over for its old one.
 const passSQL = `
 WITH fresh AS (
     UPDATE entry n SET passed = p.reason, had = p.had, passed_at = coalesce(n.passed_at, clock_timestamp()), passed_in = coalesce(n.passed_in, pg_current_xact_id())

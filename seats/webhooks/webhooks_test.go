@@ -38,7 +38,7 @@ func read(t *testing.T, body string) (one told) {
 	return one
 }
 
-// wrongSignature holds a call against a secret with somebody else's reading of the standard.
+// wrongSignature holds a call against a secret with another implementation of the standard.
 func wrongSignature(t *testing.T, c call, secret string) error {
 	t.Helper()
 	w, err := standardwebhooks.NewWebhook(secret)
@@ -79,7 +79,7 @@ func TestHeader_SignsWithEachSecretAsTheStandardSays(t *testing.T) {
 	}
 }
 
-func TestWhatHappensIsToldAndSigned(t *testing.T) {
+func TestNotice_IsSentAndSigned(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	l := listen(t, nil)
@@ -144,7 +144,7 @@ func TestWhatHappensIsToldAndSigned(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotHappenIsNotToldAndNobodyElseIs(t *testing.T) {
+func TestNotice_IsNotWrittenForARolledBackChange(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	mine, _ := h.hook(t, "http://example.org/mine", webhooks.Confirmed)
@@ -220,7 +220,7 @@ func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
 	}
 }
 
-func TestManyNodesSendEachNoticeOnceAndASlowHookHoldsNobodyUp(t *testing.T) {
+func TestSend_EachNoticeOnceAndSlowHooksDelayNoOther(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	quick := listen(t, nil)

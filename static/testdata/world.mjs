@@ -45,7 +45,7 @@ let worlds = 0
 export class World {
   real = 0 // ms that have passed really
   slept = 0 // ms by which performance.now() stood still meanwhile
-  set = 0 // ms by which somebody set the clock of the machine
+  set = 0 // ms by which the clock of the machine was set
   asleep = false
   due = []
   trips = [] // ms of the pings that were answered, since the page last had a reason to forget them
@@ -139,7 +139,7 @@ export class World {
     this.live.start() // it waits for the map
   }
 
-  // checkout is the page of a checkout, whose hold is as long as it may be. It took some time to come.
+  // checkout is the page of a checkout with the longest possible hold. It took some time to come.
   async checkout() {
     const script = this.machine(), page = script('page'), clock = script('clock')
     await this.forgets(clock)

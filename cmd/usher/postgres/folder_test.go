@@ -50,7 +50,7 @@ func TestAClosedFolderDoesNotKeepTheServerOut(t *testing.T) {
 	}
 }
 
-func TestAFolderOfSomebodyElseIsRefused(t *testing.T) {
+func TestFolder_OfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	who := &user{uid: uint32(os.Getuid()), gid: uint32(os.Getgid())}
 	dir := place(t, "trap")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWhoWaitsForAConnectionWaits(t *testing.T) {
+func TestCrowd_WaitingForAConnectionCounts(t *testing.T) {
 	t.Parallel()
 	const answerTakes = 20 * time.Millisecond
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

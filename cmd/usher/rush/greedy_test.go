@@ -2,7 +2,7 @@ package rush
 
 import "testing"
 
-func TestGreedy_EverybodyGetsTheLimitAndNoMore(t *testing.T) {
+func TestGreedy_VisitorsGetTheLimitAndNoMore(t *testing.T) {
 	t.Parallel()
 	const people, limit, connections = 60, 2, 16
 	slug := hallFor(t, people*limit+2*limit*connections, "--limit", "2", "--price", "A=0", "--confirm-email", "never")

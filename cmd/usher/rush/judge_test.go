@@ -117,7 +117,7 @@ func TestTheLargestNumberOfASpanIsFound(t *testing.T) {
 	}
 }
 
-func TestAClaimWhoseAnswerWasLostExcusesOnlyWhatItMayHave(t *testing.T) {
+func TestLedger_LostAnswerExcusesOnlyItsOwnSeats(t *testing.T) {
 	t.Parallel()
 	h := &house{categories: []string{"A"}, labels: map[string]int32{"1": 0, "2": 1, "3": 2}}
 	for label := range 3 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestOf3000InFrontOfAWaitingRoomEverybodyGetsATrueAnswer(t *testing.T) {
+func TestRoom_3000VisitorsGetTrueAnswers(t *testing.T) {
 	t.Parallel()
 	event := hall(t, 200, false, 30*time.Second)
 	err := server.CreateRoom(t.Context(), "--name", t.Name(), "--slug", event, "--events", event, "--slots", "200", "--valid", "30s", "--idle", "20s", "--stay", "60s")

@@ -20,7 +20,7 @@ func TestOf120PeopleFor100SeatsExactly100GetOne(t *testing.T) {
 	}
 }
 
-func TestOf300PeopleFor20PlacesEverybodyGetsATrueAnswer(t *testing.T) {
+func TestPlaces_300PeopleFor20GetTrueAnswers(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{Event: hall(t, 20, true, time.Minute), Scenario: Places, People: 300, Over: time.Second, Repeat: 0.5})
 	if report.taken != 20 || report.Got+report.SoldOut != 300 {
@@ -48,7 +48,7 @@ func TestSeatsThatLapseOrAreGivenBackGoToOthers(t *testing.T) {
 	}
 }
 
-func TestThoseWhoWatchSeeTheSeatsGo(t *testing.T) {
+func TestWatchers_SeeSeatsChange(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{Event: hall(t, 200, true, time.Minute), Scenario: Places, People: 100, Over: time.Second, Watchers: 50, Dead: 10})
 	if report.Dead != 10 || report.LetGo > 10 {
@@ -117,7 +117,7 @@ func TestTheReportHasItsFields(t *testing.T) {
 	}
 }
 
-func TestBehindOneAddress_EverybodyGetsASeatWhileThereAreSome(t *testing.T) {
+func TestBehindOneAddress_VisitorsGetSeatsWhileAvailable(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{Event: hall(t, 36, true, time.Minute), Scenario: Replay, Course: []int{20, 20}, Speed: 1, OneAddress: true})
 	if report.taken != 36 || report.Got != 36 || report.SoldOut != 4 {

@@ -40,7 +40,7 @@ func TestS3_Of1200PeopleFor1000SeatsExactly1000GetOne(t *testing.T) {
 }
 
 // A free conference at a tenth of its size: people ask for one to six places.
-func TestS1_Of20000PeopleFor20PlacesEverybodyGetsATrueAnswer(t *testing.T) {
+func TestS1_20000PeopleFor20PlacesGetTrueAnswers(t *testing.T) {
 	t.Parallel()
 	if r := rushes(t, "--scenario", Places, "--people", "20000", "--places", "20", "--over", "2s"); r.Got+r.SoldOut != 20_000 || r.Got < 4 {
 		t.Errorf("of 20,000 people %d got places and %d were told that there are none", r.Got, r.SoldOut)
@@ -58,7 +58,7 @@ func TestS2_QuantitiesAreHeldAllOrNothingAndComeBack(t *testing.T) {
 }
 
 // A stadium at a tenth of its size, behind a waiting room.
-func TestS5_Of20000PeopleInFrontOf5000SeatsNobodyIsToldAnythingUntrue(t *testing.T) {
+func TestS5_20000VisitorsFor5000SeatsGetTrueAnswers(t *testing.T) {
 	t.Parallel()
 	r := rushes(t, "--scenario", Room, "--people", "20000", "--seats", "5000", "--slots", "2000", "--faster", "120", "--over", "4s")
 	if r.Room == nil || r.Room.Lobby+r.Room.Line != 20_000 || r.Room.Doubles+r.Room.Gaps+r.Room.WrongNumbers+r.Room.Early > 0 || r.Room.Admitted == 0 || r.Orders == 0 {

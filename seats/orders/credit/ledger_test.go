@@ -38,7 +38,7 @@ func TestCreditIsHeldThenCapturedOrGivenBack(t *testing.T) {
 	p.wantBooks(t)
 }
 
-func TestWhatCannotBeMovedIsRefusedAndMovesNothing(t *testing.T) {
+func TestMove_RefusedTransferMovesNothing(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.load(t, ann, euros(1000))
@@ -129,7 +129,7 @@ func TestHoldsOfCreditEndAndOthersStay(t *testing.T) {
 	p.wantBooks(t)
 }
 
-func TestWhatWasBookedStandsAndNoCurrencyBecomesAnother(t *testing.T) {
+func TestLedger_IsAppendOnlyAndKeepsCurrenciesApart(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.load(t, ann, euros(1000))

@@ -109,7 +109,7 @@ func TestAnAddressGetsThreeMailsWithinAnHourHoweverManyAskAtOnce(t *testing.T) {
 	}
 }
 
-func TestOfManyWhoOpenOneLinkExactlyOneComesIn(t *testing.T) {
+func TestLink_IsGoodForOneVisitor(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.asks(t, ann)

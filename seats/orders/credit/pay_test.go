@@ -229,7 +229,7 @@ func (l late) Authorize(ctx context.Context, c orders.Charge) (orders.Standing, 
 	return s, err
 }
 
-func TestAPaymentWhoseOrderIsThereKeepsItsCreditHoweverLate(t *testing.T) {
+func TestSpend_LatePaymentOfAnOrderKeepsItsCredit(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)

@@ -86,7 +86,7 @@ func flip(code string) string {
 	return code[:len(code)-1] + last
 }
 
-func TestOfManyWhoRedeemOneVoucherExactlyOneGetsIt(t *testing.T) {
+func TestVoucher_IsRedeemedOnce(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	codes, err := p.Vouchers(t.Context(), 1, euros(500), nil)

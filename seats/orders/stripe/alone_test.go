@@ -69,7 +69,7 @@ func TestACardIsKeptChargedWithoutItsHolderAndForgotten(t *testing.T) {
 	}
 }
 
-func TestACardWhoseHolderWouldHaveToConfirmIsDeclinedWithWhy(t *testing.T) {
+func TestCharge_CardThatNeedsConfirmationIsDeclinedWithAReason(t *testing.T) {
 	t.Parallel()
 	fake := stripetest.New(t)
 	s := stripe.New("sk_test_123", "", fake.URL)
