@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views"
@@ -90,7 +91,7 @@ func known(err error) *problem {
 		return errNoTicket
 	case errors.Is(err, orders.ErrNoDoor):
 		return errNoDoor
-	case errors.Is(err, orders.ErrNoKey):
+	case errors.Is(err, idempotency.ErrNoKey):
 		return errNoKey
 	case errors.Is(err, seats.ErrNoEvent):
 		return errNoEvent

@@ -327,6 +327,20 @@ CREATE TABLE session (
     expires_at timestamptz NOT NULL
 ) WITH (fillfactor = 80);
 
+-- A request that was done, so that a repeat with its key is not done again, for a day. Written by seats/idempotency in
+-- the transaction of the change. Rows are inserted and deleted, never updated.
+CREATE TABLE idempotency_key (
+    scope      text NOT NULL,            -- the sender, or the thing that the request is about
+    key        text NOT NULL,            -- chosen by the sender
+    request    bytea NOT NULL,           -- SHA-256 of what was asked for
+    answer     bytea,                    -- for repeats; null: they need none
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (scope, key),
+    CONSTRAINT "an idempotency key is short" CHECK (length(key) BETWEEN 1 AND 200)
+);
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
 -- A form that was sent with an idempotency key, and its answer, for a day. Written by seats/sessions.
 -- Changes of seats, orders and money have keys of their own, stored with what they changed.
 CREATE TABLE posted (
@@ -434,16 +448,6 @@ CREATE TABLE cancellation (
 );
 
 CREATE INDEX cancellation_by_order ON cancellation (order_id);
-
--- The idempotency key of a form on an order's page: for one content, as often as it is sent. Written by seats/orders.
-CREATE TABLE order_key (
-    order_id   uuid NOT NULL REFERENCES orders,
-    key        text NOT NULL,
-    wish       bytea NOT NULL,           -- SHA-256 of what was asked for
-    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (order_id, key),
-    CONSTRAINT "a key is short" CHECK (length(key) BETWEEN 1 AND 200)
-);
 
 -- The number of tickets that a person has in an event, for the limit per person. Written by seats and seats/orders.
 -- A key stands for a person as orders name them (normalized email, account, card): 16 bytes of a SHA-256.

@@ -19,12 +19,13 @@ const module = "github.com/usherbox/usher/"
 var layers = map[string][]string{
 	"seats":                          {},
 	"seats/database":                 {"seats"},
-	"seats/sessions":                 {"seats"},
+	"seats/idempotency":              {},
+	"seats/sessions":                 {"seats", "seats/idempotency"},
 	"seats/plan":                     {"seats"},
 	"seats/seatstest":                {"seats", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
-	"seats/orders":                   {"seats", "seats/seal"},
+	"seats/orders":                   {"seats", "seats/seal", "seats/idempotency"},
 	"seats/waitingroom":              {"seats", "seats/database", "seats/seal"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats"},
@@ -42,7 +43,7 @@ var layers = map[string][]string{
 	"views/shop":                     {"seats", "seats/plan", "seats/orders", "seats/orders/credit", "seats/waitingroom", "seats/waitlist", "static", "views"},
 	"views/desk":                     {"seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop"},
 	"views/mail":                     {"seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop"},
-	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "views/shop", "views/desk", "views/mail", "static"},
+	"handlers":                       {"seats", "seats/idempotency", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "views/shop", "views/desk", "views/mail", "static"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
@@ -68,7 +69,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"views/shop", "views/desk", "views/mail", "seats/database", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -19,9 +19,10 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats":               "added block category change counter event hold plan purchase_key question ready seat seat_state section terms",
+	"seats/idempotency":   "idempotency_key",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
-	"seats/orders":        "cancellation confirmation door errand errand_order inbox intention mandate message order_key orders payment refund scan ticket ticket_key typed",
+	"seats/orders":        "cancellation confirmation door errand errand_order inbox intention mandate message orders payment refund scan ticket ticket_key typed",
 	"seats/orders/credit": "credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/orders/demo":   "demo_charge demo_news",
 	"seats/organizers":    "api_key attempt deed desk_device desk_key desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",

@@ -35,61 +35,51 @@ func queueBack(q *pgx.Batch, order seats.ID, reason string, cancellation *seats.
 var ErrNotPaid = errors.New("so much was not paid for this order, or went back already")
 
 const waiveSQL = `
-WITH fresh AS (
-    INSERT INTO order_key (order_id, key, wish) SELECT id, $3, $4 FROM orders WHERE id = $1 AND paid >= $2 ON CONFLICT DO NOTHING RETURNING order_id
-), told AS (
-    INSERT INTO mail (order_id, kind) SELECT order_id, 'refund' FROM fresh JOIN orders o ON o.id = fresh.order_id WHERE o.email <> ''
+WITH told AS (
+    INSERT INTO mail (order_id, kind) SELECT id, 'refund' FROM orders WHERE id = $1 AND paid >= $2 AND email <> ''
 )
-UPDATE orders SET paid = paid - $2, waived = waived + $2 FROM fresh WHERE orders.id = fresh.order_id`
+UPDATE orders SET paid = paid - $2, waived = waived + $2 WHERE id = $1 AND paid >= $2`
 
 // Refund gives back a part of what was paid for an order whose tickets hold, in minor units, and mail about it is on its
 // way. A repeat with its key gives nothing more.
 //
-// Errors: ErrNotPaid; ErrNoKey; a *seats.Refusal if the key was used for something else; the database's.
+// Errors: ErrNotPaid; idempotency.ErrNoKey; a *seats.Refusal if the key was used for something else; the database's.
 func (o *Orders) Refund(ctx context.Context, order Order, key string, amount int64, reason string) error {
 	return o.RefundAnd(ctx, order, key, amount, reason, nil)
 }
 
 // RefundAnd is Refund with something that commits with it.
 func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount int64, reason string, also seats.Also) error {
-	if key == "" || len(key) > 200 {
-		return ErrNoKey
+	k, err := keyOf(order.ID, key, "refund", amount)
+	if err != nil {
+		return err
 	}
 	if amount <= 0 {
 		return ErrNotPaid
 	}
-	hash, waived := hashOf([]any{"refund", amount}), int64(0)
-	err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
 		var q pgx.Batch
 		q.Queue(oneAtATimeSQL, order.ID)
-		q.Queue(waiveSQL, order.ID, amount, key, hash).Exec(func(tag pgconn.CommandTag) error {
-			waived = tag.RowsAffected()
+		q.Queue(waiveSQL, order.ID, amount).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return ErrNotPaid
+			}
 			return nil
 		})
 		queueBack(&q, order.ID, reason, nil)
-		if err := tx.SendBatch(ctx, &q).Close(); err != nil || waived == 0 {
+		if err := tx.SendBatch(ctx, &q).Close(); err != nil {
 			return err
 		}
 		return also.Run(ctx, tx)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("orders: refund: %w", err)
-	case waived == 0:
-		return o.notWaived(ctx, order.ID, key, hash)
 	}
-	o.mailWritten()
-	o.wakeReckoner()
+	if first {
+		o.mailWritten()
+		o.wakeReckoner()
+	}
 	return nil
-}
-
-// notWaived is the answer to a refund that gave nothing: nil for a repeat.
-func (o *Orders) notWaived(ctx context.Context, order seats.ID, key string, hash []byte) error {
-	err := o.sameWish(ctx, order, key, hash)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrNotPaid
-	}
-	return err
 }
 
 const paidOutSQL = `

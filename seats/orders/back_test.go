@@ -127,14 +127,20 @@ func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 			t.Errorf("%s: what was given back is due again: %v", order.Method, err)
 		}
 	}
-	h.untilBack(t, card, 700)
+	if err := h.orders.Refund(t.Context(), card, "once more", card.Total, ""); !errors.Is(err, orders.ErrNotPaid) {
+		t.Errorf("a refund of more than was paid got %v", err)
+	}
+	if err := h.orders.Refund(t.Context(), card, "once more", 100, ""); err != nil {
+		t.Errorf("the key of a refund that was rolled back got %v", err)
+	}
+	h.untilBack(t, card, 800)
 	h.revokes(t, card)
 	h.untilBack(t, card, card.Total)
 	if now := h.revokes(t, bill); now.Back != bill.Total {
 		t.Errorf("in the end the order is %+v", now)
 	}
-	if n := h.count(t, "mail WHERE kind = 'refund'"); n != 2 {
-		t.Errorf("%d mails tell of it, want 2", n)
+	if n := h.count(t, "mail WHERE kind = 'refund'"); n != 3 {
+		t.Errorf("%d mails tell of it, want 3", n)
 	}
 	h.wantMoney(t)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // Codes of refusals about an order that is there.
@@ -22,24 +23,22 @@ const (
 	CodeNoAddress = "no_address" // it was sold at the box office, to somebody who said none
 )
 
-// ErrNoKey is a form without a key, or with one that is too long.
-var ErrNoKey = errors.New("the form has no key")
-
 // Cancel gives tickets of an order up, all of it or nothing: they are revoked, their seats are free again, what was paid
 // for them goes back the way it came, and mail about it is on its way. No ticket named means all that are live. A repeat
 // with its key changes nothing more.
 //
-// Errors: ErrNoOrder, ErrNoTicket, ErrNoKey; a *seats.Refusal that says why not; the database's.
+// Errors: ErrNoOrder, ErrNoTicket, idempotency.ErrNoKey; a *seats.Refusal that says why not; the database's.
 func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key string, tickets ...seats.ID) error {
 	chosen, idxs, err := order.chosen(tickets)
 	if err != nil {
 		return err
 	}
-	switch fresh, err := o.useKey(ctx, order.ID, key, "cancel", tickets); {
-	case err != nil:
+	k, err := keyOf(order.ID, key, "cancel", tickets)
+	if err != nil {
 		return err
-	case !fresh && len(idxs) == 0:
-		return nil // it was done
+	}
+	if done, err := o.wasDone(ctx, k); err != nil || done {
+		return err
 	}
 	if refusal := order.refuseCancel(idxs); refusal != nil {
 		return refusal
@@ -47,7 +46,7 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	if order.CancelOver {
 		return order.refusePolicy("Your tickets are still valid. Contact the organizer if you cannot come.")
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen), reason: "Tickets were cancelled."})
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen), key: &k, reason: "Tickets were cancelled."})
 }
 
 // Revoke is Cancel by the organizer, who may do it at any time and whatever the order was paid with: what came at the door
@@ -105,6 +104,7 @@ type cancelling struct {
 	overdue bool       // only if it is unpaid and overdue still
 	used    bool       // also tickets that somebody went in with
 	reason  string
+	key     *idempotency.Key // of the attendee's form; nil for an organizer
 	also    seats.Also
 }
 
@@ -274,6 +274,9 @@ const (
 )
 
 func (c cancelling) queue(q *pgx.Batch, event int64) {
+	if c.key != nil {
+		c.key.Insert(q, nil)
+	}
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
 	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee)

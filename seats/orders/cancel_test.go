@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -84,7 +85,7 @@ func TestWhatCannotBeCancelledSaysWhy(t *testing.T) {
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "k", other.Tickets[0].ID); !errors.Is(err, orders.ErrNoTicket) {
 		t.Errorf("somebody else's ticket got %v", err)
 	}
-	if err := h.orders.Cancel(t.Context(), h.sale, order, ""); !errors.Is(err, orders.ErrNoKey) {
+	if err := h.orders.Cancel(t.Context(), h.sale, order, ""); !errors.Is(err, idempotency.ErrNoKey) {
 		t.Errorf("a form without a key got %v", err)
 	}
 	h.exec(t, `UPDATE event SET starts_at = now() - interval '1 minute'`)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // Message is what an organizer writes to everybody who ordered.
@@ -53,10 +54,10 @@ func (m Message) check() error {
 const messageSQL = `INSERT INTO message (id, event_id, subject, text) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
 
 // Tell writes to everybody who ordered of an event, one mail for each order that holds; a repeat with its key does nothing.
-// Errors: Mistakes, ErrNoKey, the database's.
+// Errors: Mistakes, idempotency.ErrNoKey, the database's.
 func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, also seats.Also) error {
 	if key == "" || len(key) > 200 {
-		return ErrNoKey
+		return idempotency.ErrNoKey
 	}
 	m = m.tidy()
 	if err := m.check(); err != nil {

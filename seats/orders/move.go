@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // Moving is tickets that move to other seats, one by one.
@@ -21,7 +22,7 @@ type Moving struct {
 // Move gives tickets of an order other seats, all of them or none, at the price they have: the old codes open no door any
 // more, and mail with the new ones is on its way. A repeat with its key changes nothing more.
 //
-// Errors: ErrNoTicket, ErrNoKey; *seats.Nonsense; a *seats.Refusal that says why not; the database's.
+// Errors: ErrNoTicket, idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal that says why not; the database's.
 func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving, also seats.Also) error {
 	if len(m.Tickets) == 0 || len(m.To) != len(m.Tickets) {
 		return &seats.Nonsense{Message: "Each ticket moves to one seat. Nothing was moved."}
@@ -36,22 +37,24 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		}
 		froms[i], live = order.Tickets[at].Idx, live && !order.Tickets[at].Revoked
 	}
-	switch fresh, err := o.useKey(ctx, order.ID, m.Key, "move", m.Tickets, m.To); {
-	case err != nil:
+	key, err := keyOf(order.ID, m.Key, "move", m.Tickets, m.To)
+	if err != nil {
 		return err
-	case !live && !fresh:
-		return nil // it was done
-	case !live:
+	}
+	if done, err := o.wasDone(ctx, key); err != nil || done {
+		return err
+	}
+	if !live {
 		return ErrNoTicket
 	}
 	if in := order.used(froms); len(in) > 0 {
 		return &seats.Refusal{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with this ticket, so it stays where it is. Nothing was moved."}
 	}
-	return o.move(ctx, s, order, m, froms, also)
+	return o.move(ctx, s, order, m, key, froms, also)
 }
 
 // move writes new tickets in the transaction that gives the seats. Doors let the old ones in no more from before on.
-func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving, froms []int, also seats.Also) error {
+func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving, key idempotency.Key, froms []int, also seats.Also) error {
 	ctx = context.WithoutCancel(ctx) // whoever asked may leave; what was begun is ended
 	c := cancelling{id: seats.NewID(), order: order.ID, code: order.Code, tickets: m.Tickets, seats: froms}
 	left, err := o.leave(ctx, c)
@@ -66,6 +69,7 @@ func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		fresh[i], tos[i] = seats.NewID(), int32(idx)
 	}
 	err = s.Move(ctx, order.ID, froms, m.To, func(q *pgx.Batch) {
+		key.Insert(q, nil)
 		q.Queue(oneAtATimeSQL, order.ID)
 		q.Queue(theseTicketsSQL, m.Tickets)
 		q.Queue(newTicketsSQL, order.ID, m.Tickets, fresh, tos)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // How an order of the box office is paid, besides Free: at once.
@@ -36,11 +37,11 @@ type OfficeForm struct {
 // SellAtOffice makes an order of seats that nobody has, or that are blocked: sold, paid and ticketed at once, all of it or
 // nothing. It returns the order's code; a repeat with the same key gets the same one.
 //
-// Errors: Mistakes; ErrNoKey; *seats.Nonsense; a *seats.Refusal if somebody has a seat, or the key came with other content;
+// Errors: Mistakes; idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal if somebody has a seat, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.Also) (code string, err error) {
 	if f.Key == "" || len(f.Key) > 200 {
-		return "", ErrNoKey
+		return "", idempotency.ErrNoKey
 	}
 	form, err := f.form(s)
 	if err != nil {

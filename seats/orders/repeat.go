@@ -1,56 +1,47 @@
 package orders
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
-const useKeySQL = `INSERT INTO order_key (order_id, key, wish) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-
-const usedKeySQL = `SELECT wish FROM order_key WHERE order_id = $1 AND key = $2`
-
-// useKey notes that a form with a key was sent. It tells whether it is the first time; a *seats.Refusal if it was sent
-// with other content before.
-func (o *Orders) useKey(ctx context.Context, order seats.ID, key string, wish ...any) (fresh bool, err error) {
-	if key == "" || len(key) > 200 {
-		return false, ErrNoKey
-	}
-	hash := hashOf(wish)
-	tag, err := o.db.Exec(ctx, useKeySQL, order, key, hash)
-	if err != nil {
-		return false, fmt.Errorf("orders: use a key: %w", err)
-	}
-	if tag.RowsAffected() == 1 {
-		return true, nil
-	}
-	return false, o.sameWish(ctx, order, key, hash)
+// keyOf returns the key of a form about an order.
+func keyOf(order seats.ID, key string, request ...any) (idempotency.Key, error) {
+	return idempotency.New("order/"+order.String(), key, request...)
 }
 
-func (o *Orders) sameWish(ctx context.Context, order seats.ID, key string, hash []byte) error {
-	var used []byte
-	if err := o.db.QueryRow(ctx, usedKeySQL, order, key).Scan(&used); err != nil {
-		return fmt.Errorf("orders: look for a key: %w", err)
-	}
-	if !bytes.Equal(used, hash) {
+// once runs do in a transaction that takes the key first. It reports whether this is the first request with the key.
+func (o *Orders) once(ctx context.Context, key idempotency.Key, do func(tx pgx.Tx) error) (first bool, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if first, _, err = key.Take(ctx, tx, nil); err != nil || !first {
+			return err
+		}
+		return do(tx)
+	})
+	return first, refuseOther(err)
+}
+
+// wasDone reports whether an earlier request with the key was done.
+func (o *Orders) wasDone(ctx context.Context, key idempotency.Key) (done bool, err error) {
+	done, _, err = key.Find(ctx, o.db)
+	return done, refuseOther(err)
+}
+
+// refuseOther makes a refusal of a key that was used for another request.
+func refuseOther(err error) error {
+	if errors.Is(err, idempotency.ErrOtherKey) {
 		return &seats.Refusal{Code: CodeKey, Message: "This form was sent before with other content. Nothing else was changed. Load the page again, then choose."}
 	}
-	return nil
+	return err
 }
 
-func hashOf(wish []any) []byte {
-	text, _ := json.Marshal(wish) // words and ids always marshal
-	sum := sha256.Sum256(text)
-	return sum[:]
-}
-
-// execAnd runs a statement, and what is to commit with it if that changed a row. It tells whether it did.
+// execAnd runs a statement, and the statements of also if it changed a row. It reports whether it did.
 func (o *Orders) execAnd(ctx context.Context, also seats.Also, sql string, args ...any) (changed bool, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, args...)
@@ -67,42 +58,42 @@ const mostResent = 5
 
 const resentSQL = `SELECT count(*) FROM mail WHERE order_id = $1 AND created_at > clock_timestamp() - interval '1 hour'`
 
-const resendSQL = `
-WITH fresh AS (
-    INSERT INTO order_key (order_id, key, wish) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING order_id
-)
-INSERT INTO mail (order_id, kind) SELECT order_id, 'confirmation' FROM fresh`
+const resendSQL = `INSERT INTO mail (order_id, kind) VALUES ($1, 'confirmation')`
 
-// Resend lets the mail about an order go out once more; a repeat with its key does not.
+// Resend sends the mail about an order once more. A repeat with its key sends nothing.
 //
-// Errors: ErrNoKey; a *seats.Refusal if that was asked too often; the database's.
+// Errors: idempotency.ErrNoKey; a *seats.Refusal if it was requested too often; the database's.
 func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
 	return o.ResendAnd(ctx, order, key, nil)
 }
 
 // ResendAnd is Resend with something that commits with it.
 func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also seats.Also) error {
-	if key == "" || len(key) > 200 {
-		return ErrNoKey
+	k, err := keyOf(order.ID, key, "resend")
+	if err != nil {
+		return err
 	}
 	if order.Email == "" {
 		return &seats.Refusal{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
 	}
-	var recent int
-	if err := o.db.QueryRow(ctx, resentSQL, order.ID).Scan(&recent); err != nil {
-		return fmt.Errorf("orders: resend: %w", err)
-	}
-	if recent >= mostResent {
-		return &seats.Refusal{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
-	}
-	hash := hashOf([]any{"resend"})
-	fresh, err := o.execAnd(ctx, also, resendSQL, order.ID, key, hash)
+	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
+		var recent int
+		if err := tx.QueryRow(ctx, resentSQL, order.ID).Scan(&recent); err != nil {
+			return err
+		}
+		if recent >= mostResent {
+			return &seats.Refusal{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
+		}
+		if _, err := tx.Exec(ctx, resendSQL, order.ID); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
 	if err != nil {
 		return fmt.Errorf("orders: resend: %w", err)
 	}
-	if !fresh {
-		return o.sameWish(ctx, order.ID, key, hash)
+	if first {
+		o.mailWritten()
 	}
-	o.mailWritten()
 	return nil
 }

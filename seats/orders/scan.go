@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // What a door says of a code.
@@ -46,7 +47,7 @@ type Verdict struct {
 // is kept. A repeat with its key gets the first answer; a *seats.Refusal if its content is another.
 func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	if s.Key == "" || len(s.Key) > 200 {
-		return Verdict{}, ErrNoKey
+		return Verdict{}, idempotency.ErrNoKey
 	}
 	s.Place = string([]rune(strings.ToValidUTF8(s.Place, ""))[:min(60, len([]rune(strings.ToValidUTF8(s.Place, ""))))])
 	v, event, err := o.look(ctx, s)

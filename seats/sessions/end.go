@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // The end of a session releases what its visitor holds, because the visitor cannot come back for it, as if they had released it
@@ -145,5 +146,5 @@ func (s *Sessions) Purge(ctx context.Context) error {
 	if _, posted := s.db.Exec(ctx, purgePostedSQL); posted != nil {
 		err = errors.Join(err, fmt.Errorf("sessions: purge keys of forms: %w", posted))
 	}
-	return err
+	return errors.Join(err, idempotency.Purge(ctx, s.db))
 }
