@@ -1,11 +1,18 @@
 package rush
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
+	"sort"
 	"sync"
 	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // books are everything the crowd was told that can be true or not. Times of grants are by the clock of the box office,
@@ -244,3 +251,270 @@ func (g *grant) earliest() int64 {
 
 // clockTime writes a moment for people.
 func clockTime(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05.000000") }
+
+// judge tells from the books alone what was untrue: grants of one seat to two people at once (oversold), and refusals of
+// what was free all the time from the request to the answer (lies). It is for the end, when all answers are in.
+func (b *books) judge(h *house) (oversold int) {
+	bySeat := b.bySeat(len(h.seats))
+	for idx, grants := range bySeat {
+		oversold += b.judgeSeat(h, int32(idx), grants)
+	}
+	b.judgeTaken(h, bySeat)
+	b.judgeSoldOut(h)
+	return oversold
+}
+
+// bySeat sorts the grants by seat and then by time.
+func (b *books) bySeat(seats int) [][]*grant {
+	all := make([][]*grant, seats)
+	slices.SortStableFunc(b.grants, func(x, y *grant) int { return cmp.Compare(x.from, y.from) })
+	for _, g := range b.grants {
+		for _, idx := range g.seats {
+			all[idx] = append(all[idx], g)
+		}
+	}
+	return all
+}
+
+// judgeSeat counts grants of a seat that somebody else still had.
+func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
+	for i, g := range grants {
+		for _, before := range grants[:i] {
+			if before.who != g.who && before.earliest() > g.from {
+				oversold++
+				b.note("%s was sold twice: person %d has it until %s, person %d got it at %s",
+					h.seats[idx].label, before.who, clockTime(before.earliest()), g.who, clockTime(g.from))
+				break
+			}
+		}
+	}
+	return oversold
+}
+
+// judgeTaken looks for people who were told that a free seat is somebody else's. On an event with strangers a seat may be that
+// of somebody the books do not know; where an answer was lost, for a while, one that was asked for.
+func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
+	if h.strangers > 0 {
+		return
+	}
+	for _, t := range b.taken {
+		sent, received := t.sent+b.clock.least, t.received+b.clock.most
+		had := slices.ContainsFunc(bySeat[t.seat], func(g *grant) bool {
+			return g.who != t.who && g.from <= received && g.latest() >= sent
+		})
+		if !had && !b.mayHave(h, t.seat, sent, received) {
+			b.lie("person %d was told that %s is taken, and it was free", t.who, h.seats[t.seat].label)
+		}
+	}
+}
+
+// judgeSoldOut looks for people who were refused although there was enough at each moment they might have been answered.
+func (b *books) judgeSoldOut(h *house) {
+	courses := map[scope]*course{}
+	for _, s := range b.soldOut {
+		c := courses[s.scope]
+		if c == nil {
+			c = b.course(h, s.scope)
+			courses[s.scope] = c
+		}
+		most := c.most(s.sent+b.clock.least, s.received+b.clock.most)
+		if left := c.capacity - most; left >= int(s.wanted) {
+			b.lie("somebody asked for %d at %s and was told it is sold out, and at least %d were free", s.wanted, clockTime(s.received+b.clock.most), left)
+		}
+	}
+}
+
+// course is how many seats of a scope were taken over time.
+type course struct {
+	capacity int     // seats that were free before the crowd came
+	at       []int64 // moments at which the number changed, ascending
+	table    [][]int // table[k][i] is the largest number from change i on, over 2^k changes
+}
+
+// course adds up the grants of a scope, and what ghosts may have. Each counts for as long as it possibly lasted.
+func (b *books) course(h *house, in scope) *course {
+	type step struct {
+		at int64
+		by int
+	}
+	var steps []step
+	for _, g := range b.grants {
+		n := 0
+		for _, idx := range g.seats {
+			if in.has(&h.seats[idx]) && h.seats[idx].free {
+				n++
+			}
+		}
+		if n > 0 {
+			steps = append(steps, step{g.from, n}, step{g.latest() + 1, -n})
+		}
+	}
+	for i := range b.ghosts {
+		g := &b.ghosts[i]
+		if n := g.within(h, in); n > 0 {
+			from, until := b.lasts(g)
+			steps = append(steps, step{from, n}, step{until + 1, -n})
+		}
+	}
+	slices.SortFunc(steps, func(x, y step) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
+	c := &course{table: make([][]int, 1)}
+	for i := range h.seats {
+		if in.has(&h.seats[i]) && h.seats[i].free {
+			c.capacity++
+		}
+	}
+	taken := 0
+	for _, s := range steps {
+		taken += s.by
+		c.at, c.table[0] = append(c.at, s.at), append(c.table[0], taken)
+	}
+	for k := 1; 1<<k <= len(c.at); k++ {
+		row := make([]int, len(c.at)-1<<k+1)
+		for i := range row {
+			row[i] = max(c.table[k-1][i], c.table[k-1][i+1<<(k-1)])
+		}
+		c.table = append(c.table, row)
+	}
+	return c
+}
+
+// most is the largest number of taken seats from a moment to another.
+func (c *course) most(from, to int64) int {
+	after := func(moment int64) int {
+		return sort.Search(len(c.at), func(i int) bool { return c.at[i] > moment })
+	}
+	first, last := max(after(from)-1, 0), after(to) // what holds at from began with the change before
+	if last <= first {
+		return 0 // nothing was taken yet
+	}
+	k := 0
+	for 1<<(k+1) <= last-first {
+		k++
+	}
+	return max(c.table[k][first], c.table[k][last-1<<k])
+}
+
+const (
+	settleTries = 10
+	settlePause = 300 * time.Millisecond
+	announced   = 2 * time.Second // the end of a hold may be on the map only then
+	visits      = 200             // holders who come back at the end to look at their seats
+)
+
+// moment is what the box office shows at the end, and between when and when it was asked, by its own clock.
+type moment struct {
+	from, to int64
+	view     view
+	event    eventAnswer
+}
+
+// compare puts the books beside what the box office shows once the crowd is gone: the map seat by seat, the counts, and
+// what holders see who come back. The map may be behind for a moment; what is still wrong after some tries is untrue.
+func (r *run) compare(ctx context.Context) error {
+	l := newLine(r.url)
+	defer l.close()
+	var wrong []string
+	for try := range settleTries {
+		if try > 0 {
+			if err := seats.Sleep(ctx, settlePause); err != nil {
+				return err
+			}
+		}
+		m, err := r.moment(ctx, l)
+		if err != nil {
+			return err
+		}
+		if wrong = r.differences(m); len(wrong) == 0 {
+			break
+		}
+	}
+	for _, w := range wrong {
+		r.books.lie("%s", w)
+	}
+	return r.visit(ctx, l)
+}
+
+func (r *run) moment(ctx context.Context, l *line) (m moment, err error) {
+	sent := wall()
+	if err := get(ctx, l, "/events/"+r.house.slug+"/map.bin"); err != nil {
+		return m, err
+	}
+	if m.view, err = readView(slices.Clone(l.body)); err != nil {
+		return m, err
+	}
+	if m.view.n != len(r.house.seats) {
+		return m, fmt.Errorf("rush: the map has %d seats and the event %d", m.view.n, len(r.house.seats))
+	}
+	m.event, err = readEvent(ctx, l, r.house.slug)
+	m.from, m.to = sent+r.books.clock.least, wall()+r.books.clock.most
+	return m, err
+}
+
+// differences lists what the box office shows and the books do not, and the other way round.
+func (r *run) differences(m moment) (wrong []string) {
+	b := r.books
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	surely, perhaps := make([]bool, m.view.n), make([]bool, m.view.n)
+	for _, g := range b.grants {
+		for _, idx := range g.seats {
+			surely[idx] = surely[idx] || g.from < m.from && g.earliest() > m.to
+			perhaps[idx] = perhaps[idx] || g.latest() > m.from || g.gone == 0 && g.until > m.from-int64(announced)
+		}
+	}
+	least, most := 0, r.house.strangers
+	for i := range b.ghosts {
+		if _, until := b.lasts(&b.ghosts[i]); until > m.from-int64(announced) {
+			most += b.ghosts[i].size
+		}
+	}
+	for idx := range surely {
+		name := r.house.seats[idx].label
+		switch {
+		case surely[idx] && m.view.isFree(idx):
+			wrong = append(wrong, name+" is somebody's by the books, and the map shows it free")
+		case !perhaps[idx] && !m.view.isFree(idx) && r.house.seats[idx].free && r.crowd.Own && !b.mayHave(r.house, int32(idx), m.from-int64(announced), m.to):
+			wrong = append(wrong, name+" is nobody's by the books, and the map does not show it free")
+		}
+		if surely[idx] {
+			least++
+		}
+		if perhaps[idx] {
+			most++
+		}
+	}
+	if n := m.event.Held + m.event.Sold; n < least || n > most && r.crowd.Own {
+		wrong = append(wrong, fmt.Sprintf("the event counts %d seats as held or sold; by the books it is between %d and %d", n, least, most))
+	}
+	return wrong
+}
+
+// visit lets some of those who hold seats come back and look: they must find what they were told is theirs.
+func (r *run) visit(ctx context.Context, l *line) error {
+	step := max(1, len(r.books.grants)/visits)
+	for i := 0; i < len(r.books.grants); i += step {
+		g := r.books.grants[i]
+		if err := r.visitOne(ctx, l, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) visitOne(ctx context.Context, l *line, g *grant) error {
+	if g.order != "" {
+		return r.visitOrder(ctx, l, g)
+	}
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/hold", cookie: r.people[g.who].cookie})
+	if err != nil || g.earliest() < wall()+r.books.clock.most { // it ended, perhaps while we asked
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(l.body, &a); err != nil || status >= http.StatusInternalServerError {
+		return &errAnswer{status, string(l.body)}
+	}
+	if a.Hold == nil || !slices.Equal(a.Hold.Idx, g.seats) {
+		r.books.lie("person %d was granted %s until %s, came back and found %.200s", g.who, r.house.names(g.seats), clockTime(g.until), l.body)
+	}
+	return nil
+}

@@ -1,12 +1,25 @@
+// Package rush is a crowd that comes to buy, over real HTTP and WebSockets, and a judge of what it was told.
+//
+// People arrive when they arrive, whether or not the box office keeps up, so that waiting for a connection counts as
+// waiting. Each is an attendee of their own: they look at the map, claim, repeat a claim whose answer they did not wait
+// for, give seats back, or let their time run out.
+//
+// The judge reads nothing but answers. Every granted claim goes into the books: which seats, whose, from when until
+// when, by the clock of the box office. When the crowd is gone, the books tell whether a seat had two holders at once,
+// whether anybody was refused what was free, and whether the box office still shows what it promised.
 package rush
 
 import (
+	"bufio"
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -109,4 +122,63 @@ func descriptors() int {
 		return 256 // what the most careful systems allow
 	}
 	return int(min(limit.Cur, 1<<20))
+}
+
+//go:embed onsale.txt
+var onSale string
+
+// OnSale is the course of a real sale: how many people came in each second.
+func OnSale() []int {
+	counts, err := ReadArrivals(onSale)
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return counts
+}
+
+// ReadArrivals reads how many people come in each second, numbers with space between them. A line that begins with #
+// is a remark.
+func ReadArrivals(text string) (counts []int, err error) {
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(lines.Text()) {
+			count, err := strconv.Atoi(word)
+			if err != nil || count < 0 {
+				return nil, fmt.Errorf("line %d: %q is not a number of people in a second", n, word)
+			}
+			counts = append(counts, count)
+		}
+	}
+	if sum(counts) == 0 {
+		return nil, fmt.Errorf("nobody comes: there is no number of people in it")
+	}
+	return counts, lines.Err()
+}
+
+func sum(counts []int) (all int) {
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
+// arrivals are the times at which people come, nanoseconds from the beginning, ascending: at random over the whole time,
+// or at random within each second of a course.
+func (c *Crowd) arrivals(random *rand.Rand) []int64 {
+	var at []int64
+	if c.Scenario != Replay {
+		for range c.People {
+			at = append(at, random.Int64N(max(int64(c.Over), 1)))
+		}
+	}
+	for second, count := range c.Course {
+		for range count * c.Speed {
+			at = append(at, int64(second)*int64(time.Second)+random.Int64N(int64(time.Second)))
+		}
+	}
+	slices.Sort(at)
+	return at
 }

@@ -4,11 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // house is an event as the box office describes it: what can be asked for, and what was free before the crowd came.
@@ -139,4 +144,221 @@ func (h *house) names(seats []int32) string {
 		labels = append(labels, h.seats[idx].label)
 	}
 	return strings.Join(labels, ", ")
+}
+
+const (
+	hallRow     = 50 // seats
+	seatSpacing = 20
+	rowSpacing  = 24
+)
+
+// Hall is a plan of n seats in rows, all alike; with area they are places without rows.
+func Hall(n int, area bool) (*seats.Plan, error) {
+	if n < 1 || n > seats.MaxSeats {
+		return nil, fmt.Errorf("a hall has 1 to %d seats, not %d", seats.MaxSeats, n)
+	}
+	rows := (n + hallRow - 1) / hallRow
+	width, height := float64((hallRow+1)*seatSpacing), float64((rows+1)*rowSpacing)
+	section := seats.Section{Name: "Hall", Area: area, Count: n, Outline: []seats.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}}}
+	p := &seats.Plan{
+		Name: "Hall", Width: width, Height: height,
+		Categories: []seats.Category{{Key: "A", Name: "All seats", Price: 1000}},
+		Sections:   []seats.Section{section},
+	}
+	for i := range n {
+		row, number := i/hallRow, i%hallRow
+		seat := seats.Seat{ID: fmt.Sprint(i + 1), Number: fmt.Sprint(i + 1), X: float64((number + 1) * seatSpacing), Y: float64((row + 1) * rowSpacing)}
+		if !area {
+			seat.Row, seat.Number = fmt.Sprint(row+1), fmt.Sprint(number+1)
+		}
+		p.Seats = append(p.Seats, seat)
+	}
+	return p, nil
+}
+
+// view is the map as one person sees it, in the bytes it came in (docs/wire-format.md).
+type view struct {
+	n    int
+	free []int // by category
+	bits []byte
+}
+
+const (
+	typeSnap  = 2
+	typeDelta = 3
+	freeBits  = 0
+	heldBits  = 1
+)
+
+var errShort = errors.New("rush: a map ends too early")
+
+// readView reads a SNAP.
+func readView(b []byte) (v view, err error) {
+	if len(b) < 5 || b[0] != typeSnap {
+		return v, fmt.Errorf("rush: a map of %d bytes does not begin as one", len(b))
+	}
+	r := numbers{rest: b[5:]}
+	r.next() // version
+	v.n = int(r.next())
+	v.free = r.counts()
+	v.bits = r.rest
+	if r.short || len(v.bits) != (v.n+3)/4 {
+		return v, errShort
+	}
+	return v, nil
+}
+
+// numbers reads unsigned LEB128.
+type numbers struct {
+	rest  []byte
+	short bool
+}
+
+func (r *numbers) next() uint64 {
+	x, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.short, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return x
+}
+
+// counts reads free, held, sold, blocked of each category and keeps the first.
+func (r *numbers) counts() (free []int) {
+	for k := min(r.next(), uint64(len(r.rest))); k > 0; k-- {
+		free = append(free, int(r.next()))
+		r.next()
+		r.next()
+		r.next()
+	}
+	return free
+}
+
+func (v view) state(idx int) byte { return v.bits[idx/4] >> (2 * (idx % 4)) & 3 }
+
+func (v view) isFree(idx int) bool { return v.state(idx) == freeBits }
+
+// first is the first free seat of the house after skipping some, or the last there is; -1 if there is none.
+func (v view) first(skip int) int32 {
+	found := int32(-1)
+	for i := range v.n {
+		if v.isFree(i) {
+			if found = int32(i); skip == 0 {
+				break
+			}
+			skip--
+		}
+	}
+	return found
+}
+
+// pick finds n free seats as somebody who points at the map does: side by side near where they look, else the next free
+// ones from there. nil if there are fewer.
+func (v view) pick(h *house, n int, random *rand.Rand) []int32 {
+	start := random.IntN(v.n)
+	var run, any []int32
+	for i := range v.n {
+		idx := (start + i) % v.n
+		if !v.isFree(idx) || h.seats[idx].area >= 0 {
+			run = run[:0]
+			continue
+		}
+		if len(any) < n {
+			any = append(any, int32(idx))
+		}
+		if len(run) > 0 && (idx == 0 || h.seats[idx].row != h.seats[idx-1].row) {
+			run = run[:0]
+		}
+		if run = append(run, int32(idx)); len(run) == n {
+			return run
+		}
+		if i > nearby && len(any) == n {
+			return any
+		}
+	}
+	if len(any) < n {
+		return nil
+	}
+	return any
+}
+
+// nearby is how many seats a person looks at for some side by side.
+const nearby = 2000
+
+// wish is the body of a claim.
+type wish struct {
+	Seats    []string `json:"seats,omitempty"`
+	Area     string   `json:"area,omitempty"`
+	Quantity int      `json:"quantity,omitempty"`
+	Best     int      `json:"best,omitempty"`
+	Category string   `json:"category,omitempty"`
+
+	scope scope // of a claim that leaves the choice to the box office
+	last  bool  // if this is refused, the person goes home
+}
+
+func (w *wish) json() []byte {
+	body, _ := json.Marshal(w) // strings and numbers always marshal
+	return body
+}
+
+// mostTries is how often a person asks for seats that turn out to be somebody else's.
+const mostTries = 1000
+
+// size is how many seats the wish is for.
+func (w *wish) size() int { return len(w.Seats) + w.Quantity + w.Best }
+
+// blind is the wish of somebody who did not look at the map: places in an area, or the best of a category.
+func (h *house) blind(party int, random *rand.Rand) wish {
+	if len(h.areas) > 0 {
+		a := random.IntN(len(h.areas))
+		return wish{Area: h.areas[a], Quantity: party, scope: scope{-1, int16(a)}, last: true}
+	}
+	return h.best(random.IntN(len(h.categories)), party, true)
+}
+
+func (h *house) best(category, n int, last bool) wish {
+	return wish{Best: n, Category: h.categories[category], scope: scope{int16(category), -1}, last: last}
+}
+
+func (h *house) these(seats []int32) wish {
+	w := wish{scope: scope{-1, -1}}
+	for _, idx := range seats {
+		w.Seats = append(w.Seats, h.seats[idx].label)
+	}
+	return w
+}
+
+// first is the wish of somebody who takes the first free seat. Who was too late before goes a little further: one of
+// the first 2, 4, 8 and so on. Who sees none asks once more, to be told by the box office and not by a picture.
+func (h *house) first(v view, tries int, random *rand.Rand) wish {
+	if idx := v.first(random.IntN(1 << min(tries, 6))); idx >= 0 {
+		return h.these([]int32{idx})
+	}
+	return h.best(random.IntN(len(h.categories)), 1, true)
+}
+
+// pointOrBest is the wish of a party before a map: half of them point at seats, the others ask for the best of a
+// category that has enough. Where there is too little for all, they take what there is.
+func (h *house) pointOrBest(v view, party, tries int, random *rand.Rand) wish {
+	if tries < 4 && random.IntN(2) == 0 {
+		if seats := v.pick(h, party, random); seats != nil {
+			return h.these(seats)
+		}
+	}
+	from, most := random.IntN(len(v.free)), -1
+	for i := range v.free {
+		k := (from + i) % len(v.free)
+		if v.free[k] >= party {
+			return h.best(k, party, false)
+		}
+		if most < 0 || v.free[k] > v.free[most] {
+			most = k
+		}
+	}
+	if v.free[most] == 0 {
+		return h.best(from, 1, true)
+	}
+	return h.best(most, v.free[most], false)
 }

@@ -2,13 +2,22 @@ package rush
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -181,4 +190,187 @@ func (l *line) close() {
 		_ = l.conn.Close() // whatever it had to say was read
 	}
 	l.conn = nil
+}
+
+// socket is a WebSocket that only listens. A crowd shares the machine with the box office: a frame costs it one read,
+// where a library of WebSockets has locks, a timer and a buffer for each.
+type socket struct {
+	conn  net.Conn
+	in    *bufio.Reader
+	frame []byte // the last one, until the next
+}
+
+const (
+	socketBuffer = 512
+	frameLimit   = 1 << 20 // a snapshot of 100,000 seats has 25 KB
+	frameClose   = 8       // what the first byte of a frame says it is
+
+	deadBuffer = 4 << 10
+	deadAsks   = 40 // as often as a page may in ten seconds
+)
+
+// askAgain is a frame that asks for the whole map: RESYNC of docs/wire-format.md.
+var askAgain = []byte{0x82, 0x80 | 11, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}
+
+// ended tells whether the box office gave a socket up whose owner reads nothing: it takes no more words, and says so when it
+// has got some.
+func (s *socket) ended() bool {
+	_, _ = s.conn.Write(askAgain)
+	_ = seats.Sleep(context.Background(), lastWords) // the background does not end
+	_, err := s.conn.Write(askAgain)
+	return err != nil
+}
+
+const lastWords = 300 * time.Millisecond // for an answer of the other kernel
+
+var errFull = errors.New("rush: the box office lets no more watchers in; it is told how many of one address with --sockets-per-address")
+
+// listen opens a socket. The key is anything: nobody between us and the box office is to be told from a cache. A dead one
+// has little room in its kernel, asks for the map until that is full, and reads nothing of it.
+func listen(ctx context.Context, u *url.URL, path string, dead bool) (*socket, error) {
+	l := newLine(u)
+	if err := l.dial(ctx); err != nil {
+		return nil, err
+	}
+	s := &socket{conn: l.conn, in: bufio.NewReaderSize(l.conn, socketBuffer)}
+	if tcp, ok := l.conn.(*net.TCPConn); ok && dead {
+		_ = tcp.SetReadBuffer(deadBuffer) // with more room it is dead a little later
+	}
+	_, err := fmt.Fprintf(s.conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", path, u.Host)
+	if err == nil {
+		err = s.welcome()
+	}
+	if err == nil && dead {
+		_, err = s.conn.Write(bytes.Repeat(askAgain, deadAsks))
+	}
+	if err != nil {
+		_ = s.conn.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *socket) welcome() error {
+	answer, err := http.ReadResponse(s.in, nil)
+	if err != nil {
+		return fmt.Errorf("rush: open a socket: %w", err)
+	}
+	defer answer.Body.Close()
+	switch answer.StatusCode {
+	case http.StatusSwitchingProtocols:
+		return nil
+	case http.StatusServiceUnavailable:
+		return errFull
+	default:
+		return fmt.Errorf("rush: open a socket: status %d", answer.StatusCode)
+	}
+}
+
+// next waits for a frame. It is overwritten by the one after it.
+func (s *socket) next() ([]byte, error) {
+	head, err := s.in.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	kind, n, skip := head[0]&15, uint64(head[1]&127), 2
+	if n >= 126 {
+		skip += map[uint64]int{126: 2, 127: 8}[n]
+		if head, err = s.in.Peek(skip); err != nil {
+			return nil, err
+		}
+		if n == 126 {
+			n = uint64(binary.BigEndian.Uint16(head[2:]))
+		} else {
+			n = binary.BigEndian.Uint64(head[2:])
+		}
+	}
+	if n > frameLimit || kind == frameClose {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if _, err := s.in.Discard(skip); err != nil {
+		return nil, err
+	}
+	if uint64(cap(s.frame)) < n {
+		s.frame = make([]byte, n)
+	}
+	s.frame = s.frame[:n]
+	_, err = io.ReadFull(s.in, s.frame)
+	return s.frame, err
+}
+
+// addressHeader is where a box office of the crowd's own believes where people come from.
+const addressHeader = "X-Forwarded-For"
+
+// appendAddress appends the address of a person: everybody has a household of their own.
+func appendAddress(b []byte, who int32) []byte {
+	b = strconv.AppendInt(append(b, "2001:db8:"...), int64(who>>8&0xffff), 16)
+	b = strconv.AppendInt(append(b, ':'), int64(who&0xff)<<8, 16)
+	return append(b, "::1"...)
+}
+
+// solving is how many browsers of a crowd work at once; each has a processor of its own outside.
+var solving = make(chan struct{}, max(1, runtime.NumCPU()))
+
+// browse does the work that an event asks of a person before a claim, as their browser does, and keeps the pass.
+func (r *run) browse(ctx context.Context, l *line, who int32) error {
+	p, path := &r.people[who], "/events/"+r.house.slug+"/challenge"
+	status, cookie, err := l.ask(ctx, request{method: http.MethodGet, path: path, cookie: p.cookie})
+	if err != nil || status != http.StatusOK {
+		return cmpErr(err, &errAnswer{status, string(l.body)})
+	}
+	p.cookie = merge(p.cookie, cookie)
+	proof, err := work(l.body)
+	if err != nil {
+		return err
+	}
+	status, cookie, err = l.ask(ctx, request{method: http.MethodPost, path: path, cookie: p.cookie, body: fmt.Appendf(nil, `{"proof":%q}`, proof)})
+	if err != nil || status != http.StatusNoContent {
+		return cmpErr(err, &errAnswer{status, string(l.body)})
+	}
+	p.cookie = merge(p.cookie, cookie)
+	r.worked.Add(1)
+	return nil
+}
+
+func cmpErr(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// work finds the counter that a challenge asks for and returns the proof.
+func work(challenge []byte) (proof string, err error) {
+	var c struct {
+		Parameters struct {
+			Cost        int
+			KeyLength   int
+			KeyPrefix   string
+			Nonce, Salt string
+		}
+	}
+	if err := json.Unmarshal(challenge, &c); err != nil {
+		return "", fmt.Errorf("rush: read a challenge: %w", err)
+	}
+	nonce, err := hex.DecodeString(c.Parameters.Nonce)
+	if err != nil {
+		return "", fmt.Errorf("rush: read a challenge: %w", err)
+	}
+	salt, err := hex.DecodeString(c.Parameters.Salt)
+	if err != nil {
+		return "", fmt.Errorf("rush: read a challenge: %w", err)
+	}
+	solving <- struct{}{}
+	defer func() { <-solving }()
+	for counter := uint32(0); ; counter++ {
+		key, err := pbkdf2.Key(sha256.New, string(binary.BigEndian.AppendUint32(nonce[:len(nonce):len(nonce)], counter)), salt, c.Parameters.Cost, c.Parameters.KeyLength)
+		if err != nil {
+			return "", fmt.Errorf("rush: work: %w", err)
+		}
+		if found := hex.EncodeToString(key); strings.HasPrefix(found, c.Parameters.KeyPrefix) {
+			text := fmt.Appendf(nil, `{"challenge":%s,"solution":{"counter":%d,"derivedKey":%q}}`, challenge, counter, found)
+			return base64.StdEncoding.EncodeToString(text), nil
+		}
+	}
 }

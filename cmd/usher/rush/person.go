@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -216,4 +217,302 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	}
 	p.cookie = merge(p.cookie, cookie)
 	return a, sent, received, nil
+}
+
+// granted books a claim that won, and sees to what the person does with the seats.
+func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
+	r.hold(1) // until it is clear what comes next
+	defer r.hold(-1)
+	p := &r.people[who]
+	for _, idx := range h.Idx {
+		if int(idx) >= len(r.house.seats) || idx < 0 {
+			r.books.lie("person %d got seat %d, which the event does not have", who, idx)
+			return nil
+		}
+	}
+	p.claim.grant = r.books.grant(who, h, sent, received)
+	r.finish(who, got)
+	r.holds(who, h)
+	if w := &p.claim.wish; !w.isWhat(r.house, h) {
+		r.books.lie("person %d asked for %s and got %s", who, w.json(), r.house.names(h.Idx))
+	}
+	if p.cookie == "" {
+		r.books.lie("person %d got %s and no cookie to come back with", who, r.house.names(h.Idx))
+		return nil
+	}
+	if p.repeat {
+		r.hold(1)
+		r.next(who, stepRepeat, 0)
+		return nil
+	}
+	r.settle(who, h)
+	return nil
+}
+
+// isWhat tells whether a hold is what was asked for.
+func (w *wish) isWhat(h *house, a *holdAnswer) bool {
+	if len(a.Idx) != w.size() {
+		return false
+	}
+	for _, idx := range a.Idx {
+		if p := &h.seats[idx]; !w.scope.has(p) || len(w.Seats) > 0 && !slices.Contains(w.Seats, p.label) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle is what a person does with the seats.
+func (r *run) settle(who int32, h *holdAnswer) {
+	length := h.ExpiresAt.Sub(h.Now)
+	switch r.people[who].fate {
+	case givesUp:
+		r.hold(1)
+		r.next(who, stepRelease, min(length/4, time.Second))
+	case keeps:
+		if r.crowd.Buy {
+			r.hold(1)
+			r.next(who, stepDetails, 0)
+			return
+		}
+		if left := r.crowd.Over - time.Duration(r.now()); length < left+time.Minute {
+			r.next(who, stepExtend, length/2)
+		}
+	}
+}
+
+// refused books a claim that lost; the person tries again or goes home.
+func (r *run) refused(who int32, a *answer, sent, received int64) error {
+	p := &r.people[who]
+	w := &p.claim.wish
+	switch a.Error.Code {
+	case "taken":
+		r.books.refusedSeats(r.house, who, a.Error.Seats, sent, received)
+	case "sold_out":
+		r.books.refusedAll(soldOut{sent, received, w.scope, int16(w.size())})
+		if w.last {
+			r.finish(who, toldSoldOut)
+			return nil
+		}
+	case "limit":
+		if p.party > 1 {
+			p.party, p.claim = 1, nil
+			again := r.crowd.firstStep()
+			if again == stepJoin {
+				again = stepLook
+			}
+			r.next(who, again, 0)
+			return nil
+		}
+		r.finish(who, refused)
+		return nil
+	case "waiting_room":
+		r.outside(who, sent, received)
+		return nil
+	default:
+		r.finish(who, refused)
+		return nil
+	}
+	if p.tries > mostTries {
+		r.finish(who, refused)
+		return nil
+	}
+	r.next(who, stepLook, quickest+time.Duration(r.random(who, int(p.tries)).Int64N(int64(slowest-quickest))))
+	return nil
+}
+
+// The time it takes somebody to see that a seat is gone and to look for another. Without it everybody would ask for the
+// same seat at the same moment, again and again, which only programs do.
+const (
+	quickest = 100 * time.Millisecond
+	slowest  = 500 * time.Millisecond
+)
+
+// repeat sends a granted claim again, as somebody does who did not wait for the answer: it must be the same.
+func (r *run) repeat(ctx context.Context, l *line, who int32) error {
+	defer r.hold(-1)
+	p := &r.people[who]
+	g := p.claim.grant
+	a, sent, received, err := r.ask(ctx, l, who)
+	if err != nil {
+		return err
+	}
+	if a.Hold == nil {
+		r.books.lie("person %d repeated a granted claim with its key and was refused: %s", who, a.Error.Message)
+		return nil
+	}
+	same := a.Hold.ID == g.hold && slices.Equal(a.Hold.Idx, g.seats) && a.Hold.ExpiresAt.UnixNano() == g.until
+	if !same {
+		r.books.lie("person %d had %s, repeated the claim with its key and was told %s", who, r.house.names(g.seats), a.Hold.Seats)
+		r.books.grant(who, a.Hold, sent, received)
+	}
+	r.settle(who, a.Hold)
+	return nil
+}
+
+func (r *run) release(ctx context.Context, l *line, who int32) error {
+	defer r.hold(-1)
+	p := &r.people[who]
+	sent := wall()
+	status, _, err := l.ask(ctx, request{method: http.MethodDelete, path: r.house.claims, cookie: p.cookie})
+	r.books.released(p.claim.grant, sent, wall()) // after an error perhaps
+	if err != nil {
+		return err
+	}
+	if status != http.StatusNoContent && status != http.StatusNotFound { // 404: the time ran out and others have the seats
+		return &errAnswer{status, string(l.body)}
+	}
+	if p.inside {
+		r.hold(1)
+		r.next(who, stepLeave, 0)
+	}
+	return nil
+}
+
+// extend asks for more time, and goes on doing so. Who is refused has the seats until the time that was said.
+func (r *run) extend(ctx context.Context, l *line, who int32) error {
+	p := &r.people[who]
+	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/hold/extension", cookie: p.cookie})
+	if err != nil {
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(l.body, &a); err != nil || status >= http.StatusInternalServerError {
+		return &errAnswer{status, string(l.body)}
+	}
+	if status == http.StatusOK && a.Hold != nil {
+		r.books.extended(p.claim.grant, a.Hold)
+		r.settle(who, a.Hold)
+	}
+	return nil
+}
+
+// details are what somebody fills in at the checkout.
+type details struct {
+	Hold   string   `json:"hold"`
+	Seats  []string `json:"seats"`
+	Name   string   `json:"name"`
+	Email  string   `json:"email"`
+	Born   string   `json:"born"`
+	Method string   `json:"method"`
+}
+
+// orderAnswer is what the box office says to an order.
+type orderAnswer struct {
+	Order *struct {
+		Code    string `json:"code"`
+		State   string `json:"state"`
+		Tickets []struct {
+			Idx int32 `json:"idx"`
+		} `json:"tickets"`
+	} `json:"order"`
+}
+
+// details opens the page of the checkout, as somebody does who wants the seats.
+func (r *run) details(ctx context.Context, l *line, who int32) error {
+	defer r.hold(-1)
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/checkout", cookie: r.people[who].cookie, page: true})
+	if err != nil {
+		return err
+	}
+	if r.late(who, status) {
+		return nil
+	}
+	if status != http.StatusOK {
+		return &errAnswer{status, string(l.body)}
+	}
+	r.hold(1)
+	r.next(who, stepConfirm, time.Duration(r.random(who, 0).Float64()*float64(r.crowd.Think)))
+	return nil
+}
+
+// confirm sends the order. From then on the seats are the person's for good.
+func (r *run) confirm(ctx context.Context, l *line, who int32) error {
+	defer r.hold(-1)
+	p := &r.people[who]
+	g := p.claim.grant
+	body, err := json.Marshal(details{
+		Hold: g.hold, Seats: r.house.called(g.seats), Name: fmt.Sprintf("Person %d", who), Email: fmt.Sprintf("person%d@example.org", who),
+		Born: "1990-12-31", Method: "door",
+	})
+	if err != nil {
+		return err
+	}
+	r.leaves(who)
+	order := request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body}
+	status, _, err := l.ask(ctx, order)
+	if err == nil && status == http.StatusPreconditionRequired { // the box office checks browsers
+		if err := r.browse(ctx, l, who); err != nil {
+			return err
+		}
+		order.cookie = p.cookie
+		status, _, err = l.ask(ctx, order)
+	}
+	if err != nil {
+		r.books.sold(g)
+		return err
+	}
+	if r.late(who, status) {
+		return nil
+	}
+	var a orderAnswer
+	if err := json.Unmarshal(l.body, &a); err != nil || status != http.StatusCreated || a.Order == nil {
+		return &errAnswer{status, string(l.body)}
+	}
+	r.orders.Add(1)
+	r.lastOrder.Store(r.now())
+	r.books.bought(g, a.Order.Code)
+	if !a.sells(g.seats) {
+		r.books.lie("person %d ordered %s and got other tickets: %.300s", who, r.house.names(g.seats), l.body)
+	}
+	return nil
+}
+
+// late tells whether a person is refused because their hold ended before they ordered, so that others may have the seats.
+func (r *run) late(who int32, status int) bool {
+	return (status == http.StatusNotFound || status == http.StatusConflict) && r.books.over(r.people[who].claim.grant, wall())
+}
+
+// sells tells whether an order holds and has a ticket for each of these seats, and for no other.
+func (a orderAnswer) sells(seats []int32) bool {
+	var idx []int32
+	for _, t := range a.Order.Tickets {
+		idx = append(idx, t.Idx)
+	}
+	want := slices.Clone(seats)
+	slices.Sort(idx)
+	slices.Sort(want)
+	return a.Order.State == "confirmed" && slices.Equal(idx, want)
+}
+
+// bought books seats that are sold: nobody else may get them any more.
+func (b *books) bought(g *grant, order string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g.order, g.until = order, forever
+}
+
+// visitOrder looks at an order by its link: it must be there, with its tickets.
+func (r *run) visitOrder(ctx context.Context, l *line, g *grant) error {
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/orders/" + g.order})
+	if err != nil {
+		return err
+	}
+	var a orderAnswer
+	if err := json.Unmarshal(l.body, &a); err != nil || status >= http.StatusInternalServerError {
+		return &errAnswer{status, string(l.body)}
+	}
+	if a.Order == nil || !a.sells(g.seats) {
+		r.books.lie("person %d ordered %s, came back and found %.200s", g.who, r.house.names(g.seats), l.body)
+	}
+	return nil
+}
+
+// called are the names of seats, as claims and orders say them.
+func (h *house) called(seats []int32) []string {
+	labels := make([]string, len(seats))
+	for i, idx := range seats {
+		labels[i] = h.seats[idx].label
+	}
+	return labels
 }

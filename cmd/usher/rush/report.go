@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -188,4 +190,56 @@ func Thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// longest is the longest time that is told from longer ones.
+const longest = 10 * time.Minute
+
+// latencies are times of any number, three digits exact. Times up to 2,048 microseconds have a bucket each; above, each power
+// of two has 1,024 buckets.
+type latencies struct {
+	mu      sync.Mutex
+	buckets []int64
+	total   int64
+}
+
+func newLatencies() *latencies {
+	return &latencies{buckets: make([]int64, bucketOf(longest.Microseconds())+1)}
+}
+
+func bucketOf(us int64) int {
+	shift := max(0, bits.Len64(uint64(us))-11)
+	return shift<<10 + int(us>>shift)
+}
+
+// bucketEnd is the longest time of a bucket, in microseconds.
+func bucketEnd(bucket int) int64 {
+	shift := max(0, bucket>>10-1)
+	return (int64(bucket-shift<<10)+1)<<shift - 1
+}
+
+func (l *latencies) add(took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buckets[bucketOf(min(max(took, time.Microsecond), longest).Microseconds())]++
+	l.total++
+}
+
+// at is the time, in milliseconds, that percent of them did not exceed; 0 if there are none.
+func (l *latencies) at(percent float64) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	below, want := int64(0), int64(math.Ceil(float64(l.total)*percent/100))
+	for bucket, n := range l.buckets {
+		if below += n; n > 0 && below >= want {
+			return float64(bucketEnd(bucket)) / 1000
+		}
+	}
+	return 0
+}
+
+func (l *latencies) count() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
 }
