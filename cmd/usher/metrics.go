@@ -5,14 +5,19 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // metrics are the numbers an operator's Prometheus asks for. contrib/grafana.json draws them.
@@ -39,7 +44,7 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 			Name: "usher_http_request_seconds", Help: "How long answers took, by route. Sockets and feeds, which stay open, are not in it.", Buckets: answerTimes,
 		}, []string{"route"}),
 		broken: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "usher_books_broken", Help: "What the last look at the books found against a promise; absent while nobody knows.",
+			Name: "usher_books_broken", Help: "What the last look at the books found against a promise; absent while unknown.",
 		}, []string{"promise"}),
 		looks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "usher_books_looks_total", Help: "Looks at the books, by what came of them: fine, broken, or failed.",
@@ -62,7 +67,7 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 
 // observe returns what is to be told of each answer of a route.
 func (m *metrics) observe(route string) func(status int, took time.Duration) {
-	times := sync.OnceValue(func() prometheus.Observer { return m.times.WithLabelValues(route) }) // a route that nobody asks has no lines
+	times := sync.OnceValue(func() prometheus.Observer { return m.times.WithLabelValues(route) }) // a route without requests has no lines
 	open := staysOpen(route)
 	return func(status int, took time.Duration) {
 		m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
@@ -97,10 +102,97 @@ func (m *metrics) handler() http.Handler {
 	return mux
 }
 
-// listenMetrics takes the address of the metrics; nil if nobody is to have them.
+// listenMetrics takes the address of the metrics; nil for an empty address.
 func listenMetrics(ctx context.Context, addr string) (net.Listener, error) {
 	if addr == "" {
 		return nil, nil
 	}
 	return listen(ctx, addr)
 }
+
+// sources are what is asked for its figures when Prometheus asks for them. None of them asks the database.
+type sources struct {
+	hub     *realtime.Hub
+	pool    *pgxpool.Pool
+	office  *seats.Office
+	gate    *waitingroom.Gate
+	unready func() string
+}
+
+func described(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("usher_"+name, help, labels, nil)
+}
+
+var (
+	buildDesc     = described("build_info", "Which usher this is.", "version")
+	readyDesc     = described("ready", "1 while this node wants requests: it is not closing, and hears what other nodes sell.")
+	socketsDesc   = described("sockets", "Open sockets of this node: of maps, or of waiting rooms.", "of")
+	socketMost    = described("sockets_most", "How many sockets this node takes.", "of")
+	divergedDesc  = described("maps_diverged_total", "Pages that found that their map was not the node's. There should be none.")
+	deadlocksDesc = described("deadlocks_total", "Batches that the database undid because two waited for each other. There should be none.")
+	pooledDesc    = described("database_connections", "Connections of this node's pool.", "state")
+	poolMostDesc  = described("database_connections_most", "How many connections this node's pool may have.")
+	poolWaits     = described("database_waits_total", "How often a request waited for a connection.")
+	poolWaited    = described("database_wait_seconds_total", "How long all of them waited for a connection.")
+	seatsDesc     = described("seats", "Seats of the events that are open on this node, as it knows them.", "event", "state")
+	roomDesc      = described("room_people", "Numbers of a waiting room: given, called, and slots.", "room", "of")
+	roomPhaseDesc = described("room_phase", "1 for the phase a waiting room is in.", "room", "phase")
+)
+
+// Describe is part of prometheus.Collector.
+func (s sources) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		buildDesc, readyDesc, socketsDesc, socketMost, divergedDesc, deadlocksDesc, pooledDesc, poolMostDesc, poolWaits, poolWaited, seatsDesc, roomDesc, roomPhaseDesc,
+	} {
+		to <- d
+	}
+}
+
+// Collect is part of prometheus.Collector.
+func (s sources) Collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	counter := func(d *prometheus.Desc, value float64) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, value)
+	}
+	ready := 1.0
+	if s.unready() != "" {
+		ready = 0
+	}
+	gauge(buildDesc, 1, buildVersion())
+	gauge(readyDesc, ready)
+	maps, rooms := s.hub.Open()
+	gauge(socketsDesc, float64(maps), "map")
+	gauge(socketsDesc, float64(rooms), "room")
+	gauge(socketMost, float64(s.hub.Sockets), "all")
+	gauge(socketMost, float64(s.hub.RoomSockets), "room")
+	counter(divergedDesc, float64(s.hub.Diverged()))
+	counter(deadlocksDesc, float64(s.office.Deadlocks()))
+	pool := s.pool.Stat()
+	gauge(pooledDesc, float64(pool.AcquiredConns()), "in use")
+	gauge(pooledDesc, float64(pool.IdleConns()), "idle")
+	gauge(poolMostDesc, float64(pool.MaxConns()))
+	counter(poolWaits, float64(pool.EmptyAcquireCount()))
+	counter(poolWaited, pool.EmptyAcquireWaitTime().Seconds())
+	for _, sale := range s.office.Open() {
+		c := sale.Bitmap().Counts
+		for state, counts := range map[string][]int{"free": c.Free, "held": c.Held, "sold": c.Sold, "blocked": c.Blocked} {
+			total := 0
+			for _, n := range counts {
+				total += n
+			}
+			gauge(seatsDesc, float64(total), sale.Event.Slug, state)
+		}
+	}
+	for _, room := range s.gate.Rooms() {
+		state := room.State()
+		gauge(roomDesc, float64(state.Lobby+state.Line), room.Slug, "given")
+		gauge(roomDesc, float64(state.Serving), room.Slug, "called")
+		gauge(roomDesc, float64(state.Slots), room.Slug, "slots")
+		gauge(roomPhaseDesc, 1, room.Slug, string(state.Phase))
+	}
+}
+
+// staysOpen reports whether a route's answers last as long as a page is open.
+func staysOpen(route string) bool { return strings.HasSuffix(route, "/live") }

@@ -25,7 +25,7 @@ import (
 type running struct {
 	url, numbers string
 	leaving      *leaving
-	crew         *crew
+	group        *group
 }
 
 func runNode(t *testing.T, cfg *Config) *running {
@@ -47,9 +47,9 @@ func runNode(t *testing.T, cfg *Config) *running {
 		}
 	}
 	r := &running{url: "http://" + at[0].Addr().String(), numbers: "http://" + at[1].Addr().String() + "/metrics", leaving: &leaving{}}
-	r.crew = open(t.Context(), cfg, db, at[0], at[1], r.leaving, log)
+	r.group = open(t.Context(), cfg, db, at[0], at[1], r.leaving, log)
 	t.Cleanup(func() {
-		if err := r.crew.stop(); err != nil {
+		if err := r.group.stop(); err != nil {
 			t.Error(err)
 		}
 		if err := db.close(); err != nil {
@@ -159,7 +159,7 @@ func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 		t.Fatal(status, body)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- node.leaving.wait(time.Hour, node.crew, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- node.leaving.wait(time.Hour, node.group, slog.New(slog.DiscardHandler)) }()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if status, _ := get(t, node.url+"/readyz"); status == 503 {
 			break
@@ -179,11 +179,11 @@ func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 		t.Error("it ended at once:", err)
 	default:
 	}
-	node.crew.failed <- io.ErrUnexpectedEOF // a part that fails ends the wait
+	node.group.failed <- io.ErrUnexpectedEOF // a part that fails ends the wait
 	if err := <-ended; err == nil {
 		t.Error("a part that failed was not noticed")
 	}
-	if err := (&leaving{}).wait(0, node.crew, nil); err != nil {
+	if err := (&leaving{}).wait(0, node.group, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-// rushCommand sends a crowd to a box office and checks the answers. Pointers are flags whose default depends on the scenario.
+// rushCommand sends a crowd to a box office and checks the answers. Pointers are flags with a default of the scenario.
 type rushCommand struct {
 	URL         string         `name:"url" placeholder:"ADDRESS" help:"Address of a box office that is open; empty: one of its own, which ends with the crowd."`
 	Event       string         `placeholder:"SLUG" help:"The event's word in addresses, at --url."`

@@ -11,8 +11,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -55,50 +60,50 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 
 	leaving := &leaving{}
-	crew := open(ctx, cfg, db, listener, numbers, leaving, log)
-	defer closing(&err, crew.stop)
+	group := open(ctx, cfg, db, listener, numbers, leaving, log)
+	defer closing(&err, group.stop)
 	if err := welcome(ctx, sh.stdout, cfg, db, listener); err != nil {
-		log.Warn("what there is to see could not be said; the house is open all the same", "error", err)
+		log.Warn("the welcome could not be printed; usher is running all the same", "error", err)
 	}
-	if err := crew.wait(ctx); err != nil {
+	if err := group.wait(ctx); err != nil {
 		return err
 	}
-	return leaving.wait(cfg.Drain, crew, log)
+	return leaving.wait(cfg.Drain, group, log)
 }
 
 // open starts everything that runs, in the order in which one leans on the other.
-func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *crew {
-	h := build(cfg, db, listener, log)
-	h.introduce()
-	unready := func() string { return cmp.Or(leaving.why(), deaf(h.feed.Silence())) }
-	counts := newMetrics(sources{hub: h.hub, pool: db.pool, office: h.office, gate: h.rooms, unready: unready})
-	pages := h.pages(cfg, counts.observe, unready)
+func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *group {
+	n := build(cfg, db, listener, log)
+	n.introduce()
+	unready := func() string { return cmp.Or(leaving.why(), deaf(n.feed.Silence())) }
+	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready})
+	pages := n.pages(cfg, counts.observe, unready)
 
-	crew := newCrew()
-	crew.start(ctx, "office", h.office.Run)
-	crew.start(ctx, "sessions", func(ctx context.Context) error { return h.sessions.Run(ctx, log) })
-	crew.start(ctx, "bell", h.bell.Run)
-	crew.start(ctx, "feed", h.feed.Run)
-	crew.start(ctx, "hub", h.hub.Run)
-	crew.start(ctx, "waiting rooms", h.rooms.Run)
-	crew.start(ctx, "limits", h.limits.Run)
-	crew.start(ctx, "wait lists", h.waits.Run)
-	crew.start(ctx, "payments", h.sold.Reckon)
-	crew.start(ctx, "errands", h.sold.RunErrands)
-	crew.start(ctx, "unpaid orders", h.sold.RunDue)
-	crew.start(ctx, "demo card", h.card.Run)
-	crew.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, h.office), counts, log))
-	crew.start(ctx, "mail", h.outbox(cfg, listener).Run)
-	crew.start(ctx, "webhooks", h.hooks.Run)
-	crew.start(ctx, "organizers", h.organizers.Run)
-	crew.start(ctx, "refusals", h.sales.Run)
-	crew.start(ctx, "credit", func(ctx context.Context) error { return h.purse.Run(ctx, log) })
-	crew.start(ctx, "http", serveHTTP(listener, pages, log))
-	crew.start(ctx, "desks", h.desks.Run)
+	group := newGroup()
+	group.start(ctx, "office", n.office.Run)
+	group.start(ctx, "sessions", func(ctx context.Context) error { return n.sessions.Run(ctx, log) })
+	group.start(ctx, "bell", n.bell.Run)
+	group.start(ctx, "feed", n.feed.Run)
+	group.start(ctx, "hub", n.hub.Run)
+	group.start(ctx, "waiting rooms", n.rooms.Run)
+	group.start(ctx, "limits", n.limits.Run)
+	group.start(ctx, "wait lists", n.waits.Run)
+	group.start(ctx, "payments", n.sold.Reckon)
+	group.start(ctx, "errands", n.sold.RunErrands)
+	group.start(ctx, "unpaid orders", n.sold.RunDue)
+	group.start(ctx, "demo card", n.card.Run)
+	group.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, n.office), counts, log))
+	group.start(ctx, "mail", n.outbox(cfg, listener).Run)
+	group.start(ctx, "webhooks", n.hooks.Run)
+	group.start(ctx, "organizers", n.organizers.Run)
+	group.start(ctx, "refusals", n.sales.Run)
+	group.start(ctx, "credit", func(ctx context.Context) error { return n.ledger.Run(ctx, log) })
+	group.start(ctx, "http", serveHTTP(listener, pages, log))
+	group.start(ctx, "desks", n.desks.Run)
 	if numbers != nil {
-		crew.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
+		group.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
 	}
-	return crew
+	return group
 }
 
 // warnOfPlainHTTP says so if others can reach this node and nothing says that they do by https.
@@ -111,7 +116,7 @@ func warnOfPlainHTTP(cfg *Config, at net.Addr, log *slog.Logger) {
 // welcome prints the address, which programs that start this one on port 0 read, and then what there is to see.
 func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.Listener) error {
 	home := address(cfg, l)
-	fmt.Fprintf(w, "\n  The house is open:  %s\n\n", home)
+	fmt.Fprintf(w, "\n  Usher is running at %s\n\n", home)
 	list, err := seats.Events(ctx, db.pool)
 	if err != nil {
 		return err
@@ -131,7 +136,7 @@ func welcome(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.
 	_, err = fmt.Fprintf(w, `
   %s
   An event of your own:  %s event create --plan theatre --name "My night"
-  Seats are kept in %s. Ctrl-C closes the house; nothing is lost.
+  Seats are kept in %s. Ctrl-C stops usher; nothing is lost.
 
 `, advice, os.Args[0], cfg.database())
 	if err != nil {
@@ -152,4 +157,61 @@ func newLog(w io.Writer, form string) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, nil))
 	}
 	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// demoEvent is an event a newcomer finds, so that there is something to click on.
+type demoEvent struct {
+	plan  string
+	days  int // from today
+	event seats.NewEvent
+}
+
+// demoEvents are one of each kind of venue. serve shows the first one first.
+func demoEvents() []demoEvent {
+	unconfirmed := seats.DefaultPolicy
+	unconfirmed.Confirm = seats.ConfirmNever // a demo has no mail to read
+	return []demoEvent{
+		{"theatre", 17, seats.NewEvent{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"}},
+		{"club", 24, seats.NewEvent{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"}},
+		{"conference", 31, seats.NewEvent{
+			Slug: "small-web-day", Name: "Small Web Day", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true, Policy: &unconfirmed,
+			Online:       seats.Online{On: true, Link: "https://example.org/small-web-day", Early: 15 * time.Minute},
+			Confirmation: "Have a cup of tea ready. We begin with a short round of introductions.",
+		}},
+		{"stadium", 45, seats.NewEvent{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
+	}
+}
+
+// addDemo fills an empty box office, with all of them or none. Where there is any event already, it changes nothing.
+func addDemo(ctx context.Context, db *pgxpool.Pool) error {
+	there, err := seats.Events(ctx, db)
+	if err != nil || len(there) > 0 {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		for _, d := range demoEvents() {
+			if err := d.create(ctx, tx); err != nil {
+				return fmt.Errorf("demo event %q: %w", d.event.Name, err)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, seats.ErrSlugTaken) {
+		return nil // another node was faster
+	}
+	return err
+}
+
+func (d *demoEvent) create(ctx context.Context, tx pgx.Tx) error {
+	p, ok := plan.Named(d.plan)
+	if !ok {
+		return fmt.Errorf("no plan %q comes with usher", d.plan)
+	}
+	zone, err := time.LoadLocation(d.event.TimeZone)
+	if err != nil {
+		return err
+	}
+	d.event.StartsAt = evening(time.Now().In(zone), d.days)
+	_, err = seats.CreateEvent(ctx, tx, d.event, p)
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"os"
+	"os/exec"
 	osuser "os/user"
 	"path/filepath"
 	"strconv"
@@ -84,7 +85,7 @@ func (u *user) makeFolder(dir string) error {
 	}
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if !info.IsDir() || owner != u.uid && (owner != 0 || !u.other) {
-		return fmt.Errorf("%s belongs to somebody else: remove it, or choose another folder (USHER_DATA)", dir)
+		return fmt.Errorf("%s belongs to another user: remove it, or choose another folder (USHER_DATA)", dir)
 	}
 	if u.other {
 		if err := os.Lchown(dir, int(u.uid), int(u.gid)); err != nil {
@@ -136,16 +137,16 @@ func (u *user) reach(dirs ...string) error {
 	return nil
 }
 
-// user is whom the server runs as. PostgreSQL refuses to run as root, so root gives the server to somebody else.
+// user is the Unix user of the server. PostgreSQL refuses to run as root, so root runs it as another user.
 type user struct {
-	other    bool // somebody else than this process
+	other    bool // not that of this process
 	uid, gid uint32
 }
 
-// nobody is the uid that owns nothing, on every Unix.
-const nobody = 65534
+// noUser is the uid of the user "nobody", which owns nothing on every Unix.
+const noUser = 65534
 
-// serverUser is this process's user, or when that is root: the owner of the data folder, else postgres, else nobody.
+// serverUser is this process's user, or when that is root: the owner of the data folder, else postgres, else noUser.
 func serverUser(dir string) (*user, error) {
 	if os.Getuid() != 0 {
 		return &user{false, uint32(os.Getuid()), uint32(os.Getgid())}, nil
@@ -157,7 +158,7 @@ func serverUser(dir string) (*user, error) {
 	}
 	found, err := osuser.Lookup("postgres")
 	if err != nil {
-		return &user{true, nobody, nobody}, nil
+		return &user{true, noUser, noUser}, nil
 	}
 	uid, err := strconv.ParseUint(found.Uid, 10, 32)
 	if err != nil {
@@ -168,4 +169,82 @@ func serverUser(dir string) (*user, error) {
 		return nil, err
 	}
 	return &user{true, uint32(uid), uint32(gid)}, nil
+}
+
+// waysOut is what a person may do when there is no PostgreSQL on the machine.
+const waysOut = `there is no PostgreSQL on this machine. Three ways out:
+  Debian, Ubuntu:  apt-get install -y postgresql
+  macOS:           brew install postgresql@17
+  anywhere:        DATABASE_URL=postgres://… usher serve   (version 15 or newer)`
+
+// findBinaries returns the folder with initdb and postgres: the one that a data directory was made with, or the newest.
+func findBinaries(dataDir string) (string, error) {
+	want := ""
+	if version, err := os.ReadFile(filepath.Join(dataDir, "PG_VERSION")); err == nil {
+		want = strings.TrimSpace(string(version))
+	}
+	var folders []string
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin",
+		"/Applications/Postgres.app/Contents/Versions/*/bin",
+	} {
+		found, _ := filepath.Glob(pattern) // the patterns are well formed
+		folders = append(folders, found...)
+	}
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil { // initdb stands beside the program, not beside a link to it
+			path = real
+		}
+		folders = append(folders, filepath.Dir(path))
+	}
+	best, newest := "", 14
+	for _, folder := range folders {
+		version, err := majorVersion(folder)
+		if err != nil || version <= newest || want != "" && strconv.Itoa(version) != want {
+			continue
+		}
+		best, newest = folder, version
+	}
+	if best != "" {
+		return best, nil
+	}
+	if want != "" {
+		return "", fmt.Errorf("the data in %s was made by PostgreSQL %s, which is not on this machine: install that version, or start with another folder (USHER_DATA)", dataDir, want)
+	}
+	return "", fmt.Errorf("%s", waysOut)
+}
+
+// majorVersion asks the server program in a folder for its version.
+func majorVersion(folder string) (int, error) {
+	if _, err := os.Stat(filepath.Join(folder, "initdb")); err != nil {
+		return 0, err // a client only
+	}
+	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output()
+	if err != nil {
+		return 0, err
+	}
+	words := strings.Fields(string(out)) // postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
+	if len(words) < 3 {
+		return 0, fmt.Errorf("unexpected version %q", out)
+	}
+	major, _, _ := strings.Cut(words[2], ".")
+	return strconv.Atoi(major)
+}
+
+// Program finds a program of PostgreSQL, such as pg_dump: that of a private server's version, or the newest there is, which
+// talks to all older servers.
+func Program(name string, p *Server) (string, error) {
+	folder := ""
+	if p != nil {
+		folder = p.dir
+	}
+	binaries, err := findBinaries(folder)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(binaries, name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s does not come with this PostgreSQL: %w", name, err)
+	}
+	return path, nil
 }

@@ -57,7 +57,7 @@ func TestFolder_OfAnotherUserIsRefused(t *testing.T) {
 	if err := os.Symlink("/etc", dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := who.makeFolder(dir); err == nil || !strings.Contains(err.Error(), "belongs to somebody else") {
+	if err := who.makeFolder(dir); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("a link to /etc: %v", err)
 	}
 	mine := place(t, "mine")
@@ -65,7 +65,7 @@ func TestFolder_OfAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger := &user{uid: who.uid + 4711, gid: who.gid}
-	if err := stranger.makeFolder(mine); err == nil || !strings.Contains(err.Error(), "belongs to somebody else") {
+	if err := stranger.makeFolder(mine); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("a folder of another user: %v", err)
 	}
 }

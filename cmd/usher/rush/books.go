@@ -25,7 +25,7 @@ type books struct {
 	taken   []taken
 	lies    []string // what went wrong, in words
 	untrue  int
-	ghosts  []ghost // claims whose answer got lost
+	ghosts  []ghost // claims with a lost answer
 	longest int64   // how long a hold lasts, as far as it was said
 }
 
@@ -47,13 +47,13 @@ type soldOut struct {
 	wanted         int16
 }
 
-// taken is a person told that somebody else has a seat.
+// taken is the answer that another person has a seat.
 type taken struct {
 	sent, received int64
 	seat, who      int32
 }
 
-// ghost is a claim that perhaps won, and nobody knows: from the first moment at which it may have been decided until the last
+// ghost is a claim with an unknown result: from the first moment at which it may have been decided until the last
 // at which its hold may last.
 type ghost struct {
 	from, until int64
@@ -160,7 +160,7 @@ func (b *books) refusedSeats(h *house, who int32, labels []string, sent, receive
 	}
 }
 
-// lost books a claim whose answer never came: seats may be held by nobody who knows it, from when it was sent until a hold
+// lost books a claim without an answer: it may hold seats from when it was sent until a hold
 // that began when it was given up is over. The latter is known at the end.
 func (b *books) lost(h *house, w *wish, sent, received int64) {
 	g := ghost{from: sent, until: received, scope: w.scope, size: w.size()}
@@ -172,14 +172,14 @@ func (b *books) lost(h *house, w *wish, sent, received int64) {
 	b.ghosts = append(b.ghosts, g)
 }
 
-// sold books an order whose answer never came: its seats may be sold.
+// sold books an order without an answer: its seats may be sold.
 func (b *books) sold(g *grant) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ghosts = append(b.ghosts, ghost{from: g.from, until: forever, seats: g.seats, size: len(g.seats)})
 }
 
-// mayHave tells whether a claim nobody knows of may have a seat at some moment from one time to another, by the clock of the
+// mayHave reports whether a claim with an unknown result may have a seat at some moment from one time to another, by the clock of the
 // box office.
 func (b *books) mayHave(h *house, seat int32, from, to int64) bool {
 	return slices.ContainsFunc(b.ghosts, func(g ghost) bool {
@@ -276,7 +276,7 @@ func (b *books) bySeat(seats int) [][]*grant {
 	return all
 }
 
-// judgeSeat counts grants of a seat that somebody else still had.
+// judgeSeat counts grants of a seat that another person still held.
 func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
 	for i, g := range grants {
 		for _, before := range grants[:i] {
@@ -291,8 +291,8 @@ func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
 	return oversold
 }
 
-// judgeTaken looks for people who were told that a free seat is somebody else's. On an event with strangers a seat may be that
-// of somebody the books do not know; where an answer was lost, for a while, one that was asked for.
+// judgeTaken looks for free seats that were called taken. On an event with strangers a seat may belong to a person outside of
+// the books; after a lost answer, for a while, to the claim of that answer.
 func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
 	if h.strangers > 0 {
 		return
@@ -319,7 +319,7 @@ func (b *books) judgeSoldOut(h *house) {
 		}
 		most := c.most(s.sent+b.clock.least, s.received+b.clock.most)
 		if left := c.capacity - most; left >= int(s.wanted) {
-			b.lie("somebody asked for %d at %s and was told it is sold out, and at least %d were free", s.wanted, clockTime(s.received+b.clock.most), left)
+			b.lie("a person asked for %d at %s and was told it is sold out, and at least %d were free", s.wanted, clockTime(s.received+b.clock.most), left)
 		}
 	}
 }
@@ -472,9 +472,9 @@ func (r *run) differences(m moment) (wrong []string) {
 		name := r.house.seats[idx].label
 		switch {
 		case surely[idx] && m.view.isFree(idx):
-			wrong = append(wrong, name+" is somebody's by the books, and the map shows it free")
+			wrong = append(wrong, name+" is held by the books, and the map shows it free")
 		case !perhaps[idx] && !m.view.isFree(idx) && r.house.seats[idx].free && r.crowd.Own && !b.mayHave(r.house, int32(idx), m.from-int64(announced), m.to):
-			wrong = append(wrong, name+" is nobody's by the books, and the map does not show it free")
+			wrong = append(wrong, name+" is free by the books, and the map does not show it free")
 		}
 		if surely[idx] {
 			least++

@@ -1,11 +1,11 @@
 // Package rush is a crowd that comes to buy, over real HTTP and WebSockets, and a judge of what it was told.
 //
 // People arrive when they arrive, whether or not the box office keeps up, so that waiting for a connection counts as
-// waiting. Each is an attendee of their own: they look at the map, claim, repeat a claim whose answer they did not wait
-// for, give seats back, or let their time run out.
+// waiting. Each is an attendee of their own: they look at the map, claim, repeat a claim before its
+// answer came, give seats back, or let their hold expire.
 //
-// The judge reads nothing but answers. Every granted claim goes into the books: which seats, whose, from when until
-// when, by the clock of the box office. When the crowd is gone, the books tell whether a seat had two holders at once,
+// The judge reads nothing but answers. Every granted claim goes into the books: its seats, its person, its start and end,
+// by the clock of the box office. When the crowd is gone, the books tell whether a seat had two holders at once,
 // whether anybody was refused what was free, and whether the box office still shows what it promised.
 package rush
 
@@ -61,7 +61,7 @@ type Crowd struct {
 	Looks  int                         // most looks at the line per second; others are answered on the way
 	Open   func(context.Context) error // closes the lobby once most are in it; nil: it closes by itself
 
-	Again       time.Duration // for how long somebody who gets no answer, or "unavailable", asks again, with the same key
+	Again       time.Duration // how long a person without an answer, or with "unavailable", asks again, with the same key
 	OneAddress  bool          // everybody comes from one address; else, at a box office of their own, from many networks
 	Connections int           // shared by all people
 	Watchers    int           // sockets that only watch
@@ -69,7 +69,7 @@ type Crowd struct {
 	Desks       int           // live desks that organizers have open
 	Setup       string        // where the first organizer signs up, who has them open
 	Seed        uint64        // two crowds with the same seed are alike
-	Own         bool          // the box office is the crowd's own: nobody else comes, and it goes by the same clock
+	Own         bool          // the box office is the crowd's own: it has no other visitors and the same clock
 
 	Progress io.Writer // where to show how far it is; nil for nowhere
 }
@@ -153,7 +153,7 @@ func ReadArrivals(text string) (counts []int, err error) {
 		}
 	}
 	if sum(counts) == 0 {
-		return nil, fmt.Errorf("nobody comes: there is no number of people in it")
+		return nil, fmt.Errorf("there is no number of people in it")
 	}
 	return counts, lines.Err()
 }

@@ -48,7 +48,7 @@ func TestARealSaleIsTheOneThatWasSeen(t *testing.T) {
 
 func TestACourseThatCannotBeReadSaysWhere(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"1 2\n3 x": `line 2: "x"`, "-1": "line 1", "": "nobody", "# 5\n0": "nobody"} {
+	for text, want := range map[string]string{"1 2\n3 x": `line 2: "x"`, "-1": "line 1", "": "no number of people", "# 5\n0": "no number of people"} {
 		if _, err := ReadArrivals(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}

@@ -22,7 +22,7 @@ const (
 	tellEvery  = time.Minute
 )
 
-// quiet is a crowd for a house in which somebody wants to see something happen. It judges nothing.
+// quiet is a crowd that makes a demo lively. It judges nothing.
 type quiet struct {
 	url    *url.URL
 	random *rand.Rand // of the one loop that decides
@@ -137,7 +137,7 @@ func (q *quiet) report(ctx context.Context, d deed) {
 	}
 }
 
-// anything is what somebody may want here: places in an area, seats on the map, or the best of a category.
+// anything is a random request: places in an area, seats on the map, or the best of a category.
 func (h *house) anything(v view, party int, random *rand.Rand) wish {
 	rows := slices.ContainsFunc(h.seats, func(p place) bool { return p.area < 0 })
 	if len(h.areas) > 0 && (!rows || random.IntN(3) == 0) {

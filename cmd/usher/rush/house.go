@@ -253,7 +253,7 @@ func (v view) first(skip int) int32 {
 	return found
 }
 
-// pick finds n free seats as somebody who points at the map does: side by side near where they look, else the next free
+// pick finds n free seats as a person pointing at the map does: side by side near where they look, else the next free
 // ones from there. nil if there are fewer.
 func (v view) pick(h *house, n int, random *rand.Rand) []int32 {
 	start := random.IntN(v.n)
@@ -303,13 +303,13 @@ func (w *wish) json() []byte {
 	return body
 }
 
-// mostTries is how often a person asks for seats that turn out to be somebody else's.
+// mostTries is how often a person asks again after losing seats to another one.
 const mostTries = 1000
 
 // size is how many seats the wish is for.
 func (w *wish) size() int { return len(w.Seats) + w.Quantity + w.Best }
 
-// blind is the wish of somebody who did not look at the map: places in an area, or the best of a category.
+// blind is a wish without a look at the map: places in an area, or the best of a category.
 func (h *house) blind(party int, random *rand.Rand) wish {
 	if len(h.areas) > 0 {
 		a := random.IntN(len(h.areas))
@@ -330,7 +330,7 @@ func (h *house) these(seats []int32) wish {
 	return w
 }
 
-// first is the wish of somebody who takes the first free seat. Who was too late before goes a little further: one of
+// first is a wish for the first free seat. A person who was too late before goes a little further: one of
 // the first 2, 4, 8 and so on. Who sees none asks once more, to be told by the box office and not by a picture.
 func (h *house) first(v view, tries int, random *rand.Rand) wish {
 	if idx := v.first(random.IntN(1 << min(tries, 6))); idx >= 0 {

@@ -35,9 +35,9 @@ func TestTheJudgeFindsEveryPlantedLie(t *testing.T) {
 		"refuses though it is free":        func(r *Report) int { return r.Untrue },
 		"says that a free seat is taken":   func(r *Report) int { return r.Untrue },
 		"forgets keys":                     func(r *Report) int { return r.Untrue },
-		"loses a granted seat":             func(r *Report) int { return r.Untrue + r.Oversold }, // somebody may get it
+		"loses a granted seat":             func(r *Report) int { return r.Untrue + r.Oversold }, // another person may get it
 		"shows a held seat as free":        func(r *Report) int { return r.Untrue },
-		"grants what nobody asked for":     func(r *Report) int { return r.Untrue },
+		"grants what was not requested":    func(r *Report) int { return r.Untrue },
 		"counts one too few":               func(r *Report) int { return r.Untrue },
 		"forgets who came":                 func(r *Report) int { return r.Untrue },
 		"gives less than it was asked for": func(r *Report) int { return r.Untrue },

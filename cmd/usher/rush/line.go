@@ -78,7 +78,7 @@ func (l *line) ask(ctx context.Context, r request) (status int, cookie string, e
 	}
 }
 
-// againPause is between two tries of somebody who gets no answer.
+// againPause is the time between two tries without an answer.
 const againPause = 50 * time.Millisecond
 
 func (l *line) once(ctx context.Context, r request) (status int, cookie string, err error) {
@@ -212,8 +212,7 @@ const (
 // askAgain is a frame that asks for the whole map: RESYNC of docs/wire-format.md.
 var askAgain = []byte{0x82, 0x80 | 11, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}
 
-// ended tells whether the box office gave a socket up whose owner reads nothing: it takes no more words, and says so when it
-// has got some.
+// ended reports whether the box office closed a socket that reads nothing: its kernel refuses the second of two writes.
 func (s *socket) ended() bool {
 	_, _ = s.conn.Write(askAgain)
 	_ = seats.Sleep(context.Background(), lastWords) // the background does not end
@@ -225,7 +224,7 @@ const lastWords = 300 * time.Millisecond // for an answer of the other kernel
 
 var errFull = errors.New("rush: the box office lets no more watchers in; it is told how many of one address with --sockets-per-address")
 
-// listen opens a socket. The key is anything: nobody between us and the box office is to be told from a cache. A dead one
+// listen opens a socket. Any key will do: there is no cache between us and the box office. A dead one
 // has little room in its kernel, asks for the map until that is full, and reads nothing of it.
 func listen(ctx context.Context, u *url.URL, path string, dead bool) (*socket, error) {
 	l := newLine(u)

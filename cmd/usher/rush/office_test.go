@@ -184,8 +184,8 @@ func (o *office) grant(w http.ResponseWriter, who, key string, idx []int32) {
 		o.holder[idx[0]] = ""
 		o.lie = ""
 	}
-	if o.lie == "grants what nobody asked for" {
-		o.holder[slices.Index(o.holder, "")] = "somebody"
+	if o.lie == "grants what was not requested" {
+		o.holder[slices.Index(o.holder, "")] = "a stranger"
 		o.lie = ""
 	}
 }

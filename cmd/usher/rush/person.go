@@ -200,7 +200,7 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 		}
 	}
 	received = wall()
-	if p.cookie == "" { // nobody knows yet that it was the same person who asked before: what they got then is lost
+	if p.cookie == "" { // without a cookie the box office cannot know the person again: the first grant is lost
 		for range l.doubts {
 			r.books.lost(r.house, &p.claim.wish, sent, received)
 		}
@@ -321,14 +321,14 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	return nil
 }
 
-// The time it takes somebody to see that a seat is gone and to look for another. Without it everybody would ask for the
+// The time a person needs to see that a seat is taken and to look for another. Without it all of them would ask for the
 // same seat at the same moment, again and again, which only programs do.
 const (
 	quickest = 100 * time.Millisecond
 	slowest  = 500 * time.Millisecond
 )
 
-// repeat sends a granted claim again, as somebody does who did not wait for the answer: it must be the same.
+// repeat sends a granted claim again, as after an impatient reload: the answer must be the same.
 func (r *run) repeat(ctx context.Context, l *line, who int32) error {
 	defer r.hold(-1)
 	p := &r.people[who]
@@ -387,7 +387,7 @@ func (r *run) extend(ctx context.Context, l *line, who int32) error {
 	return nil
 }
 
-// details are what somebody fills in at the checkout.
+// details are the fields of the checkout.
 type details struct {
 	Hold   string   `json:"hold"`
 	Seats  []string `json:"seats"`
@@ -408,7 +408,7 @@ type orderAnswer struct {
 	} `json:"order"`
 }
 
-// details opens the page of the checkout, as somebody does who wants the seats.
+// details opens the page of the checkout.
 func (r *run) details(ctx context.Context, l *line, who int32) error {
 	defer r.hold(-1)
 	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/checkout", cookie: r.people[who].cookie, page: true})
@@ -485,7 +485,7 @@ func (a orderAnswer) sells(seats []int32) bool {
 	return a.Order.State == "confirmed" && slices.Equal(idx, want)
 }
 
-// bought books seats that are sold: nobody else may get them any more.
+// bought books seats that are sold: no other person may get them.
 func (b *books) bought(g *grant, order string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,19 +21,19 @@ type Report struct {
 	Got      int `json:"got"`      // people who were granted seats
 	SoldOut  int `json:"sold_out"` // people who were told there are none left
 	Refused  int `json:"refused"`  // people who were refused for another reason
-	Lapsed   int `json:"lapsed"`   // people whose time ran out
+	Lapsed   int `json:"lapsed"`   // people with an expired hold
 	Errors   int `json:"errors"`   // requests without a proper answer
 	Untrue   int `json:"untrue"`   // answers that were not true
-	Oversold int `json:"oversold"` // grants of a seat that somebody else still had
+	Oversold int `json:"oversold"` // grants of a seat that another person still held
 
 	Seconds    float64 `json:"seconds"`                // from the first person to the last answer
 	ClaimsPerS float64 `json:"claims_per_s"`           // claims that were answered
-	Worked     int     `json:"worked,omitempty"`       // people whose browser was checked
+	Worked     int     `json:"worked,omitempty"`       // people with a checked browser
 	Orders     int     `json:"orders"`                 // that were confirmed
 	OrdersPerS float64 `json:"orders_per_s"`           // from the first person to the last confirmation, which is
 	OrdersIn   float64 `json:"orders_seconds"`         // so many seconds; 0 without orders
 	Published  float64 `json:"published_orders_per_s"` // the limit the best-known open system publishes for one event; 0 without orders
-	P50        float64 `json:"p50_ms"`                 // of all requests, from when somebody wanted to send it to the answer
+	P50        float64 `json:"p50_ms"`                 // of all requests, from the moment a person is ready to send it to the answer
 	P95        float64 `json:"p95_ms"`                 //
 	P99        float64 `json:"p99_ms"`                 //
 	Max        float64 `json:"max_ms"`                 //
@@ -130,7 +130,7 @@ func (p *Report) Text(w io.Writer) error {
 		t.line("%10s counted from the first person to the last confirmation, over HTTP, durably, mail queued with each; here are %d processors", "", runtime.NumCPU())
 		t.line("%10s orders a second are the published limit of the best-known open system for one event (pretix: %d a minute)", fmt.Sprintf("%.1f", p.Published), publishedPerMinute)
 	}
-	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from when somebody wanted to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
+	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from the moment a person was ready to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
 	if p.Frames > 0 {
 		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
 	}

@@ -25,24 +25,24 @@ type room struct {
 	opening sync.Once
 
 	mu       sync.Mutex
-	names    [2]string           // of the cookies with who somebody is, and with their place
+	names    [2]string           // of the cookies for the visitor and for the place
 	read     map[string]struct{} // tags of statuses that were read
 	first    roomStatus          // the first status, from before anybody joined
 	shown    roomStatus          // the newest
 	served   []serving           // of every status
 	frozen   int64               // when the lobby was first seen closed, by our clock; 0: it was not
-	lobby    []int32             // who has a place of the lobby, by index-1; -1 nobody we know
+	lobby    []int32             // the person at each place of the lobby, by index-1; -1: unknown
 	line     []int32             // the same of the line
 	numbers  []uint32            // of the lobby, by index-1, as we draw them; nil before
 	byNumber []int32             // who has a number of the lobby, by number-1
 	drawn    bool
-	over     bool            // nobody is answered any more
+	over     bool            // the wait is over for all
 	told     bool            // everybody, that it is sold out
-	called   int64           // numbers whose people were told
+	called   int64           // numbers that the crowd was told
 	stays    map[int32]*stay // the last of each
 	past     []stay          // those before
 	figures  RoomReport
-	lost     int // joins whose answer never came
+	lost     int // joins without an answer
 }
 
 // roomStatus is what everybody is told, as far as a crowd wants to know.
@@ -70,7 +70,7 @@ func (s *roomStatus) soldOut() bool {
 	return s.Phase == "ended" || s.Phase == "open" && s.Free == 0 && s.Held == 0 && s.Sold > 0
 }
 
-// standing is where somebody stands, as the box office says it.
+// standing is the position of a person, as the box office says it.
 type standing struct {
 	State  string    `json:"state"`
 	Kind   string    `json:"kind"`
@@ -132,7 +132,7 @@ func (r *run) join(ctx context.Context, l *line, who int32) error {
 // lobbyShare is the part of the crowd that comes before the lobby closes.
 const lobbyShare = 0.9
 
-// keep puts what a browser keeps into somebody's ticket.
+// keep puts the cookies of a browser into its ticket.
 func (rm *room) keep(who int32, word, place string) error {
 	t := &rm.tickets[who]
 	for i, cookie := range []string{word, place} {
@@ -153,13 +153,13 @@ func (rm *room) keep(who int32, word, place string) error {
 	return nil
 }
 
-// cookies are what somebody's browser sends.
+// cookies are those that a browser sends.
 func (rm *room) cookies(who int32) string {
 	t := &rm.tickets[who]
 	return rm.names[0] + "=" + t.word.String() + "; " + rm.names[1] + "=" + t.place.String()
 }
 
-// placed books somebody's place. Who was called already, in the moment between, is told.
+// placed books the place of a person. A person who was called meanwhile is told.
 func (r *run) placed(who int32, a *standing, sent int64) {
 	rm := r.room
 	rm.mu.Lock()
@@ -190,7 +190,7 @@ func (r *run) placed(who int32, a *standing, sent int64) {
 	}
 }
 
-// number is somebody's number by our own draw; 0 before it. It needs rm.mu.
+// number is the number of a person by our own draw; 0 before it. It needs rm.mu.
 func (rm *room) number(t *ticket) int64 {
 	switch {
 	case !rm.drawn:
@@ -203,8 +203,8 @@ func (rm *room) number(t *ticket) int64 {
 	return 0
 }
 
-// whose is who has a number; -1 for nobody we know. It needs rm.mu.
-func (rm *room) whose(number int64) int32 {
+// holderOf returns the person with a number; -1 if unknown. It needs rm.mu.
+func (rm *room) holderOf(number int64) int32 {
 	at, of := number-1, rm.byNumber
 	if number > int64(len(rm.numbers)) {
 		at, of = number-int64(len(rm.numbers))-1, rm.line
@@ -215,7 +215,7 @@ func (rm *room) whose(number int64) int32 {
 	return -1
 }
 
-// call tells somebody that it is their turn: they see it when they look next. It needs rm.mu.
+// call tells a person that it is their turn: they see it at their next look. It needs rm.mu.
 func (r *run) call(who int32) {
 	t := &r.room.tickets[who]
 	switch {
@@ -236,7 +236,7 @@ func (r *run) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / r.crowd.Faster)
 }
 
-// ticket is all that somebody who waits has: what their browser keeps, and which place it is. It holds no pointer, so
+// ticket is the state of a waiting person: the cookies of the browser and the place. It holds no pointer, so
 // that two million are one piece of memory of 112 bytes each.
 type ticket struct {
 	word, place    cookieValue // who they are, and their place
@@ -253,7 +253,7 @@ const (
 	placeLine  = 2
 )
 
-// What somebody with a ticket is doing.
+// What a person with a ticket is doing.
 const (
 	waits  = iota // and asks now and then
 	busy          // gives their place up, or tries to come in too early
@@ -269,7 +269,7 @@ type cookieValue struct {
 
 func (v *cookieValue) set(text string) error {
 	if len(text) > len(v.text) {
-		return fmt.Errorf("rush: a cookie of %d letters; a place of somebody who waits has %d at most here", len(text), len(v.text))
+		return fmt.Errorf("rush: a cookie of %d letters; a place cookie has %d at most here", len(text), len(v.text))
 	}
 	v.length = uint8(copy(v.text[:], text))
 	return nil

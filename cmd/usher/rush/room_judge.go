@@ -40,7 +40,7 @@ func (r *run) judgeRoom(ctx context.Context) error {
 	return nil
 }
 
-// judgeGaps counts places that nobody got. Answers that were lost may have had one.
+// judgeGaps counts places without a person. A lost answer may have had one.
 func (r *run) judgeGaps(kind string, who []int32, shown int64) {
 	rm := r.room
 	gaps := max(0, int(shown)-len(who))
@@ -50,11 +50,11 @@ func (r *run) judgeGaps(kind string, who []int32, shown int64) {
 		}
 	}
 	if int64(len(who)) > shown {
-		r.books.lie("somebody has place %d of the %s, and it has %d", len(who), kind, shown)
+		r.books.lie("a person has place %d of the %s, and it has %d", len(who), kind, shown)
 	}
 	rm.figures.Gaps += gaps
 	if gaps > rm.lost && r.crowd.Own {
-		r.books.lie("nobody got %d of the %d places of the %s, and only %d answers were lost", gaps, shown, kind, rm.lost)
+		r.books.lie("no person got %d of the %d places of the %s, and only %d answers were lost", gaps, shown, kind, rm.lost)
 	}
 }
 
@@ -143,12 +143,12 @@ type RoomReport struct {
 	Away         int     `json:"away"`          // people who were called and did not come, or gave their place up
 	LeftLine     int     `json:"left_line"`     // those of them who gave it up
 	TriedEarly   int     `json:"tried_early"`   // people who tried to come in, and to claim, before their turn
-	Late         int     `json:"late"`          // people whose number was called too long ago when they came
-	Slow         int     `json:"slow"`          // times somebody inside claimed when their time there was over
+	Late         int     `json:"late"`          // people who came too long after their call
+	Slow         int     `json:"slow"`          // claims of people inside after their time was over
 	Slots        int     `json:"slots"`         //
 	Inside       int     `json:"inside"`        // people who were surely inside at once, at most
 	Doubles      int     `json:"doubles"`       // places that two people got
-	Gaps         int     `json:"gaps"`          // places that nobody got
+	Gaps         int     `json:"gaps"`          // places without a person
 	WrongNumbers int     `json:"wrong_numbers"` // people who were told a number that does not follow from the draw
 	Early        int     `json:"early"`         // people who were inside before their number was called
 	JoinsPerS    float64 `json:"joins_per_s"`   // from the first arrival to the last place
@@ -178,13 +178,13 @@ func (r *run) roomReport(seconds float64) *RoomReport {
 
 func (f *RoomReport) text(t *textWriter) {
 	t.line("")
-	t.line("%10s places in the lobby and %s in line; %s places given twice, %s to nobody", Thousands(int(f.Lobby)), Thousands(int(f.Line)), Thousands(f.Doubles), Thousands(f.Gaps))
+	t.line("%10s places in the lobby and %s in line; %s places given twice, %s to no person", Thousands(int(f.Lobby)), Thousands(int(f.Line)), Thousands(f.Doubles), Thousands(f.Gaps))
 	t.line("%10s joins a second, half within %s, 99 %% within %s, from the arrival to the place", Thousands(int(f.JoinsPerS)), ms(f.JoinP50), ms(f.JoinP99))
 	t.line("%10s looks at the line, %s a second, half within %s, 99 %% within %s", Thousands(int(f.Looks)), Thousands(int(f.LooksPerS)), ms(f.LookP50), ms(f.LookP99))
 	t.line("%10s numbers called, %s people let in, half within %s, 99 %% within %s", Thousands(int(f.Called)), Thousands(f.Admitted), ms(f.EnterP50), ms(f.EnterP99))
 	t.line("%10s did not come when called, or gave their place up (%s)", Thousands(f.Away), Thousands(f.LeftLine))
 	t.some(f.Late, "came too late after they were called")
-	t.some(f.Slow, "times somebody inside claimed when their time there was over")
+	t.some(f.Slow, "claims of people inside after their time was over")
 	t.line("%10s tried to come in before their turn; %s were let in before their number was called", Thousands(f.TriedEarly), Thousands(f.Early))
 	t.line("%10s numbers that do not follow from the draw", Thousands(f.WrongNumbers))
 	t.line("%10s people inside at once at most, of %s slots", Thousands(f.Inside), Thousands(f.Slots))

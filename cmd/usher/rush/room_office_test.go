@@ -15,7 +15,7 @@ import (
 // roomLies are promises that a waiting room of the tests breaks, and words of which the judge says one then.
 var roomLies = map[string]string{
 	"gives a place twice":                  "has it",
-	"skips places":                         "nobody got",
+	"skips places":                         "no person got",
 	"lets people into a closed lobby":      "it was closed at|the draw was of",
 	"changes how many were in the lobby":   "the lobby was closed with",
 	"draws with another secret":            "committed to",

@@ -23,7 +23,7 @@ func TestRoom_3000VisitorsGetTrueAnswers(t *testing.T) {
 	})
 	room := report.Room
 	if int(room.Lobby+room.Line) != 3000 || room.Doubles+room.Gaps+room.WrongNumbers+room.Early > 0 {
-		t.Errorf("3000 people have %d + %d places, %d twice and %d nobody's; %d numbers are not those of the draw, %d came in early",
+		t.Errorf("3000 people have %d + %d places, %d twice and %d without a person; %d numbers are not those of the draw, %d came in early",
 			room.Lobby, room.Line, room.Doubles, room.Gaps, room.WrongNumbers, room.Early)
 	}
 	if report.taken != 200 || room.Admitted == 0 || room.Away == 0 || room.TriedEarly == 0 || report.SoldOut == 0 {

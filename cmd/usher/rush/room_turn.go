@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	nextLook  = 5 * time.Second  // how often the page of somebody asks who is about to be called, at most
-	lobbyLook = 30 * time.Second // of somebody in the lobby
-	rarely    = 60 * time.Second // of somebody far back
+	nextLook  = 5 * time.Second  // the shortest time between two looks of a person who is next
+	lobbyLook = 30 * time.Second // of a person in the lobby
+	rarely    = 60 * time.Second // of a person far back
 	stuck     = 2 * time.Minute  // without anything happening: they are not answered
 )
 
-// onlooker is whoever of those who wait looks next.
+// onlooker stands for the waiting person who looks next.
 const onlooker = -1
 
 // startLooking has those who wait look for as long as the crowd is there.
 func (r *run) startLooking() { r.schedule.add(turn{0, onlooker}) }
 
-// lookOn is one look of somebody who waits, whoever it is: all are told the same. The next one looks after the pace of now,
+// lookOn is one look of a waiting person: all get the same answer. The next one looks after the pace of now,
 // whether this one was answered or not.
 func (r *run) lookOn(ctx context.Context, l *line, t turn) error {
 	r.schedule.add(turn{max(t.at, r.now()-int64(time.Second)) + int64(r.lookEach()), onlooker})
@@ -49,7 +49,7 @@ func (r *run) lookEach() time.Duration {
 	return time.Duration(float64(time.Second) / rate)
 }
 
-// glance asks how the room stands. Somebody wanted to know since from.
+// glance asks for the state of the room, on behalf of a person who is ready to ask since from.
 func (r *run) glance(ctx context.Context, l *line, from int64) error {
 	rm := r.room
 	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: rm.path + "/status"})
@@ -74,7 +74,7 @@ func (r *run) glance(ctx context.Context, l *line, from int64) error {
 	return nil
 }
 
-// learn takes a status on that nobody had read yet. It needs rm.mu.
+// learn takes in a new status. It needs rm.mu.
 func (r *run) learn(s *roomStatus) {
 	rm := r.room
 	rm.served = append(rm.served, serving{s.At.UnixNano(), s.Serving})
@@ -104,7 +104,7 @@ func (r *run) learn(s *roomStatus) {
 	}
 	if rm.drawn {
 		for ; rm.called < s.Serving; rm.called++ {
-			if who := rm.whose(rm.called + 1); who >= 0 {
+			if who := rm.holderOf(rm.called + 1); who >= 0 {
 				r.call(who)
 			}
 		}
@@ -154,7 +154,7 @@ func (r *run) tellAll(how end) {
 	}
 }
 
-// answerAll ends the wait once everybody came and is told that it is sold out, and that of a crowd that nobody answers
+// answerAll ends the wait once all people came and are told that it is sold out, and that of a crowd without answers
 // any more: then it is untrue that they wait for something.
 func (r *run) answerAll() {
 	rm := r.room
@@ -167,19 +167,19 @@ func (r *run) answerAll() {
 	if time.Duration(r.now()-rm.moved.Load()) < stuck {
 		return
 	}
-	r.books.lie("people wait, and nobody was called or let in for %s: %d are called of %d, %d seats are free", stuck, rm.shown.Serving, rm.shown.Lobby+rm.shown.Line, rm.shown.Free)
+	r.books.lie("people wait, and no number was called and no person let in for %s: %d are called of %d, %d seats are free", stuck, rm.shown.Serving, rm.shown.Lobby+rm.shown.Line, rm.shown.Free)
 	rm.over = true
 	r.tellAll(failed)
 	rm.moved.Store(r.now())
 }
 
-// stay is somebody inside: surely from one moment to another, by the box office's clock.
+// stay is the time that a person surely spent inside, by the box office's clock.
 type stay struct {
 	number      int64
 	from, until int64
 }
 
-// turn is what somebody does who was called: look, as the page does, and come in.
+// turn is the turn of a called person: look, as the page does, and come in.
 func (r *run) turn(ctx context.Context, l *line, who int32) error {
 	rm := r.room
 	if err := r.glance(ctx, l, r.now()); err != nil {
@@ -225,7 +225,7 @@ func (r *run) turn(ctx context.Context, l *line, who int32) error {
 	return nil
 }
 
-// looksFor is how long somebody who was let in looks around, at least.
+// looksFor is how long a person inside looks around, at least.
 const looksFor = 20 * time.Second
 
 // enter asks to be let in, and books it.
@@ -254,7 +254,7 @@ func (r *run) enter(ctx context.Context, l *line, who int32) (a standing, err er
 	return a, nil
 }
 
-// stay books that somebody is inside from one moment to another. Who was not surely inside until then came in again. It
+// stay books that a person is inside from one moment to another. A person who was not surely inside before came in again. It
 // needs rm.mu.
 func (rm *room) stay(who int32, from, until int64) {
 	s := rm.stays[who]
@@ -268,7 +268,7 @@ func (rm *room) stay(who int32, from, until int64) {
 	rm.stays[who] = &stay{number: rm.number(&rm.tickets[who]), from: from, until: until}
 }
 
-// outside books that somebody who was let in is told that they are not inside. If their time is over they ask to come in
+// outside books that a person who was let in is told to be outside. If their time is over they ask to come in
 // again, as their page does.
 func (r *run) outside(who int32, sent, received int64) {
 	rm := r.room
@@ -347,7 +347,7 @@ func (r *run) leaveLine(ctx context.Context, l *line, who int32) error {
 	return err
 }
 
-// leave goes out of the sale, so that somebody else may come in.
+// leave goes out of the sale, so that another person may come in.
 func (r *run) leave(ctx context.Context, l *line, who int32) error {
 	defer r.hold(-1)
 	r.leaves(who)
@@ -362,7 +362,7 @@ func (r *run) depart(ctx context.Context, l *line, cookie string) error {
 	return err
 }
 
-// leaves books that somebody asks for something now after which they may not be inside any more.
+// leaves books a request after which the person may be outside.
 func (r *run) leaves(who int32) {
 	if r.room == nil {
 		return
@@ -375,7 +375,7 @@ func (r *run) leaves(who int32) {
 	}
 }
 
-// holds books that somebody inside holds seats, and so stays until that ends.
+// holds books that a person inside holds seats and so stays until that ends.
 func (r *run) holds(who int32, h *holdAnswer) {
 	if r.room == nil {
 		return

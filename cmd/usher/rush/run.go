@@ -26,7 +26,7 @@ type run struct {
 	used     time.Duration // of the processors until then
 	done     context.CancelFunc
 
-	latencies *latencies // of every request, from the moment somebody wanted to send it
+	latencies *latencies // of every request, from the moment a person was ready to send it
 	requests  atomic.Int64
 	claims    atomic.Int64 // that were answered
 	worked    atomic.Int64 // browsers that were checked
@@ -116,7 +116,7 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	return r, nil
 }
 
-// rush lets everybody come and returns when nobody has anything to do any more.
+// rush lets all people come and returns when all of them are done.
 func (r *run) rush(ctx context.Context) {
 	ctx, r.done = context.WithCancel(ctx)
 	defer r.done()
@@ -211,14 +211,14 @@ type turn struct {
 	who int32
 }
 
-// schedule hands out turns in the order of their time, none before it. A turn that nobody could take at its time keeps
+// schedule hands out turns in the order of their time, none before it. A turn that no connection could take at its time keeps
 // it: being late is part of what an attendee sees.
 type schedule struct {
 	began    time.Time
 	arrivals []int64 // by person, ascending
 	ready    chan turn
 
-	urgent bool // whoever was called does not stand behind arrivals that are late
+	urgent bool // called people go before late arrivals
 
 	mu    sync.Mutex
 	come  int   // arrivals that were handed out

@@ -124,6 +124,6 @@ func TestBehindOneAddress_VisitorsGetSeatsWhileAvailable(t *testing.T) {
 		t.Errorf("%d of 36 places are taken; %d got one and %d were told that it is sold out, of 40", report.taken, report.Got, report.SoldOut)
 	}
 	if report.Worked == 0 || report.Worked > 10 {
-		t.Errorf("%d of 40 browsers were checked; 30 places need no check, and nobody is checked when it is sold out", report.Worked)
+		t.Errorf("%d of 40 browsers were checked; 30 places need no check, and no browser is checked when it is sold out", report.Worked)
 	}
 }

@@ -102,7 +102,7 @@ func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
 	return s.do(ctx, append([]string{"event", "create"}, flags...)...)
 }
 
-// CreateRoom gives an event there a waiting room whose lobby is open, with the flags of "usher room create".
+// CreateRoom gives an event there a waiting room with an open lobby, with the flags of "usher room create".
 func (s *Server) CreateRoom(ctx context.Context, flags ...string) error {
 	opens := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
 	return s.do(ctx, append([]string{"room", "create", "--opens", opens}, flags...)...)

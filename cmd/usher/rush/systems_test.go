@@ -24,7 +24,7 @@ func rushes(t *testing.T, flags ...string) (report Report) {
 	return report
 }
 
-// tellsEverybody fails if somebody of a crowd for so many seats got neither seats nor the word that there are none.
+// tellsEverybody fails if a person got neither seats nor the answer that there are none.
 func tellsEverybody(t *testing.T, r Report, people, seats int) {
 	t.Helper()
 	if r.People != people || r.Got != seats || r.SoldOut != people-seats || r.Untrue+r.Oversold+r.Errors > 0 {

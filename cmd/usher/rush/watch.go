@@ -84,7 +84,7 @@ func (w *watching) dial(ctx context.Context, next <-chan int) (failed error) {
 	return failed
 }
 
-// follow reads a socket, and opens it again when it ends, as a page does: as long as somebody of the crowd asks again.
+// follow reads a socket, and opens it again when it ends, as a page does: as long as people of the crowd ask again.
 func (w *watching) follow(ctx context.Context, i int) {
 	for {
 		w.read(w.sockets[i])
@@ -96,7 +96,7 @@ func (w *watching) follow(ctx context.Context, i int) {
 	}
 }
 
-// replace puts a socket in the place of one that ended. It tells whether there is one, and somebody still watches.
+// replace puts a socket in the place of one that ended. It reports whether there is one and the watch goes on.
 func (w *watching) replace(ctx context.Context, i int, next *socket, away time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

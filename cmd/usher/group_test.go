@@ -10,7 +10,7 @@ import (
 func TestPartsEndInReverse(t *testing.T) {
 	t.Parallel()
 	var ended []string
-	c := newCrew()
+	c := newGroup()
 	for _, name := range []string{"office", "hub", "http"} {
 		c.start(t.Context(), name, func(ctx context.Context) error {
 			<-ctx.Done()
@@ -29,7 +29,7 @@ func TestPartsEndInReverse(t *testing.T) {
 func TestAPartThatEndsByItselfEndsTheProgramAndIsNamed(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no listener")
-	c := newCrew()
+	c := newGroup()
 	c.start(t.Context(), "http", func(context.Context) error { return broken })
 	if err := c.wait(t.Context()); !errors.Is(err, broken) || err.Error() != "http ended by itself: no listener" {
 		t.Errorf("got %v", err)

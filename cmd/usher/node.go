@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/handlers"
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/orders/stripe"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/webhooks"
+)
+
+// node is the parts of this process. None of them runs yet.
+type node struct {
+	payments
+	db         *database
+	log        *slog.Logger
+	office     *seats.Office
+	sessions   *sessions.Sessions
+	bell       *realtime.Bell
+	hub        *realtime.Hub
+	feed       *realtime.Feed
+	rooms      *waitingroom.Gate
+	waits      *waitlist.List
+	organizers *organizers.Desk
+	sales      *sales.Sales
+	desks      *handlers.Desks
+	hooks      *webhooks.Hooks
+	limits     *limit.Events
+}
+
+// build makes each part of those that it needs.
+func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
+	n := &node{db: db, log: log, office: seats.NewOffice(db.pool, log), bell: realtime.NewBell(db.dsn, log), hub: realtime.NewHub()}
+	n.sessions = sessions.New(db.pool, n.office)
+	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.bell.Tell
+	n.feed = realtime.NewFeed(db.dsn, n.office, n.hub, log)
+	n.rooms = waitingroom.New(db.pool, db.dsn, log)
+	n.rooms.SealWith(db.box)
+	n.rooms.Looks = cfg.Looks
+	n.waits = waitlist.New(db.pool, n.office, log)
+	n.payments = openPayments(cfg, db, n.office, l, log)
+	n.organizers = organizers.New(db.pool, n.sold.WroteMail)
+	n.organizers.Log, n.organizers.Seal = log, db.box
+	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside, log)
+	n.hooks.SealWith(db.box)
+	n.limits = limit.NewEvents(db.pool, log)
+	n.sales = sales.New(db.pool, n.organizers)
+	n.desks = handlers.NewDesks(n.sales, n.office, n.rooms, log)
+	return n
+}
+
+// introduce has the parts tell each other what happens.
+func (n *node) introduce() {
+	n.office.Committed = n.bell.Ring
+	n.office.Changed = func(s *seats.Sale) {
+		n.hub.Changed(s)
+		n.desks.Changed(s)
+		n.waits.Changed(s)
+	}
+	n.rooms.Ended = n.office.Ended
+	n.rooms.Changed = func(r *waitingroom.Room) {
+		n.hub.RoomChanged(r.ID)
+		n.desks.RoomChanged(r)
+	}
+	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
+	n.sold.Happened = n.hooks.Wake
+	n.waits.Wrote = n.sold.WroteMail
+	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
+		return n.sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
+			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
+		})
+	}
+}
+
+// pages returns the handler of all requests. observe gets the time of each answer, and unready the reason for not being ready.
+func (n *node) pages(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
+	return handlers.New(handlers.Config{
+		Office: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
+		Desk: n.organizers, Sales: n.sales, Desks: n.desks, Hooks: n.hooks, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
+		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
+	})
+}
+
+// outbox writes and sends the mail that is due.
+func (n *node) outbox(cfg *Config, l net.Listener) *mail.Outbox {
+	letters := handlers.Letters{
+		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
+	}
+	return &mail.Outbox{DB: n.db.pool, Log: n.log, Wake: n.sold.MailWritten(), By: cfg.transport, Write: letters.Write}
+}
+
+// payments are the ways to pay that are set up.
+type payments struct {
+	sold    *orders.Orders
+	ledger  *credit.Ledger
+	card    *demo.Card
+	webhook handlers.Webhook // nil if Stripe is not set up
+}
+
+// openPayments sets up the ways to pay.
+func openPayments(cfg *Config, db *database, office *seats.Office, l net.Listener, log *slog.Logger) payments {
+	t := payments{sold: orders.New(db.pool), ledger: credit.New(db.pool)}
+	t.sold.SealWith(db.box)
+	t.sold.Open(office, address(cfg, l), log)
+	t.card = demo.New(db.pool, t.sold.Hear)
+	t.sold.Accept(orders.Demo, t.card)
+	t.sold.Accept(orders.Credit, credit.Payments{Ledger: t.ledger})
+	if cfg.StripeKey != "" {
+		account := stripe.New(cfg.StripeKey, cfg.StripeWebhook, cfg.StripeURL)
+		t.sold.Accept(orders.Card, account)
+		t.webhook = account.News
+	}
+	return t
+}
