@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-func TestTicketsArePrintedWhateverTheNameIsWrittenIn(t *testing.T) {
+func TestPaper_PrintsNamesOfEveryScript(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	for _, name := range []string{"Ann Ørsted", "李小龍 · 山田 太郎", "שלום עולם", "Þórdís 🎭", strings.Repeat("é", 200), "\u202eevil\u0301", "Ωραία Юлия ไทย हिन्दी 한국어"} {

@@ -119,7 +119,7 @@ func wantLookedAfter(t *testing.T, db *pgxpool.Pool) {
 	if text := scrape(m); strings.Contains(text, "usher_books_broken{") || !strings.Contains(text, `usher_books_looks_total{result="failed"} 1`) {
 		t.Errorf("after a look that failed the numbers are:\n%s", text)
 	}
-	if !strings.Contains(log.String(), "could not be looked at") {
+	if !strings.Contains(log.String(), "could not be checked") {
 		t.Errorf("after a look that failed the log says %s", log.String())
 	}
 }

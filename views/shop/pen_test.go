@@ -1,18 +1,30 @@
 package shop
 
 import (
-	"bytes"
 	"testing"
+
+	"codeberg.org/go-pdf/fpdf"
 )
 
-func TestEveryCharacterOfANameHasAShape(t *testing.T) {
+func TestPrintable_KeepsEuropeanNamesAndReplacesEmoji(t *testing.T) {
 	t.Parallel()
-	for _, r := range "李龍山郎ไहि한국" {
-		if b := bitmap(r); b == nil || bytes.Equal(b, missing) {
-			t.Errorf("%c has no shape", r)
+	for text, want := range map[string]string{"Ann Ørsted, Юлия": "Ann Ørsted, Юлия", "Þórdís 🎭": "Þórdís \ufffd"} {
+		if got := printable(text); got != want {
+			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if bitmap('Ø') != nil || bitmap('Ю') != nil || !bytes.Equal(bitmap('🎭'), missing) {
-		t.Error("the fonts have what they should not, or lack what they should have")
+}
+
+func TestPen_GivesEachCharacterAWidthWithinTheLine(t *testing.T) {
+	t.Parallel()
+	p := newPen(fpdf.New("P", "mm", "A4", ""))
+	p.doc.SetFontSize(10)
+	for _, r := range "aØЮΩשم李ไहि한\ufffd" {
+		if w := p.width(r); w < 0 || w > 5 {
+			t.Errorf("%c is %g mm wide", r, w)
+		}
+	}
+	if lines := p.lines([]rune("李小龍李小龍李小龍李小龍李小龍李小龍"), 20, 9); len(lines) < 2 {
+		t.Errorf("a long name without spaces is one line: %q", lines)
 	}
 }
