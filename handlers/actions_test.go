@@ -71,7 +71,7 @@ func TestBadActionsHaveTheirAnswersAndChangeNothing(t *testing.T) {
 		{"no key", "/cancellations", `{"tickets":["` + order.Tickets[0].ID + `"]}`, 422},
 		{"no ticket", "/cancellations", `{"key":"k"}`, 422},
 		{"a ticket that is none", "/cancellations", `{"key":"k","tickets":["x"]}`, 404},
-		{"somebody else's ticket", "/cancellations", `{"key":"k","tickets":["00000000-0000-4000-8000-000000000000"]}`, 404},
+		{"another order's ticket", "/cancellations", `{"key":"k","tickets":["00000000-0000-4000-8000-000000000000"]}`, 404},
 		{"a long key", "/mails", `{"key":"` + strings.Repeat("k", 201) + `"}`, 422},
 		{"an order that is not there", "x/mails", `{"key":"k"}`, 404},
 	} {

@@ -120,7 +120,7 @@ func TestLimits_AScriptDoesNotTakeTheHallAndOthersGetSeats(t *testing.T) {
 	}
 }
 
-func TestChallenge_AVisitorDoesItOnceAndNobodyElseHasThePass(t *testing.T) {
+func TestChallenge_PassBelongsToOneVisitor(t *testing.T) {
 	t.Parallel()
 	s := behindProxy(t)
 	s.limits(t, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: 2})
@@ -139,7 +139,7 @@ func TestChallenge_AVisitorDoesItOnceAndNobodyElseHasThePass(t *testing.T) {
 	proof := s.browserWork(t, ann)
 	s.browserWork(t, thief)
 	if status := s.solves(t, thief, proof); status != http.StatusForbidden {
-		t.Errorf("the work of somebody else is worth %d", status)
+		t.Errorf("another visitor's work is worth %d", status)
 	}
 	if status := s.solves(t, ann, proof); status != http.StatusNoContent {
 		t.Fatalf("the work is worth %d", status)
@@ -189,7 +189,7 @@ func TestChallenge_ABrowserWithoutScriptsWaitsInstead(t *testing.T) {
 	}
 }
 
-func TestLimits_AVisitorIsToldWhenToTryAgainAndKeepsWhatTheyHold(t *testing.T) {
+func TestLimits_VisitorIsToldWhenToRetryAndKeepsTheHold(t *testing.T) {
 	t.Parallel()
 	s := behindProxy(t, func(c *Config) { c.Claims = 3 })
 	who := person(t)
@@ -217,7 +217,7 @@ func TestLimits_TheDeskTightensAndLoosensAndItIsAudited(t *testing.T) {
 	}
 	s.does(t, owner, "/desk/events/evening/limits", url.Values{"challenge": {"off"}})
 	if a, _ := s.claims(t, person(t), "203.0.113.9", 0); a.StatusCode != http.StatusCreated {
-		t.Errorf("where nobody is checked, a claim gets %d", a.StatusCode)
+		t.Errorf("without a challenge, a claim gets %d", a.StatusCode)
 	}
 	if n := s.deeds(t, "changed the protection against bots of"); n != 2 {
 		t.Errorf("%d of 2 changes are in the log", n)
@@ -231,7 +231,7 @@ func TestLimits_TheDeskTightensAndLoosensAndItIsAudited(t *testing.T) {
 	s.refused(t, owner, "/desk/events/evening/limits", url.Values{"challenge": {"sometimes"}}, http.StatusUnprocessableEntity)
 }
 
-func TestChallenge_AlarmForEverybodyAsksQuietNetworksAndTheDeskEndsIt(t *testing.T) {
+func TestChallenge_GeneralAlarmAsksQuietNetworksUntilTheDeskEndsIt(t *testing.T) {
 	t.Parallel()
 	s := behindProxy(t)
 	s.exec(t, `INSERT INTO event_limit (event_id, alarm_since, alarm_until, alarm_reason, alarm_everyone)

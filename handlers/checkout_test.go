@@ -19,7 +19,7 @@ import (
 
 const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
 
-// fill is the form of the checkout for what somebody holds.
+// fill is the checkout form of a hold.
 func fill(h holdBody, name, email string) url.Values {
 	return url.Values{"hold": {h.ID}, "seat": h.Seats, "name": {name}, "email": {email}, "method": {"door"}}
 }
@@ -103,7 +103,7 @@ func (s *site) leads(t *testing.T, who *http.Client, f url.Values) (at, page str
 	return at, html.UnescapeString(page)
 }
 
-func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
+func TestCheckout_FormSurvivesEveryError(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 1)
@@ -129,7 +129,7 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 		t.Error("a checkout that is opened anew has not what was typed, or tells of mistakes")
 	}
 	if _, page := send(t, person(t), "GET", checkout+"?told", "", "Accept", asPage); strings.Contains(page, "Ann") {
-		t.Error("somebody else reads what was typed")
+		t.Error("another visitor reads the form")
 	}
 	bad.Set("extend", "1")
 	kept("more time", bad, "Held")
@@ -155,7 +155,7 @@ func TestWhatWasTypedSurvivesEveryError(t *testing.T) {
 	}
 }
 
-func TestWhatWasTypedIsForgottenOnceItIsOrdered(t *testing.T) {
+func TestCheckout_FormEndsWithTheOrder(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 1)
@@ -231,7 +231,7 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 		status     int
 	}{
 		{"no hold", strings.Replace(good, hold.ID, "", 1), 422},
-		{"somebody else's hold", strings.Replace(good, hold.ID[:4], "0000", 1), 409},
+		{"another visitor's hold", strings.Replace(good, hold.ID[:4], "0000", 1), 409},
 		{"an unknown seat", strings.Replace(good, hold.Seats[0], "Moon/1", 1), 404},
 		{"no seat", strings.Replace(good, `"`+hold.Seats[0]+`"`, "", 1), 404},
 		{"another field", strings.Replace(good, `"name"`, `"nickname"`, 1), 422},
@@ -257,7 +257,7 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 	}
 }
 
-func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
+func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	_, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"best":2,"category":"A"}`)
@@ -284,11 +284,11 @@ func TestWhoComesBackAfterTheirSeatsWereTakenIsOfferedTheNearest(t *testing.T) {
 	takes(hold.Seats[1])
 	comesBack(200, "were taken by someone else", `name="instead"`, `name="hold" value="`+hold.ID, `name="name"`)
 	if a, _ := send(t, person(t), "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 404 {
-		t.Errorf("somebody who never held a seat: %d", a.StatusCode)
+		t.Errorf("a visitor without a hold: %d", a.StatusCode)
 	}
 }
 
-func TestCheckout_TellsWhoIsAboveTheLimitBeforeTheyPay(t *testing.T) {
+func TestCheckout_RefusesAboveTheLimitBeforePayment(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, seats.NewEvent{Demo: true, SeatsPerHolder: 1})
 	pays := func(who *http.Client, email string) (*http.Response, string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-func TestConfirm_PageAndMailSayWhatHappenedAndTheButtonPlacesTheOrder(t *testing.T) {
+func TestConfirm_ButtonPlacesTheOrder(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 2)
@@ -75,7 +75,7 @@ func TestConfirm_PageAndMailSayWhatHappenedAndTheButtonPlacesTheOrder(t *testing
 	s.wantBooks(t)
 }
 
-func TestConfirm_WhoSignedInOrTookAnOfferWithTheAddressIsNotAsked(t *testing.T) {
+func TestConfirm_KnownAddressIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s, who := newSiteFor(t, seats.NewEvent{}), person(t)
 	s.signsIn(t, who, "ann@example.org")

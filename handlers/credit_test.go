@@ -57,13 +57,13 @@ func (s *site) page(t *testing.T, who *http.Client, path string) (*http.Response
 	return send(t, who, "GET", s.url+path, "", "Accept", asPage)
 }
 
-func TestWhoSignsInBeforeTheirFirstClaimStaysSignedInAndHoldsTheirSeats(t *testing.T) {
+func TestSignIn_SurvivesTheFirstClaim(t *testing.T) {
 	t.Parallel()
 	s, ann := newSite(t), person(t)
 	s.signsIn(t, ann, "ann@example.org")
 	hold := s.held(t, ann, 2)
 	if a, body := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 200 {
-		t.Errorf("after the claim their credit is nobody's: %d %s", a.StatusCode, body)
+		t.Errorf("after the claim they are signed out of their credit: %d %s", a.StatusCode, body)
 	}
 	if _, body := send(t, ann, "GET", s.url+"/events/evening/hold", ""); holdOf(t, body).ID != hold.ID {
 		t.Errorf("after the claim they hold %s, want %s", body, hold.ID)
@@ -118,10 +118,10 @@ func TestBadCreditRequestsHaveTheirAnswersAndLoadNothing(t *testing.T) {
 	}
 	voucher := `{"code":"` + used + `"}`
 	if a, _ := send(t, ann, "POST", s.url+"/credit/vouchers", voucher); a.StatusCode != 401 {
-		t.Errorf("a voucher of nobody's: %d", a.StatusCode)
+		t.Errorf("a voucher without signing in: %d", a.StatusCode)
 	}
 	if a, _ := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 401 {
-		t.Errorf("a statement of nobody's: %d", a.StatusCode)
+		t.Errorf("a statement without signing in: %d", a.StatusCode)
 	}
 	s.signsIn(t, ann, "ann@example.org")
 	for _, bad := range []struct {
@@ -217,7 +217,7 @@ func TestACheckoutToGoOnWithIsNoOtherSite(t *testing.T) {
 	}
 }
 
-func TestTheCheckoutOffersCreditToItsOwnerAndTakesItOfNobodyElse(t *testing.T) {
+func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	s, ann, eve := newSite(t), person(t), person(t)
 	hold := s.held(t, ann, 1)
@@ -228,7 +228,7 @@ func TestTheCheckoutOffersCreditToItsOwnerAndTakesItOfNobodyElse(t *testing.T) {
 	pay := fill(hold, "Ann", "ann.at.work@example.org")
 	pay.Set("method", "credit")
 	if _, page := s.leads(t, ann, pay); !strings.Contains(page, "Sign in with the address your credit is of") {
-		t.Error("credit of nobody is not refused")
+		t.Error("credit without signing in is not refused")
 	}
 	s.signsIn(t, ann, "ann@example.org")
 	if _, page := s.page(t, ann, at); !strings.Contains(page, "which does not pay the whole order") || strings.Contains(page, `value="credit"`) {
@@ -239,12 +239,12 @@ func TestTheCheckoutOffersCreditToItsOwnerAndTakesItOfNobodyElse(t *testing.T) {
 		if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
 			t.Fatal(a.StatusCode, body)
 		}
-		// Somebody else who types Ann's address has nothing of it.
+		// Another visitor with Ann's address cannot use her credit.
 		other := fill(s.held(t, eve, 1), "Eve", "ann@example.org")
 		other.Set("method", "credit")
 		other.Set("account", "ann@example.org")
 		if _, page := s.leads(t, eve, other); !strings.Contains(page, "Sign in with the address your credit is of") {
-			t.Error("somebody else's credit is not refused")
+			t.Error("another attendee's credit is not refused")
 		}
 		if a, _ := send(t, eve, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
 			t.Fatal(a.StatusCode)

@@ -37,7 +37,7 @@ func (s *site) deskMail(t *testing.T, email, kind string) (link string) {
 	return link
 }
 
-func TestSomebodyIsInvitedByMailAndJoins(t *testing.T) {
+func TestInvitation_ComesByMailAndJoinsTheTeam(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -87,13 +87,13 @@ func TestAnOrganizerOfAnotherTeamJoinsSignedIn(t *testing.T) {
 	}
 	link := "/desk/invitations/" + token
 	if _, page := s.page(t, person(t), link); !strings.Contains(page, "/desk/session?to=%2Fdesk%2Finvitations%2F") && !strings.Contains(page, "/desk/session?to=/desk/invitations/") {
-		t.Error("nobody is not led to sign in")
+		t.Error("a visitor is not led to sign in")
 	}
 	if a, _ := s.submit(t, person(t), link, url.Values{"name": {"Eve"}, "password": {deskPassword}}); a.StatusCode != 401 {
-		t.Errorf("nobody joins with %d", a.StatusCode)
+		t.Errorf("without a session joining answers %d", a.StatusCode)
 	}
 	if _, page := s.page(t, s.atDesk(t, "ann"), link); !strings.Contains(page, "Sign out") {
-		t.Error("Ann is not told whose invitation it is")
+		t.Error("Ann is not told the invitation's address")
 	}
 	if a, _ := s.submit(t, bob, link, nil); a.StatusCode != http.StatusSeeOther {
 		t.Fatal(a.StatusCode)
@@ -116,7 +116,7 @@ func TestAnOrganizerOfAnotherTeamJoinsSignedIn(t *testing.T) {
 	}
 }
 
-func TestAnotherPasswordComesByMailAndTheAnswerSaysNotWhoIsThere(t *testing.T) {
+func TestPasswordLink_DoesNotTellWhetherAnAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	elsewhere := s.owner(t)
@@ -182,7 +182,7 @@ func TestAnAccountChangesItsNameItsPasswordAndSignsOutEverywhere(t *testing.T) {
 	}
 }
 
-func TestEveryPageOfTheDeskIsNobodyElsesToKeep(t *testing.T) {
+func TestDesk_PagesAreNotStored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -231,7 +231,7 @@ func TestPasskeysAreRefusedInWordsWhereBrowsersKeepNone(t *testing.T) {
 	}
 }
 
-func TestAKeyIsShownOnceAndOpensWhatItSaysUntilItIsRevoked(t *testing.T) {
+func TestAPIKey_IsShownOnceAndWorksUntilRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -282,7 +282,7 @@ func TestAKeyIsShownOnceAndOpensWhatItSaysUntilItIsRevoked(t *testing.T) {
 	}
 }
 
-func TestAKeyOpensNothingOnceWhoMadeItLeftTheTeam(t *testing.T) {
+func TestAPIKey_EndsWithItsMakersMembership(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.owner(t)

@@ -168,7 +168,7 @@ func sends(t *testing.T, page, action string) url.Values {
 	return all
 }
 
-func TestSettingsOfASaleThatBeganShowWhatStaysAndSaveTheRest(t *testing.T) {
+func TestSettings_OfAStartedSaleAreReadOnlyInPart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -217,7 +217,7 @@ func TestAnEventIsMadeOfAFile(t *testing.T) {
 	}
 }
 
-func TestWhatOrganizersDoWithSeatsAndOrdersIsDoneOnceAndWrittenDown(t *testing.T) {
+func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -272,7 +272,7 @@ func TestWhatOrganizersDoWithSeatsAndOrdersIsDoneOnceAndWrittenDown(t *testing.T
 	s.wantBooks(t)
 }
 
-func TestManyOrdersAreGivenBackEachAsAWholeAndThoseThatAreKeptSayWhy(t *testing.T) {
+func TestCancelMany_CancelsWholeOrdersAndExplainsTheOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann, at := s.owner(t), "/desk/events/evening"
@@ -348,7 +348,7 @@ func TestAFormOfTheDeskThatComesTwiceAtOnceDoesOneThing(t *testing.T) {
 	s.wantBooks(t)
 }
 
-func TestListsToTakeAwayAreWholeAndNoFormulas(t *testing.T) {
+func TestExport_IsCompleteAndWithoutFormulas(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -389,6 +389,6 @@ func TestListsToTakeAwayAreWholeAndNoFormulas(t *testing.T) {
 		t.Errorf("another kind of file is %d", a.StatusCode)
 	}
 	if s.deeds(t, "exported orders") != 2 {
-		t.Error("nobody knows who took the list")
+		t.Error("the audit does not say who exported the list")
 	}
 }

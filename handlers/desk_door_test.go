@@ -28,7 +28,7 @@ func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 	}
 	scan := url.Values{"key": {"1"}, "code": {order.Tickets[0].Code}, "place": {"North"}}
 	if a, page := send(t, person(t), "POST", link[1]+"/scans", scan.Encode(), "Content-Type", asForm, "Accept", asPage); !strings.Contains(page, "Let them in.") {
-		t.Fatalf("the link lets nobody in: %d", a.StatusCode)
+		t.Fatalf("the link does not open the door page: %d", a.StatusCode)
 	}
 	if _, page := s.page(t, owner, at); !strings.Contains(page, "<strong>1</strong> <span>of 2 tickets") || !strings.Contains(page, "North") || strings.Contains(page, link[1]) {
 		t.Error("the desk does not say who came, or tells the link once more")

@@ -13,17 +13,17 @@ import (
 // access is what is expected of a route.
 type access struct {
 	need   organizers.Need
-	anyone bool   // the desk asks nobody who they are: attendees' routes, and those by which organizers get in
-	form   string // what a form sends besides its key, if without it nobody would see who may
-	ends   bool   // it ends the session of whoever may
+	anyone bool   // open without signing in: attendees' routes, and those to sign in
+	form   string // further fields of a form, if the role is checked after them
+	ends   bool   // it ends the session of an allowed member
 
-	refuses bool // it refuses whoever may, too, as 403 or 404: they have nothing to show
+	refuses bool // it answers allowed members 403 or 404, too: they have nothing to show
 }
 
 var anyone = access{anyone: true}
 
-// matrix is who may do what: each route of the table has a line. The needs stand here once more, written by whoever
-// thought about the route, so that a wrapper with another need is noticed.
+// matrix is what each role may do: each route of the table has a line. The needs stand here once more, written by hand
+// for each route, so that a wrapper with another need is noticed.
 var matrix = map[string]access{
 	"GET /desk":               {need: organizers.Enter},
 	"GET /desk/events/{slug}": {need: organizers.Look},
@@ -97,7 +97,7 @@ var matrix = map[string]access{
 
 	// One's own account. Passkeys of another person are not there.
 	"GET /desk/account":                        {need: organizers.Self},
-	"POST /desk/account":                       {need: organizers.Self, form: "name=Somebody"},
+	"POST /desk/account":                       {need: organizers.Self, form: "name=Ann"},
 	"POST /desk/account/password":              {need: organizers.Self, form: "before=three+plain+words&password="},
 	"POST /desk/account/passkeys/options":      {need: organizers.Self},
 	"POST /desk/account/passkeys":              {need: organizers.Self, form: "name="},
@@ -204,7 +204,7 @@ var matrix = map[string]access{
 	"GET /healthz":                               anyone,
 	"GET /readyz":                                anyone,
 
-	// The wait list: whoever has the address of a place may do what its person may.
+	// The waiting list: the address of an entry is its capability.
 	"GET /events/{slug}/challenge":  anyone,
 	"POST /events/{slug}/challenge": anyone,
 	"GET /events/{slug}/waitlist":   anyone,
@@ -222,7 +222,7 @@ var matrix = map[string]access{
 type thing struct{ own, foreign, none string }
 
 // things are what stands for the {…} of addresses, by the address up to it. A route of the desk with another {…} adds a
-// line here, and plant makes those that are there. PASSKEY is the one of whoever knocks.
+// line here, and plant makes those that are there. PASSKEY is the caller's.
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
 		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
@@ -263,18 +263,18 @@ func (w *wall) plant(t *testing.T) {
 	}
 	w.exec(t, `INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) SELECT m.team_id, o.id, o.name, '{look}', sha256(convert_to(o.name, 'UTF8')), 'usher_'
 		FROM organizer o JOIN member m ON m.organizer_id = o.id WHERE o.name IN ('Extra', 'Stranger')`)
-	for whose, team := range map[string]int64{"own": w.sale.Event.Team, "foreign": w.team} {
+	for owner, team := range map[string]int64{"own": w.sale.Event.Team, "foreign": w.team} {
 		w.exec(t, `WITH h AS (INSERT INTO hook (team_id, url, kinds) VALUES ($1, 'http://127.0.0.1:1/' || $2, '{order.confirmed}') RETURNING id),
-			s AS (INSERT INTO hook_secret (hook_id, secret) SELECT id, sha256('x') FROM h) INSERT INTO notice (hook_id, kind, data) SELECT id, 'test', '{}' FROM h`, team, whose)
+			s AS (INSERT INTO hook_secret (hook_id, secret) SELECT id, sha256('x') FROM h) INSERT INTO notice (hook_id, kind, data) SELECT id, 'test', '{}' FROM h`, team, owner)
 	}
 	w.exec(t, `INSERT INTO desk_session (organizer_id, agent, network, second) SELECT id, '', '', false FROM organizer`)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
 }
 
-// notice is one for somebody's hook.
-func (w *wall) notice(whose string) string {
-	return w.id("SELECT n.id FROM notice n JOIN hook h ON h.id = n.hook_id WHERE h.url LIKE '%" + whose + "'")
+// notice is one for a hook of that owner.
+func (w *wall) notice(owner string) string {
+	return w.id("SELECT n.id FROM notice n JOIN hook h ON h.id = n.hook_id WHERE h.url LIKE '%" + owner + "'")
 }
 
 // id reads a number that a database gave.

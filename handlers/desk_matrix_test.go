@@ -15,17 +15,17 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 )
 
-// wall is a box office with somebody in each role of the first team, and another team with things of its own.
+// wall is a box office with a member in each role of the first team, and another team with things of its own.
 type wall struct {
 	*site
-	people map[string]*http.Client // by role, and nobody
+	people map[string]*http.Client // by role, and a stranger
 	team   int64                   // the other one
 
 	plans, imports []string // one of the first team, and one of the other one
 }
 
 // roles are who knocks, those who may do least first: what they do changes least.
-var roles = []string{"nobody", string(organizers.Door), string(organizers.Viewer), "key to manage of a viewer", "key to look of an owner", "key of an owner", string(organizers.Manager), string(organizers.Owner)}
+var roles = []string{"stranger", string(organizers.Door), string(organizers.Viewer), "key to manage of a viewer", "key to look of an owner", "key of an owner", string(organizers.Manager), string(organizers.Owner)}
 
 // keys are the programs among them: who made their key, and what it opens.
 var keys = map[string]struct {
@@ -38,7 +38,7 @@ var keys = map[string]struct {
 	"key of an owner":           {organizers.Owner, organizers.Scopes(), []organizers.Need{organizers.Enter, organizers.Look, organizers.Sell, organizers.Manage}},
 }
 
-// mayKnock tells whether whoever knocks may do what needs need.
+// mayKnock reports whether a role or a key meets a need.
 func mayKnock(role string, need organizers.Need) bool {
 	if key, program := keys[role]; program {
 		return slices.Contains(key.may, need)
@@ -57,7 +57,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newWall(t *testing.T) *wall {
 	t.Helper()
-	w := &wall{site: newSite(t), people: map[string]*http.Client{"nobody": person(t)}}
+	w := &wall{site: newSite(t), people: map[string]*http.Client{"stranger": person(t)}}
 	w.people[string(organizers.Owner)] = w.owner(t)
 	for _, role := range []organizers.Role{organizers.Manager, organizers.Viewer, organizers.Door} {
 		w.people[string(role)] = w.memberOf(t, string(role), role, w.sale.Event.Team)
@@ -92,10 +92,10 @@ var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // addresses are those that a route has for things of one's own, of others, not there, and, where an address names two
 // things, for something of others below one's own.
-func (w *wall) addresses(path string) (byWhose map[string]string, err error) {
-	byWhose, things := map[string]string{}, w.things()
+func (w *wall) addresses(path string) (byOwner map[string]string, err error) {
+	byOwner, things := map[string]string{}, w.things()
 	marks := placeholder.FindAllStringIndex(path, -1)
-	for _, whose := range []string{"own", "foreign", "none", "crossed"} {
+	for _, owner := range []string{"own", "foreign", "none", "crossed"} {
 		filled, from := "", 0
 		for i, mark := range marks {
 			one, known := things[path[:mark[1]]]
@@ -105,18 +105,18 @@ func (w *wall) addresses(path string) (byWhose map[string]string, err error) {
 			last := i == len(marks)-1
 			value := one.own
 			switch {
-			case whose == "foreign", whose == "crossed" && last:
+			case owner == "foreign", owner == "crossed" && last:
 				value = one.foreign
-			case whose == "none" && last:
+			case owner == "none" && last:
 				value = one.none
 			}
 			filled, from = filled+path[from:mark[0]]+value, mark[1]
 		}
-		if whose == "own" || len(marks) > 0 && whose != "crossed" || len(marks) > 1 {
-			byWhose[whose] = filled + path[from:]
+		if owner == "own" || len(marks) > 0 && owner != "crossed" || len(marks) > 1 {
+			byOwner[owner] = filled + path[from:]
 		}
 	}
-	return byWhose, nil
+	return byOwner, nil
 }
 
 // knock is one request to a route, and the answer's status: as a form or page of a browser, or as a program.
@@ -146,48 +146,48 @@ func (w *wall) judge(t *testing.T, pattern string, want access) (wrong []string)
 		return []string{pattern + ": " + err.Error()}
 	}
 	for _, role := range roles {
-		for _, whose := range []string{"none", "foreign", "crossed", "own"} {
-			address, there := addresses[whose]
+		for _, owner := range []string{"none", "foreign", "crossed", "own"} {
+			address, there := addresses[owner]
 			if !there {
 				continue
 			}
 			address = strings.ReplaceAll(address, "SESSION", w.id("SELECT max(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.email = '"+role+"@example.org' OR '"+role+"' = 'owner' AND o.email = 'ann@example.org'"))
 			address = strings.ReplaceAll(address, "PASSKEY", base64.RawURLEncoding.EncodeToString([]byte(role)))
 			got := w.knock(t, role, method, address, want, false)
-			if want.refuses && whose == "own" && mayKnock(role, want.need) && (got == http.StatusForbidden || got == http.StatusNotFound) {
+			if want.refuses && owner == "own" && mayKnock(role, want.need) && (got == http.StatusForbidden || got == http.StatusNotFound) {
 				continue
 			}
-			if !fits(got, role, whose, want.need, strings.Contains(path, "{slug}")) {
-				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as %s", pattern, whose, got, role))
+			if !fits(got, role, owner, want.need, strings.Contains(path, "{slug}")) {
+				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as %s", pattern, owner, got, role))
 			}
-			if role != "nobody" {
+			if role != "stranger" {
 				continue
 			}
 			if got := w.knock(t, role, method, address, want, true); got != http.StatusUnauthorized {
-				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as a program that is nobody's", pattern, whose, got))
+				wrong = append(wrong, fmt.Sprintf("%s for something %s gets %d as a program without a key", pattern, owner, got))
 			}
 		}
 	}
 	return wrong
 }
 
-// fits tells whether an answer is the right one for a role and somebody's thing.
-func fits(status int, role, whose string, need organizers.Need, ofEvent bool) bool {
+// fits reports whether a status is right for a role and the owner of a thing.
+func fits(status int, role, owner string, need organizers.Need, ofEvent bool) bool {
 	let := mayKnock(role, need)
 	switch {
-	case role == "nobody":
+	case role == "stranger":
 		return status == http.StatusUnauthorized
-	case whose == "own" && let:
+	case owner == "own" && let:
 		return status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound && status < 500
-	case whose == "own", whose == "crossed" && !let, !ofEvent && !let:
+	case owner == "own", owner == "crossed" && !let, !ofEvent && !let:
 		return status == http.StatusForbidden
-	case whose == "none" && ofEvent && !let: // which of the two walls it meets first says nothing of others
+	case owner == "none" && ofEvent && !let: // which of the two walls it meets first says nothing of others
 		return status == http.StatusForbidden || status == http.StatusNotFound
 	}
 	return status == http.StatusNotFound
 }
 
-// open lists where an attendees' route answers otherwise to those with a role at the desk than to nobody.
+// open lists attendees' routes that answer members of the desk otherwise than strangers.
 func (w *wall) open(t *testing.T, pattern string) (wrong []string) {
 	t.Helper()
 	method, path, _ := strings.Cut(pattern, " ")
@@ -234,7 +234,7 @@ func (w *wall) breaches(t *testing.T, table []route, matrix map[string]access) (
 	return wrong
 }
 
-func TestEveryRouteLetsInWhoMayAndNobodyElse(t *testing.T) {
+func TestMatrix_EveryRouteEnforcesItsNeed(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	table := newHandlers(w.config).table()
@@ -243,7 +243,7 @@ func TestEveryRouteLetsInWhoMayAndNobodyElse(t *testing.T) {
 	}
 }
 
-func TestTheMatrixNoticesWhatIsPlanted(t *testing.T) {
+func TestMatrix_NoticesPlantedRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	h := newHandlers(w.config)
@@ -264,7 +264,7 @@ func TestTheMatrixNoticesWhatIsPlanted(t *testing.T) {
 		"GET /desk/strangers/{id}": {need: organizers.Own}, "GET /events/{slug}/partial": anyone, "GET /desk/events/{slug}/right": {need: organizers.Manage}, "GET /desk/gone": {need: organizers.Own},
 	}), "\n")
 	for _, want := range []string{
-		"unguarded for something foreign gets 200 as viewer", "unguarded for something own gets 200 as nobody", "unguarded for something own gets 200 as a program", "generous for something own gets 200 as viewer",
+		"unguarded for something foreign gets 200 as viewer", "unguarded for something own gets 200 as stranger", "unguarded for something own gets 200 as a program", "generous for something own gets 200 as viewer",
 		"stern for something own gets 403 as manager", "GET /desk/forgotten has no line", "nothing is known to stand for /desk/strangers/{id}", "GET /events/{slug}/partial for evening is answered", "GET /desk/gone is in the matrix and no route",
 	} {
 		if !strings.Contains(found, want) {

@@ -126,7 +126,7 @@ func TestProof_PasskeyOfTheSameOrganizerProvesOnce(t *testing.T) {
 	s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
 	remove(http.StatusForbidden)
 	if _, status := s.proves(t, ann, other); status != http.StatusForbidden {
-		t.Errorf("the passkey of somebody else: %d", status)
+		t.Errorf("another organizer's passkey: %d", status)
 	}
 	remove(http.StatusForbidden)
 	sent, status := s.proves(t, ann, laptop)

@@ -93,7 +93,7 @@ func TestAFileBecomesAPlanAfterALookAtIt(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoPlanIsRefusedOnThePageItWasChosenOn(t *testing.T) {
+func TestImport_InvalidFileIsRefusedOnItsPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -104,7 +104,7 @@ func TestAFileThatIsNoPlanIsRefusedOnThePageItWasChosenOn(t *testing.T) {
 	}
 }
 
-func TestTheEditorSavesVersionsAndTellsWhoWasFaster(t *testing.T) {
+func TestEditor_SavesVersionsAndReportsConflicts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)

@@ -154,7 +154,7 @@ func TestSignIn_BotnetIsSlowedAndTheOrganizerStillSignsIn(t *testing.T) {
 	}
 }
 
-func TestPassword_TeamsNameIsRefusedWhereItIsChosen(t *testing.T) {
+func TestPassword_TeamsNameIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -266,7 +266,7 @@ func TestSecondFactor_TeamThatDemandsItLeadsMembersToEnrolment(t *testing.T) {
 	}
 }
 
-func TestProof_IsAskedBeforeWhatChangesAccountsKeysAndTeams(t *testing.T) {
+func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
@@ -312,7 +312,7 @@ func TestSessions_AreListedAndSignedOutOneByOne(t *testing.T) {
 		t.Fatalf("the page offers %v", end)
 	}
 	if a, _ := send(t, here, "POST", s.url+"/desk/account/sessions/99999/end", `{}`); a.StatusCode != 404 {
-		t.Errorf("a session of nobody: %d", a.StatusCode)
+		t.Errorf("an unknown session: %d", a.StatusCode)
 	}
 	if a, body := send(t, here, "POST", s.url+end[0], `{}`); a.StatusCode != http.StatusNoContent {
 		t.Fatal(a.StatusCode, body)
@@ -349,7 +349,7 @@ func TestSessions_AreListedAndSignedOutOneByOne(t *testing.T) {
 	}
 }
 
-func TestSecurityLog_ShowsOwnersWhatHappenedAndGathersFailures(t *testing.T) {
+func TestSecurityLog_GroupsFailures(t *testing.T) {
 	t.Parallel()
 	s := newProxiedSite(t)
 	ann := s.owner(t)

@@ -21,7 +21,7 @@ func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"w"}, "name": {""}, "days": {"7"}}); a.StatusCode != 422 || !strings.Contains(page, "Say a name.") {
-		t.Errorf("for nobody: %d", a.StatusCode)
+		t.Errorf("without signing in: %d", a.StatusCode)
 	}
 	a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"k"}, "name": {"Sponsor & sons"}, "days": {"7"}})
 	link := regexp.MustCompile(`<code>(http[^<]*)</code>`).FindStringSubmatch(page)

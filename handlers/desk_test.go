@@ -62,15 +62,15 @@ func (s *site) others(t *testing.T, slug string) (team int64) {
 	return team
 }
 
-func TestTheDeskIsForThoseWhoSignIn(t *testing.T) {
+func TestDesk_NeedsASession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	a, _ := s.page(t, person(t), "/desk/events/evening?tab=1")
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/desk/session?to=%2Fdesk%2Fevents%2Fevening%3Ftab%3D1" {
-		t.Errorf("nobody's page: %d to %q", a.StatusCode, a.Header.Get("Location"))
+		t.Errorf("without signing in, the page: %d to %q", a.StatusCode, a.Header.Get("Location"))
 	}
 	if a, body := send(t, person(t), "GET", s.url+"/desk", ""); a.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "not_signed_in") {
-		t.Errorf("nobody's JSON: %d %s", a.StatusCode, body)
+		t.Errorf("without signing in, JSON: %d %s", a.StatusCode, body)
 	}
 	ann := s.owner(t)
 	if a, page := s.page(t, ann, "/desk"); a.StatusCode != 200 || !strings.Contains(page, "/desk/events/evening") || a.Header.Get("Cache-Control") != "no-store" {
@@ -109,7 +109,7 @@ func TestAWrongPasswordAndAnUnknownAddressGetTheSameAnswer(t *testing.T) {
 	}
 }
 
-func TestSigningInGivesAnotherTokenAndKeepsWhatIsHeld(t *testing.T) {
+func TestSignIn_RenewsTheTokenAndKeepsTheHold(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.owner(t)
@@ -122,7 +122,7 @@ func TestSigningInGivesAnotherTokenAndKeepsWhatIsHeld(t *testing.T) {
 		t.Fatal(a.StatusCode)
 	}
 	if after := who.Jar.Cookies(site)[0].Value; after == before {
-		t.Error("whoever planted the token of before is signed in, too")
+		t.Error("a token from before signing in is signed in, too")
 	}
 	thief := person(t)
 	thief.Jar.SetCookies(site, []*http.Cookie{{Name: "usher", Value: before}})

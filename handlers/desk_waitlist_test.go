@@ -17,7 +17,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	olga, eve := s.owner(t), s.memberOf(t, "eve", organizers.Viewer, s.sale.Event.Team)
 	const path = liveDesk + "/waitlist"
 	if a, page := s.page(t, olga, path); a.StatusCode != http.StatusOK || !strings.Contains(page, "Nobody waits.") {
-		t.Errorf("a list in which nobody waits: %d", a.StatusCode)
+		t.Errorf("an empty list: %d", a.StatusCode)
 	}
 	first := s.soldOut(t)
 	ann, bob := person(t), person(t)
@@ -40,7 +40,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 			}
 		}
 		if may := strings.Contains(page, "Out of turn"); may != (who == olga) {
-			t.Errorf("whoever looks on may act: %v", may)
+			t.Errorf("a viewer may act: %v", may)
 		}
 	}
 	if _, page := send(t, ann, "GET", s.url+annAt, "", "Accept", asPage); !strings.Contains(page, "We count &lt;b&gt;.") {
@@ -64,7 +64,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	s.does(t, olga, path, url.Values{"do": {"resume"}})
 	for _, what := range []string{"paused the wait list", "put somebody first in the wait list", "offered seats out of turn", "took somebody off the wait list", "resumed the wait list"} {
 		if n := s.deeds(t, what); n != 1 {
-			t.Errorf("%d deeds say that somebody %s", n, what)
+			t.Errorf("%d audit entries say %q", n, what)
 		}
 	}
 	if _, page := s.page(t, olga, "/desk/log"); !strings.Contains(page, "He plays.") {

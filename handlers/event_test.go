@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-func TestTheListHasWhatIsToComeFirstAndOffersNothingOfWhatIsOver(t *testing.T) {
+func TestEvents_UpcomingComeFirst(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	places, _ := plan.Named("conference")

@@ -58,7 +58,7 @@ func TestHeaders_EveryAnswerHasThem(t *testing.T) {
 	}
 }
 
-func TestHeaders_WhatDependsOnAcceptSaysSo(t *testing.T) {
+func TestHeaders_VaryNamesAccept(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/events", "/events/evening", "/events/none", "/events/evening/sections/0", "/desk"} {
@@ -102,7 +102,7 @@ func TestHost_NeverReachesALink(t *testing.T) {
 	}
 }
 
-func TestSignOut_ClearsWhatTheBrowserKeeps(t *testing.T) {
+func TestSignOut_ClearsTheBrowsersData(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/desk/session", "/credit/session"} {
@@ -112,7 +112,7 @@ func TestSignOut_ClearsWhatTheBrowserKeeps(t *testing.T) {
 	}
 }
 
-func TestReady_OnlyWhileTheDatabaseKeepsWhatItIsTold(t *testing.T) {
+func TestReady_NeedsAWritableDatabase(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	if a, body := ask(t, s.url+"/readyz"); a.StatusCode != http.StatusOK {

@@ -18,7 +18,7 @@ import (
 // crockford is the alphabet of codes.
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
-// places is somebody who orders a number of places by the form; it returns the order.
+// places orders a number of places by the form and returns the order.
 func (s *site) places(t *testing.T, n int, name string) orderBody {
 	t.Helper()
 	who := person(t)
@@ -64,7 +64,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a foreign currency", order, with(`{`, `{"currency":"XTS",`), "", 422, "currency"},
 		{"free, what is not", order, with(`"door"`, `"free"`), "", 422, "Choose how to pay"},
 		{"free, by the form", order, set("method", "free"), asForm, 303, "Choose how to pay"},
-		{"credit of nobody", order, with(`"door"`, `"credit"`), "", 422, "Sign in"},
+		{"credit without signing in", order, with(`"door"`, `"credit"`), "", 422, "Sign in"},
 		{"no seats", order, with(fmt.Sprintf("%q,%q", hold.Seats[0], hold.Seats[1]), ""), "", 404, "hold no seats"},
 		{"fewer seats than are held", order, with(fmt.Sprintf(",%q", hold.Seats[1]), ""), "", 409, "changed since"},
 		{"a seat twice", order, with(fmt.Sprintf("%q]", hold.Seats[1]), fmt.Sprintf("%q]", hold.Seats[0])), "", 409, "Nothing was sold"},
@@ -75,7 +75,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a name of 50 KB, by the form", order, set("name", strings.Repeat("a", 50<<10)), asForm, 303, "longer than 200 characters"},
 		{"a name with a zero byte", order, with("Ann", `Ann\u0000`), "", 422, "cannot be printed"},
 		{"a name with a zero byte, by the form", order, set("name", "Ann\x00"), asForm, 303, "cannot be printed"},
-		{"a name nobody can see", order, set("name", "\u200b\u202e\u2060"), asForm, 303, "Say your name"},
+		{"an invisible name", order, set("name", "\u200b\u202e\u2060"), asForm, 303, "Say your name"},
 		{"a name that is no text", order, set("name", "Ann\xff"), asForm, 422, "not valid UTF-8"},
 		{"a form that is none", order, "%zz=1", asForm, 422, "cannot be read"},
 		{"an address with a name", order, set("email", "Ann <ann@example.org>"), asForm, 303, "not an e-mail address"},
@@ -85,7 +85,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a negative quantity", "/events/evening/claims", `{"area":"Floor","quantity":-1}`, "", 422, "What you hold is still yours"},
 		{"a negative quantity, by the form", "/events/evening/claims", "area=Floor&quantity=-1", asForm, 422, "What you hold is still yours"},
 		{"half a place", "/events/evening/claims", "area=Floor&quantity=0.5", asForm, 422, "not a whole number"},
-		{"somebody else's ticket", cancel, cancelling("k", theirs.Tickets[0].ID), "", 404, "no such ticket"},
+		{"another order's ticket", cancel, cancelling("k", theirs.Tickets[0].ID), "", 404, "no such ticket"},
 		{"no key", cancel, cancelling("", mine.Tickets[0].ID), "", 422, "no key"},
 		{"a long key", cancel, cancelling(strings.Repeat("k", 201), mine.Tickets[0].ID), "", 422, "no key"},
 		{"no ticket", cancel, `{"key":"k","tickets":[]}`, "", 422, "No ticket was chosen"},
@@ -97,7 +97,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a scan without a key", "/door/" + door + "/scans", `{"key":"","code":"x"}`, "", 422, "no key"},
 		{"a link that was never sent", "/credit/session", "token=AAAA", asForm, 404, "link"},
 		{"an expired link", "/credit/session", "token=" + late, asForm, 404, "link"},
-		{"a voucher of nobody", "/credit/vouchers", "code=AAAA-BBBB-CCCC-DDDD", asForm, 401, ""},
+		{"a voucher without signing in", "/credit/vouchers", "code=AAAA-BBBB-CCCC-DDDD", asForm, 401, ""},
 	} {
 		header := []string{"Content-Type", "application/json"}
 		if bad.kind == asForm {
@@ -120,7 +120,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	if n := s.count(t, "typed WHERE length(answer::text) < 3000"); n != 1 {
 		t.Errorf("%d short forms are kept, want one for each who sent one", n)
 	}
-	extra := form(func(f url.Values) { f.Set("total", "1"); f.Set("currency", "XTS") }) // a form may say more; nobody listens
+	extra := form(func(f url.Values) { f.Set("total", "1"); f.Set("currency", "XTS") }) // further fields are ignored
 	a, body := send(t, who, "POST", s.url+order, extra, "Content-Type", asForm, "Accept", asPage)
 	if a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("the good one after all: %d %s", a.StatusCode, body)
@@ -177,7 +177,7 @@ func TestAnyNameAndAddressIsShownAsItIsAndAsNothingElse(t *testing.T) {
 	}
 }
 
-func TestAForgedTicketCodeLetsNobodyIn(t *testing.T) {
+func TestScan_ForgedCodeIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	code := s.places(t, 1, "Ann").Tickets[0].Code

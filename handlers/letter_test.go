@@ -41,7 +41,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 	}
 }
 
-func TestALetterToSomebodyWhoGotNoSeatsSaysWhatBecomesOfTheirMoney(t *testing.T) {
+func TestLetter_LostSeatsSaysWhereTheMoneyGoes(t *testing.T) {
 	t.Parallel()
 	for _, captured := range []bool{false, true} {
 		s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)

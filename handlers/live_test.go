@@ -14,11 +14,11 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// tab is a page of the event that somebody has open: its socket, in the words for people.
+// tab is an open page of the event: its socket, in JSON.
 type tab struct {
-	whose string
-	conn  *websocket.Conn
-	told  []spoken // what it holds, each time it was told
+	name string
+	conn *websocket.Conn
+	told []spoken // what it holds, each time it was told
 }
 
 type spoken struct {
@@ -30,14 +30,14 @@ type spoken struct {
 	Idx        []int
 }
 
-func (s *site) tab(t *testing.T, whose string, who *http.Client) *tab {
+func (s *site) tab(t *testing.T, name string, who *http.Client) *tab {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), s.url+"/events/evening/live?as=json", &websocket.DialOptions{HTTPClient: who})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.CloseNow() })
-	p := &tab{whose: whose, conn: conn}
+	p := &tab{name: name, conn: conn}
 	p.until(t, func(m spoken) bool { return m.Type == "snap" })
 	return p
 }
@@ -50,11 +50,11 @@ func (p *tab) until(t *testing.T, enough func(spoken) bool) {
 	for {
 		_, text, err := p.conn.Read(ctx)
 		if err != nil {
-			t.Fatalf("%s: %v", p.whose, err)
+			t.Fatalf("%s: %v", p.name, err)
 		}
 		var m spoken
 		if err := json.Unmarshal(text, &m); err != nil {
-			t.Fatalf("%s is told %s: %v", p.whose, text, err)
+			t.Fatalf("%s is told %s: %v", p.name, text, err)
 		}
 		if m.Type == "mine" {
 			p.told = append(p.told, m)
@@ -67,16 +67,16 @@ func (p *tab) until(t *testing.T, enough func(spoken) bool) {
 
 func isMine(m spoken) bool { return m.Type == "mine" }
 
-// Whatever somebody does elsewhere, in another tab or as a program, is on each page they have open within a second, and on
-// nobody else's.
-func TestWhatSomebodyDoesInOneTabIsInTheirOtherTabsAtOnceAndInNobodyElses(t *testing.T) {
+// A visitor's change, in another tab or as a program, is sent to each open page of theirs, and to no
+// other visitor's.
+func TestLive_ChangesReachTheVisitorsOtherTabsOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann, bob := person(t), person(t)
 	hold := s.held(t, ann, 2)
 	s.held(t, bob, 1)
 	mine := []*tab{s.tab(t, "Ann", ann), s.tab(t, "Ann, in another tab", ann)}
-	others := []*tab{s.tab(t, "Bob", bob), s.tab(t, "somebody new", person(t))}
+	others := []*tab{s.tab(t, "Bob", bob), s.tab(t, "a new visitor", person(t))}
 
 	event := s.url + "/events/evening"
 	does := func(what string, do func() holdBody) {
@@ -86,7 +86,7 @@ func TestWhatSomebodyDoesInOneTabIsInTheirOtherTabsAtOnceAndInNobodyElses(t *tes
 			p.until(t, isMine)
 			got := p.told[len(p.told)-1]
 			if !slices.Equal(got.Idx, want.Idx) || got.Extensions != want.ExtensionsLeft || len(want.Idx) > 0 && got.Deadline != want.ExpiresAt.UnixMilli() {
-				t.Errorf("%s: %s is told %+v, want %+v", what, p.whose, got, want)
+				t.Errorf("%s: %s is told %+v, want %+v", what, p.name, got, want)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func TestWhatSomebodyDoesInOneTabIsInTheirOtherTabsAtOnceAndInNobodyElses(t *tes
 	for _, p := range others {
 		p.until(t, func(m spoken) bool { return m.To == last })
 		if len(p.told) > 0 {
-			t.Errorf("%s is told what somebody else holds: %+v", p.whose, p.told)
+			t.Errorf("%s is told what another visitor holds: %+v", p.name, p.told)
 		}
 	}
 }
@@ -122,12 +122,12 @@ func TestLive_PageOpenedBeforeItsSessionIsToldOfItsHold(t *testing.T) {
 	s := newSite(t)
 	ann := person(t)
 	first, second := s.tab(t, "Ann", ann), s.tab(t, "Ann, in another tab", ann)
-	stranger := s.tab(t, "somebody else", person(t))
+	stranger := s.tab(t, "another visitor", person(t))
 	want := s.held(t, ann, 2)
 	for _, p := range []*tab{first, second} {
 		p.until(t, isMine)
 		if got := p.told[0]; !slices.Equal(got.Idx, want.Idx) || got.Deadline != want.ExpiresAt.UnixMilli() {
-			t.Errorf("%s is told %+v, want %+v", p.whose, got, want)
+			t.Errorf("%s is told %+v, want %+v", p.name, got, want)
 		}
 	}
 	a, body := send(t, ann, "POST", s.url+"/events/evening/hold/extension", `{}`)
@@ -138,13 +138,13 @@ func TestLive_PageOpenedBeforeItsSessionIsToldOfItsHold(t *testing.T) {
 	for _, p := range []*tab{first, second} {
 		p.until(t, isMine)
 		if got := p.told[1]; got.Deadline != want.ExpiresAt.UnixMilli() || got.Extensions != want.ExtensionsLeft {
-			t.Errorf("%s is told of the extension %+v, want %+v", p.whose, got, want)
+			t.Errorf("%s is told of the extension %+v, want %+v", p.name, got, want)
 		}
 	}
 	version := s.sale.Version()
 	stranger.until(t, func(m spoken) bool { return max(m.Version, m.To) >= version })
 	if len(stranger.told) > 0 {
-		t.Error("somebody else is told what Ann holds")
+		t.Error("another visitor is told what Ann holds")
 	}
 }
 

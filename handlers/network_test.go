@@ -28,7 +28,7 @@ func TestRetryAfter_IsNeverNothing(t *testing.T) {
 			return
 		}
 	}
-	t.Error("nobody had to wait")
+	t.Error("no visitor had to wait")
 }
 
 func TestJoins_OfAPrivateNetworkHaveALargeLimit(t *testing.T) {
@@ -55,7 +55,7 @@ func newRequest(t *testing.T, from string) *http.Request {
 	return r
 }
 
-func TestTooManyWhoJoinFromOneNetworkAreToldWhenAndWhoHasAPlaceKeepsIt(t *testing.T) {
+func TestJoin_NetworkLimitSaysWhenAndKeepsPlaces(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Joins, c.AddressHeader = 3, "X-Forwarded-For" })
@@ -92,7 +92,7 @@ func TestTooManyWhoJoinFromOneNetworkAreToldWhenAndWhoHasAPlaceKeepsIt(t *testin
 	}
 	for _, from := range []string{"203.0.115.1", "2001:db8::1", "127.0.0.1"} {
 		if a, body := join(person(t), from, "application/json"); a.StatusCode != http.StatusCreated {
-			t.Errorf("somebody at %s got %d %s", from, a.StatusCode, body)
+			t.Errorf("a visitor at %s got %d %s", from, a.StatusCode, body)
 		}
 	}
 	if a, _ := send(t, next, "GET", s.url+"/rooms/evening/status", "", "X-Forwarded-For", "203.0.113.77"); a.StatusCode != http.StatusOK {

@@ -24,7 +24,7 @@ type sent struct {
 	in          *site      // if it is not the wall's
 }
 
-// same is the form of a route whose things have addresses made of its own.
+// same is the form of a route for a thing of its own.
 func (w *wall) same(form, other string) func(*testing.T, *wall, string) sent {
 	return func(_ *testing.T, w *wall, path string) sent {
 		at, _ := w.addresses(path)
@@ -230,7 +230,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/limits":                 w.same("challenge=always", "challenge=off"),
 		"POST /desk/events/{slug}/waitlist":               w.same("do=pause&reason=x", "do=pause&reason=y"),
 		"POST /desk/team":                                 w.same("name=Box+office", "name=Office"),
-		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // whoever makes one looks at it from then on
+		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // its maker sees the new team from then on
 			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
 		},
 		"POST /desk/team/invitations":                    w.same("email=new@example.org&role=viewer", "email=new@example.org&role=owner"),
@@ -272,7 +272,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/imports":      uploads,
 		"POST /desk/imports/{id}": w.same("name=A&row=row&number=number", "name=B&row=row&number=number"),
 		"POST /desk/setup/{token}": func(t *testing.T, _ *wall, _ string) sent {
-			fresh := newSite(t) // nobody owns it
+			fresh := newSite(t) // without an owner
 			token, err := fresh.organizers.SetupLink(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -306,7 +306,7 @@ func uploads(_ *testing.T, w *wall, _ string) sent {
 // waitsFor joins the wait list of the event that is full, and returns the address of the place.
 func (w *wall) waitsFor(t *testing.T, who *http.Client, email string, confirms bool) string {
 	t.Helper()
-	until(t, "somebody waits", func() bool {
+	until(t, "an entry waits", func() bool {
 		w.fill(t) // what others gave back is free a moment later
 		a, _ := w.submit(t, who, "/events/full/waitlist", url.Values{"email": {email}, "quantity": {"1"}, "key": {email}})
 		return a.StatusCode == http.StatusOK

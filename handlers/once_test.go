@@ -22,7 +22,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-// harmless are the routes whose forms need no key, and why: sent twice they do nothing more by themselves.
+// harmless are the routes with forms that need no key, and why: a repetition changes nothing more.
 var harmless = map[string]string{
 	"POST /waitlist/{code}/card":           "an entry has one mandate, and a repeat leads to its page",
 	"POST /waitlist/{code}/take":           "the seats of an offer are with the browser that asked last, and a repeat is from that one",
@@ -34,7 +34,7 @@ var harmless = map[string]string{
 	"POST /orders/{code}/attendances":      "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /events/{slug}/challenge":        "a proof that comes again gives a pass again",
 	"POST /rooms/{slug}/places":            "a browser has one place in a room, and is given that one again",
-	"POST /rooms/{slug}/presence":          "it says no more than that somebody is still there",
+	"POST /rooms/{slug}/presence":          "it only says that the visitor is still there",
 	"POST /rooms/{slug}/admissions":        "a number is let in once, and is told so again",
 	"POST /rooms/{slug}/departure":         "a place that was given up is given up",
 	"POST /desk/session":                   "signing in changes nothing but the session",

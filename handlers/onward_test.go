@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAPageThatSaysWhatWentWrongLeadsBackToWhatItIsAbout(t *testing.T) {
+func TestErrorPage_LinksBackToItsSubject(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, c := range []struct{ method, path, form, to string }{

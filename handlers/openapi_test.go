@@ -195,7 +195,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAsDescribedIsNoticed(t *testing.T) {
+func TestOpenAPI_PlantedDeviationsAreNoticed(t *testing.T) {
 	t.Parallel()
 	doc := description(t)
 	for what, c := range map[string]struct {
@@ -207,7 +207,7 @@ func TestWhatIsNotAsDescribedIsNoticed(t *testing.T) {
 		"a field is new":           {"/desk/events/evening/seats/1", "application/json", `{"seat":"A1","moments":[],"colour":"red"}`, 200, false},
 		"a code is unknown":        {"/desk/events/evening/orders", "application/json", `{"error":{"code":"odd","message":"","seats":[],"nearest":[]}}`, 409, false},
 		"a kind is unknown":        {"/desk/events/evening/exports/orders.csv", "text/plain", "x", 200, false},
-		"nobody says how long":     {"/desk/session", "text/html", "x", 429, false},
+		"without a wait time":      {"/desk/session", "text/html", "x", 429, false},
 		"an error is as described": {"/desk/events/evening/orders", "application/json", `{"error":{"code":"unknown","message":"","seats":[],"nearest":[]}}`, 404, true},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+c.path, http.NoBody)

@@ -124,7 +124,7 @@ func TestAPaymentCanBeStoppedAndOrderedAnotherWay(t *testing.T) {
 	}
 }
 
-func TestRealEventsTakeNoDemoCardAndNobodyElsesCharge(t *testing.T) {
+func TestPayment_RealEventsRefuseDemoCardsAndOthersCharges(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	form := fill(s.held(t, who, 1), "Ann", "ann@example.org")

@@ -37,7 +37,7 @@ func TestAPlaceIsKeptForADayByThisSiteAloneAndOutOfReachOfScripts(t *testing.T) 
 	}
 }
 
-func TestWhoGivesTheirPlaceUpHasNoneAndJoinsAnew(t *testing.T) {
+func TestRoom_VisitorWhoGivesUpJoinsAnew(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
@@ -90,7 +90,7 @@ func TestAPageThatSaysItIsThereIsCounted(t *testing.T) {
 	t.Error("they are not counted")
 }
 
-func TestWhoHadASessionBeforeIsInsideAsTheSamePerson(t *testing.T) {
+func TestRoom_KeepsAnEarlierSession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	club, _ := plan.Named("club")

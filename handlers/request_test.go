@@ -84,7 +84,7 @@ func ask(t *testing.T, url string, header ...string) (*http.Response, string) {
 	return a, body.String()
 }
 
-func TestWhatIsLoggedOfARequestHasTheIdThatItsAnswerHas(t *testing.T) {
+func TestLog_RequestIDEqualsTheAnswers(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/broken/hush", "/panics/hush"} {
 		url, log := failing(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// invitedBy is where the link in the mail of somebody who was invited leads.
+// invitedBy returns the link in an invitation's mail.
 func invitedBy(t *testing.T, s *site, address string) (path, invitation string) {
 	t.Helper()
 	m := mail.Mail{Email: address, Kind: waitingroom.MailPlace, Room: "evening"}
@@ -37,7 +37,7 @@ func joining(page string) string {
 	return part
 }
 
-func TestWhoWasInvitedHasOnePlaceInWhateverBrowserTheyCome(t *testing.T) {
+func TestInvitation_GivesOnePlaceInAnyBrowser(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)
@@ -61,7 +61,7 @@ func TestWhoWasInvitedHasOnePlaceInWhateverBrowserTheyCome(t *testing.T) {
 		t.Errorf("one more, and one who was invited, are sent %d mails", n)
 	}
 	if n := invite(true, "bob@example.org"); n != 1 {
-		t.Errorf("somebody whose mail is to be sent again is sent %d", n)
+		t.Errorf("an invitation to send again is sent %d times", n)
 	}
 	path, annsInvitation := invitedBy(t, s, "ann@example.org")
 	_, bobsInvitation := invitedBy(t, s, "bob@example.org")
@@ -90,7 +90,7 @@ func TestWhoWasInvitedHasOnePlaceInWhateverBrowserTheyCome(t *testing.T) {
 	}
 	for _, invitation := range []string{"", annsInvitation[1:], strings.Replace(annsInvitation, annsInvitation[30:34], "____", 1), strings.Repeat("A", len(annsInvitation))} {
 		if a := joinWith(stranger, invitation); a.StatusCode != http.StatusForbidden {
-			t.Errorf("with invitation %q somebody gets %d", invitation, a.StatusCode)
+			t.Errorf("with invitation %q a visitor gets %d", invitation, a.StatusCode)
 		}
 	}
 	if a, _ := s.page(t, stranger, path[:len(path)-1]); a.StatusCode != http.StatusNotFound {

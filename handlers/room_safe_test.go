@@ -23,7 +23,7 @@ func TestSigningInAndOutInsideAWaitingRoomKeepsThePlace(t *testing.T) {
 	}
 	opens := time.Now().Add(time.Hour)
 	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
-	joins(t, s, person(t)) // so that nobody of this test is the first
+	joins(t, s, person(t)) // so that no visitor of this test is the first
 	new, buyer := person(t), person(t)
 	if a, body := send(t, buyer, "POST", s.url+"/events/morning/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
 		t.Fatalf("a claim elsewhere gets %d %s", a.StatusCode, body)
@@ -81,7 +81,7 @@ func TestWithTheDatabaseGoneTheRoomStillShowsThePlaceAndSaysWhy(t *testing.T) {
 	opens := time.Now().Add(time.Hour)
 	c := newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 1})
 	ann, bob := person(t), person(t)
-	s.signsIn(t, bob, "bob@example.org") // bob has a session, which nobody can read then
+	s.signsIn(t, bob, "bob@example.org") // bob has a session, which cannot be read then
 	joins(t, s, ann)
 	joins(t, s, bob)
 	if err := c.Open(t.Context(), "evening", nil); err != nil {
@@ -128,7 +128,7 @@ func TestALobbyOpensAtItsTimeThoughNothingElseHappens(t *testing.T) {
 	until(t, "people may join", func() bool { return stand(t, s, person(t)).State == "join" })
 }
 
-func TestAClaimOfSomebodyWhoWasNotLetInLeadsToTheRoom(t *testing.T) {
+func TestRoom_ClaimFromOutsideLeadsToTheRoom(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	opens := time.Now().Add(time.Hour)

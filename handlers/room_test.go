@@ -39,7 +39,7 @@ func until(t *testing.T, what string, so func() bool) {
 	t.Fatalf("it did not come about that %s", what)
 }
 
-// stand is where somebody stands now.
+// stand is a visitor's state in the room.
 func stand(t *testing.T, s *site, who *http.Client) (st standing) {
 	t.Helper()
 	_, body := send(t, who, "GET", s.url+"/rooms/evening", "")
@@ -185,7 +185,7 @@ func TestASmallSaleHasNoWaitingRoomToSee(t *testing.T) {
 	})
 }
 
-func TestNobodyIsSomebodyElseByKnowingTheirHolder(t *testing.T) {
+func TestRoom_HolderIDIsNoCredential(t *testing.T) {
 	t.Parallel()
 	h := (&Handlers{sessions: newSessions(nil, false)})
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", "/", nil)

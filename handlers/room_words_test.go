@@ -117,7 +117,7 @@ func (g *golden) tell(t *testing.T) {
 	g.Wait, g.Seat, g.Advice, g.Moved, g.Left = read("wait"), read("seat"), read("advice"), read("moved"), read("left-seats")
 }
 
-func TestWhereSomebodyStandsIsWhatTheGoldenCasesSay(t *testing.T) {
+func TestRoom_GoldenCasesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/room.json"
 	cases := goldenCases()

@@ -99,7 +99,7 @@ func unlimited(site http.Handler, table []route, words []string, kinds []string,
 	return wrong
 }
 
-func nobody(string) []*http.Cookie { return nil }
+func noCookies(string) []*http.Cookie { return nil }
 
 func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 		t.Fatal(words)
 	}
 	few := func(rule) int64 { return bodyLimit }
-	for _, wrong := range unlimited(site, table, words, []string{"application/json", asForm}, few, nobody) {
+	for _, wrong := range unlimited(site, table, words, []string{"application/json", asForm}, few, noCookies) {
 		t.Error(wrong)
 	}
 	planted := []route{{"POST /planted/{word}", func(_ http.ResponseWriter, r *http.Request) error {
@@ -119,7 +119,7 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 		return err
 	}, pageRule}}
 	for name, bare := range map[string]http.Handler{"without the middleware": h.answer(planted[0].handler), "with it": h.wrap(h.routes(planted))} {
-		wrong := unlimited(bare, planted, words, []string{asForm}, func(rule) int64 { return bodyLimit }, nobody)
+		wrong := unlimited(bare, planted, words, []string{asForm}, func(rule) int64 { return bodyLimit }, noCookies)
 		if name == "with it" && len(wrong) > 0 || name != "with it" && len(wrong) != len(words) {
 			t.Errorf("a route %s: %d of %d are found unlimited", name, len(wrong), len(words))
 		}
@@ -131,7 +131,7 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 	}
 }
 
-func TestRoutes_OnlyWhoMayManageSendsAPlan(t *testing.T) {
+func TestRoutes_LargeBodiesNeedTheManagerRole(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	h := newHandlers(w.config)
@@ -144,7 +144,7 @@ func TestRoutes_OnlyWhoMayManageSendsAPlan(t *testing.T) {
 	if len(large) != 3 {
 		t.Errorf("%d routes take plans", len(large))
 	}
-	for _, role := range []string{"nobody", string(organizers.Door), string(organizers.Viewer)} {
+	for _, role := range []string{"stranger", string(organizers.Door), string(organizers.Viewer)} {
 		for _, r := range large {
 			_, path, _ := strings.Cut(r.pattern, " ")
 			for _, kind := range []string{"application/json", asForm, asParts} {

@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-func TestSecurityText_SaysWhomToTellAndUntilWhen(t *testing.T) {
+func TestSecurityText_HasContactAndExpiry(t *testing.T) {
 	t.Parallel()
 	if a, _ := ask(t, newSiteFor(t, seats.NewEvent{}).url+"/.well-known/security.txt"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("without a contact it answers %d", a.StatusCode)

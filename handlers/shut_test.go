@@ -56,7 +56,7 @@ func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 	}
 }
 
-func TestADraftIsNobodysToSee(t *testing.T) {
+func TestDraft_IsNotPublic(t *testing.T) {
 	t.Parallel()
 	s, who := newSiteFor(t, seats.NewEvent{Status: seats.Draft}), person(t)
 	for _, path := range []string{"", "/sections/0", "/seats", "/map.bin", "/geometry/" + s.sale.Event.PlanHash + ".json", "/live", "/hold", "/checkout", "/on-sale.ics"} {

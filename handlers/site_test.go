@@ -198,7 +198,7 @@ func TestAClaimIsHeldSeenExtendedAndReleased(t *testing.T) {
 	}
 }
 
-// Without scripts somebody presses "Let all go" twice: both answers lead back to the page.
+// Without scripts a visitor presses "Let all go" twice: both answers lead back to the page.
 func TestAFormSentTwiceGivesBackOnceAndSaysSoTwice(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
@@ -221,7 +221,7 @@ func TestAFormSentTwiceGivesBackOnceAndSaysSoTwice(t *testing.T) {
 
 func jsonNumber(n int) string { b, _ := json.Marshal(n); return string(b) } // numbers always marshal
 
-func TestAVisitorWhoOnlyLooksLeavesNoRow(t *testing.T) {
+func TestVisit_LookingWritesNoRow(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	who := person(t)
@@ -302,8 +302,8 @@ func TestASessionEndedOnAnotherNodeActsNoMore(t *testing.T) {
 	}
 }
 
-// A key says which request it is, not who sends it: whoever has no cookie is somebody new.
-func TestAKeyAloneOpensNobodysHold(t *testing.T) {
+// A key names a request, not a visitor: a request without a cookie is from a new visitor.
+func TestHold_IdempotencyKeyOpensNoHold(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	claim := func(who *http.Client) (*http.Response, holdBody) {
@@ -317,7 +317,7 @@ func TestAKeyAloneOpensNobodysHold(t *testing.T) {
 	first, hers := claim(ann)
 	lost, other := claim(person(t))
 	if other.ID == hers.ID || other.Idx[0] == hers.Idx[0] || lost.Header.Get("Set-Cookie") == first.Header.Get("Set-Cookie") {
-		t.Errorf("somebody without a cookie got %+v for the key of %+v", other, hers)
+		t.Errorf("a visitor without a cookie got %+v for the key of %+v", other, hers)
 	}
 	if _, again := claim(ann); again.ID != hers.ID {
 		t.Errorf("the repeat got %+v, want %+v", again, hers)

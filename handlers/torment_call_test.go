@@ -31,7 +31,7 @@ func (c *caller) call(bad badRequest) {
 		if c.conn == nil {
 			conn, err := net.DialTimeout("tcp", c.torment.address, tormentWait)
 			if err != nil {
-				c.torment.finds("nobody listens any more: %v", err)
+				c.torment.finds("the server does not listen any more: %v", err)
 				return
 			}
 			c.conn, c.in = conn, bufio.NewReader(conn)

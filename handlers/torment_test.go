@@ -94,7 +94,7 @@ func tormented(t *testing.T, planted ...route) *torment {
 	return x
 }
 
-// furnish puts something to every address, and somebody with a hold and an organizer into the site.
+// furnish puts something at every address, and a visitor with a hold and an organizer into the site.
 func (x *torment) furnish(t *testing.T, s *site) {
 	t.Helper()
 	at, err := url.Parse(s.url)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhoSavesACardForTheWaitListHasTheOrderPlacedAndPaidWithoutBeingThere(t *testing.T) {
+func TestConsent_SavedCardPaysTheOffer(t *testing.T) {
 	t.Parallel()
 	s, bank := newTill(t)
 	first, ann, bob := s.soldOut(t), person(t), person(t)
@@ -53,7 +53,7 @@ func TestWhoSavesACardForTheWaitListHasTheOrderPlacedAndPaidWithoutBeingThere(t 
 	})
 }
 
-func TestACardProviderThatIsDownIsSaidSoAndWhoIsOfferedSeatsReadsWhyTheyWereNotOrdered(t *testing.T) {
+func TestConsent_UnreachableProviderIsNamedOnTheOffersPage(t *testing.T) {
 	t.Parallel()
 	s, bank := newTill(t)
 	first, ann := s.soldOut(t), person(t)

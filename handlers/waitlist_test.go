@@ -31,7 +31,7 @@ func (s *site) soldOut(t *testing.T) *http.Client {
 	return first
 }
 
-// waitMail is the newest mail of a kind to somebody who waits, as it is sent.
+// waitMail is the newest mail of a kind to an entry, as it is sent.
 func (s *site) waitMail(t *testing.T, email, kind string) mail.Letter {
 	t.Helper()
 	m := mail.Mail{Kind: "wait-" + kind}
@@ -111,7 +111,7 @@ func (s *site) waits(t *testing.T, who *http.Client, email string, more url.Valu
 	return path
 }
 
-func TestWhoWaitsIsOfferedASeatThatCameBackAndOrdersIt(t *testing.T) {
+func TestWaitlist_OfferIsOrdered(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	first := s.soldOut(t)
@@ -192,12 +192,12 @@ func TestAnOfferIsTakenInAnotherBrowserDeclinedAndLeft(t *testing.T) {
 	s.stands(t, bob, bobAt, "left")
 	for end := time.Now().Add(30 * time.Second); s.sale.Remaining() == 0; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("what nobody waits for is not free")
+			t.Fatal("a seat that fits no entry is not available")
 		}
 	}
 }
 
-func TestNobodyLearnsFromTheFormWhoWaitsNorHasAnAddressFlooded(t *testing.T) {
+func TestWaitlist_FormHidesEntriesAndLimitsMail(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.soldOut(t)
@@ -310,7 +310,7 @@ func TestOffer_TakenSeatsEndWithTheSession(t *testing.T) {
 	at := s.waits(t, ann, "ann@example.org", nil)
 	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
 	s.stands(t, ann, at, "offered")
-	for name, who := range map[string]*http.Client{"a browser without a session": ann, "one whose session outlived its earlier hold": old} {
+	for name, who := range map[string]*http.Client{"a browser without a session": ann, "one with a session older than its hold": old} {
 		if who == old { // as after a renewal of the session only
 			a, body := send(t, old, "POST", s.url+at+"/take", "")
 			if a.StatusCode != http.StatusCreated {

@@ -28,7 +28,7 @@ func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	}), bank
 }
 
-// begins is somebody who goes to Stripe's page for two places; it returns the payment's address and the session's name.
+// begins starts a payment of two places at Stripe's page; it returns the payment's address and the session's name.
 func (s *site) begins(t *testing.T, bank *stripetest.Fake) (code, session string) {
 	t.Helper()
 	who := person(t)
@@ -248,11 +248,11 @@ func TestAWebhookThatIsNotOursChangesNothingAndOneThatIsForgedIsRefused(t *testi
 		body, signature string
 		status          int
 	}{
-		"forged":      {string(body), stripetest.Sign(body, "whsec_other", time.Now()), 400},
-		"unsigned":    {string(body), "", 400},
-		"too old":     {string(body), stripetest.Sign(body, stripetest.Secret, time.Now().Add(-time.Hour)), 400},
-		"of nobody":   {foreign, stripetest.Sign([]byte(foreign), stripetest.Secret, time.Now()), 204},
-		"of no order": {strings.ReplaceAll(foreign, "pi_x", ""), stripetest.Sign([]byte(strings.ReplaceAll(foreign, "pi_x", "")), stripetest.Secret, time.Now()), 204},
+		"forged":        {string(body), stripetest.Sign(body, "whsec_other", time.Now()), 400},
+		"unsigned":      {string(body), "", 400},
+		"too old":       {string(body), stripetest.Sign(body, stripetest.Secret, time.Now().Add(-time.Hour)), 400},
+		"of no payment": {foreign, stripetest.Sign([]byte(foreign), stripetest.Secret, time.Now()), 204},
+		"of no order":   {strings.ReplaceAll(foreign, "pi_x", ""), stripetest.Sign([]byte(strings.ReplaceAll(foreign, "pi_x", "")), stripetest.Secret, time.Now()), 204},
 	} {
 		if a, text := send(t, person(t), "POST", s.url+"/webhooks/stripe", d.body, "Stripe-Signature", d.signature); a.StatusCode != d.status {
 			t.Errorf("%s: %d %s, want %d", what, a.StatusCode, text, d.status)
@@ -265,7 +265,7 @@ func TestAWebhookThatIsNotOursChangesNothingAndOneThatIsForgedIsRefused(t *testi
 	refund := bank.Event(session, "refund.updated")
 	bank.Down(true)
 	if status := stripetest.Deliver(t, s.url+"/webhooks/stripe", refund); status != http.StatusServiceUnavailable {
-		t.Errorf("while Stripe cannot say whose it is: %d, want 503, so that it is told again", status)
+		t.Errorf("while Stripe cannot say which payment it is: %d, want 503, so that it is told again", status)
 	}
 }
 

@@ -61,7 +61,7 @@ var proofField = regexp.MustCompile(`name="proof" value="([^"]+)"`)
 
 const page, program = "text/html", "application/json"
 
-func TestARoomThatAsksForWorkGivesAPlaceToThoseWhoDidIt(t *testing.T) {
+func TestWork_GivesAPlace(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSite(t)
@@ -104,14 +104,14 @@ func TestARoomThatAsksForWorkGivesAPlaceToThoseWhoDidIt(t *testing.T) {
 	}
 	until(t, "no work is asked for", func() bool { return works(t, s, ann) == "" })
 	if _, body := send(t, person(t), "GET", s.url+"/rooms/evening", "", "Accept", page); proofField.MatchString(body) {
-		t.Error("a page has work that nobody asks for")
+		t.Error("a page has work that was not asked for")
 	}
 	if a, body := s.posts(t, person(t), "", "Accept", program); a.StatusCode != http.StatusCreated {
-		t.Errorf("without work somebody gets %d %s", a.StatusCode, body)
+		t.Errorf("without work a visitor gets %d %s", a.StatusCode, body)
 	}
 }
 
-func TestWhoWaitsInsteadOfWorkingJoinsThenAndOfOneNetworkOneInTwenty(t *testing.T) {
+func TestWork_WaitingInsteadIsLimitedPerNetwork(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
 	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Joins, c.AddressHeader, c.Gate.Patience = 20, "X-Forwarded-For", 0 })
@@ -127,7 +127,7 @@ func TestWhoWaitsInsteadOfWorkingJoinsThenAndOfOneNetworkOneInTwenty(t *testing.
 			t.Errorf("number %d of a network who waits gets %d, want %d", i+1, a.StatusCode, want)
 		}
 		if a, body := s.posts(t, person(t), works(t, s, who), "Accept", program, "X-Forwarded-For", from); a.StatusCode != http.StatusCreated {
-			t.Errorf("somebody else of it who works gets %d %s", a.StatusCode, body)
+			t.Errorf("another visitor of it who works gets %d %s", a.StatusCode, body)
 		}
 	}
 }

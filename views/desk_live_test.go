@@ -57,7 +57,7 @@ func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
 	}
 	p.Room, p.Told = &waitingroom.State{}, waitingroom.Accuracy{}
 	if text := render(t, desk.Event(p)); strings.Count(text, "not known yet") != 2 {
-		t.Errorf("the desk knows what nobody can: %s", text)
+		t.Errorf("the desk shows what cannot be known: %s", text)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Whoever has no scripts follows the links; each adds its price, or takes it away, and all else stays.
+// Without scripts visitors follow the links; each adds its price, or takes it away, and all else stays.
 func TestALinkOfTheLegendLooksForItsPriceOrNoLonger(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)

@@ -21,7 +21,7 @@ type shown struct {
 	c    templ.Component
 }
 
-// sale is an event in a shipped plan: a seat held by somebody, one sold, one blocked, and mine as the hold says.
+// sale is an event in a shipped plan: a seat held by another visitor, one sold, one blocked, and mine as the hold says.
 func sale(t *testing.T, name string, hold *seats.Hold) shop.Sale {
 	t.Helper()
 	p, ok := plan.Named(name)

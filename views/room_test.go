@@ -115,6 +115,6 @@ func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
 	}
 	p.Wait = waitingroom.Estimate{IsUnknown: true}
 	if got := p.WaitWords(); got != "not known yet" {
-		t.Errorf("what nobody knows is %q", got)
+		t.Errorf("an unknown wait is %q", got)
 	}
 }

@@ -74,7 +74,7 @@ func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 	of.Steps = []waitlist.Step{{At: time.Unix(2e9, 0), Email: text, What: text, Detail: text, Who: text}}
 	quiet := of
 	quiet.List, quiet.Steps, quiet.Message, quiet.Form, quiet.Member.Role = waitlist.Overview{}, nil, "", nil, organizers.Viewer
-	return append(list, shown{"a waiting list at the desk", true, desk.WaitList(of)}, shown{"a waiting list in which nobody waits, at the desk", true, desk.WaitList(quiet)})
+	return append(list, shown{"a waiting list at the desk", true, desk.WaitList(of)}, shown{"an empty waiting list at the desk", true, desk.WaitList(quiet)})
 }
 
 func TestWaitlist_PageShowsRankAndReasons(t *testing.T) {

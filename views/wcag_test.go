@@ -84,7 +84,7 @@ func TestPagesPlayNothingAndShowNoPicturesOfText(t *testing.T) {
 	}, `<video autoplay></video>`, `<img src="/seats.png" alt="Row A">`)
 }
 
-// ofPerson are the fields about whoever fills them in, and what browsers know them by (1.3.5); the others ask for
+// ofPerson are the fields about the visitor, and what browsers know them by (1.3.5); the others ask for
 // something else.
 var ofPerson = map[string]string{"name": "name", "email": "email", "born": "bday"}
 
@@ -279,7 +279,7 @@ func TestPages_SameActionsHaveTheSameName(t *testing.T) {
 	}
 }
 
-// Nobody has to remember a password, solve a puzzle or type what they typed before (3.3.7, 3.3.8), and no browser is kept
+// No attendee has to remember a password, solve a puzzle or type what they typed before (3.3.7, 3.3.8), and no browser is kept
 // from filling in what it knows.
 func TestPages_AskAttendeesForNoPasswordOrPuzzle(t *testing.T) {
 	t.Parallel()
@@ -293,7 +293,7 @@ func TestPages_AskAttendeesForNoPasswordOrPuzzle(t *testing.T) {
 	}, `<input type="password" name="code">`, `<input name="captcha">`)
 }
 
-// Before somebody buys they see what, for how much, can go back and change it; the button says what it does (3.3.4).
+// Before buying, visitors see what and for how much, and can change it; the button says what it does (3.3.4).
 func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", holds["a hold"])

@@ -28,7 +28,7 @@ func TestAnOrganizersQuestionsAreAnsweredWithTheOrder(t *testing.T) {
 	h := open(t, "conference", seats.NewEvent{Questions: questions(t)})
 	who := seats.NewID()
 	form := h.form(t, who, 1)
-	good := map[string]string{"1": " Usher & Söhne ", "2": "fish", "4": "yes", "9": "nobody asked"}
+	good := map[string]string{"1": " Usher & Söhne ", "2": "fish", "4": "yes", "9": "was not asked"}
 	for _, bad := range []struct{ name, number, answer string }{
 		{"no text", "1", "  "},
 		{"a long text", "1", strings.Repeat("é", 1001)},

@@ -69,7 +69,7 @@ func TestAttend_ACancelledTicketLosesTheLinkAtOnce(t *testing.T) {
 	}
 }
 
-func TestAttend_OpensAtItsTimeAndEverybodyGetsOneMailThen(t *testing.T) {
+func TestAttend_OpensInTimeWithOneMailEach(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", online(15*time.Minute))
 	early := h.ordered(t, 1)
@@ -130,7 +130,7 @@ func TestAttend_UnpaidOrderJoinsNothingAndExpires(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestAttend_RefusalSaysWhatIsTrue(t *testing.T) {
+func TestAttend_RefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", online(0))
 	order := h.ordered(t, 1)

@@ -37,7 +37,7 @@ func (h *till) revokes(t testing.TB, o orders.Order, tickets ...seats.ID) orders
 	return h.again(t, o)
 }
 
-func TestTheOrganizerGivesBackWhatCameAtTheDoorOrByInvoice(t *testing.T) {
+func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{orders.Door, orders.Invoice} {
 		h := openTill(t, seats.NewEvent{Invoices: true})
@@ -84,7 +84,7 @@ func TestTheOrganizerGivesBackWhatCameAtTheDoorOrByInvoice(t *testing.T) {
 	}
 }
 
-func TestTheOrganizerCancelsWhatWasPaidByCardAndWhatWasUsed(t *testing.T) {
+func TestCancel_OrganizerCancelsPaidAndUsedTickets(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	order, d := h.buys(t, 2), h.door(t)
@@ -146,7 +146,7 @@ func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 }
 
 // Other people's claims travel in the batch of a cancellation. That a door was faster is found before.
-func TestACancellationThatADoorOutranFailsNobodyElse(t *testing.T) {
+func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	d := h.door(t)
@@ -186,7 +186,7 @@ func TestACancellationThatADoorOutranFailsNobodyElse(t *testing.T) {
 	h.wantMoney(t)
 }
 
-func TestATicketThatIsBeingCancelledLetsNobodyIn(t *testing.T) {
+func TestScan_TicketInCancellationIsRefused(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	d := h.door(t)
@@ -197,7 +197,7 @@ func TestATicketThatIsBeingCancelledLetsNobodyIn(t *testing.T) {
 	}
 	h.exec(t, `UPDATE ticket SET leaving_until = now() - interval '1 second'`)
 	if v := h.scan(t, d, orders.Scan{Key: "k2", Code: order.Tickets[0].Code}); v.Word != orders.ScanIn {
-		t.Errorf("a ticket whose cancellation came to nothing is %q", v.Word)
+		t.Errorf("after a failed cancellation the ticket is %q", v.Word)
 	}
 }
 
@@ -223,11 +223,11 @@ func TestACancellationThatComesToNothingLeavesTheMarkOfAnother(t *testing.T) {
 		t.Errorf("%d tickets are marked in the end, want 1", n)
 	}
 	if v := h.scan(t, d, orders.Scan{Key: "k2", Code: order.Tickets[1].Code}); v.Word != orders.ScanIn {
-		t.Errorf("a ticket whose cancellation came to nothing is %q", v.Word)
+		t.Errorf("after a failed cancellation the ticket is %q", v.Word)
 	}
 }
 
-func TestWhoPaidAndGotNoSeatsIsToldByMailOnce(t *testing.T) {
+func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []orders.Stand{orders.Authorized, orders.Captured} {
 		h := openTill(t, seats.NewEvent{})

@@ -211,7 +211,7 @@ func (h *till) wantMoney(t testing.TB) {
 			t.Errorf("the bank captured %d and gave back %d; an order has %d, refunds are %d, of which %d done", s.Captured, s.Refunded, paid, back, done)
 		}
 		if s.Stand == orders.Authorized {
-			t.Errorf("the bank still keeps %d for nobody", s.Amount)
+			t.Errorf("the bank still keeps %d without an order", s.Amount)
 		}
 	}
 	h.wantBooks(t)

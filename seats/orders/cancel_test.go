@@ -53,7 +53,7 @@ func TestACancelledOrderFreesItsSeatsAndRevokesItsTickets(t *testing.T) {
 	if n := h.count(t, `mail WHERE kind = 'cancellation'`); n != 2 || h.count(t, "cancellation WHERE back = 0") != 2 {
 		t.Errorf("%d mails tell of it, want 2", n)
 	}
-	h.ordered(t, 6) // by somebody else, over seats that were sold
+	h.ordered(t, 6) // by another visitor, over seats that were sold
 	h.wantBooks(t)
 }
 
@@ -78,12 +78,12 @@ func TestFiftyPostsOfOneCancellationCancelOnce(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestWhatCannotBeCancelledSaysWhy(t *testing.T) {
+func TestCancel_RefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
 	order, other := h.ordered(t, 1), h.ordered(t, 1)
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "k", other.Tickets[0].ID); !errors.Is(err, orders.ErrNoTicket) {
-		t.Errorf("somebody else's ticket got %v", err)
+		t.Errorf("another order's ticket got %v", err)
 	}
 	if err := h.orders.Cancel(t.Context(), h.sale, order, ""); !errors.Is(err, idempotency.ErrNoKey) {
 		t.Errorf("a form without a key got %v", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-// begins sends a form whose email is to be confirmed first.
+// begins sends a form with an email that needs confirmation.
 func (h *house) begins(t testing.TB, who seats.ID, f orders.Form) orders.Payment {
 	t.Helper()
 	if code, err := h.orders.Place(t.Context(), h.sale, who, f); !errors.Is(err, orders.ErrUnconfirmed) {
@@ -27,7 +27,7 @@ func (h *house) begins(t testing.TB, who seats.ID, f orders.Form) orders.Payment
 	return p
 }
 
-// unconfirmed is the form of a visitor whose email nobody knows, with so many places.
+// unconfirmed is the form of a visitor with an unconfirmed email, with so many places.
 func (h *house) unconfirmed(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
 	f := h.form(t, who, places)
@@ -162,7 +162,7 @@ func TestConfirm_ExpiryFreesSeatsAndLimit(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestConfirm_NobodyConfirmsTwice(t *testing.T) {
+func TestConfirm_ConfirmsOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
 	who, other := seats.NewID(), seats.NewID()
@@ -205,7 +205,7 @@ func TestConfirm_IsAskedByTheLimitOfTheEventUnlessItSaysOtherwise(t *testing.T) 
 		f := h.form(t, who, 1)
 		f.Email, f.Verified = "eve@example.org", " EVE+x@example.org"
 		if _, err := h.orders.Place(t.Context(), h.sale, who, f); err != nil {
-			t.Errorf("limit %d, %q: somebody signed in with the address got %v", c.limit, c.confirm, err)
+			t.Errorf("limit %d, %q: a visitor signed in with the address got %v", c.limit, c.confirm, err)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestDue_FreedSeatsAreClaimableAgain(t *testing.T) {
 	}
 }
 
-// The job for unpaid orders sees that an order is unpaid before it cancels it in a batch: nobody pays or extends it in between.
+// The job for unpaid orders sees that an order is unpaid before it cancels it in a batch: it is not paid or extended in between.
 func TestDue_NothingIsPaidOrExtendedWhileItIsCancelled(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", seats.NewEvent{})

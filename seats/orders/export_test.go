@@ -24,7 +24,7 @@ func (o *Orders) Leave(t testing.TB, order Order, tickets ...seats.ID) (stay fun
 	}
 }
 
-// Lose gives a payment up whose money came all the same, as a node does that learned of it. It tells whether anything
+// Lose gives up a payment with money that came all the same, as a node does that learned of it. It reports whether anything
 // follows.
 func (o *Orders) Lose(t testing.TB, p Payment) bool {
 	again, err := o.lose(t.Context(), p, p.Amount, reasonStopped, "")

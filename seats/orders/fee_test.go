@@ -89,7 +89,7 @@ func TestFeesOfThePolicyAreNotKeptOfMoneyTakenAfterTheEventWasCalledOff(t *testi
 	h.wantMoney(t)
 }
 
-func TestNobodyOwesFeesOfTicketsThatWereNeverPaid(t *testing.T) {
+func TestFees_OfUnpaidTicketsAreNotOwed(t *testing.T) {
 	t.Parallel()
 	kept := someFees
 	kept.Kept = true

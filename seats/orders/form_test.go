@@ -20,7 +20,7 @@ func TestBadDetailsAreNamedAndSellNothing(t *testing.T) {
 		change      func(*orders.Form)
 	}{
 		{"no name", orders.FieldName, func(f *orders.Form) { f.Name = "   " }},
-		{"a name nobody can see", orders.FieldName, func(f *orders.Form) { f.Name = "\u200b\u202e\u2060\ufeff" }},
+		{"an invisible name", orders.FieldName, func(f *orders.Form) { f.Name = "\u200b\u202e\u2060\ufeff" }},
 		{"a name of 10 MB", orders.FieldName, func(f *orders.Form) { f.Name = strings.Repeat("a", 10<<20) }},
 		{"a name with a zero byte", orders.FieldName, func(f *orders.Form) { f.Name = "Ann\x00" }},
 		{"a name that is no text", orders.FieldName, func(f *orders.Form) { f.Name = "Ann\xff" }},

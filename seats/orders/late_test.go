@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-func TestWhatTheProviderStillKeepsIsVoidedUntilItDoesNot(t *testing.T) {
+func TestVoid_RepeatsUntilTheProviderKeepsNothing(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	h.bank.set(func(b *bank) { b.next, b.deaf = orders.Pending, true })
@@ -67,7 +67,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 		h.untilRefunded(t, p)
 		h.wantMoney(t)
 	})
-	t.Run("of money that somebody looks at", func(t *testing.T) {
+	t.Run("of money that needs attention", func(t *testing.T) {
 		t.Parallel()
 		h := openTill(t, seats.NewEvent{})
 		who := seats.NewID()
@@ -124,7 +124,7 @@ func TestVoid_AnOldAnswerDoesNotEndALaterTry(t *testing.T) {
 	h.wantMoney(t)
 }
 
-// Who changes a payment locks it before its steps. News that locked the steps first could wait for somebody who waits for
+// Who changes a payment locks it before its steps. News that locked the steps first could wait for a transaction that waits for
 // them.
 func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 	h.news(t, p, "now")
 	for deadline := time.Now().Add(20 * time.Second); h.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nobody waits for who has the payment")
+			t.Fatal("no transaction waits for the payment's lock")
 		}
 	}
 	if _, err := tx.Exec(t.Context(), `SELECT FROM intention WHERE payment_id = $1 FOR NO KEY UPDATE NOWAIT`, p.ID); err != nil {
@@ -195,7 +195,7 @@ func TestStop_AnAnswerOnItsWayDoesNotReviveThePayment(t *testing.T) {
 	}
 }
 
-// Stop reads an open payment whose money is promised a moment later: its seats are being sold, and it stays.
+// Stop reads an open payment that is authorized a moment later: its seats are being sold, and it stays.
 func TestStop_IsTooLateOnceTheMoneyIsPromised(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
@@ -218,7 +218,7 @@ func TestStop_IsTooLateOnceTheMoneyIsPromised(t *testing.T) {
 	})
 	for deadline := time.Now().Add(20 * time.Second); h.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nobody waits for the payment")
+			t.Fatal("no transaction waits for the payment")
 		}
 	}
 	h.bank.moves(p.ID, orders.Authorized)

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// Every provider of these tests is watched (seatstest.Watched). Planted here: somebody keeps a transaction open over each
+// Every provider of these tests is watched (seatstest.Watched). Planted here: a transaction stays open over each
 // call there is.
 func TestATransactionThatStaysOpenOverACallToAProviderIsNoticed(t *testing.T) {
 	t.Parallel()

@@ -110,7 +110,7 @@ func (h *till) lapses(t testing.TB) {
 		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 3)`)
 }
 
-func TestMoneyAfterTheTimeBuysTheSeatsUnlessSomebodyTookThem(t *testing.T) {
+func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []orders.Stand{orders.Authorized, orders.Captured} {
 		for _, taken := range []bool{false, true} {
@@ -239,7 +239,7 @@ func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 	h.wantMoney(t)
 }
 
-func TestAnInvoiceIsDueUntilSomebodyMarksItPaid(t *testing.T) {
+func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{Invoices: true})
 	who := seats.NewID()
@@ -264,7 +264,7 @@ func TestAnInvoiceIsDueUntilSomebodyMarksItPaid(t *testing.T) {
 	}
 }
 
-func TestWhatWentWrongNeedsAttention(t *testing.T) {
+func TestAttention_ListsFailures(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	who := seats.NewID()

@@ -66,7 +66,7 @@ func TestPersonLimit_CountsOrdersUnderSpellingsOfOneEmail(t *testing.T) {
 		h.wantPersonLimit(t, email, 1)
 	}
 	if _, err := h.orderBy(t, "bob@gmail.com", 2); err != nil {
-		t.Errorf("somebody else got %v", err)
+		t.Errorf("another visitor got %v", err)
 	}
 	order, err := h.orders.Find(t.Context(), code)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestPersonLimit_HoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 
 // Two batches of one node in a row never decide from the same count: the second one would be undone, and after some tries
 // refused with an error. A sequence counts such batches, because nothing undoes it.
-func TestPersonLimit_BatchesOfOneNodeReadWhatTheOneBeforeCounted(t *testing.T) {
+func TestPersonLimit_CountsAcrossBatches(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
 	if _, err := h.db.Exec(t.Context(), `
@@ -261,7 +261,7 @@ func TestPersonLimit_LatePaymentIsCountedAgain(t *testing.T) {
 	h.wantBooks(t)
 }
 
-// Tickets that are given back and were not counted, because a count was lost, permit nobody more than the limit.
+// Tickets that are given back and were not counted, because a count was lost, do not raise the limit.
 func TestPersonLimit_CountIsNeverNegative(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})

@@ -118,11 +118,11 @@ func TestOneHoldWithOtherDetailsIsRefused(t *testing.T) {
 		t.Errorf("the same details with a space more got %q, %v", again, err)
 	}
 	if _, err := h.orders.Place(t.Context(), h.sale, seats.NewID(), form); !errors.Is(err, seats.ErrNoHold) {
-		t.Errorf("somebody else with this hold got %v", err)
+		t.Errorf("another visitor with this hold got %v", err)
 	}
 }
 
-func TestNobodyGetsSeatsThePageDidNotShow(t *testing.T) {
+func TestPlace_RefusesSeatsThatThePageDidNotShow(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
 	who := seats.NewID()
@@ -144,7 +144,7 @@ func TestNobodyGetsSeatsThePageDidNotShow(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestWhatHasAPriceIsDueAtTheDoorWhereTheEventAllowsIt(t *testing.T) {
+func TestPlace_PricedSeatsAreDueAtTheDoorIfAllowed(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []bool{false, true} {
 		h := open(t, "theatre", seats.NewEvent{PaidAhead: ahead})

@@ -7,7 +7,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-func TestPolicy_WhatIsShownIsWhatGoesBackToTheCent(t *testing.T) {
+func TestPolicy_ShownRefundIsExact(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -45,7 +45,7 @@ func (h *till) cancels(t testing.TB, o orders.Order, key string, tickets ...seat
 	}
 }
 
-func TestWhatACancelledTicketCostGoesBackTheWayItWasPaid(t *testing.T) {
+func TestCancel_RefundsTheWayItWasPaid(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, seats.NewEvent{})
 	order := h.buys(t, 3)
@@ -132,7 +132,7 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 	h.cancels(t, h.again(t, order), "k2")
 	for end := time.Now().Add(20 * time.Second); h.count(t, "payment WHERE attention LIKE '%was refused%'") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("nobody was told")
+			t.Fatal("the refusal was not reported")
 		}
 	}
 	if now := h.again(t, order); now.OnItsWay != costOf(order.Tickets[1]) {

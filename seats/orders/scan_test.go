@@ -74,7 +74,7 @@ func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
 	_, err := h.orders.Scan(t.Context(), d, s)
 	wantRefusal(t, err, orders.CodeKey)
 	if v := h.scan(t, d, orders.Scan{Key: "other", Code: tickets[1].Code, At: time.Now().Add(time.Hour)}); v.Word != orders.ScanIn || v.At.After(time.Now().Add(time.Minute)) {
-		t.Errorf("a phone whose clock is ahead got %+v", v)
+		t.Errorf("a phone with a clock that is ahead got %+v", v)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestScan_TimeLiesWithinTheLifeOfTheDoor(t *testing.T) {
 	}
 }
 
-func TestTheDoorRefusesWhatIsNoTicketOfThisEvening(t *testing.T) {
+func TestScan_RefusesTicketsOfOtherEvents(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
 	d, order := h.door(t), h.ordered(t, 2)
@@ -113,7 +113,7 @@ func TestTheDoorRefusesWhatIsNoTicketOfThisEvening(t *testing.T) {
 		t.Errorf("a ticket of another event got %q", v.Word)
 	}
 	if h.count(t, "scan") != 0 {
-		t.Error("somebody went in")
+		t.Error("a ticket was used")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAnOrdersCodeMayBeTyped(t *testing.T) {
 		t.Errorf("the second of it got %+v", v)
 	}
 	if v := h.scan(t, d, orders.Scan{Key: "4", Code: two.Code, Ticket: one.Tickets[0].ID}); v.Word != orders.ScanUnknown {
-		t.Errorf("somebody else's ticket got %+v", v)
+		t.Errorf("another order's ticket got %+v", v)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestAnOrdersCodeIsGoodForTheOneTicketThatIsLeftOfIt(t *testing.T) {
 		if v.Word != want || i == 0 && v.Ticket.ID != order.Tickets[1].ID || len(v.Choices) > 0 {
 			t.Errorf("with %d of 2 cancelled it got %+v", i+1, v)
 		}
-		h.exec(t, `DELETE FROM scan`) // a ticket that somebody went in with is not cancelled
+		h.exec(t, `DELETE FROM scan`) // a used ticket is not cancelled
 	}
 }
 

@@ -79,7 +79,7 @@ func TestALinkThatIsOldReplacedOrForgedOpensNothing(t *testing.T) {
 		t.Errorf("an old one got %v", err)
 	}
 	if _, err := p.Link(t.Context(), bob); !errors.Is(err, credit.ErrNoLink) {
-		t.Errorf("a link that nobody asked for got %v", err)
+		t.Errorf("an unknown link got %v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func (p *purse) load(t testing.TB, email string, a credit.Amount) {
 	}
 }
 
-// wish is what somebody wants set aside for an hour.
+// wish asks to set an amount aside for an hour.
 func wish(email string, a credit.Amount) credit.Wish {
 	return credit.Wish{ID: seats.NewID(), Order: seats.NewID(), Email: email, Amount: a, Length: time.Hour}
 }
@@ -71,9 +71,9 @@ func (p *purse) exec(t testing.TB, sql string, args ...any) {
 	}
 }
 
-// wrongs are the ways in which books of credit can be wrong, as questions whose answer has to be none.
+// wrongs are the ways in which books of credit can be wrong: queries that must count none.
 var wrongs = map[string]string{
-	"currencies whose entries do not sum to zero": `SELECT count(*) FROM (SELECT FROM credit_entry GROUP BY currency HAVING sum(amount) <> 0) x`,
+	"currencies with entries that do not sum to zero": `SELECT count(*) FROM (SELECT FROM credit_entry GROUP BY currency HAVING sum(amount) <> 0) x`,
 	"balances that are not the sum of the entries": `
 		SELECT count(*) FROM credit_account a
 		 WHERE kind = 'attendee' AND balance <> (SELECT coalesce(sum(amount), 0) FROM credit_entry WHERE account_id = a.id)`,

@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// till is a theatre whose seats are paid with credit.
+// till is a theatre that sells for credit.
 type till struct {
 	*purse
 	sale   *seats.Sale

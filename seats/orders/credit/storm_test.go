@@ -27,12 +27,12 @@ func stormy(t *testing.T) *purse {
 	t.Cleanup(db.Close)
 	p := &purse{credit.New(db), db}
 	for i := range 6 {
-		p.load(t, somebody(i), somewhere(i, 500))
+		p.load(t, attendee(i), somewhere(i, 500))
 	}
 	return p
 }
 
-func somebody(i int) string { return fmt.Sprintf("attendee%d@example.org", i%3) }
+func attendee(i int) string { return fmt.Sprintf("attendee%d@example.org", i%3) }
 
 func somewhere(i int, minor int64) credit.Amount {
 	return credit.Amount{Minor: minor, Currency: []string{"EUR", "JPY"}[i/3]}
@@ -72,7 +72,7 @@ func (p *purse) client(ctx context.Context, seed uint64, rounds int, w *told) {
 	}
 	for range rounds {
 		account, minor := luck.IntN(6), int64(1+luck.IntN(300))
-		ask := wish(somebody(account), somewhere(account, minor))
+		ask := wish(attendee(account), somewhere(account, minor))
 		err := p.Hold(ctx, ask)
 		w.note(account, -minor, err)
 		if err != nil {
@@ -104,7 +104,7 @@ func (p *purse) storm(t *testing.T, rounds int) (w *told, wrong []string) {
 	all.Wait()
 	wrong = p.audit(t)
 	for account, want := range w.balance {
-		got, err := p.Balance(t.Context(), somebody(account), somewhere(account, 1).Currency)
+		got, err := p.Balance(t.Context(), attendee(account), somewhere(account, 1).Currency)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func TestBadVouchersAreRefusedAndLoadNothing(t *testing.T) {
 		want              error
 	}{
 		{"expired", ann, expired[0], credit.ErrExpired},
-		{"redeemed by somebody else", ann, used[0], credit.ErrRedeemed},
+		{"redeemed by another attendee", ann, used[0], credit.ErrRedeemed},
 		{"unknown", ann, "0000-0000-0000-0000", credit.ErrNoVoucher},
 		{"another letter", ann, flip(used[0]), credit.ErrNoVoucher},
 		{"empty", ann, "", credit.ErrNoVoucher},
@@ -58,7 +58,7 @@ func TestBadVouchersAreRefusedAndLoadNothing(t *testing.T) {
 		{"10 MB", ann, strings.Repeat("A", 10<<20), credit.ErrNoVoucher},
 		{"a zero byte", ann, "\x00", credit.ErrNoVoucher},
 		{"no text", ann, "\xff\xfe", credit.ErrNoVoucher},
-		{"nobody's", "ann", used[0], credit.ErrAddress},
+		{"without a domain", "ann", used[0], credit.ErrAddress},
 	} {
 		if _, err := p.Redeem(t.Context(), bad.email, bad.code); !errors.Is(err, bad.want) {
 			t.Errorf("%s: got %v, want %v", bad.name, err, bad.want)
