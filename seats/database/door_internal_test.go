@@ -24,7 +24,7 @@ type outside struct {
 	entered []string
 }
 
-// comes is somebody who makes a connection and asks something.
+// comes is a caller that makes a connection and asks something.
 func (o *outside) comes(ctx context.Context, name string, batch bool) error {
 	c := o.caller(batch)
 	if err := o.enter(ctx, c); err != nil {
@@ -63,7 +63,7 @@ func TestADatabaseThatIsAwayIsAskedByOneAtATime(t *testing.T) {
 		var all sync.WaitGroup
 		for range 16 {
 			all.Go(func() {
-				for o.comes(t.Context(), "somebody", false) != nil {
+				for o.comes(t.Context(), "a caller", false) != nil {
 					time.Sleep(time.Millisecond)
 				}
 			})
@@ -111,7 +111,7 @@ func TestDoor_StuckConnectionDelaysOthersBriefly(t *testing.T) {
 		var o outside
 		_ = o.comes(t.Context(), "first", false)
 		if stuck := o.caller(false); o.enter(t.Context(), stuck) != nil || !stuck.turn {
-			t.Fatal("nobody knocks")
+			t.Fatal("no caller knocks")
 		}
 		o.back.Store(true)
 		began := time.Now()

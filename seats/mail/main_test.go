@@ -67,7 +67,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	defer s.server.mu.Unlock()
 	switch {
 	case strings.HasPrefix(to, "nobody@"):
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "nobody of that name is here"}
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no one of that name is here"}
 	case s.server.moody > 0:
 		s.server.moody--
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "come again later"}

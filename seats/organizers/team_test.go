@@ -184,7 +184,7 @@ func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 		}
 	}
 	for i := range 120 {
-		h.exec(t, `INSERT INTO deed (team_id, who, what, subject, at) VALUES ($1, 'somebody', 'sold', 'events/mine/orders/' || $2::integer, clock_timestamp() - interval '3 days')`, h.ann.Team, i)
+		h.exec(t, `INSERT INTO deed (team_id, who, what, subject, at) VALUES ($1, 'Cleo', 'sold', 'events/mine/orders/' || $2::integer, clock_timestamp() - interval '3 days')`, h.ann.Team, i)
 	}
 	count := func(m organizers.Member, f organizers.Filter) int {
 		list, more, err := h.desk.Deeds(t.Context(), m, f)
