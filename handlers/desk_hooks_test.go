@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/seats/jobs"
 )
 
 func TestAnOwnerAddsAWebhookSendsATestAndReadsTheAnswer(t *testing.T) {
@@ -37,7 +40,9 @@ func TestAnOwnerAddsAWebhookSendsATestAndReadsTheAnswer(t *testing.T) {
 	if path == nil {
 		t.Fatal("there is no button for a test")
 	}
-	go func() { _ = s.config.Hooks.Run(t.Context()) }() // it ends with the test
+	go func() {
+		_ = jobs.NewRunner(s.db, slog.New(slog.DiscardHandler), s.config.Hooks.Jobs()...).Run(t.Context())
+	}() // it ends with the test
 	if a, _ := s.submit(t, ann, path[1]+"/tests", url.Values{"key": {"t"}}); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("a test: %d", a.StatusCode)
 	}

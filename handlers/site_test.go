@@ -19,6 +19,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -82,7 +83,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	config.Desks = NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
-	config.Hooks = webhooks.New(db, config.Desk, true, log)
+	config.Hooks = webhooks.New(db, config.Desk, true)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
@@ -99,7 +100,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, card.Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, sold.Reckon, jobs.NewRunner(db, log, card.Job()).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -49,13 +49,12 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	}
 }
 
-// Run ends holds whose time is up, notices events that are on sale from now on, and deletes what is long over,
-// until ctx is done; then it waits for the commands that are under way.
+// Run ends holds whose time is up and notices events that are on sale from now on, until ctx is done; then it waits for the
+// commands that are under way.
 func (o *Office) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.lapseHolds(ctx) })
-	g.Go(func() error { return o.purge(ctx) })
 	g.Go(func() error { return o.awaitOpenings(ctx) })
 	return g.Wait()
 }
@@ -421,9 +420,6 @@ func (o *Office) wakeOpening() {
 	}
 }
 
-// purgeEvery is how often rows that nobody will ask for again are deleted.
-const purgeEvery = time.Hour
-
 const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
 
 // A hold that ended a day ago, has no seat any more and bought none was kept for its answers only. A row that a batch has
@@ -438,22 +434,6 @@ DELETE FROM hold
                                  LATERAL (SELECT holder FROM seat_state WHERE event_id = h.event_id AND idx = n.idx OFFSET 0) s
                            WHERE s.holder = h.holder)
           FOR UPDATE SKIP LOCKED)`
-
-// purge deletes holds that ended long ago, until ctx is done. Safe on all nodes at once.
-func (o *Office) purge(ctx context.Context) error {
-	ticker := time.NewTicker(purgeEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-		if err := o.Purge(ctx); err != nil && ctx.Err() == nil {
-			o.log.Warn("old holds stay until the next hour", "error", err)
-		}
-	}
-}
 
 // Purge deletes what was typed into forms a day ago, and the rows of holds that ended a day ago and have no seat any more. One
 // that fails hinders no other.

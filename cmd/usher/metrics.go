@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/verify"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -117,6 +118,7 @@ type sources struct {
 	office  *seats.Office
 	gate    *waitingroom.Gate
 	unready func() string
+	jobs    []*jobs.Job
 }
 
 func described(name, help string, labels ...string) *prometheus.Desc {
@@ -136,6 +138,10 @@ var (
 	poolWaited    = described("database_wait_seconds_total", "How long all of them waited for a connection.")
 	seatsDesc     = described("seats", "Seats of the events that are open on this node, as it knows them.", "event", "state")
 	roomDesc      = described("room_people", "Numbers of a waiting room: given, called, and slots.", "room", "of")
+	jobsDoneDesc  = described("jobs_done_total", "Background work that this node did.", "job")
+	jobsFailDesc  = described("jobs_failed_total", "Background work that failed on this node and is tried again.", "job")
+	jobsBusyDesc  = described("jobs_running", "Tasks of background work under way on this node.", "job")
+	jobsLateDesc  = described("jobs_late_seconds", "How long the oldest background work has been due, on all nodes.", "job")
 	roomPhaseDesc = described("room_phase", "1 for the phase a waiting room is in.", "room", "phase")
 )
 
@@ -143,6 +149,7 @@ var (
 func (s sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		buildDesc, readyDesc, socketsDesc, socketMost, divergedDesc, deadlocksDesc, pooledDesc, poolMostDesc, poolWaits, poolWaited, seatsDesc, roomDesc, roomPhaseDesc,
+		jobsDoneDesc, jobsFailDesc, jobsBusyDesc, jobsLateDesc,
 	} {
 		to <- d
 	}
@@ -153,8 +160,8 @@ func (s sources) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	counter := func(d *prometheus.Desc, value float64) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, value)
+	counter := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, value, labels...)
 	}
 	ready := 1.0
 	if s.unready() != "" {
@@ -175,6 +182,13 @@ func (s sources) Collect(to chan<- prometheus.Metric) {
 	gauge(poolMostDesc, float64(pool.MaxConns()))
 	counter(poolWaits, float64(pool.EmptyAcquireCount()))
 	counter(poolWaited, pool.EmptyAcquireWaitTime().Seconds())
+	for _, j := range s.jobs {
+		stats := j.Stats()
+		counter(jobsDoneDesc, float64(stats.Done), j.Name)
+		counter(jobsFailDesc, float64(stats.Failed), j.Name)
+		gauge(jobsBusyDesc, float64(stats.Running), j.Name)
+		gauge(jobsLateDesc, stats.Late.Seconds(), j.Name)
+	}
 	for _, sale := range s.office.Open() {
 		c := sale.Bitmap().Counts
 		for state, counts := range map[string][]int{"free": c.Free, "held": c.Held, "sold": c.Sold, "blocked": c.Blocked} {

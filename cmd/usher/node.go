@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
@@ -41,6 +43,8 @@ type node struct {
 	desks      *handlers.Desks
 	hooks      *webhooks.Hooks
 	limits     *limit.Events
+	outbox     *mail.Outbox
+	jobs       *jobs.Runner
 }
 
 // build makes each part of those that it needs.
@@ -54,13 +58,24 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.rooms.Looks = cfg.Looks
 	n.waits = waitlist.New(db.pool, n.office, log)
 	n.payments = openPayments(cfg, db, n.office, l, log)
-	n.organizers = organizers.New(db.pool, n.sold.WroteMail)
+	n.outbox = mail.New(db.pool, cfg.transport)
+	n.organizers = organizers.New(db.pool, n.outbox.Wake)
 	n.organizers.Log, n.organizers.Seal = log, db.box
-	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside, log)
+	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside)
 	n.hooks.SealWith(db.box)
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
 	n.desks = handlers.NewDesks(n.sales, n.office, n.rooms, log)
+	n.outbox.Write = handlers.Letters{
+		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
+	}.Write
+	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
+		n.outbox.Job, n.card.Job(),
+		jobs.Hourly("delete old holds", n.office.Purge),
+		jobs.Hourly("delete old sessions", n.sessions.Purge),
+		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
+		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),
+	})...)
 	return n
 }
 
@@ -79,7 +94,8 @@ func (n *node) introduce() {
 	}
 	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
 	n.sold.Happened = n.hooks.Wake
-	n.waits.Wrote = n.sold.WroteMail
+	n.sold.MailWritten = n.outbox.Wake
+	n.waits.Wrote = n.outbox.Wake
 	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
 		return n.sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
 			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
@@ -95,14 +111,6 @@ func (n *node) pages(cfg *Config, observe func(route string) func(status int, to
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})
-}
-
-// outbox writes and sends the mail that is due.
-func (n *node) outbox(cfg *Config, l net.Listener) *mail.Outbox {
-	letters := handlers.Letters{
-		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
-	}
-	return &mail.Outbox{DB: n.db.pool, Log: n.log, Wake: n.sold.MailWritten(), By: cfg.transport, Write: letters.Write}
 }
 
 // payments are the ways to pay that are set up.

@@ -76,12 +76,11 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	n := build(cfg, db, listener, log)
 	n.introduce()
 	unready := func() string { return cmp.Or(leaving.why(), deaf(n.feed.Silence())) }
-	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready})
+	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready, jobs: n.jobs.Jobs()})
 	pages := n.pages(cfg, counts.observe, unready)
 
 	group := newGroup()
 	group.start(ctx, "office", n.office.Run)
-	group.start(ctx, "sessions", func(ctx context.Context) error { return n.sessions.Run(ctx, log) })
 	group.start(ctx, "bell", n.bell.Run)
 	group.start(ctx, "feed", n.feed.Run)
 	group.start(ctx, "hub", n.hub.Run)
@@ -91,13 +90,10 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	group.start(ctx, "payments", n.sold.Reckon)
 	group.start(ctx, "errands", n.sold.RunErrands)
 	group.start(ctx, "unpaid orders", n.sold.RunDue)
-	group.start(ctx, "demo card", n.card.Run)
 	group.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, n.office), counts, log))
-	group.start(ctx, "mail", n.outbox(cfg, listener).Run)
-	group.start(ctx, "webhooks", n.hooks.Run)
+	group.start(ctx, "jobs", n.jobs.Run)
 	group.start(ctx, "organizers", n.organizers.Run)
 	group.start(ctx, "refusals", n.sales.Run)
-	group.start(ctx, "credit", func(ctx context.Context) error { return n.ledger.Run(ctx, log) })
 	group.start(ctx, "http", serveHTTP(listener, pages, log))
 	group.start(ctx, "desks", n.desks.Run)
 	if numbers != nil {

@@ -1,10 +1,10 @@
-// Package mail sends what package orders wrote into table mail: an outbox.
+// Package mail sends the mail of table mail: an outbox.
 //
-// A mail is a row from the moment its order is one. Whatever node comes first takes it for some minutes (outbox.go), has
-// it written (a Letter), and hands it over: to an SMTP server (smtp.go), or into a folder (folder.go). No transaction is
-// open meanwhile. A node that dies leaves rows whose minutes run out, and another one takes them: a mail goes out once at
-// least, and a second copy has the same Message-ID.
+// The transaction of a change inserts the row of its mail. A node takes due rows for some minutes (outbox.go), composes
+// each letter, and hands it to an SMTP server (smtp.go) or writes it to a folder (folder.go). No transaction is open
+// meanwhile. If the node dies, another one takes the rows after those minutes. So a mail is sent at least once, and a
+// second copy has the same Message-ID.
 //
-// A receiver that does not want a mail is another thing than a server that cannot take it now: the first is not tried
-// again and stands on the order's page, the second is, after longer and longer.
+// Outbox is a job: seats/jobs runs it and says when. A mail that the receiver's server refuses is not tried again, and the
+// page of its order shows the reason. A server that cannot take the mail now gets it later, after longer and longer pauses.
 package mail

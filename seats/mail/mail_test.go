@@ -35,7 +35,7 @@ func TestEveryOrdersMailReachesTheServerOnceThoughThreeNodesSend(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var nodes sync.WaitGroup
 	for range 3 {
-		nodes.Go(func() { _ = h.outbox(smtpTo(t, s)).Run(ctx) })
+		nodes.Go(func() { h.run(ctx, h.outbox(smtpTo(t, s))) })
 	}
 	for end := time.Now().Add(20 * time.Second); h.count(t, "sent_at IS NULL") > 0 && time.Now().Before(end); {
 		<-time.After(5 * time.Millisecond)
@@ -63,7 +63,9 @@ func TestAWaitingOutboxIsWokenByNewMail(t *testing.T) {
 	h, s := open(t), listen(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { _ = h.outbox(smtpTo(t, s)).Run(ctx); close(done) }()
+	o := h.outbox(smtpTo(t, s))
+	h.orders.MailWritten = o.Wake
+	go func() { h.run(ctx, o); close(done) }()
 	defer func() { cancel(); <-done }()
 	for range 3 {
 		before := len(s.messages())
@@ -119,15 +121,13 @@ func TestMailOfANodeThatDiedIsSentByAnother(t *testing.T) {
 	t.Parallel()
 	h, s := open(t), listen(t)
 	h.order(t, "ann@example.org")
-	dying, kill := context.WithCancel(t.Context())
 	o := h.outbox(smtpTo(t, s))
-	o.Write = func(context.Context, mail.Mail) (mail.Letter, error) {
-		kill()
-		return mail.Letter{}, errors.New("it died")
-	}
-	if _, err := o.Send(dying); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	o.Write = func(context.Context, mail.Mail) (mail.Letter, error) { panic("the node died") }
+	func() {
+		defer func() { _ = recover() }()
+		_, err := o.Send(t.Context())
+		t.Fatal("the node did not die", err)
+	}()
 	other := h.outbox(smtpTo(t, s))
 	if n, err := other.Send(t.Context()); n != 0 || err != nil {
 		t.Errorf("another node took %d mails that are not its own yet, %v", n, err)
@@ -135,6 +135,25 @@ func TestMailOfANodeThatDiedIsSentByAnother(t *testing.T) {
 	h.exec(t, `UPDATE mail SET next_try = next_try - interval '5 minutes'`)
 	if n, err := other.Send(t.Context()); n != 1 || err != nil || len(s.messages()) != 1 {
 		t.Errorf("another node took %d, %v; %d arrived", n, err, len(s.messages()))
+	}
+}
+
+func TestOutbox_NodeThatEndsReleasesItsMail(t *testing.T) {
+	t.Parallel()
+	h, s := open(t), listen(t)
+	h.order(t, "ann@example.org")
+	h.order(t, "bob@example.org")
+	ctx, end := context.WithCancel(t.Context())
+	o := h.outbox(smtpTo(t, s))
+	o.Write = func(context.Context, mail.Mail) (mail.Letter, error) {
+		end()
+		return mail.Letter{}, errors.New("the node ends")
+	}
+	if n, err := o.Send(ctx); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Fatal(n, err)
+	}
+	if n, err := h.outbox(smtpTo(t, s)).Send(t.Context()); n != 2 || err != nil {
+		t.Errorf("another node took %d mails, %v", n, err)
 	}
 }
 

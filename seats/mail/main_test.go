@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
@@ -166,13 +167,17 @@ func (h *house) order(t *testing.T, email string) {
 
 // outbox is a node's; its letters say which mail they are.
 func (h *house) outbox(by mail.Transport) *mail.Outbox {
-	return &mail.Outbox{
-		DB: h.db, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Wake: h.orders.MailWritten(), By: by,
-		Write: func(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-			order, err := h.orders.Find(ctx, m.Order)
-			return mail.Letter{ID: m.Order, Name: order.Name, Email: order.Email, Subject: "Your ticket", Text: "Here.", HTML: "<p>Here.</p>"}, err
-		},
+	o := mail.New(h.db, by)
+	o.Write = func(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+		order, err := h.orders.Find(ctx, m.Order)
+		return mail.Letter{ID: m.Order, Name: order.Name, Email: order.Email, Subject: "Your ticket", Text: "Here.", HTML: "<p>Here.</p>"}, err
 	}
+	return o
+}
+
+// run runs an outbox until ctx is done.
+func (h *house) run(ctx context.Context, o *mail.Outbox) {
+	_ = jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), o.Job).Run(ctx)
 }
 
 func (h *house) count(t *testing.T, what string) (n int) {

@@ -5,94 +5,65 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 )
 
 const (
-	atOnce  = 20               // how many mails a node takes
-	taken   = 5 * time.Minute  // how long they are its own
-	deliver = 2 * time.Minute  // the most one may take
-	least   = 20 * time.Second // before a second try; doubled each time
-	most    = 4 * time.Hour
-	rounds  = time.Minute // how often a node looks for mail of nodes that died
+	atOnce  = 20              // mails that a node takes at a time
+	taken   = 5 * time.Minute // how long a taken mail belongs to its node
+	deliver = 2 * time.Minute // the most that one delivery may take
 )
+
+var backoff = jobs.Backoff{First: 20 * time.Second, Most: 4 * time.Hour}
 
 // Mail is a row of the outbox.
 type Mail struct {
 	ID    int64
-	Order string // its code, or that of a payment of which no order came; empty if it is about neither
-	Email string // where it goes, if no order says it
-	Entry string // code of a place in a wait list, if it is about one
+	Order string // code of the order, or of the payment that led to none; empty if the mail is about neither
+	Email string // the receiver, if no order names one
+	Entry string // code of the entry in a waitlist, if the mail is about one
 	Kind  string
 	tries int
 
-	Invitation int64  // that it is about; 0 if it is about none
-	Room       string // slug of the waiting room that it invites to; empty if it does not
-	About      string // what a security notice tells
+	Invitation int64  // the invitation that the mail is about, or 0
+	Room       string // slug of the waiting room that it invites to, or empty
+	About      string // the text of a security notice
 }
 
 // Transport hands letters over.
 type Transport interface {
-	// Deliver returns nil if the letter is in other hands, a *Refused if it never will be, and any other error if it
-	// may be another time.
+	// Deliver returns nil once the letter was handed over, a *Refused if it never will be, and any other error if a later
+	// try may succeed.
 	Deliver(ctx context.Context, l Letter) error
-	Rest() // there is nothing more to deliver for now
+	Rest() // tells that no delivery follows for now
 }
 
-// Outbox sends mail. Any number of nodes may, at once.
+// Outbox is the job that sends mail.
 type Outbox struct {
-	DB    seats.DB
-	Log   *slog.Logger
-	Wake  <-chan struct{} // mail was written on this node
-	By    Transport
-	Write func(ctx context.Context, m Mail) (Letter, error) // asked again for each try
+	*jobs.Job
+	Write func(ctx context.Context, m Mail) (Letter, error) // composes the letter, for each try anew
+
+	db seats.DB
+	by Transport
 }
 
-// Run sends what there is, then waits until there is more: mail of this node wakes it, other mail has its time.
-func (o *Outbox) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		n, err := o.Send(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			o.Log.Error("mail waits: the outbox cannot be read", "error", err)
-		case n > 0:
-			continue
-		}
-		o.By.Rest()
-		o.wait(ctx, err)
-	}
-	o.By.Rest()
-	return ctx.Err()
+const dueMailSQL = `SELECT '', next_try FROM mail WHERE sent_at IS NULL AND refused_at IS NULL`
+
+// New returns the outbox of a node, which sends by a transport. Set Write before it runs.
+func New(db seats.DB, by Transport) *Outbox {
+	o := &Outbox{db: db, by: by}
+	o.Job = jobs.New("mail", dueMailSQL, func(ctx context.Context, _ string) (int, error) { return o.Send(ctx) })
+	o.Idle = by.Rest
+	return o
 }
 
-const nextMailSQL = `
-SELECT coalesce(extract(epoch FROM min(next_try) - clock_timestamp()), 3600)::float8
-  FROM mail WHERE sent_at IS NULL AND refused_at IS NULL`
-
-func (o *Outbox) wait(ctx context.Context, failed error) {
-	pause := rounds
-	if failed == nil {
-		var next float64
-		if err := o.DB.QueryRow(ctx, nextMailSQL).Scan(&next); err == nil {
-			pause = min(pause, time.Duration(max(0, next)*float64(time.Second))+10*time.Millisecond)
-		}
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case <-o.Wake:
-	}
-}
-
-// Taken rows are nobody else's until their time is up; then their taker is thought dead.
+// Taken rows are due for other nodes again once their node seems to be dead.
 const takeMailSQL = `
 WITH due AS (
     SELECT id FROM mail
@@ -106,9 +77,12 @@ UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_inter
 RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
           coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about`
 
-// Send takes some mail that is due and hands it over. It returns how many it took.
+const releaseMailSQL = `UPDATE mail SET next_try = clock_timestamp() WHERE id = ANY($1) AND sent_at IS NULL AND refused_at IS NULL`
+
+// Send takes some mail that is due and hands it over. It returns how many mails it took. If ctx ends meanwhile, it
+// releases the others.
 func (o *Outbox) Send(ctx context.Context) (int, error) {
-	rows, err := o.DB.Query(ctx, takeMailSQL, atOnce, taken.Seconds())
+	rows, err := o.db.Query(ctx, takeMailSQL, atOnce, taken.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
@@ -119,15 +93,29 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	until := time.Now().Add(taken - deliver)
-	for _, m := range due {
-		if ctx.Err() != nil || time.Now().After(until) {
-			break // the rest is taken again when its time is up
+	for i, m := range due {
+		if time.Now().After(until) {
+			break // the others are due again soon
 		}
-		if err := o.one(ctx, m); err != nil {
-			return 0, err
+		if err = o.one(ctx, m); ctx.Err() != nil {
+			return i, errors.Join(ctx.Err(), o.release(ctx, due[i:]))
+		}
+		if err != nil {
+			return i, err
 		}
 	}
 	return len(due), nil
+}
+
+func (o *Outbox) release(ctx context.Context, list []Mail) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	ids := make([]int64, len(list))
+	for i, m := range list {
+		ids[i] = m.ID
+	}
+	_, err := o.db.Exec(ctx, releaseMailSQL, ids)
+	return err
 }
 
 const mailSentSQL = `UPDATE mail SET sent_at = clock_timestamp(), error = '' WHERE id = $1`
@@ -136,7 +124,7 @@ const mailRefusedSQL = `UPDATE mail SET refused_at = clock_timestamp(), error = 
 
 const mailLaterSQL = `UPDATE mail SET next_try = clock_timestamp() + make_interval(secs => $3), error = $2 WHERE id = $1 AND sent_at IS NULL`
 
-// one hands one mail over and writes down what became of it.
+// one hands one mail over and stores the result.
 func (o *Outbox) one(ctx context.Context, m Mail) error {
 	err := o.deliver(ctx, m)
 	if ctx.Err() != nil {
@@ -145,20 +133,20 @@ func (o *Outbox) one(ctx context.Context, m Mail) error {
 	var no *Refused
 	switch {
 	case err == nil:
-		_, err = o.DB.Exec(ctx, mailSentSQL, m.ID)
+		_, err = o.db.Exec(ctx, mailSentSQL, m.ID)
 	case errors.As(err, &no) || errors.Is(err, ErrHeader):
-		o.Log.Warn("a mail was refused and is not tried again", "mail", m.ID, "reason", err)
-		_, err = o.DB.Exec(ctx, mailRefusedSQL, m.ID, brief(err))
+		o.Log().Warn("a mail was refused and is not tried again", "mail", m.ID, "reason", err)
+		_, err = o.db.Exec(ctx, mailRefusedSQL, m.ID, brief(err))
 	default:
-		after := later(m.tries)
+		after := backoff.After(m.tries)
 		if errors.Is(err, errMany) {
 			after = time.Hour / 4
 		}
-		o.Log.Warn("a mail has to wait", "mail", m.ID, "tries", m.tries, "next", after, "reason", err)
-		_, err = o.DB.Exec(ctx, mailLaterSQL, m.ID, brief(err), after.Seconds())
+		o.Failed(m.ID, m.tries, after, err)
+		_, err = o.db.Exec(ctx, mailLaterSQL, m.ID, brief(err), after.Seconds())
 	}
 	if err != nil {
-		return fmt.Errorf("mail: write down what became of %d: %w", m.ID, err)
+		return fmt.Errorf("mail: store the result of %d: %w", m.ID, err)
 	}
 	return nil
 }
@@ -170,15 +158,15 @@ func (o *Outbox) deliver(ctx context.Context, m Mail) error {
 	if err != nil {
 		return fmt.Errorf("write it: %w", err)
 	}
-	if m.Order != "" || m.Entry != "" { // what attendees cause: links to sign in have limits of their own
+	if m.Order != "" || m.Entry != "" { // mail that attendees cause; links to sign in have limits of their own
 		if err := o.count(ctx, m, l.Email); err != nil {
 			return err
 		}
 	}
-	return o.By.Deliver(ctx, l)
+	return o.by.Deliver(ctx, l)
 }
 
-// PerHour is how many mails about orders and waiting lists one address gets within an hour. More wait.
+// PerHour is how many mails about orders and waitlists one address gets within an hour. Further ones wait.
 const PerHour = 20
 
 var errMany = errors.New("this address got many mails within the hour")
@@ -189,10 +177,10 @@ WITH many AS (
 )
 UPDATE mail SET sent_to = $2 FROM many WHERE id = $1 AND NOT many.yes`
 
-// count notes to whom a mail goes. It returns errMany if the address got as many mails within the hour as one may.
+// count stores the receiver of a mail. It returns errMany if the address had PerHour mails within the hour.
 func (o *Outbox) count(ctx context.Context, m Mail, to string) error {
 	sum := sha256.Sum256([]byte(strings.ToLower(to)))
-	tag, err := o.DB.Exec(ctx, countMailSQL, m.ID, sum[:], PerHour)
+	tag, err := o.db.Exec(ctx, countMailSQL, m.ID, sum[:], PerHour)
 	if err != nil {
 		return fmt.Errorf("count the mails of an address: %w", err)
 	}
@@ -202,12 +190,7 @@ func (o *Outbox) count(ctx context.Context, m Mail, to string) error {
 	return nil
 }
 
-// later is how long a mail waits after so many tries.
-func later(tries int) time.Duration {
-	return min(most, least<<min(tries-1, 10))
-}
-
-// brief is an error as a row keeps it.
+// brief returns the text of an error, cut to what a row keeps.
 func brief(err error) string {
 	text := []rune(err.Error())
 	return string(text[:min(len(text), 500)])

@@ -23,27 +23,15 @@ const (
 	MailLost         = "lost"         // somebody paid and got no seats
 )
 
-// mailWritten wakes this node's mailer. Another node's finds the row by itself if this one dies.
+// WroteMail tells that this node committed a mail.
+func (o *Orders) WroteMail() { o.mailWritten() }
+
 func (o *Orders) mailWritten() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
+	o.MailWritten()
 	o.happened()
 }
 
-// happened says that there is something to tell to whoever listens (Happened).
-func (o *Orders) happened() {
-	if o.Happened != nil {
-		o.Happened()
-	}
-}
-
-// WroteMail wakes this node's mailer after somebody else wrote mail.
-func (o *Orders) WroteMail() { o.mailWritten() }
-
-// MailWritten has something in it after this node wrote mail.
-func (o *Orders) MailWritten() <-chan struct{} { return o.wake }
+func (o *Orders) happened() { o.Happened() }
 
 // Sent tells how the latest mail about an order stands.
 type Sent struct {

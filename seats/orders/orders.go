@@ -35,12 +35,12 @@ const (
 
 // Orders places orders and finds them again. One is enough for a node.
 type Orders struct {
-	unpaid   unpaidOrders
-	Happened func() // told that something became of an order or a ticket; must return at once; may be nil
+	Happened    func() // called after a commit that changed an order or a ticket; must return at once
+	MailWritten func() // called after a commit that wrote mail; must return at once
 
-	db   seats.DB
-	keys keys
-	wake chan struct{} // mail was written
+	db     seats.DB
+	keys   keys
+	unpaid unpaidOrders
 
 	errands chan struct{} // there is an errand
 	due     chan struct{} // an order is to be paid later
@@ -50,7 +50,7 @@ type Orders struct {
 
 // New returns the orders of a database.
 func New(db seats.DB) *Orders {
-	o := &Orders{db: db, keys: keys{db: db}, wake: make(chan struct{}, 1), errands: make(chan struct{}, 1), due: make(chan struct{}, 1), pay: newPaying()}
+	o := &Orders{Happened: func() {}, MailWritten: func() {}, db: db, keys: keys{db: db}, errands: make(chan struct{}, 1), due: make(chan struct{}, 1), pay: newPaying()}
 	for _, method := range []string{Free, Door, Invoice} {
 		o.Accept(method, byEmail{db})
 	}

@@ -68,11 +68,10 @@ func (d *Desk) Report(e SecurityEvent) {
 	p.n++
 }
 
-// Run writes security events until ctx is done, and does what is due each hour.
+// Run writes security events until ctx is done.
 func (d *Desk) Run(ctx context.Context) error {
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
-	var hour time.Time
 	for {
 		over := false
 		select {
@@ -94,29 +93,21 @@ func (d *Desk) Run(ctx context.Context) error {
 		if ctx.Err() == nil {
 			d.writeEvents(ctx, over)
 		}
-		if over && time.Since(hour) > time.Hour {
-			hour = time.Now()
-			d.hourly(ctx)
-		}
 	}
 }
 
-// hourly forgets old events and warns of keys that expire.
-func (d *Desk) hourly(ctx context.Context) {
-	if _, err := d.db.Exec(ctx, forgetEventsSQL); err != nil && ctx.Err() == nil {
-		d.Log.Warn("old security events stay until the next hour", "error", err)
-	}
-	if err := d.WarnOfKeys(ctx); err != nil && ctx.Err() == nil {
-		d.Log.Warn("mail about expiring keys is delayed by an hour", "error", err)
-	}
-}
-
-const forgetEventsSQL = `DELETE FROM security_event WHERE minute < clock_timestamp() - interval '` + keepSecurity + `'`
+const deleteEventsSQL = `DELETE FROM security_event WHERE minute < clock_timestamp() - interval '` + keepSecurity + `'`
 
 const writeEventsSQL = `
 INSERT INTO security_event (minute, kind, organizer_id, team_id, network, agent, detail, n)
 SELECT * FROM unnest($1::timestamptz[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::integer[]) ORDER BY 1, 2, 3, 4, 5, 6, 7
     ON CONFLICT ON CONSTRAINT "equal security events of a minute are one" DO UPDATE SET n = security_event.n + excluded.n, last_at = clock_timestamp()`
+
+// DeleteOldEvents deletes security events after 90 days.
+func (d *Desk) DeleteOldEvents(ctx context.Context) error {
+	_, err := d.db.Exec(ctx, deleteEventsSQL)
+	return err
+}
 
 // writeEvents writes the events that were not written yet; at the end of a minute also how often they were repeated since.
 func (d *Desk) writeEvents(ctx context.Context, over bool) { d.write(ctx, over, over) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -116,25 +115,6 @@ func (s *Sessions) endAll(ctx context.Context) error {
 		return fmt.Errorf("sessions: %d sessions stay, the first because of: %w", len(failed), failed[0])
 	}
 	return nil
-}
-
-// purgeEvery is how often sessions and keys that are over are deleted.
-const purgeEvery = time.Hour
-
-// Run purges once in an hour, until ctx is done. It is safe on all nodes at once.
-func (s *Sessions) Run(ctx context.Context, log *slog.Logger) error {
-	ticker := time.NewTicker(purgeEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-		if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("old sessions stay until the next hour", "error", err)
-		}
-	}
 }
 
 // A key is good for a day.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,14 +15,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/usherbox/usher/seats/jobs"
 )
 
-// one sends a notice and writes down what became of it. No transaction is open while it calls.
-func (h *Hooks) one(ctx context.Context, d due) {
+const releaseNoticeSQL = `UPDATE notice SET next_try = clock_timestamp() WHERE id = $1 AND sent_at IS NULL`
+
+// one sends a delivery and stores the result. If ctx ends meanwhile, it releases the delivery. No transaction is open while
+// it calls.
+func (h *Hooks) one(ctx context.Context, d due) error {
 	began := time.Now()
 	status, err := h.call(ctx, d)
 	if ctx.Err() != nil {
-		return // it is taken again when its time is up
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_, err = h.db.Exec(last, releaseNoticeSQL, d.ID)
+		return errors.Join(ctx.Err(), err)
 	}
 	a := Answer{At: d.Now, Status: status, Took: int(time.Since(began).Milliseconds())}
 	switch {
@@ -32,12 +39,10 @@ func (h *Hooks) one(ctx context.Context, d due) {
 	case status < 200 || status > 299:
 		a.Why = "It was not taken: the answer was " + cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "."
 	}
-	if err := h.heard(ctx, d, a); err != nil && ctx.Err() == nil {
-		h.log.Error("what became of a notice was not written down; it is sent again", "notice", d.ID, "error", err)
-	}
+	return h.heard(ctx, d, a)
 }
 
-// call makes the request. The answer's body says nothing.
+// call makes the request. The body of the answer has no meaning.
 func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
 	for i, value := range d.Secrets {
 		if d.Secrets[i], err = h.box.Open(value, Secrets.Context(d.Hook)); err != nil {
@@ -113,11 +118,11 @@ UPDATE hook SET failures = failures + 1, failing_since = coalesce(failing_since,
        off_why = CASE WHEN $4 <> '' THEN $4 WHEN failing_since < clock_timestamp() - make_interval(secs => $3) THEN 'No answer was a good one for five days.' ELSE '' END
  WHERE id = $1 AND off_at IS NULL AND rests_until <= clock_timestamp()`
 
-// heard writes down what became of a try.
+// heard stores the result of a try.
 func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
 	line, err := json.Marshal([]Answer{a})
 	if err != nil {
-		return fmt.Errorf("webhooks: note an answer: %w", err)
+		return fmt.Errorf("webhooks: store an answer: %w", err)
 	}
 	var q pgx.Batch
 	if a.Why == "" {
@@ -128,44 +133,26 @@ func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
 		if a.Status == http.StatusGone {
 			gone = "It answered that it is gone for good (410)."
 		}
-		q.Queue(notTakenSQL, d.ID, line, later(d.Tries).Seconds(), giveUp.Seconds())
-		q.Queue(failedSQL, d.Hook, rests, offAfter.Seconds(), gone)
+		pause := backoff.After(d.Tries)
+		h.sending.Failed(d.ID, d.Tries, pause, errors.New(a.Why))
+		q.Queue(notTakenSQL, d.ID, line, pause.Seconds(), giveUp.Seconds())
+		q.Queue(failedSQL, d.Hook, rests(), offAfter.Seconds(), gone)
 	}
 	if err := h.db.SendBatch(ctx, &q).Close(); err != nil {
-		return fmt.Errorf("webhooks: note an answer: %w", err)
+		return fmt.Errorf("webhooks: store an answer: %w", err)
 	}
 	return nil
 }
 
 const (
-	giveUp   = 3 * 24 * time.Hour // after which a notice is not tried again
-	offAfter = 5 * 24 * time.Hour // without a good answer, after which a hook is switched off
+	giveUp   = 3 * 24 * time.Hour // after which a delivery is not tried again
+	offAfter = 5 * 24 * time.Hour // without a good answer, after which a webhook is switched off
 )
 
-// waits are how long a notice waits after each try; the last one again and again.
-var waits = []time.Duration{
-	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour,
-}
+var (
+	backoff     = jobs.Backoff{First: 5 * time.Second, Most: 8 * time.Hour} // of a delivery
+	hookBackoff = jobs.Backoff{First: 5 * time.Second, Most: time.Hour}     // of a webhook, from its third failure in a row on
+)
 
-// later is how long a notice waits after so many tries, a fifth more or less, so that those of one failure do not come
-// back all at once.
-func later(tries int) time.Duration {
-	wait := waits[min(max(tries, 1), len(waits))-1]
-	return wait + time.Duration((rand.Float64()*0.4-0.2)*float64(wait))
-}
-
-// idleFor is how long a hook is left alone after so many failures in a row. The first two may be chance.
-func idleFor(failures int) time.Duration {
-	if failures < 3 {
-		return 0
-	}
-	return min(time.Hour, 5*time.Second<<min(failures-3, 12))
-}
-
-// rests are idleFor by the number of failures.
-var rests = func() (list []float64) {
-	for n := 1; len(list) == 0 || list[len(list)-1] < time.Hour.Seconds(); n++ {
-		list = append(list, idleFor(n).Seconds())
-	}
-	return list
-}()
+// rests lists how many seconds a webhook is left alone, by failures in a row. The first two may be chance.
+func rests() []float64 { return append([]float64{0, 0}, hookBackoff.Seconds()...) }

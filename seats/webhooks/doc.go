@@ -1,18 +1,16 @@
-// Package webhooks tells programs of others what happens to a team's orders and tickets: signed webhooks.
+// Package webhooks tells other programs what happens to a team's orders and tickets, by signed webhooks.
 //
-// A hook is an address that an owner of a team made. A notice is one thing that happened, for one hook. It is written by
-// the database itself, in the transaction of what it tells of (triggers in migrations), so that nothing is told that did
-// not happen and nothing that happened is forgotten. It names no person: it carries the code of the order, with which a
-// program asks for the rest by a key of its own.
+// A hook is an address that an owner of a team added. A notice is the delivery of one fact to one hook. Triggers of the
+// database write it in the transaction of the fact, so that nothing is told that did not happen, and nothing is forgotten.
+// It contains no personal data: it has the code of the order, and the receiver asks for the rest with an API key.
 //
 // # Sending
 //
-// Any number of nodes send, at once. A node takes notices that are due (SKIP LOCKED) for a minute; no transaction is open
-// while it calls. Any status from 200 to 299 means that the notice was taken. Otherwise it is tried again after 5 seconds,
-// then later and later, up to 8 hours, for three days. A hook that fails again and again is left alone for a while, so
-// that it holds nobody else up; after five days without one good answer it is switched off, and the desk says so. 410
-// (Gone) switches it off at once. A notice may come twice, and not in the order of what happened: its id stays the same
-// and its time is that of what happened.
+// Sending is a job: seats/jobs runs it and says when. A node takes due deliveries (SKIP LOCKED) for a minute; no
+// transaction is open while it calls. Any status from 200 to 299 means that the receiver took it. Otherwise it is sent again
+// after 5 seconds, then later and later, up to 8 hours, for three days. A hook that fails again and again is left alone for
+// a while. After five days without one good answer it is switched off, and the desk says so. 410 (Gone) switches it off at
+// once. A delivery may come twice, and not in the order of events: its id stays the same and its time is that of the event.
 //
 // # Signing
 //
@@ -22,7 +20,7 @@
 //
 // # Where to
 //
-// The address is the choice of somebody who may not reach what this machine reaches. So what a name leads to is looked at
-// when the connection is made, each time (guard.go): only addresses of the public internet, only https, no redirects, no
-// proxy, unless the operator allows their own networks.
+// Organizers choose the addresses, and may not reach what this machine reaches. So the address that a name leads to is
+// checked when the connection is made, each time (guard.go): only addresses of the public internet, only https, no
+// redirects, no proxy, unless the operator allows internal networks.
 package webhooks

@@ -4,6 +4,6 @@ package webhooks
 var (
 	SetHeader = setHeader
 	Public    = public
-	Later     = later
-	Idle      = idleFor
+	Backoff   = backoff
+	Rests     = rests
 )

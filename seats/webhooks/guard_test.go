@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"log/slog"
 	"net/netip"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing
 	t.Parallel()
 	h := open(t)
 	l := listen(t, nil)
-	h.hooks = webhooks.New(h.db, h.desk, false, slog.New(slog.DiscardHandler))
+	h.hooks = webhooks.New(h.db, h.desk, false)
 	for _, address := range []string{
 		l.url, "https://127.0.0.1/x", "https://[::1]:8080/", "https://169.254.169.254/latest", "https://10.1.2.3/", "ftp://example.org/x", "https://", "https://ann:secret@example.org/",
 		"https://example.org/#x", "//example.org/", "https://example.org/" + strings.Repeat("x", 500), "javascript:alert(1)",
@@ -42,7 +41,7 @@ func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing
 	named := strings.Replace(l.url, "127.0.0.1", "localhost", 1) // which looks at nothing but the name
 	id, _ := h.hook(t, strings.Replace(named, "http://", "https://", 1))
 	h.exec(t, `UPDATE hook SET url = $1`, named)
-	run(t, h.hooks.Run)
+	h.send(t, h.hooks)
 	h.sold(t, "a", 0)
 	h.hooks.Wake()
 	var answers []webhooks.Answer

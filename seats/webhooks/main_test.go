@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
@@ -54,7 +55,7 @@ func open(t *testing.T) *house {
 	h.ann = organizers.Member{Team: h.sale.Event.Team, Name: "Ann", Role: organizers.Owner}
 	h.scan(t, &h.ann.Organizer, `INSERT INTO organizer (email, name) VALUES ('ann@example.org', 'Ann') RETURNING id`)
 	h.exec(t, `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, 'owner')`, h.ann.Team, h.ann.Organizer)
-	h.hooks = webhooks.New(h.db, h.desk, true, slog.New(slog.DiscardHandler))
+	h.hooks = webhooks.New(h.db, h.desk, true)
 	return h
 }
 
@@ -168,4 +169,8 @@ func (h *house) sooner(t *testing.T) {
 	h.hooks.Wake()
 }
 
-func (h *house) quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+// send keeps the jobs of a node going until the test ends.
+func (h *house) send(t *testing.T, hooks *webhooks.Hooks) {
+	t.Helper()
+	run(t, jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), hooks.Jobs()...).Run)
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
 )
@@ -50,16 +50,19 @@ const (
 type Hooks struct {
 	db     *pgxpool.Pool
 	desk   *organizers.Desk
-	log    *slog.Logger
-	inside bool // notices also go to addresses that are not public, and by http
+	inside bool // deliveries also go to addresses that are not public, and by http
 	client *http.Client
 	box    *seal.Box // nil: secrets are not sealed
-	wake   chan struct{}
+
+	sending *jobs.Job
 }
 
-// New returns the hooks of a database. With inside, notices also go to this machine and the networks around it.
-func New(db *pgxpool.Pool, d *organizers.Desk, inside bool, log *slog.Logger) *Hooks {
-	return &Hooks{db: db, desk: d, log: log, inside: inside, client: newClient(inside), wake: make(chan struct{}, 1)}
+// New returns the webhooks of a database. With inside, deliveries also go to this machine and the networks around it.
+func New(db *pgxpool.Pool, d *organizers.Desk, inside bool) *Hooks {
+	h := &Hooks{db: db, desk: d, inside: inside, client: newClient(inside)}
+	h.sending = jobs.New("webhooks", dueNoticesSQL, h.send)
+	h.sending.AtOnce = hooksAtOnce
+	return h
 }
 
 // Secrets is the table of the secrets that sign notices.

@@ -85,7 +85,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	l := listen(t, nil)
 	_, secret := h.hook(t, l.url)
 	h.orders.Happened = h.hooks.Wake
-	run(t, h.hooks.Run)
+	h.send(t, h.hooks)
 	order := h.sold(t, "a", 0, 1)
 	door, err := h.orders.OpenDoor(t.Context(), "evening")
 	if err != nil {
@@ -188,7 +188,7 @@ func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
 		}
 	})
 	id, _ := h.hook(t, l.url, webhooks.Confirmed)
-	run(t, h.hooks.Run)
+	h.send(t, h.hooks)
 	h.sold(t, "a", 0)
 	for n := 1; n <= 3; n++ {
 		h.hooks.Wake()
@@ -234,7 +234,7 @@ func TestSend_EachNoticeOnceAndSlowHooksDelayNoOther(t *testing.T) {
 	id, _ := h.hook(t, quick.url)
 	h.exec(t, `INSERT INTO notice (hook_id, kind, data) SELECT h.id, 'test', jsonb_build_object('n', n) FROM hook h, generate_series(1, 150) n`)
 	for range 3 {
-		run(t, webhooks.New(h.db, h.desk, true, h.quiet()).Run)
+		h.send(t, webhooks.New(h.db, h.desk, true))
 	}
 	until(t, "all 150 were taken", func() bool {
 		var n int
@@ -259,7 +259,7 @@ func TestAHookThatFailsForDaysIsSwitchedOffAndOneThatIsGoneAtOnce(t *testing.T) 
 	id, _ := h.hook(t, l.url, webhooks.Confirmed)
 	h.exec(t, `INSERT INTO notice (hook_id, kind, data, at) VALUES ($1, 'test', '{}', clock_timestamp() - interval '4 days')`, id)
 	h.exec(t, `UPDATE hook SET failures = 9, failing_since = clock_timestamp() - interval '6 days'`)
-	run(t, h.hooks.Run)
+	h.send(t, h.hooks)
 	state := func() webhooks.Hook {
 		one, err := h.hooks.Find(t.Context(), h.ann, id)
 		if err != nil {
@@ -302,7 +302,7 @@ func TestForADayTheSecretBeforeSignsAsWell(t *testing.T) {
 	if again, err := h.hooks.Rotate(t.Context(), h.ann, id, "rotate"); err != nil || again != "" {
 		t.Errorf("the repeat returns %q, %v", again, err)
 	}
-	run(t, h.hooks.Run)
+	h.send(t, h.hooks)
 	try := func(form string, n int) call {
 		if err := h.hooks.Try(t.Context(), h.ann, id, form); err != nil {
 			t.Fatal(err)
@@ -341,20 +341,17 @@ func TestAHookIsItsTeamsOnly(t *testing.T) {
 	}
 }
 
-func TestATryWaitsLongerEachTime(t *testing.T) {
+func TestHook_IsLeftAloneLongerEachTime(t *testing.T) {
 	t.Parallel()
-	var all time.Duration
-	for n := 1; n < 20; n++ {
-		wait := webhooks.Later(n)
-		if wait < 4*time.Second || wait > 10*time.Hour {
-			t.Errorf("after %d tries it waits %s", n, wait)
-		}
-		all += wait
+	rests := webhooks.Rests()
+	if last := rests[len(rests)-1]; rests[0] != 0 || rests[2] < 1 || last > 3600 || last < 3600*4/5 {
+		t.Errorf("a hook is left alone for %v seconds", rests)
 	}
-	if all < 72*time.Hour {
-		t.Errorf("19 tries are over after %s", all)
+	tries := 0
+	for all := time.Duration(0); all < 72*time.Hour; tries++ {
+		all += webhooks.Backoff.After(tries + 1)
 	}
-	if webhooks.Idle(1) != 0 || webhooks.Idle(3) < time.Second || webhooks.Idle(30) != time.Hour {
-		t.Errorf("a hook is left alone for %s, %s, %s", webhooks.Idle(1), webhooks.Idle(3), webhooks.Idle(30))
+	if tries < 15 || tries > 30 {
+		t.Errorf("a delivery is tried %d times in three days", tries)
 	}
 }

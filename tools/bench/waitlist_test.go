@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -40,7 +41,6 @@ func newWaited(b *testing.B) *waited {
 	o, rooms, hub, sold := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub(), orders.New(db)
 	start(b, hub.Run)
 	lists := waitlist.New(db, o, quiet)
-	lists.Wrote = sold.WroteMail
 	start(b, lists.Run)
 	o.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
@@ -49,8 +49,9 @@ func newWaited(b *testing.B) *waited {
 	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	letters := handlers.Letters{Office: o, Orders: sold, Waits: lists, URL: server.URL}
-	outbox := &mail.Outbox{DB: db, Log: quiet, Wake: sold.MailWritten(), By: nowhere{}, Write: letters.Write}
-	start(b, outbox.Run)
+	outbox := mail.New(db, nowhere{})
+	outbox.Write, sold.MailWritten, lists.Wrote = letters.Write, outbox.Wake, outbox.Wake
+	start(b, jobs.NewRunner(db, quiet, outbox.Job).Run)
 	return &waited{&box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}, lists, nil}
 }
 

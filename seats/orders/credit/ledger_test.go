@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 const ann, bob = "ann@example.org", "bob@example.org"
@@ -116,8 +117,8 @@ func TestHoldsOfCreditEndAndOthersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := p.holds(t, ann, euros(200))
-	if n, err := p.Expire(t.Context()); err != nil || n != 1 {
-		t.Fatalf("%d ended, %v", n, err)
+	if n := seatstest.Do(t.Context(), t, p.db, p.Jobs()...); n != 1 {
+		t.Fatalf("%d ended", n)
 	}
 	p.has(t, ann, "EUR", 800)
 	if err := p.Capture(t.Context(), over.ID, 300); !errors.Is(err, credit.ErrVoided) {

@@ -141,11 +141,3 @@ func (l *Ledger) one(ctx context.Context, sql string, args ...any) (email string
 	}
 	return email, nil
 }
-
-const forgetLinksSQL = `DELETE FROM link WHERE since < clock_timestamp() - interval '1 day'`
-
-// forget takes away the addresses of people who asked long ago.
-func (l *Ledger) forget(ctx context.Context) error {
-	_, err := l.db.Exec(ctx, forgetLinksSQL)
-	return err
-}

@@ -243,11 +243,11 @@ func TestSpend_LatePaymentOfAnOrderKeepsItsCredit(t *testing.T) {
 	}
 	h.exec(t, `INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, state)
 		SELECT $1, event_id, gen_random_uuid(), 'other', holder, gen_random_uuid(), form, method, currency, 100, 'sold' FROM payment WHERE id = $2`, open.ID, p.ID)
-	if n, err := h.Expire(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d ended, %v", n, err)
+	if n := seatstest.Do(t.Context(), t, h.db, h.Jobs()...); n != 0 {
+		t.Errorf("%d ended", n)
 	}
 	h.exec(t, `UPDATE payment SET state = 'closed' WHERE id = $1`, open.ID)
-	if n, err := h.Expire(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d ended, %v", n, err)
+	if n := seatstest.Do(t.Context(), t, h.db, h.Jobs()...); n != 1 {
+		t.Errorf("%d ended", n)
 	}
 }

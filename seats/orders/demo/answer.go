@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -93,7 +94,9 @@ func (c *Card) Answer(ctx context.Context, reference, way string) error {
 	if err != nil {
 		return fmt.Errorf("demo: answer: %w", err)
 	}
-	return c.tellDue(ctx)
+	_, err = c.tellDue(ctx, "")
+	c.telling.Wake() // there may be more later
+	return err
 }
 
 const answerOfSQL = `SELECT answer FROM demo_charge WHERE reference = $1`
@@ -124,8 +127,13 @@ SELECT id, payment_id, event FROM due`
 
 const toldSQL = `UPDATE demo_news SET told_at = clock_timestamp() WHERE id = $1`
 
-// tellDue tells what is due. What was not taken is told again.
-func (c *Card) tellDue(ctx context.Context) error {
+// Job returns the job that tells the news of the demo card when they are due.
+func (c *Card) Job() *jobs.Job { return c.telling }
+
+const newsSQL = `SELECT '', due_at FROM demo_news WHERE told_at IS NULL`
+
+// tellDue tells what is due and returns how much that was. News that were not stored are told again.
+func (c *Card) tellDue(ctx context.Context, _ string) (int, error) {
 	type news struct {
 		ID      int64
 		Payment seats.ID
@@ -133,23 +141,19 @@ func (c *Card) tellDue(ctx context.Context) error {
 	}
 	rows, err := c.db.Query(ctx, dueSQL)
 	if err != nil {
-		return fmt.Errorf("demo: find news: %w", err)
+		return 0, fmt.Errorf("demo: find news: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[news])
 	if err != nil {
-		return fmt.Errorf("demo: find news: %w", err)
+		return 0, fmt.Errorf("demo: find news: %w", err)
 	}
 	for _, n := range due {
 		if err := c.hear(ctx, orders.News{Method: orders.Demo, Event: n.Event, Payment: n.Payment, Kind: "demo"}); err != nil {
-			return err
+			return 0, err
 		}
 		if _, err := c.db.Exec(ctx, toldSQL, n.ID); err != nil {
-			return fmt.Errorf("demo: note what was told: %w", err)
+			return 0, fmt.Errorf("demo: note what was told: %w", err)
 		}
 	}
-	select {
-	case c.wake <- struct{}{}: // there may be more later
-	default:
-	}
-	return nil
+	return len(due), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -15,12 +16,15 @@ import (
 type Card struct {
 	db   seats.DB
 	hear func(context.Context, orders.News) error
-	wake chan struct{}
+
+	telling *jobs.Job
 }
 
 // New returns the demo card. It tells its news to hear.
 func New(db seats.DB, hear func(context.Context, orders.News) error) *Card {
-	return &Card{db: db, hear: hear, wake: make(chan struct{}, 1)}
+	c := &Card{db: db, hear: hear}
+	c.telling = jobs.New("demo card", newsSQL, c.tellDue)
+	return c
 }
 
 // ErrNoCharge and ErrAnswered say what is not there, and what was said otherwise before.
