@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	ics "github.com/arran4/golang-ical"
-
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
@@ -136,24 +134,19 @@ func (h *Handlers) paper(w http.ResponseWriter, r *http.Request) error {
 
 // calendarOf is an order as calendars read it (RFC 5545).
 func calendarOf(s *seats.Sale, o orders.Order, address string) string {
-	calendar := ics.NewCalendarFor("Usher")
-	calendar.SetMethod(ics.MethodPublish)
-	e := calendar.AddEvent(o.ID.String() + "@usher")
-	e.SetDtStampTime(o.CreatedAt)
-	e.SetStartAt(s.Event.StartsAt)
-	e.SetSummary(s.Event.Name)
-	e.SetLocation(s.Event.Venue)
+	place, status := s.Event.Venue, ""
 	if s.Event.Online.On {
-		e.SetLocation(address)
+		place = address
+	}
+	if o.State == orders.Cancelled {
+		status = "CANCELLED"
 	}
 	words := make([]string, len(o.Tickets))
 	for i, t := range o.Tickets {
 		words[i] = s.Plan.Words(t.Idx)
 	}
-	e.SetDescription(strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(s, o)+address, "\n"))
-	e.SetURL(address)
-	if o.State == orders.Cancelled {
-		e.SetStatus(ics.ObjectStatusCancelled)
-	}
-	return calendar.Serialize(ics.WithNewLineWindows)
+	return calendar{
+		id: o.ID.String() + "@usher", summary: s.Event.Name, location: place, url: address, status: status, made: o.CreatedAt, starts: s.Event.StartsAt,
+		description: strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(s, o)+address, "\n"),
+	}.text()
 }
