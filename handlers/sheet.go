@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // sheet takes rows of a list and makes a file of them, row by row: however many there are, few are in memory.
@@ -155,74 +153,4 @@ func (s *jsonSheet) row(cells ...any) error {
 func (s *jsonSheet) end() error {
 	_, err := s.w.WriteString("\n]}\n")
 	return errors.Join(err, s.w.Flush())
-}
-
-// excelSheet writes an Office Open XML workbook. Its texts are typed as texts, which no program takes for formulas.
-type excelSheet struct {
-	w      io.Writer
-	file   *excelize.File
-	stream *excelize.StreamWriter
-	zone   *time.Location
-	head   int // style of the first row
-	moment int // style of times
-	rows   int
-}
-
-const sheetName = "Sheet1"
-
-func newExcel(w io.Writer, zone *time.Location) (s *excelSheet, err error) {
-	s = &excelSheet{w: w, file: excelize.NewFile(), zone: zone}
-	format := "yyyy-mm-dd hh:mm:ss"
-	s.moment, err = s.file.NewStyle(&excelize.Style{CustomNumFmt: &format})
-	head, err2 := s.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
-	stream, err3 := s.file.NewStreamWriter(sheetName)
-	if err = errors.Join(err, err2, err3); err != nil {
-		return nil, err
-	}
-	s.head, s.stream = head, stream
-	return s, errors.Join(stream.SetColWidth(1, 12, 20), stream.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}))
-}
-
-func (s *excelSheet) row(cells ...any) error {
-	values := make([]any, len(cells))
-	for i, cell := range cells {
-		switch v := cell.(type) {
-		case amount:
-			values[i] = v.number()
-		case time.Time:
-			at := v.In(s.zone)
-			values[i] = excelize.Cell{StyleID: s.moment, Value: time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)}
-		case string:
-			values[i] = printable(v)
-		default:
-			values[i] = v
-		}
-		if s.rows == 0 {
-			values[i] = excelize.Cell{StyleID: s.head, Value: values[i]}
-		}
-	}
-	s.rows++
-	cell, err := excelize.CoordinatesToCellName(1, s.rows)
-	if err != nil {
-		return err
-	}
-	return s.stream.SetRow(cell, values)
-}
-
-// printable leaves out what XML cannot say.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, ""))
-}
-
-func (s *excelSheet) end() error {
-	err := s.stream.Flush()
-	if err == nil {
-		_, err = s.file.WriteTo(s.w)
-	}
-	return errors.Join(err, s.file.Close())
 }
