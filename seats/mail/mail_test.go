@@ -88,7 +88,7 @@ func TestARefusedAddressIsNotTriedAgainAndABusyServerIs(t *testing.T) {
 	if n, err := o.Send(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if h.count(t, "refused_at IS NOT NULL AND sent_at IS NULL AND error LIKE '%no one of that name%'") != 1 {
+	if h.count(t, "refused_at IS NOT NULL AND sent_at IS NULL AND error LIKE '%no mailbox of that name%'") != 1 {
 		t.Error("the refused mail is not marked as such")
 	}
 	h.order(t, "ann@example.org")

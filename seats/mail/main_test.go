@@ -4,18 +4,17 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
+	"encoding/base64"
 	"io"
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"net/textproto"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -34,63 +33,106 @@ var from = mail.Sender{Name: "The box office", Email: "tickets@example.org"}
 type server struct {
 	address string
 	trust   *tls.Config // what its certificate is believed by
+	offers  *tls.Config // nil: it has no TLS
 	mu      sync.Mutex
 	got     []string // whole messages
 	users   []string // who said a right password
 	moody   int      // how many tries are put off
 }
 
-func (s *server) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }
-
+// session is one connection to the server.
 type session struct {
 	server *server
+	conn   net.Conn
+	text   *textproto.Conn
 	to     string
 }
 
-func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
-
-func (s *session) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, name, secret string) error {
-		if secret != "secret" {
-			return errors.New("a wrong password")
+// serve answers the commands of one client (RFC 5321) until it is gone.
+func (s *session) serve() {
+	s.text = textproto.NewConn(s.conn)
+	defer func() { _ = s.conn.Close() }() // the client is gone
+	s.say("220 localhost")
+	for {
+		_ = s.conn.SetDeadline(time.Now().Add(10 * time.Second)) // a closed connection fails below
+		line, err := s.text.ReadLine()
+		if err != nil {
+			return
 		}
-		s.server.mu.Lock()
-		defer s.server.mu.Unlock()
-		s.server.users = append(s.server.users, name)
-		return nil
-	}), nil
+		verb, rest, _ := strings.Cut(line, " ")
+		switch strings.ToUpper(verb) {
+		case "EHLO":
+			s.hello()
+		case "STARTTLS":
+			s.say("220 go on")
+			s.conn = tls.Server(s.conn, s.server.offers)
+			s.text = textproto.NewConn(s.conn)
+		case "AUTH":
+			s.auth(rest)
+		case "RCPT":
+			s.to, _, _ = strings.Cut(strings.TrimPrefix(rest, "TO:<"), ">")
+			s.say(s.server.takes(s.to))
+		case "DATA":
+			s.say("354 go on")
+			text, err := s.text.ReadDotBytes()
+			if err != nil {
+				return
+			}
+			s.server.mu.Lock()
+			s.server.got = append(s.server.got, string(text))
+			s.server.mu.Unlock()
+			s.say("250 taken")
+		case "QUIT":
+			s.say("221 bye")
+			return
+		default: // MAIL, RSET, NOOP
+			s.say("250 fine")
+		}
+	}
 }
 
-func (s *session) Mail(string, *smtp.MailOptions) error { return nil }
+func (s *session) say(line string) { _ = s.text.PrintfLine("%s", line) } // the next read fails, too
 
-func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+func (s *session) hello() {
+	s.say("250-localhost")
+	s.say("250-8BITMIME")
+	s.say("250-SMTPUTF8")
+	switch _, sealed := s.conn.(*tls.Conn); {
+	case sealed:
+		s.say("250-AUTH PLAIN")
+	case s.server.offers != nil:
+		s.say("250-STARTTLS")
+	}
+	s.say("250 ENHANCEDSTATUSCODES")
+}
+
+// auth takes a password of AUTH PLAIN (RFC 4616), in TLS only.
+func (s *session) auth(rest string) {
+	given, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(rest, "PLAIN "))
+	words := strings.Split(string(given), "\x00")
+	if _, sealed := s.conn.(*tls.Conn); !sealed || err != nil || len(words) != 3 || words[2] != "secret" {
+		s.say("535 5.7.8 a wrong password")
+		return
+	}
 	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
+	s.server.users = append(s.server.users, words[1])
+	s.server.mu.Unlock()
+	s.say("235 welcome")
+}
+
+// takes is the answer to an address.
+func (s *server) takes(to string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case strings.HasPrefix(to, "nobody@"):
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no one of that name is here"}
-	case s.server.moody > 0:
-		s.server.moody--
-		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "come again later"}
+		return "550 5.1.1 no mailbox of that name is here"
+	case s.moody > 0:
+		s.moody--
+		return "451 4.7.1 come again later"
 	}
-	s.to = to
-	return nil
+	return "250 fine"
 }
-
-func (s *session) Data(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	s.server.got = append(s.server.got, string(text))
-	return nil
-}
-
-func (s *session) Reset() { s.to = "" }
-
-func (s *session) Logout() error { return nil }
 
 func (s *server) messages() []string {
 	s.mu.Lock()
@@ -113,14 +155,19 @@ func listenWith(t *testing.T, offersTLS bool) *server {
 	defer own.Close()
 	s.trust = &tls.Config{RootCAs: x509.NewCertPool(), ServerName: "example.com"}
 	s.trust.RootCAs.AddCert(own.Certificate())
-	backend := smtp.NewServer(s)
-	backend.Domain, backend.ReadTimeout, backend.EnableSMTPUTF8 = "localhost", 10*time.Second, true
 	if offersTLS {
-		backend.TLSConfig = &tls.Config{Certificates: own.TLS.Certificates}
+		s.offers = &tls.Config{Certificates: own.TLS.Certificates}
 	}
-	done := make(chan struct{})
-	go func() { _ = backend.Serve(l); close(done) }() // it ends when it is closed
-	t.Cleanup(func() { _ = backend.Close(); <-done })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go (&session{server: s, conn: conn}).serve()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close() })
 	return s
 }
 
