@@ -13,7 +13,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// stand is a visitor's state in a waiting room and the words for it; handlers/room_words_test.go writes them.
+// stand is a visitor's state in a waiting room and the words for it; handlers/shop/room_test.go writes them.
 type stand struct {
 	Name   string
 	Status json.RawMessage
@@ -28,7 +28,7 @@ type stand struct {
 
 func stands(t *testing.T) (list []stand) {
 	t.Helper()
-	text, err := os.ReadFile("../handlers/testdata/room.json")
+	text, err := os.ReadFile("../handlers/shop/testdata/room.json")
 	check(t, err)
 	check(t, json.Unmarshal(text, &list))
 	return list

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/usherbox/usher/handlers/web"
 )
 
 // bought places an order for so many places and returns its address and what it is.
-func (s *site) bought(t *testing.T, who *http.Client, n int) (at string, order orderBody) {
+func (s *site) bought(t *testing.T, who *http.Client, n int) (at string, order web.OrderBody) {
 	t.Helper()
 	a, body := s.post(t, who, fill(s.held(t, who, n), "Ann", "ann@example.org"))
 	if a.StatusCode != http.StatusSeeOther {
@@ -20,10 +22,10 @@ func (s *site) bought(t *testing.T, who *http.Client, n int) (at string, order o
 	return at, s.orderAt(t, at)
 }
 
-func (s *site) orderAt(t *testing.T, at string) orderBody {
+func (s *site) orderAt(t *testing.T, at string) web.OrderBody {
 	t.Helper()
 	_, body := send(t, person(t), "GET", at, "")
-	var answer orderAnswer
+	var answer web.OrderAnswer
 	if err := json.Unmarshal([]byte(body), &answer); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -68,7 +70,7 @@ func TestBadInputHasItsAnswerAndHoldsNothing(t *testing.T) {
 		{"null origin", `{"best":1,"category":"A"}`, 403, "foreign", []string{"Origin", "null"}},
 	} {
 		a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", bad.body, bad.header...)
-		var answer errorAnswer
+		var answer web.ErrorAnswer
 		if err := json.Unmarshal([]byte(body), &answer); err != nil || a.StatusCode != bad.status || answer.Error.Code != bad.code || len(answer.Error.Message) < 20 {
 			t.Errorf("%s: %d %s, want %d %q and a sentence", bad.name, a.StatusCode, body, bad.status, bad.code)
 		}
@@ -116,7 +118,7 @@ func TestAForgedSessionHasNothing(t *testing.T) {
 func TestEveryChangingAddressRefusesOtherSites(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, route := range s.h.table() {
+	for _, route := range newHandlers(Config{}).table() {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		if method == "GET" {
 			continue
@@ -156,7 +158,7 @@ func FuzzDecodeWish(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if _, err := decodeWish(body); err != nil && known(err) == nil {
+		if _, err := shop.DecodeWish(body); err != nil && newHandlers(Config{}).Known(err) == nil {
 			t.Errorf("%q has no words: %v", body, err)
 		}
 	})

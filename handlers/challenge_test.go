@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -78,12 +79,12 @@ func TestLimits_AScriptDoesNotTakeTheHallAndOthersGetSeats(t *testing.T) {
 		switch a.StatusCode {
 		case http.StatusCreated:
 			held++
-		case statusChallenge:
+		case shop.StatusChallenge:
 			continue
 		default:
 			t.Fatalf("seat %d: %d %s", idx, a.StatusCode, body)
 		}
-		var hold holdAnswer
+		var hold shop.HoldAnswer
 		if err := json.Unmarshal([]byte(body), &hold); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,7 @@ func TestChallenge_PassBelongsToOneVisitor(t *testing.T) {
 	}
 	ann, thief := person(t), person(t)
 	a, body := s.claims(t, ann, from, 2)
-	if a.StatusCode != statusChallenge || !strings.Contains(body, `"challenge"`) || !strings.Contains(body, `"to":"/events/evening/challenge"`) {
+	if a.StatusCode != shop.StatusChallenge || !strings.Contains(body, `"challenge"`) || !strings.Contains(body, `"to":"/events/evening/challenge"`) {
 		t.Fatalf("above the limit: %d %s", a.StatusCode, body)
 	}
 	if a, _ := s.claims(t, person(t), "198.51.100.7", 3); a.StatusCode != http.StatusCreated {
@@ -151,7 +152,7 @@ func TestChallenge_PassBelongsToOneVisitor(t *testing.T) {
 	}
 	at, _ := url.Parse(s.url)
 	thief.Jar.SetCookies(at, cookiesNamed(ann.Jar.Cookies(at), "pass-"))
-	if a, _ := s.claims(t, thief, from, 8); a.StatusCode != statusChallenge {
+	if a, _ := s.claims(t, thief, from, 8); a.StatusCode != shop.StatusChallenge {
 		t.Errorf("a copied pass gets %d", a.StatusCode)
 	}
 }
@@ -212,7 +213,7 @@ func TestLimits_TheDeskTightensAndLoosensAndItIsAudited(t *testing.T) {
 	s := behindProxy(t)
 	owner := s.owner(t)
 	s.does(t, owner, "/desk/events/evening/limits", url.Values{"challenge": {"always"}, "unpaid_per_email": {"3"}})
-	if a, _ := s.claims(t, person(t), "203.0.113.9", 0); a.StatusCode != statusChallenge {
+	if a, _ := s.claims(t, person(t), "203.0.113.9", 0); a.StatusCode != shop.StatusChallenge {
 		t.Errorf("where everybody is checked, a claim gets %d", a.StatusCode)
 	}
 	s.does(t, owner, "/desk/events/evening/limits", url.Values{"challenge": {"off"}})
@@ -238,7 +239,7 @@ func TestChallenge_GeneralAlarmAsksQuietNetworksUntilTheDeskEndsIt(t *testing.T)
 		SELECT id, clock_timestamp(), clock_timestamp() + interval '10 minutes', 'Visitors claimed 60 seats within 8m0s and ordered 2.', true FROM event`)
 	until(t, "the alarm is known", func() bool { return s.config.Limits.Of(s.sale).State(time.Now()).Alarm != nil })
 	who := person(t)
-	if a, _ := s.claims(t, who, "198.51.100.7", 0); a.StatusCode != statusChallenge {
+	if a, _ := s.claims(t, who, "198.51.100.7", 0); a.StatusCode != shop.StatusChallenge {
 		t.Errorf("a visitor of a quiet network gets %d", a.StatusCode)
 	}
 	owner := s.owner(t)
@@ -282,7 +283,7 @@ func TestChallenge_NoWayToSeatsGoesAroundIt(t *testing.T) {
 		try  func(*http.Client) *http.Response
 		want int // of who holds a seat
 	}{
-		{"claims, JSON", func(who *http.Client) *http.Response { a, _ := s.claims(t, who, from, free[0]); return a }, statusChallenge},
+		{"claims, JSON", func(who *http.Client) *http.Response { a, _ := s.claims(t, who, from, free[0]); return a }, shop.StatusChallenge},
 		{"claims, a form", form("/claims", url.Values{"seat": {label(free[0])}}), http.StatusSeeOther},
 		{"claims, the best", form("/claims", url.Values{"best": {"2"}}), http.StatusSeeOther},
 		{"other seats on the checkout", form("/orders", instead), http.StatusSeeOther},

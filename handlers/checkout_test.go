@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	shophandlers "github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -20,7 +22,7 @@ import (
 const asForm, asPage = "application/x-www-form-urlencoded", "text/html"
 
 // fill is the checkout form of a hold.
-func fill(h holdBody, name, email string) url.Values {
+func fill(h shophandlers.HoldBody, name, email string) url.Values {
 	return url.Values{"hold": {h.ID}, "seat": h.Seats, "name": {name}, "email": {email}, "method": {"door"}}
 }
 
@@ -51,7 +53,7 @@ func (s *site) confirms(t *testing.T, code string) bool {
 	return true
 }
 
-func (s *site) held(t *testing.T, who *http.Client, n int) holdBody {
+func (s *site) held(t *testing.T, who *http.Client, n int) shophandlers.HoldBody {
 	t.Helper()
 	_, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":`+jsonNumber(n)+`}`)
 	return holdOf(t, body)
@@ -241,7 +243,7 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 		{"a zero byte", strings.Replace(good, "Ann", `Ann\u0000`, 1), 422},
 	} {
 		a, body := send(t, who, "POST", s.url+"/events/evening/orders", bad.body)
-		var answer errorAnswer
+		var answer web.ErrorAnswer
 		if err := json.Unmarshal([]byte(body), &answer); err != nil || a.StatusCode != bad.status || len(answer.Error.Message) < 20 {
 			t.Errorf("%s: %d %.200s, want %d and a sentence", bad.name, a.StatusCode, body, bad.status)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/jobs"
 )
 
@@ -72,7 +73,7 @@ func TestAnOwnerAddsAWebhookSendsATestAndReadsTheAnswer(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("it did not come again")
 	}
-	var answer hookAnswer
+	var answer desk.HookAnswer
 	if a, body := send(t, ann, "GET", s.url+path[1], ""); a.StatusCode != 200 || json.Unmarshal([]byte(body), &answer) != nil || len(answer.Notices) != 1 || answer.Notices[0].Answers[0].Status != 202 || !answer.Hook.On {
 		t.Errorf("as JSON: %d %s", a.StatusCode, body)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -31,7 +32,7 @@ func (s *site) sells(t *testing.T, n int) {
 }
 
 // opens opens the feed of a desk and returns what it tells.
-func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan news {
+func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan desk.News {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+liveDesk+"/live"+query, nil)
 	if err != nil {
@@ -46,14 +47,14 @@ func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan news {
 	if kind := a.Header.Get("Content-Type"); a.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/event-stream") {
 		t.Fatalf("the feed answers %d as %q", a.StatusCode, kind)
 	}
-	told := make(chan news, 100)
+	told := make(chan desk.News, 100)
 	go func() {
 		defer close(told)
 		defer func() { _ = a.Body.Close() }() // it has ended
 		lines := bufio.NewScanner(a.Body)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var n news
+			var n desk.News
 			if data, found := strings.CutPrefix(lines.Text(), "data: "); found && json.Unmarshal([]byte(data), &n) == nil {
 				told <- n
 			}
@@ -63,7 +64,7 @@ func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan news {
 }
 
 // hears waits until a feed tells something.
-func hears(t *testing.T, feed <-chan news, part, words string) {
+func hears(t *testing.T, feed <-chan desk.News, part, words string) {
 	t.Helper()
 	late := time.After(30 * time.Second)
 	for {
@@ -137,20 +138,20 @@ func TestHoweverManyDesksAreOpenOneBoardDrawsThemAndEndsAfterThem(t *testing.T) 
 		hears(t, feed, "live-figures", "data-sold>0<")
 	}
 	desks := s.config.Desks
-	if n := desks.open.Load(); n != 1 {
+	if n := desks.Open.Load(); n != 1 {
 		t.Errorf("%d boards draw one event", n)
 	}
-	desks.mu.Lock()
-	for _, b := range desks.boards {
-		b.mu.Lock()
-		b.visited = time.Time{}
-		for _, screen := range b.screens {
-			clear(screen.watchers) // as if all had left
+	desks.Mu.Lock()
+	for _, b := range desks.Boards {
+		b.Mu.Lock()
+		b.Visited = time.Time{}
+		for _, screen := range b.Screens {
+			clear(screen.Watchers) // as if all had left
 		}
-		b.mu.Unlock()
+		b.Mu.Unlock()
 	}
-	desks.mu.Unlock()
-	until(t, "the board ends", func() bool { return desks.open.Load() == 0 })
+	desks.Mu.Unlock()
+	until(t, "the board ends", func() bool { return desks.Open.Load() == 0 })
 }
 
 func TestDesk_BuyersNamesNeedTheRoleAndARequest(t *testing.T) {
@@ -231,7 +232,7 @@ func TestDesk_FeedTellsOfRoomChanges(t *testing.T) {
 	feed := s.opens(t, s.owner(t), "")
 	hears(t, feed, "live-room", "0 of 5")
 	quickest := time.Hour
-	for slots := 6; slots < 10 && quickest > byClock/2; slots++ { // after the first it was drawn just now: the clock comes much later
+	for slots := 6; slots < 10 && quickest > desk.ByClock/2; slots++ { // after the first it was drawn just now: the clock comes much later
 		began := time.Now()
 		if err := c.Slots(t.Context(), "evening", slots); err != nil {
 			t.Fatal(err)
@@ -241,7 +242,7 @@ func TestDesk_FeedTellsOfRoomChanges(t *testing.T) {
 			quickest = min(quickest, time.Since(began))
 		}
 	}
-	if quickest > byClock/2 {
+	if quickest > desk.ByClock/2 {
 		t.Errorf("the desk was told after %v at the quickest", quickest)
 	}
 }

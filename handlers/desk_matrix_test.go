@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -78,7 +79,7 @@ func newWall(t *testing.T) *wall {
 func (w *wall) serve(t *testing.T, table []route) {
 	t.Helper()
 	h := newHandlers(w.config)
-	server := httptest.NewServer(h.wrap(h.routes(table)))
+	server := httptest.NewServer(h.Wrap(h.routes(table)))
 	t.Cleanup(server.Close)
 	at, _ := url.Parse(server.URL)
 	before, _ := url.Parse(w.url)
@@ -247,16 +248,16 @@ func TestMatrix_NoticesPlantedRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	h := newHandlers(w.config)
-	here := func(rw http.ResponseWriter, _ *http.Request) error { return writeJSON(rw, http.StatusOK, nil) }
+	here := func(rw http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(rw, http.StatusOK, nil) }
 	asMember := func(rw http.ResponseWriter, r *http.Request, _ organizers.Member) error { return here(rw, r) }
 	planted := []route{
-		{"GET /desk/events/{slug}/unguarded", h.visit(here), secretRule},
-		{"GET /desk/events/{slug}/generous", h.member(organizers.Look, asMember), secretRule},
-		{"GET /desk/events/{slug}/stern", h.member(organizers.Own, asMember), secretRule},
-		{"GET /desk/forgotten", h.member(organizers.Own, asMember), secretRule},
-		{"GET /desk/strangers/{id}", h.member(organizers.Own, asMember), secretRule},
-		{"GET /events/{slug}/partial", h.member(organizers.Look, asMember), secretRule},
-		{"GET /desk/events/{slug}/right", h.member(organizers.Manage, asMember), secretRule},
+		{"GET /desk/events/{slug}/unguarded", h.Visit(here), secretRule},
+		{"GET /desk/events/{slug}/generous", h.desk.Member(organizers.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/stern", h.desk.Member(organizers.Own, asMember), secretRule},
+		{"GET /desk/forgotten", h.desk.Member(organizers.Own, asMember), secretRule},
+		{"GET /desk/strangers/{id}", h.desk.Member(organizers.Own, asMember), secretRule},
+		{"GET /events/{slug}/partial", h.desk.Member(organizers.Look, asMember), secretRule},
+		{"GET /desk/events/{slug}/right", h.desk.Member(organizers.Manage, asMember), secretRule},
 	}
 	w.serve(t, planted)
 	found := strings.Join(w.breaches(t, planted, map[string]access{

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -70,7 +71,7 @@ func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newProxiedSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.AddressHeader, c.Proxies = "X-Forwarded-For", Proxies })
+	return newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.AddressHeader, c.Proxies = "X-Forwarded-For", web.Proxies })
 }
 
 func TestSignIn_StrangerCannotLockAnOrganizerOut(t *testing.T) {

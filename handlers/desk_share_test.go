@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -53,7 +54,7 @@ func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
 			}
 		}
 	}
-	var list sharesAnswer
+	var list desk.SharesAnswer
 	if _, body := send(t, ann, "GET", s.url+"/desk/events/evening/shares", ""); json.Unmarshal([]byte(body), &list) != nil || len(list.Shares) != 1 || time.Until(list.Shares[0].ExpiresAt) > 7*24*time.Hour {
 		t.Fatalf("the list is %s", body)
 	}

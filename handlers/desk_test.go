@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
@@ -140,7 +141,7 @@ func TestSigningInLeadsNowhereElse(t *testing.T) {
 		"/desk/events/x?a=b": "/desk/events/x?a=b", "/desk": "/desk", "/desk?x": "/desk?x", "": "/desk", "//evil.example": "/desk", "https://evil.example/desk": "/desk",
 		"/deskevil": "/desk", "/desk\\@evil.example": "/desk", "/desk/session": "/desk", "/desk/session/end": "/desk", "/desk/\nx": "/desk",
 	} {
-		if got := deskBack(to); got != want {
+		if got := desk.DeskBack(to); got != want {
 			t.Errorf("%q leads to %q, want %q", to, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -94,7 +95,7 @@ func TestProgramsSteerAWaitListByJSON(t *testing.T) {
 		}
 	}
 	_, body := send(t, olga, "GET", s.url+liveDesk+"/waitlist", "")
-	var list waitListBody
+	var list desk.WaitListBody
 	if err := json.Unmarshal([]byte(body), &list); err != nil || list.Waiting != 1 || len(list.Entries) != 1 || list.Entries[0].Place != 1 || len(list.Steps) < 4 {
 		t.Errorf("the list is %s, %v", body, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -35,7 +36,7 @@ func TestTheDoorLetsATicketInOnceAndWorksWithoutScripts(t *testing.T) {
 			t.Errorf("scan %s: %d, want %q", step.key, a.StatusCode, step.says)
 		}
 	}
-	var list struct{ Tickets []expectedBody }
+	var list struct{ Tickets []desk.ExpectedBody }
 	_, body := send(t, who, "GET", door+"/tickets", "")
 	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Tickets) != 2 || !list.Tickets[0].In || list.Tickets[1].In {
 		t.Errorf("the list is %s, %v", body, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -76,7 +77,7 @@ func TestHost_NeverReachesALink(t *testing.T) {
 	s := newSiteFor(t, seats.NewEvent{})
 	ann, order := s.owner(t), s.places(t, 1, "Ann")
 	h := newHandlers(s.config)
-	site := h.wrap(h.routes(h.table()))
+	site := h.Wrap(h.routes(h.table()))
 	for _, ask := range []struct{ method, path, body string }{
 		{"GET", "/orders/" + order.Code + "/calendar.ics", ""},
 		{"GET", "/orders/" + order.Code, ""},
@@ -141,7 +142,7 @@ func TestCSV_NoTextIsAFormulaWhateverSeparatesCells(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`x;=cmd|' /C calc'!A0;y`, "a\t+1", "a|-1", "x;\"=1\"", "=1", "a\n@x", "a; =1", "a;|@y", "Ann; Bob"} {
 		var out strings.Builder
-		c := NewCSV(&out)
+		c := desk.NewCSV(&out)
 		if err := c.Line("Ann", text, "end"); err != nil || c.Flush() != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestCSV_NoTextIsAFormulaWhateverSeparatesCells(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"\t=1", " =1", "\n=1", "\u00a0=1", "＝1+1"} {
-		if Harmless(text)[0] != '\'' {
+		if desk.Harmless(text)[0] != '\'' {
 			t.Errorf("%q is a formula", text)
 		}
 	}

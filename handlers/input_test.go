@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/desk"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 )
@@ -19,7 +21,7 @@ import (
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // places orders a number of places by the form and returns the order.
-func (s *site) places(t *testing.T, n int, name string) orderBody {
+func (s *site) places(t *testing.T, n int, name string) web.OrderBody {
 	t.Helper()
 	who := person(t)
 	a, body := s.post(t, who, fill(s.held(t, who, n), name, "ann@example.org"))
@@ -189,7 +191,7 @@ func TestScan_ForgedCodeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan := func(key, code string) (v verdictBody) {
+	scan := func(key, code string) (v desk.VerdictBody) {
 		t.Helper()
 		a, body := send(t, http.DefaultClient, "POST", s.url+"/door/"+door+"/scans", fmt.Sprintf(`{"key":%q,"code":%q}`, key, code))
 		if err := json.Unmarshal([]byte(body), &v); err != nil || a.StatusCode != http.StatusOK {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
@@ -89,7 +90,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	return letter, err
 }
 
-// message makes the mail of an organizer's words to somebody who ordered.
+// message makes the mail with an organizer's message to a buyer.
 func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -119,7 +120,7 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 	if order.State == orders.Cancelled {
 		return nil, nil
 	}
-	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(calendarOf(s, order, address))}
+	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(s, order, address))}
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
@@ -130,7 +131,7 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 	}, err
 }
 
-// lost makes the mail to somebody who paid and got no seats.
+// lost makes the mail to a buyer who paid and got no seats.
 func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	p, err := l.Orders.Payment(ctx, m.Order)
 	if err != nil {
@@ -187,7 +188,7 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	token, err := l.Credit.Link(ctx, m.Email)
 	if errors.Is(err, credit.ErrNoLink) {
-		return mail.Letter{}, &mail.Refused{Reason: "nobody waits for this link any more"}
+		return mail.Letter{}, &mail.Refused{Reason: "the link is not wanted any more"}
 	}
 	if err != nil {
 		return mail.Letter{}, err
@@ -202,7 +203,7 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}, nil
 }
 
-// invitation makes the mail that asks somebody to join a team, and its link: only the mail has it.
+// invitation makes the mail that invites a person to a team, and its link: only the mail has it.
 func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	token, invited, err := l.Desk.InvitationMail(ctx, m.Invitation)
 	if errors.Is(err, organizers.ErrNoLink) {
@@ -218,7 +219,7 @@ func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, erro
 func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	token, name, err := l.Desk.PasswordLink(ctx, m.Email)
 	if errors.Is(err, organizers.ErrNoLink) {
-		return mail.Letter{}, &mail.Refused{Reason: "nobody has this address at the desk"}
+		return mail.Letter{}, &mail.Refused{Reason: "no organizer has this address"}
 	}
 	if err != nil {
 		return mail.Letter{}, err
@@ -226,7 +227,7 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	return deskLetter(ctx, m, mails.Password(name, l.URL+desk.PasswordPath+"/"+token))
 }
 
-// place makes the mail that invites somebody to a waiting room. Whoever reads it joins as its address.
+// place makes the mail that invites a person to a waiting room. Its link joins as the mail's address.
 func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	room, err := l.Gate.Room(ctx, m.Room)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -79,7 +81,7 @@ func TestLive_ChangesReachTheVisitorsOtherTabsOnly(t *testing.T) {
 	others := []*tab{s.tab(t, "Bob", bob), s.tab(t, "a new visitor", person(t))}
 
 	event := s.url + "/events/evening"
-	does := func(what string, do func() holdBody) {
+	does := func(what string, do func() shop.HoldBody) {
 		t.Helper()
 		want := do()
 		for _, p := range mine {
@@ -90,21 +92,21 @@ func TestLive_ChangesReachTheVisitorsOtherTabsOnly(t *testing.T) {
 			}
 		}
 	}
-	asks := func(method, path, body string) func() holdBody {
-		return func() holdBody { _, body := send(t, ann, method, event+path, body); return holdOf(t, body) }
+	asks := func(method, path, body string) func() shop.HoldBody {
+		return func() shop.HoldBody { _, body := send(t, ann, method, event+path, body); return holdOf(t, body) }
 	}
 	does("a place more", asks("POST", "/claims", `{"area":"Floor","quantity":1}`))
 	does("more time", asks("POST", "/hold/extension", ""))
 	does("a place less", asks("DELETE", "/claims/"+jsonNumber(hold.Idx[0]), ""))
-	does("an order", func() holdBody {
+	does("an order", func() shop.HoldBody {
 		_, body := send(t, ann, "GET", event+"/hold", "")
 		a, _ := s.post(t, ann, fill(holdOf(t, body), "Ann", "ann@example.org"))
 		send(t, ann, "GET", s.url+strings.Replace(a.Header.Get("Location"), "/orders/", "/payments/", 1), "", "Accept", asPage) // the page that waited goes on
-		return holdBody{}
+		return shop.HoldBody{}
 	})
 	s.signsIn(t, ann, "ann@example.org") // her session has another token now
-	does("places again", func() holdBody { return s.held(t, ann, 2) })
-	does("none", func() holdBody { send(t, ann, "DELETE", event+"/claims", ""); return holdBody{} })
+	does("places again", func() shop.HoldBody { return s.held(t, ann, 2) })
+	does("none", func() shop.HoldBody { send(t, ann, "DELETE", event+"/claims", ""); return shop.HoldBody{} })
 	if _, err := s.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func TestRenew_PageKeepsTheSessionAndCookieOfAHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := time.Now().Add(time.Hour).UTC()
-		s.exec(t, `UPDATE session SET data = $1, expires_at = $2`, newRecord(end, holder), end)
+		s.exec(t, `UPDATE session SET data = $1, expires_at = $2`, web.NewRecord(end, holder), end)
 	}
 	long := func() bool {
 		return s.count(t, `session WHERE expires_at > clock_timestamp() + interval '23 hours'`) == 1

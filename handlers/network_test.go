@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -17,11 +18,11 @@ import (
 
 func TestRetryAfter_IsNeverNothing(t *testing.T) {
 	t.Parallel()
-	h := &Handlers{limits: limit.NewEvents(nil, nil)}
+	h := &Handlers{Server: &web.Server{Limits: limit.NewEvents(nil, nil)}}
 	r := newRequest(t, "203.0.113.7:4711")
 	for range 100_000 {
 		w := httptest.NewRecorder()
-		if h.hurried(w, r, countsJoins, 600) {
+		if h.Hurried(w, r, web.CountsJoins, 600) {
 			if after := w.Header().Get("Retry-After"); after != "1" {
 				t.Errorf("who is to wait a tenth of a second is told to wait %q", after)
 			}
@@ -33,10 +34,10 @@ func TestRetryAfter_IsNeverNothing(t *testing.T) {
 
 func TestJoins_OfAPrivateNetworkHaveALargeLimit(t *testing.T) {
 	t.Parallel()
-	h := &Handlers{limits: limit.NewEvents(nil, nil)}
+	h := &Handlers{Server: &web.Server{Limits: limit.NewEvents(nil, nil)}}
 	for from, want := range map[string]int{"203.0.113.7:4711": 5, "10.0.0.7:4711": 500} {
 		r, got := newRequest(t, from), 0
-		for got <= 2*want && !h.hurried(httptest.NewRecorder(), r, countsJoins, 5) { // the minute goes on meanwhile
+		for got <= 2*want && !h.Hurried(httptest.NewRecorder(), r, web.CountsJoins, 5) { // the minute goes on meanwhile
 			got++
 		}
 		if got < want || got > want+want/2 {
@@ -119,7 +120,7 @@ func TestAddress_IsReadFromTheHeaderOfAKnownProxyOnly(t *testing.T) {
 		{"X-Forwarded-For", proxy, "198.51.100.3:0", []string{"203.0.113.7", "198.51.100.3"}, false}, // the proxy wrote a header of its own
 	} {
 		var log bytes.Buffer
-		h := &Handlers{addressHeader: http.CanonicalHeaderKey(c.header), proxies: Proxies, log: slog.New(slog.NewTextHandler(&log, nil))}
+		h := &Handlers{Server: &web.Server{AddressHeader: http.CanonicalHeaderKey(c.header), Proxies: web.Proxies, Log: slog.New(slog.NewTextHandler(&log, nil))}}
 		seen := ""
 		look := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.RemoteAddr })
 		for range 3 {
@@ -127,7 +128,7 @@ func TestAddress_IsReadFromTheHeaderOfAKnownProxyOnly(t *testing.T) {
 			for _, value := range c.sent {
 				r.Header.Add("X-Forwarded-For", value)
 			}
-			h.addressed(look).ServeHTTP(nil, r)
+			h.Addressed(look).ServeHTTP(nil, r)
 		}
 		if seen != c.want {
 			t.Errorf("%+v: it is %s", c, seen)
@@ -144,15 +145,15 @@ func TestSignInLinks_OneNetworkDoesNotMailTheWorld(t *testing.T) {
 	ask := func(from string, n int) (*http.Response, string) {
 		return send(t, person(t), "POST", s.url+"/credit/links", fmt.Sprintf(`{"email":"person%d@example.org"}`, n), "X-Forwarded-For", from)
 	}
-	for n := range linksPerNetwork {
+	for n := range web.LinksPerNetwork {
 		if a, body := ask("203.0.113.7", n); a.StatusCode != http.StatusAccepted {
 			t.Fatalf("link %d: %d %s", n, a.StatusCode, body)
 		}
 	}
-	if a, body := ask("203.0.113.8", linksPerNetwork); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
+	if a, body := ask("203.0.113.8", web.LinksPerNetwork); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
 		t.Errorf("one more: %d %s", a.StatusCode, body)
 	}
-	if a, body := ask("198.51.100.7", linksPerNetwork); a.StatusCode != http.StatusAccepted {
+	if a, body := ask("198.51.100.7", web.LinksPerNetwork); a.StatusCode != http.StatusAccepted {
 		t.Errorf("another network: %d %s", a.StatusCode, body)
 	}
 }

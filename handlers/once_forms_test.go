@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -73,7 +74,7 @@ func of(name string, values ...string) url.Values { return url.Values{name: valu
 func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) sent {
 	t.Helper()
 	owner := w.people[string(organizers.Owner)]
-	held := func(t *testing.T, n int) (*http.Client, holdBody) {
+	held := func(t *testing.T, n int) (*http.Client, shop.HoldBody) {
 		who := person(t)
 		return who, w.held(t, who, n)
 	}
@@ -346,14 +347,14 @@ func (w *wall) comeBack(t *testing.T) {
 }
 
 // payment is one that was begun with the demo card.
-func (w *wall) payment(t *testing.T) (*http.Client, paymentBody) {
+func (w *wall) payment(t *testing.T) (*http.Client, shop.PaymentBody) {
 	t.Helper()
 	who := person(t)
 	_, body := send(t, who, "POST", w.url+"/events/demo/claims", `{"area":"Floor","quantity":1}`)
 	form := fill(holdOf(t, body), "Ann", "ann@example.org")
 	form.Set("method", "demo")
 	a, _ := send(t, who, "POST", w.url+"/events/demo/orders", form.Encode(), "Content-Type", asForm, "Accept", asPage)
-	p := paymentBody{Page: a.Header.Get("Location")}
+	p := shop.PaymentBody{Page: a.Header.Get("Location")}
 	if err := w.db.QueryRow(t.Context(), `SELECT code FROM payment WHERE page = $1`, p.Page).Scan(&p.Code); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
@@ -211,9 +212,9 @@ func TestAFormIsAnsweredOnceAlsoIfItsKeyCannotBeKeptOrForgotten(t *testing.T) {
 	w := newSite(t)
 	h := newHandlers(w.config)
 	for _, status := range []int{200, 409} {
-		server := httptest.NewServer(h.wrap(h.routes([]route{{"POST /planted", h.once(func(rw http.ResponseWriter, _ *http.Request) error {
+		server := httptest.NewServer(h.Wrap(h.routes([]route{{"POST /planted", h.Once(func(rw http.ResponseWriter, _ *http.Request) error {
 			w.exec(t, `ALTER TABLE posted RENAME TO gone`)
-			return writeJSON(rw, status, "said")
+			return web.WriteJSON(rw, status, "said")
 		}), pageRule}})))
 		t.Cleanup(server.Close)
 		a, err := http.Post(server.URL+"/planted", "application/json", strings.NewReader(`{"key": "one"}`))
@@ -221,7 +222,7 @@ func TestAFormIsAnsweredOnceAlsoIfItsKeyCannotBeKeptOrForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(a.Body)
-		var said errorAnswer
+		var said web.ErrorAnswer
 		if err = errors.Join(err, a.Body.Close(), json.Unmarshal(body, &said)); err != nil || a.StatusCode != 503 || said.Error.Code != "unavailable" {
 			t.Errorf("what would have been %d is %d %s: %v", status, a.StatusCode, body, err)
 		}
@@ -240,7 +241,7 @@ func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
 		rw.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
-	planted := []route{{"POST /desk/account", h.member(organizers.Self, asked), secretRule}, {"POST /desk/team", h.memberOnce(organizers.Self, asked), secretRule}, {"POST /desk/new", h.memberOnce(organizers.Self, asked), secretRule}}
+	planted := []route{{"POST /desk/account", h.desk.Member(organizers.Self, asked), secretRule}, {"POST /desk/team", h.desk.MemberOnce(organizers.Self, asked), secretRule}, {"POST /desk/new", h.desk.MemberOnce(organizers.Self, asked), secretRule}}
 	w.serve(t, planted)
 	found := strings.Join(w.unsafe(t, planted), "\n")
 	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 303", "POST /desk/new has no form here"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -237,7 +238,7 @@ func (p *script) plant() {
 		t.Fatal(err)
 	}
 	newRoom(t, p.site, waitingroom.NewRoom{Slots: 5})
-	p.words["DOCUMENT"] = strings.Replace(emptyPlan, `"name":""`, `"name":"Ours"`, 1)
+	p.words["DOCUMENT"] = strings.Replace(desk.EmptyPlan, `"name":""`, `"name":"Ours"`, 1)
 	file := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n" + p.words["DOCUMENT"] + "\r\n--x--\r\n"
 	_, body := send(t, p.who, "POST", p.url+"/desk/imports", file, "Content-Type", "multipart/form-data; boundary=x")
 	p.learn("IMPORT", `"id":"([^"]+)"`, body)

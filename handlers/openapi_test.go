@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 )
 
 // loaded is the description, read once.
@@ -55,7 +58,7 @@ func undescribed(doc *openapi3.T, table []route) (missing []string) {
 
 func TestTheDescriptionNamesEveryRouteAndNoOther(t *testing.T) {
 	t.Parallel()
-	table := (&Handlers{}).table()
+	table := newHandlers(Config{}).table()
 	for _, problem := range undescribed(description(t), table) {
 		t.Error(problem)
 	}
@@ -67,7 +70,7 @@ func TestTheDescriptionNamesEveryRouteAndNoOther(t *testing.T) {
 // patterns finds the route of an address.
 var patterns = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, r := range (&Handlers{}).table() {
+	for _, r := range newHandlers(Config{}).table() {
 		mux.HandleFunc(r.pattern, http.NotFound)
 	}
 	return mux
@@ -127,8 +130,8 @@ func asSchema(schema *openapi3.Schema, text string) error {
 
 // memory is what a program keeps of answers for its next requests.
 type memory struct {
-	Hold  holdBody
-	Order orderBody
+	Hold  shop.HoldBody
+	Order web.OrderBody
 
 	Payment struct{ Code string }
 	token   string

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 )
 
 // pays sends the form of the checkout with the demo card and returns where it leads.
-func (s *site) pays(t *testing.T, who *http.Client, hold holdBody) string {
+func (s *site) pays(t *testing.T, who *http.Client, hold shop.HoldBody) string {
 	t.Helper()
 	form := fill(hold, "Ann", "ann@example.org")
 	form.Set("method", "demo")
@@ -37,11 +38,11 @@ func (s *site) answers(t *testing.T, who *http.Client, card, way string) string 
 	return path
 }
 
-func (s *site) untilState(t *testing.T, who *http.Client, path, state string) paymentBody {
+func (s *site) untilState(t *testing.T, who *http.Client, path, state string) shop.PaymentBody {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		_, body := send(t, who, "GET", s.url+path, "")
-		var answer paymentAnswer
+		var answer shop.PaymentAnswer
 		if err := json.Unmarshal([]byte(body), &answer); err != nil {
 			t.Fatal(err)
 		}

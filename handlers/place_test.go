@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -15,8 +16,8 @@ import (
 // keeps is what a browser is told to keep by a site over TLS, or not.
 func keeps(t *testing.T, secure bool, value string) *http.Cookie {
 	t.Helper()
-	h, w := &Handlers{sessions: newSessions(nil, secure)}, httptest.NewRecorder()
-	h.keepCookie(w, "place-1", value)
+	h, w := &Handlers{Server: &web.Server{Sessions: web.NewSessions(nil, secure)}}, httptest.NewRecorder()
+	h.KeepCookie(w, "place-1", value)
 	cookies := w.Result().Cookies()
 	if len(cookies) != 1 {
 		t.Fatalf("it is told to keep %v", cookies)

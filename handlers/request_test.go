@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/sessions"
 )
@@ -42,10 +43,10 @@ func failing(t *testing.T, set ...func(*Handlers)) (url string, log *bytes.Buffe
 	for _, do := range set {
 		do(h)
 	}
-	server := httptest.NewServer(h.wrap(h.routes([]route{
+	server := httptest.NewServer(h.Wrap(h.routes([]route{
 		{"GET /broken/{secret}", func(http.ResponseWriter, *http.Request) error { return errors.New("the disk is full") }, pageRule},
 		{"GET /panics/{secret}", func(http.ResponseWriter, *http.Request) error { panic("planted") }, pageRule},
-		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, 200, "fine") }, pageRule},
+		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, "fine") }, pageRule},
 	})))
 	t.Cleanup(server.Close)
 	return server.URL, log
@@ -89,8 +90,8 @@ func TestLog_RequestIDEqualsTheAnswers(t *testing.T) {
 	for _, path := range []string{"/broken/hush", "/panics/hush"} {
 		url, log := failing(t)
 		a, body := ask(t, url+path)
-		id := a.Header.Get(requestID)
-		var said errorAnswer
+		id := a.Header.Get(web.RequestID)
+		var said web.ErrorAnswer
 		if err := json.Unmarshal([]byte(body), &said); err != nil || id == "" || said.Error.Request != id || a.StatusCode != 503 {
 			t.Fatalf("%s: %d %s, id %q", path, a.StatusCode, body, id)
 		}
@@ -111,7 +112,7 @@ func TestLog_RequestIDEqualsTheAnswers(t *testing.T) {
 func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {
 	t.Parallel()
 	url, _ := failing(t)
-	behind, _ := failing(t, func(h *Handlers) { h.addressHeader = "X-Forwarded-For" })
+	behind, _ := failing(t, func(h *Handlers) { h.AddressHeader = "X-Forwarded-For" })
 	for _, c := range []struct {
 		url, sent string
 		kept      bool
@@ -119,11 +120,11 @@ func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {
 		{url, "abc", false},
 		{behind, "abc-1.Z_9", true},
 		{behind, "a b", false},
-		{behind, strings.Repeat("a", mostID+1), false},
+		{behind, strings.Repeat("a", web.MostID+1), false},
 		{behind, "a<script>", false},
 	} {
-		a, _ := ask(t, c.url+"/fine", requestID, c.sent)
-		if got := a.Header.Get(requestID); (got == c.sent) != c.kept || got == "" {
+		a, _ := ask(t, c.url+"/fine", web.RequestID, c.sent)
+		if got := a.Header.Get(web.RequestID); (got == c.sent) != c.kept || got == "" {
 			t.Errorf("%q: got %q", c.sent, got)
 		}
 	}
@@ -132,7 +133,7 @@ func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {
 func TestEveryAnswerIsCountedAndLoggedIfAskedFor(t *testing.T) {
 	t.Parallel()
 	counted := &answers{seen: map[string]map[int]int{}}
-	url, log := failing(t, func(h *Handlers) { h.observe, h.logRequests = counted.observe, true })
+	url, log := failing(t, func(h *Handlers) { h.Observe, h.LogRequests = counted.observe, true })
 	for _, path := range []string{"/fine", "/fine", "/broken/x", "/panics/x", "/nowhere"} {
 		ask(t, url+path)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -40,7 +42,7 @@ func until(t *testing.T, what string, so func() bool) {
 }
 
 // stand is a visitor's state in the room.
-func stand(t *testing.T, s *site, who *http.Client) (st standing) {
+func stand(t *testing.T, s *site, who *http.Client) (st shop.Standing) {
 	t.Helper()
 	_, body := send(t, who, "GET", s.url+"/rooms/evening", "")
 	if err := json.Unmarshal([]byte(body), &st); err != nil {
@@ -50,9 +52,9 @@ func stand(t *testing.T, s *site, who *http.Client) (st standing) {
 }
 
 // joins sends the form as a browser does, which follows where it is sent.
-func joins(t *testing.T, s *site, who *http.Client) standing {
+func joins(t *testing.T, s *site, who *http.Client) shop.Standing {
 	t.Helper()
-	var st standing
+	var st shop.Standing
 	a, body := send(t, who, "POST", s.url+"/rooms/evening/places", "")
 	if a.StatusCode == http.StatusTemporaryRedirect {
 		a, body = send(t, who, "POST", s.url+a.Header.Get("Location"), "")
@@ -120,7 +122,7 @@ func TestFromLobbyToSeatsAndOutAgain(t *testing.T) {
 		}
 		byNumber[st.Number] = who
 	}
-	enter := func(who *http.Client) (st standing) {
+	enter := func(who *http.Client) (st shop.Standing) {
 		_, body := send(t, who, "POST", s.url+"/rooms/evening/admissions", "")
 		if err := json.Unmarshal([]byte(body), &st); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -187,18 +189,18 @@ func TestASmallSaleHasNoWaitingRoomToSee(t *testing.T) {
 
 func TestRoom_HolderIDIsNoCredential(t *testing.T) {
 	t.Parallel()
-	h := (&Handlers{sessions: newSessions(nil, false)})
+	h := &Handlers{Server: &web.Server{Sessions: web.NewSessions(nil, false)}}
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	word := strings.Repeat("A", 26)
 	r.AddCookie(&http.Cookie{Name: "usher-visitor", Value: word})
-	holder, known := h.visitor(r)
-	if !known || holder != holderOf(word) || holder == (seats.ID{}) {
+	holder, known := h.Visitor(r)
+	if !known || holder != web.HolderOf(word) || holder == (seats.ID{}) {
 		t.Fatalf("%v %v", holder, known)
 	}
 	for _, guess := range []string{holder.String(), "", "AAAA"} {
 		r, _ := http.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.AddCookie(&http.Cookie{Name: "usher-visitor", Value: guess})
-		if other, known := h.visitor(r); known || other == holder {
+		if other, known := h.Visitor(r); known || other == holder {
 			t.Errorf("%q is taken for a word of ours", guess)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
@@ -13,234 +15,215 @@ import (
 // change something is refused on every route; no rule exempts from that.
 type route struct {
 	pattern string
-	handler handler
-	rule    rule
+	handler web.Handler
+	rule    web.Rule
 }
 
-// rule is what the middleware does for a route. The zero rule is the strictest: 64 KiB, nothing is stored.
-type rule struct {
-	body  int64  // the most bytes that a member whom the route admits may send; 0: bodyLimit, as everybody else
-	cache string // Cache-Control unless the handler sets another; errors are never public
-	plain plain  // which answers are not compressed
-}
-
-// public reports whether answers are the same for everybody and may be kept on the way.
-func (r rule) public() bool { return strings.HasPrefix(r.cache, "public") }
-
-// plain says which answers of a route are not compressed.
-type plain int
-
-const (
-	packed    plain = iota
-	plainJSON       // JSON too short to gain
-	plainAll        // streams, and answers that are compressed already
-)
-
-// The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for what nobody goes back to.
+// The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for pages that the back button must not show.
 var (
-	pageRule   = rule{cache: goBack}
-	secretRule = rule{cache: "no-store"}
-	claimsRule = rule{cache: goBack, plain: plainJSON}
-	plansRule  = rule{cache: "no-store", body: plan.MaxBytes}
-	streamRule = rule{cache: "no-store", plain: plainAll}
-	secondRule = rule{cache: "public, max-age=1"}
-	minuteRule = rule{cache: "public, max-age=60"}
-	statusRule = rule{cache: statusAge, plain: plainAll}
-	keptRule   = rule{cache: "public, max-age=31536000, immutable"}
+	pageRule   = web.Rule{Cache: web.GoBack}
+	secretRule = web.Rule{Cache: "no-store"}
+	claimsRule = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
+	plansRule  = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
+	streamRule = web.Rule{Cache: "no-store", Plain: web.PlainAll}
+	secondRule = web.Rule{Cache: "public, max-age=1"}
+	minuteRule = web.Rule{Cache: "public, max-age=60"}
+	statusRule = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
+	keptRule   = web.Rule{Cache: "public, max-age=31536000, immutable"}
 )
 
 // table is every address of the site, to be read from top to bottom.
 func (h *Handlers) table() []route {
 	return []route{
-		{"GET /{$}", h.home, pageRule},
-		{"GET /events", h.events, pageRule},
-		{"GET /events/{slug}", h.with(h.event), pageRule},
-		{"GET /events/{slug}/sections/{section}", h.with(h.section), pageRule},
-		{"GET /events/{slug}/seats", h.with(h.seats), secondRule},
-		{"GET /events/{slug}/map.bin", h.with(h.mapBin), secondRule},
-		{"GET /events/{slug}/geometry/{file}", h.with(h.geometry), keptRule},
-		{"GET /events/{slug}/live", h.with(h.live), streamRule},
-		{"GET /events/{slug}/on-sale.ics", h.with(h.onSaleCalendar), pageRule},
+		{"GET /{$}", h.shop.Home, pageRule},
+		{"GET /events", h.shop.Events, pageRule},
+		{"GET /events/{slug}", h.With(h.shop.Event), pageRule},
+		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), pageRule},
+		{"GET /events/{slug}/seats", h.With(h.shop.Seats), secondRule},
+		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
+		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), keptRule},
+		{"GET /events/{slug}/live", h.With(h.shop.Live), streamRule},
+		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
 
-		{"POST /events/{slug}/claims", h.act(h.claim), claimsRule},
-		{"DELETE /events/{slug}/claims/{idx}", h.act(h.release), pageRule},
-		{"DELETE /events/{slug}/claims", h.act(h.releaseAll), claimsRule},
-		{"POST /events/{slug}/releases", h.act(h.releaseForm), secretRule},
-		{"GET /events/{slug}/hold", h.by(h.hold), pageRule},
-		{"POST /events/{slug}/hold/extension", h.act(h.extend), secretRule},
+		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
+		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), pageRule},
+		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},
+		{"POST /events/{slug}/releases", h.Act(h.shop.ReleaseForm), secretRule},
+		{"GET /events/{slug}/hold", h.By(h.shop.Hold), pageRule},
+		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), secretRule},
 
-		{"GET /events/{slug}/challenge", h.by(h.challenge), secretRule},
-		{"POST /events/{slug}/challenge", h.by(h.solve), secretRule},
+		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), secretRule},
+		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), secretRule},
 
-		{"GET /events/{slug}/waitlist", h.by(h.waitList), pageRule},
-		{"POST /events/{slug}/waitlist", h.once(h.by(h.joinWaitList)), pageRule},
-		{"GET /waitlist/{code}", h.waiter(h.waitPlace), pageRule},
-		{"POST /waitlist/{code}", h.waiterOnce(h.changePlace), pageRule},
-		{"POST /waitlist/{code}/confirm", h.waiterOnce(h.confirmPlace), pageRule},
-		{"POST /waitlist/{code}/card", h.waiter(h.saveCard), pageRule},
-		{"POST /waitlist/{code}/take", h.acting(h.onEntry(h.takeOffer)), pageRule},
-		{"POST /waitlist/{code}/decline", h.waiterOnce(h.declineOffer), pageRule},
-		{"POST /waitlist/{code}/leave", h.waiterOnce(h.leavePlace), pageRule},
+		{"GET /events/{slug}/waitlist", h.By(h.shop.WaitList), pageRule},
+		{"POST /events/{slug}/waitlist", h.Once(h.By(h.shop.JoinWaitList)), pageRule},
+		{"GET /waitlist/{code}", h.shop.Waiter(h.shop.WaitPlace), pageRule},
+		{"POST /waitlist/{code}", h.shop.WaiterOnce(h.shop.ChangePlace), pageRule},
+		{"POST /waitlist/{code}/confirm", h.shop.WaiterOnce(h.shop.ConfirmPlace), pageRule},
+		{"POST /waitlist/{code}/card", h.shop.Waiter(h.shop.SaveCard), pageRule},
+		{"POST /waitlist/{code}/take", h.Acting(h.shop.OnEntry(h.shop.TakeOffer)), pageRule},
+		{"POST /waitlist/{code}/decline", h.shop.WaiterOnce(h.shop.DeclineOffer), pageRule},
+		{"POST /waitlist/{code}/leave", h.shop.WaiterOnce(h.shop.LeavePlace), pageRule},
 
-		{"GET /events/{slug}/checkout", h.by(h.checkout), pageRule},
-		{"POST /events/{slug}/orders", h.act(h.place), pageRule},
-		{"GET /orders/{code}", h.order, pageRule},
-		{"GET /orders/{code}/calendar.ics", h.calendar, pageRule},
-		{"GET /orders/{code}/tickets.pdf", h.paper, pageRule},
-		{"GET /door/worker.js", h.doorWorker, pageRule},
-		{"GET /door/{secret}", h.door, secretRule},
-		{"GET /door/{secret}/tickets", h.expected, secretRule},
-		{"POST /door/{secret}/scans", h.scan, secretRule},
-		{"POST /orders/{code}/mails", h.resend, pageRule},
-		{"POST /orders/{code}/cancellations", h.cancel, pageRule},
-		{"POST /orders/{code}/attendances", h.attend, secretRule},
-		{"GET /orders/{code}/attendances/{ticket}", h.attendance, secretRule},
+		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), pageRule},
+		{"POST /events/{slug}/orders", h.Act(h.shop.Place), pageRule},
+		{"GET /orders/{code}", h.shop.Order, pageRule},
+		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
+		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"GET /door/worker.js", h.desk.DoorWorker, pageRule},
+		{"GET /door/{secret}", h.desk.Door, secretRule},
+		{"GET /door/{secret}/tickets", h.desk.Expected, secretRule},
+		{"POST /door/{secret}/scans", h.desk.Scan, secretRule},
+		{"POST /orders/{code}/mails", h.shop.Resend, pageRule},
+		{"POST /orders/{code}/cancellations", h.shop.Cancel, pageRule},
+		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
+		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 
-		{"GET /payments/{code}", h.payment, pageRule},
-		{"POST /payments/{code}/stop", h.once(h.stopPayment), pageRule},
-		{"POST /payments/{code}/mails", h.once(h.confirmAgain), pageRule},
-		{"GET /confirmations/{token}", h.confirmation, secretRule},
-		{"POST /confirmations/{token}", h.confirmOrder, secretRule},
-		{"GET /demo-card/{reference}", h.demoCard, pageRule},
-		{"POST /demo-card/{reference}", h.once(h.answerDemoCard), pageRule},
-		{"POST /webhooks/stripe", h.stripeWebhook, pageRule},
-		{"GET /credit", h.visit(h.statement), pageRule},
-		{"POST /credit/vouchers", h.once(h.visit(h.redeem)), pageRule},
-		{"POST /credit/links", h.visit(h.askLink), pageRule},
-		{"GET /credit/links/{token}", h.link, pageRule},
-		{"POST /credit/session", h.visit(h.signIn), pageRule},
-		{"DELETE /credit/session", h.visit(h.signOut), pageRule},
-		{"POST /credit/session/end", h.visit(h.signOut), pageRule},
+		{"GET /payments/{code}", h.shop.Payment, pageRule},
+		{"POST /payments/{code}/stop", h.Once(h.shop.StopPayment), pageRule},
+		{"POST /payments/{code}/mails", h.Once(h.shop.ConfirmAgain), pageRule},
+		{"GET /confirmations/{token}", h.shop.Confirmation, secretRule},
+		{"POST /confirmations/{token}", h.shop.ConfirmOrder, secretRule},
+		{"GET /demo-card/{reference}", h.shop.DemoCard, pageRule},
+		{"POST /demo-card/{reference}", h.Once(h.shop.AnswerDemoCard), pageRule},
+		{"POST /webhooks/stripe", h.shop.StripeWebhook, pageRule},
+		{"GET /credit", h.Visit(h.shop.Statement), pageRule},
+		{"POST /credit/vouchers", h.Once(h.Visit(h.shop.Redeem)), pageRule},
+		{"POST /credit/links", h.Visit(h.shop.AskLink), pageRule},
+		{"GET /credit/links/{token}", h.shop.Link, pageRule},
+		{"POST /credit/session", h.Visit(h.shop.SignIn), pageRule},
+		{"DELETE /credit/session", h.Visit(h.shop.SignOut), pageRule},
+		{"POST /credit/session/end", h.Visit(h.shop.SignOut), pageRule},
 
-		{"GET /rooms/{slug}", h.in(h.room), pageRule},
-		{"GET /rooms/{slug}/status", h.in(h.roomStatus), statusRule},
-		{"GET /rooms/{slug}/live", h.in(h.roomLive), streamRule},
-		{"GET /rooms/{slug}/draw", h.in(h.roomDraw), pageRule},
-		{"GET /rooms/{slug}/draw.json", h.in(h.roomRecord), minuteRule},
-		{"GET /rooms/{slug}/invitations/{invitation}", h.in(h.roomInvitation), pageRule},
-		{"GET /rooms/{slug}/work", h.in(h.roomWork), pageRule},
-		{"POST /rooms/{slug}/places", h.in(h.join), secretRule},
-		{"POST /rooms/{slug}/presence", h.in(h.present), secretRule},
-		{"POST /rooms/{slug}/admissions", h.in(h.admit), secretRule},
-		{"POST /rooms/{slug}/departure", h.in(h.depart), secretRule},
+		{"GET /rooms/{slug}", h.shop.In(h.shop.Room), pageRule},
+		{"GET /rooms/{slug}/status", h.shop.In(h.shop.RoomStatus), statusRule},
+		{"GET /rooms/{slug}/live", h.shop.In(h.shop.RoomLive), streamRule},
+		{"GET /rooms/{slug}/draw", h.shop.In(h.shop.RoomDraw), pageRule},
+		{"GET /rooms/{slug}/draw.json", h.shop.In(h.shop.RoomRecord), minuteRule},
+		{"GET /rooms/{slug}/invitations/{invitation}", h.shop.In(h.shop.RoomInvitation), pageRule},
+		{"GET /rooms/{slug}/work", h.shop.In(h.shop.RoomWork), pageRule},
+		{"POST /rooms/{slug}/places", h.shop.In(h.shop.Join), secretRule},
+		{"POST /rooms/{slug}/presence", h.shop.In(h.shop.Present), secretRule},
+		{"POST /rooms/{slug}/admissions", h.shop.In(h.shop.Admit), secretRule},
+		{"POST /rooms/{slug}/departure", h.shop.In(h.shop.Depart), secretRule},
 
-		{"GET /desk", h.member(organizers.Enter, h.deskEvents), secretRule},
-		{"GET /desk/events/new", h.member(organizers.Manage, h.deskNewEvent), secretRule},
-		{"POST /desk/events", h.member(organizers.Manage, h.deskCreateEvent), plansRule},
-		{"GET /desk/events/{slug}", h.desk(organizers.Look, h.deskEvent), secretRule},
-		{"GET /desk/events/{slug}/settings", h.desk(organizers.Manage, h.deskSettings), secretRule},
-		{"POST /desk/events/{slug}/settings", h.desk(organizers.Manage, h.deskSaveSettings), secretRule},
-		{"POST /desk/events/{slug}/status", h.desk(organizers.Manage, h.deskSetStatus), secretRule},
-		{"POST /desk/events/{slug}/copies", h.desk(organizers.Manage, h.deskCopyEvent), secretRule},
-		{"GET /desk/events/{slug}/preview", h.desk(organizers.Look, h.deskPreview), secretRule},
-		{"GET /desk/events/{slug}/seats", h.desk(organizers.Sell, h.deskSeats), secretRule},
-		{"GET /desk/events/{slug}/seats/{idx}", h.desk(organizers.Look, h.deskSeat), secretRule},
-		{"POST /desk/events/{slug}/blocks", h.desk(organizers.Manage, h.keeping("blocked seats", "blocked", h.deskBlock)), secretRule},
-		{"POST /desk/events/{slug}/unblocks", h.desk(organizers.Manage, h.keeping("unblocked seats", "unblocked", h.deskUnblock)), secretRule},
-		{"POST /desk/events/{slug}/sales", h.desk(organizers.Sell, h.deskSell), secretRule},
-		{"GET /desk/events/{slug}/orders", h.desk(organizers.Look, h.deskOrders), secretRule},
-		{"POST /desk/events/{slug}/cancellations", h.deskOnce(organizers.Manage, h.deskCancelMany), secretRule},
-		{"GET /desk/events/{slug}/orders/{code}", h.desk(organizers.Look, h.deskOrder), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk(organizers.Manage, h.onDeskOrder(h.deskCancel)), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk(organizers.Manage, h.onDeskOrder(h.deskRefund)), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/moves", h.desk(organizers.Manage, h.onDeskOrder(h.deskMove)), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/mails", h.desk(organizers.Manage, h.onDeskOrder(h.deskResend)), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk(organizers.Sell, h.onDeskOrder(h.deskPaid)), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/payouts", h.proved(organizers.Manage, h.ofEvent(h.onDeskOrder(h.deskPaidOut))), secretRule},
-		{"POST /desk/events/{slug}/orders/{code}/due", h.desk(organizers.Manage, h.onDeskOrder(h.deskExtendDue)), secretRule},
-		{"GET /desk/events/{slug}/exports/{file}", h.desk(organizers.Manage, h.deskExport), secretRule},
-		{"GET /desk/events/{slug}/doors", h.desk(organizers.Sell, h.deskDoors), secretRule},
-		{"POST /desk/events/{slug}/doors", h.desk(organizers.Sell, h.deskOpenDoor), secretRule},
-		{"POST /desk/events/{slug}/doors/closing", h.desk(organizers.Manage, h.deskCloseDoors), secretRule},
-		{"GET /desk/events/{slug}/messages", h.desk(organizers.Manage, h.deskMessages), secretRule},
-		{"POST /desk/events/{slug}/messages", h.desk(organizers.Manage, h.deskTell), secretRule},
-		{"GET /desk/events/{slug}/shares", h.desk(organizers.Manage, h.deskShares), secretRule},
-		{"POST /desk/events/{slug}/shares", h.desk(organizers.Manage, h.deskShare), secretRule},
-		{"POST /desk/events/{slug}/shares/{id}/revocation", h.desk(organizers.Manage, h.deskUnshare), secretRule},
-		{"GET /boards/{token}", h.onBoard(h.board), secretRule},
-		{"GET /boards/{token}/live", h.onBoard(h.boardFeed), streamRule},
-		{"GET /desk/events/{slug}/live", h.desk(organizers.Look, h.deskFeed), streamRule},
-		{"GET /desk/events/{slug}/replay.bin", h.desk(organizers.Look, h.deskReplay), secretRule},
-		{"POST /desk/events/{slug}/seen", h.deskOnce(organizers.Sell, h.deskSeen), secretRule},
-		{"GET /desk/events/{slug}/limits", h.desk(organizers.Look, h.deskLimits), secretRule},
-		{"POST /desk/events/{slug}/limits", h.desk(organizers.Manage, h.deskSetLimits), secretRule},
-		{"POST /desk/events/{slug}/room", h.desk(organizers.Manage, h.deskRoom), secretRule},
-		{"GET /desk/events/{slug}/waitlist", h.desk(organizers.Look, h.deskWaitList), secretRule},
-		{"POST /desk/events/{slug}/waitlist", h.desk(organizers.Manage, h.deskSteerWaitList), secretRule},
+		{"GET /desk", h.desk.Member(organizers.Enter, h.desk.Events), secretRule},
+		{"GET /desk/events/new", h.desk.Member(organizers.Manage, h.desk.NewEvent), secretRule},
+		{"POST /desk/events", h.desk.Member(organizers.Manage, h.desk.CreateEvent), plansRule},
+		{"GET /desk/events/{slug}", h.desk.OnEvent(organizers.Look, h.desk.Event), secretRule},
+		{"GET /desk/events/{slug}/settings", h.desk.OnEvent(organizers.Manage, h.desk.Settings), secretRule},
+		{"POST /desk/events/{slug}/settings", h.desk.OnEvent(organizers.Manage, h.desk.SaveSettings), secretRule},
+		{"POST /desk/events/{slug}/status", h.desk.OnEvent(organizers.Manage, h.desk.SetStatus), secretRule},
+		{"POST /desk/events/{slug}/copies", h.desk.OnEvent(organizers.Manage, h.desk.CopyEvent), secretRule},
+		{"GET /desk/events/{slug}/preview", h.desk.OnEvent(organizers.Look, h.desk.Preview), secretRule},
+		{"GET /desk/events/{slug}/seats", h.desk.OnEvent(organizers.Sell, h.desk.ListSeats), secretRule},
+		{"GET /desk/events/{slug}/seats/{idx}", h.desk.OnEvent(organizers.Look, h.desk.Seat), secretRule},
+		{"POST /desk/events/{slug}/blocks", h.desk.OnEvent(organizers.Manage, h.desk.Keeping("blocked seats", "blocked", h.desk.Block)), secretRule},
+		{"POST /desk/events/{slug}/unblocks", h.desk.OnEvent(organizers.Manage, h.desk.Keeping("unblocked seats", "unblocked", h.desk.Unblock)), secretRule},
+		{"POST /desk/events/{slug}/sales", h.desk.OnEvent(organizers.Sell, h.desk.SellSeats), secretRule},
+		{"GET /desk/events/{slug}/orders", h.desk.OnEvent(organizers.Look, h.desk.ListOrders), secretRule},
+		{"POST /desk/events/{slug}/cancellations", h.desk.OnEventOnce(organizers.Manage, h.desk.CancelMany), secretRule},
+		{"GET /desk/events/{slug}/orders/{code}", h.desk.OnEvent(organizers.Look, h.desk.Order), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.CancelOrder)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Refund)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/moves", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Move)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/mails", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Resend)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk.OnEvent(organizers.Sell, h.desk.OnOrder(h.desk.Paid)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/payouts", h.desk.Proved(organizers.Manage, h.desk.OfEvent(h.desk.OnOrder(h.desk.PaidOut))), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/due", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.ExtendDue)), secretRule},
+		{"GET /desk/events/{slug}/exports/{file}", h.desk.OnEvent(organizers.Manage, h.desk.Export), secretRule},
+		{"GET /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.Doors), secretRule},
+		{"POST /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.OpenDoor), secretRule},
+		{"POST /desk/events/{slug}/doors/closing", h.desk.OnEvent(organizers.Manage, h.desk.CloseDoors), secretRule},
+		{"GET /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.Messages), secretRule},
+		{"POST /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.TellAttendees), secretRule},
+		{"GET /desk/events/{slug}/shares", h.desk.OnEvent(organizers.Manage, h.desk.Shares), secretRule},
+		{"POST /desk/events/{slug}/shares", h.desk.OnEvent(organizers.Manage, h.desk.Share), secretRule},
+		{"POST /desk/events/{slug}/shares/{id}/revocation", h.desk.OnEvent(organizers.Manage, h.desk.Unshare), secretRule},
+		{"GET /boards/{token}", h.desk.OnBoard(h.desk.Board), secretRule},
+		{"GET /boards/{token}/live", h.desk.OnBoard(h.desk.BoardFeed), streamRule},
+		{"GET /desk/events/{slug}/live", h.desk.OnEvent(organizers.Look, h.desk.Feed), streamRule},
+		{"GET /desk/events/{slug}/replay.bin", h.desk.OnEvent(organizers.Look, h.desk.Replay), secretRule},
+		{"POST /desk/events/{slug}/seen", h.desk.OnEventOnce(organizers.Sell, h.desk.Seen), secretRule},
+		{"GET /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Look, h.desk.ShowLimits), secretRule},
+		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},
+		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), secretRule},
+		{"GET /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Look, h.desk.WaitList), secretRule},
+		{"POST /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Manage, h.desk.SteerWaitList), secretRule},
 
-		{"GET /desk/team", h.member(organizers.Look, h.deskTeam), secretRule},
-		{"POST /desk/team", h.member(organizers.Own, h.renameTeam), secretRule},
-		{"POST /desk/teams", h.once(h.member(organizers.Own, h.newTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has
-		{"POST /desk/team/invitations", h.proved(organizers.Own, h.invite), secretRule},
-		{"POST /desk/team/invitations/{id}/withdrawal", h.member(organizers.Own, h.withdrawInvitation), secretRule},
-		{"POST /desk/team/members/{id}", h.proved(organizers.Own, h.setRole), secretRule},
-		{"POST /desk/team/members/{id}/removal", h.proved(organizers.Own, h.removeMember), secretRule},
-		{"POST /desk/team/second-factor", h.proved(organizers.Own, h.demandSecond), secretRule},
-		{"GET /desk/keys", h.member(organizers.Own, h.apiKeys), secretRule},
-		{"POST /desk/keys", h.proved(organizers.Own, h.newAPIKey), secretRule},
-		{"POST /desk/keys/{id}/revocation", h.member(organizers.Own, h.revokeAPIKey), secretRule},
-		{"GET /desk/hooks", h.member(organizers.Own, h.hookList), secretRule},
-		{"POST /desk/hooks", h.proved(organizers.Own, h.newHook), secretRule},
-		{"GET /desk/hooks/{id}", h.member(organizers.Own, h.onHook(h.showHook)), secretRule},
-		{"POST /desk/hooks/{id}", h.proved(organizers.Own, h.onHook(h.changeHook)), secretRule},
-		{"POST /desk/hooks/{id}/secrets", h.proved(organizers.Own, h.onHook(h.newHookSecret)), secretRule},
-		{"POST /desk/hooks/{id}/tests", h.member(organizers.Own, h.onHook(h.tryHook)), secretRule},
-		{"POST /desk/hooks/{id}/switch", h.member(organizers.Own, h.onHook(h.switchHook)), secretRule},
-		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.member(organizers.Own, h.onHook(h.repeatNotice)), secretRule},
-		{"POST /desk/hooks/{id}/removal", h.member(organizers.Own, h.onHook(h.removeHook)), secretRule},
-		{"GET /desk/log", h.member(organizers.Manage, h.deskLog), secretRule},
+		{"GET /desk/team", h.desk.Member(organizers.Look, h.desk.Team), secretRule},
+		{"POST /desk/team", h.desk.Member(organizers.Own, h.desk.RenameTeam), secretRule},
+		{"POST /desk/teams", h.Once(h.desk.Member(organizers.Own, h.desk.NewTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has
+		{"POST /desk/team/invitations", h.desk.Proved(organizers.Own, h.desk.Invite), secretRule},
+		{"POST /desk/team/invitations/{id}/withdrawal", h.desk.Member(organizers.Own, h.desk.WithdrawInvitation), secretRule},
+		{"POST /desk/team/members/{id}", h.desk.Proved(organizers.Own, h.desk.SetRole), secretRule},
+		{"POST /desk/team/members/{id}/removal", h.desk.Proved(organizers.Own, h.desk.RemoveMember), secretRule},
+		{"POST /desk/team/second-factor", h.desk.Proved(organizers.Own, h.desk.DemandSecond), secretRule},
+		{"GET /desk/keys", h.desk.Member(organizers.Own, h.desk.APIKeys), secretRule},
+		{"POST /desk/keys", h.desk.Proved(organizers.Own, h.desk.NewAPIKey), secretRule},
+		{"POST /desk/keys/{id}/revocation", h.desk.Member(organizers.Own, h.desk.RevokeAPIKey), secretRule},
+		{"GET /desk/hooks", h.desk.Member(organizers.Own, h.desk.HookList), secretRule},
+		{"POST /desk/hooks", h.desk.Proved(organizers.Own, h.desk.NewHook), secretRule},
+		{"GET /desk/hooks/{id}", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.ShowHook)), secretRule},
+		{"POST /desk/hooks/{id}", h.desk.Proved(organizers.Own, h.desk.OnHook(h.desk.ChangeHook)), secretRule},
+		{"POST /desk/hooks/{id}/secrets", h.desk.Proved(organizers.Own, h.desk.OnHook(h.desk.NewHookSecret)), secretRule},
+		{"POST /desk/hooks/{id}/tests", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.TryHook)), secretRule},
+		{"POST /desk/hooks/{id}/switch", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.SwitchHook)), secretRule},
+		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatNotice)), secretRule},
+		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
+		{"GET /desk/log", h.desk.Member(organizers.Manage, h.desk.ShowLog), secretRule},
 
-		{"GET /desk/account", h.member(organizers.Self, h.deskAccount), secretRule},
-		{"POST /desk/account", h.memberOnce(organizers.Self, h.renameAccount), secretRule},
-		{"POST /desk/account/password", h.once(h.member(organizers.Self, h.changePassword)), secretRule}, // as /desk/teams
-		{"POST /desk/account/passkeys/options", h.proved(organizers.Self, h.newPasskeyOptions), secretRule},
-		{"POST /desk/account/passkeys", h.proved(organizers.Self, h.addPasskey), secretRule},
-		{"POST /desk/account/passkeys/{id}", h.memberOnce(organizers.Self, h.renamePasskey), secretRule},
-		{"POST /desk/account/passkeys/{id}/removal", h.provedOnce(organizers.Self, h.removePasskey), secretRule},
-		{"POST /desk/account/sessions/{id}/end", h.provedOnce(organizers.Self, h.endSession), secretRule},
-		{"GET /desk/account/second-factor", h.proved(organizers.Self, h.secondFactor), secretRule},
-		{"POST /desk/account/codes", h.proved(organizers.Self, h.confirmApp), secretRule},
-		{"POST /desk/account/codes/removal", h.provedOnce(organizers.Self, h.removeApp), secretRule},
-		{"POST /desk/account/recovery", h.proved(organizers.Self, h.newRecoveryCodes), secretRule},
-		{"GET /desk/session/proof", h.member(organizers.Self, h.proofPage), secretRule},
-		{"POST /desk/session/proof", h.member(organizers.Self, h.confirm), secretRule},
-		{"POST /desk/session/proof/passkey", h.member(organizers.Self, h.provePasskey), secretRule},
-		{"POST /desk/session/team", h.member(organizers.Self, h.deskSwitch), secretRule},
-		{"POST /desk/session/everywhere", h.proved(organizers.Self, h.deskSignOutEverywhere), secretRule},
+		{"GET /desk/account", h.desk.Member(organizers.Self, h.desk.Account), secretRule},
+		{"POST /desk/account", h.desk.MemberOnce(organizers.Self, h.desk.RenameAccount), secretRule},
+		{"POST /desk/account/password", h.Once(h.desk.Member(organizers.Self, h.desk.ChangePassword)), secretRule}, // as /desk/teams
+		{"POST /desk/account/passkeys/options", h.desk.Proved(organizers.Self, h.desk.NewPasskeyOptions), secretRule},
+		{"POST /desk/account/passkeys", h.desk.Proved(organizers.Self, h.desk.AddPasskey), secretRule},
+		{"POST /desk/account/passkeys/{id}", h.desk.MemberOnce(organizers.Self, h.desk.RenamePasskey), secretRule},
+		{"POST /desk/account/passkeys/{id}/removal", h.desk.ProvedOnce(organizers.Self, h.desk.RemovePasskey), secretRule},
+		{"POST /desk/account/sessions/{id}/end", h.desk.ProvedOnce(organizers.Self, h.desk.EndSession), secretRule},
+		{"GET /desk/account/second-factor", h.desk.Proved(organizers.Self, h.desk.SecondFactor), secretRule},
+		{"POST /desk/account/codes", h.desk.Proved(organizers.Self, h.desk.ConfirmApp), secretRule},
+		{"POST /desk/account/codes/removal", h.desk.ProvedOnce(organizers.Self, h.desk.RemoveApp), secretRule},
+		{"POST /desk/account/recovery", h.desk.Proved(organizers.Self, h.desk.NewRecoveryCodes), secretRule},
+		{"GET /desk/session/proof", h.desk.Member(organizers.Self, h.desk.ProofPage), secretRule},
+		{"POST /desk/session/proof", h.desk.Member(organizers.Self, h.desk.Confirm), secretRule},
+		{"POST /desk/session/proof/passkey", h.desk.Member(organizers.Self, h.desk.ProvePasskey), secretRule},
+		{"POST /desk/session/team", h.desk.Member(organizers.Self, h.desk.Switch), secretRule},
+		{"POST /desk/session/everywhere", h.desk.Proved(organizers.Self, h.desk.SignOutEverywhere), secretRule},
 
-		{"GET /desk/events/{slug}/plan", h.desk(organizers.Manage, h.eventPlan), secretRule},
-		{"POST /desk/events/{slug}/plan", h.desk(organizers.Manage, h.replacePlan), secretRule},
-		{"POST /desk/events/{slug}/plan/copies", h.desk(organizers.Manage, h.copyPlan), secretRule},
-		{"GET /desk/plans", h.member(organizers.Look, h.plans), secretRule},
-		{"POST /desk/plans", h.member(organizers.Manage, h.newPlan), secretRule},
-		{"GET /desk/plans/{plan}", h.member(organizers.Look, h.plan), secretRule},
-		{"GET /desk/plans/{plan}/editor", h.member(organizers.Manage, h.editor), secretRule},
-		{"GET /desk/plans/{plan}/versions/{file}", h.member(organizers.Look, h.planVersion), secretRule},
-		{"POST /desk/plans/{plan}/versions", h.member(organizers.Manage, h.savePlan), plansRule},
-		{"POST /desk/imports", h.memberOnce(organizers.Manage, h.newImport), plansRule},
-		{"GET /desk/imports/{id}", h.member(organizers.Manage, h.showImport), secretRule},
-		{"POST /desk/imports/{id}", h.member(organizers.Manage, h.takeImport), secretRule},
-		{"GET /desk/session", h.visit(h.deskDoor), secretRule},
-		{"POST /desk/session", h.visit(h.deskSignIn), secretRule},
-		{"DELETE /desk/session", h.visit(h.deskSignOut), secretRule},
-		{"POST /desk/session/end", h.visit(h.deskSignOut), secretRule},
-		{"GET /desk/session/second", h.visit(h.secondStep), secretRule},
-		{"POST /desk/session/second", h.visit(h.showSecond), secretRule},
-		{"POST /desk/session/options", h.visit(h.passkeyOptions), secretRule},
-		{"POST /desk/session/passkey", h.visit(h.passkeySignIn), secretRule},
-		{"GET /desk/setup/{token}", h.setup, secretRule},
-		{"POST /desk/setup/{token}", h.once(h.visit(h.setUp)), secretRule},
-		{"GET /desk/invitations/{token}", h.visit(h.invitation), secretRule},
-		{"POST /desk/invitations/{token}", h.once(h.visit(h.joinTeam)), secretRule},
-		{"GET /desk/password", h.forgotPassword, secretRule},
-		{"POST /desk/password", h.once(h.askPassword), secretRule},
-		{"GET /desk/password/{token}", h.passwordLink, secretRule},
-		{"POST /desk/password/{token}", h.once(h.visit(h.resetPassword)), secretRule},
+		{"GET /desk/events/{slug}/plan", h.desk.OnEvent(organizers.Manage, h.desk.EventPlan), secretRule},
+		{"POST /desk/events/{slug}/plan", h.desk.OnEvent(organizers.Manage, h.desk.ReplacePlan), secretRule},
+		{"POST /desk/events/{slug}/plan/copies", h.desk.OnEvent(organizers.Manage, h.desk.CopyPlan), secretRule},
+		{"GET /desk/plans", h.desk.Member(organizers.Look, h.desk.Plans), secretRule},
+		{"POST /desk/plans", h.desk.Member(organizers.Manage, h.desk.NewPlan), secretRule},
+		{"GET /desk/plans/{plan}", h.desk.Member(organizers.Look, h.desk.Plan), secretRule},
+		{"GET /desk/plans/{plan}/editor", h.desk.Member(organizers.Manage, h.desk.Editor), secretRule},
+		{"GET /desk/plans/{plan}/versions/{file}", h.desk.Member(organizers.Look, h.desk.PlanVersion), secretRule},
+		{"POST /desk/plans/{plan}/versions", h.desk.Member(organizers.Manage, h.desk.SavePlan), plansRule},
+		{"POST /desk/imports", h.desk.MemberOnce(organizers.Manage, h.desk.NewImport), plansRule},
+		{"GET /desk/imports/{id}", h.desk.Member(organizers.Manage, h.desk.ShowImport), secretRule},
+		{"POST /desk/imports/{id}", h.desk.Member(organizers.Manage, h.desk.TakeImport), secretRule},
+		{"GET /desk/session", h.Visit(h.desk.SignInPage), secretRule},
+		{"POST /desk/session", h.Visit(h.desk.SignIn), secretRule},
+		{"DELETE /desk/session", h.Visit(h.desk.SignOut), secretRule},
+		{"POST /desk/session/end", h.Visit(h.desk.SignOut), secretRule},
+		{"GET /desk/session/second", h.Visit(h.desk.SecondStep), secretRule},
+		{"POST /desk/session/second", h.Visit(h.desk.ShowSecond), secretRule},
+		{"POST /desk/session/options", h.Visit(h.desk.PasskeyOptions), secretRule},
+		{"POST /desk/session/passkey", h.Visit(h.desk.PasskeySignIn), secretRule},
+		{"GET /desk/setup/{token}", h.desk.SetupPage, secretRule},
+		{"POST /desk/setup/{token}", h.Once(h.Visit(h.desk.SetUp)), secretRule},
+		{"GET /desk/invitations/{token}", h.Visit(h.desk.Invitation), secretRule},
+		{"POST /desk/invitations/{token}", h.Once(h.Visit(h.desk.JoinTeam)), secretRule},
+		{"GET /desk/password", h.desk.ForgotPassword, secretRule},
+		{"POST /desk/password", h.Once(h.desk.AskPassword), secretRule},
+		{"GET /desk/password/{token}", h.desk.PasswordLink, secretRule},
+		{"POST /desk/password/{token}", h.Once(h.Visit(h.desk.ResetPassword)), secretRule},
 
 		{"GET /openapi.yaml", h.openapi, pageRule},
 		{"GET /.well-known/security.txt", h.securityText, minuteRule},
-		{"GET /healthz", h.healthz, secretRule},
-		{"GET /readyz", h.readyz, secretRule},
+		{"GET /healthz", h.Healthz, secretRule},
+		{"GET /readyz", h.Readyz, secretRule},
 	}
 }
 
@@ -248,11 +231,11 @@ func (h *Handlers) table() []route {
 func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
 	for _, r := range list {
-		mux.Handle(r.pattern, h.ruled(r.rule, h.observed(r.pattern, h.answer(r.handler))))
+		mux.Handle(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.handler))))
 		table.HandleFunc(r.pattern, http.NotFound)
 	}
-	mux.Handle("GET /static/", h.ruled(keptRule, static.Handler()))
-	mux.Handle("/", h.ruled(pageRule, h.observed("none", h.unrouted(table))))
+	mux.Handle("GET /static/", h.Ruled(keptRule, static.Handler()))
+	mux.Handle("/", h.Ruled(pageRule, h.Observed("none", h.unrouted(table))))
 	return mux
 }
 
@@ -262,20 +245,20 @@ func (h *Handlers) unrouted(table *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		probe := &statusOnly{header: http.Header{}}
 		table.ServeHTTP(probe, r)
-		looks := r.Method == http.MethodGet && !wantsJSON(r)
+		looks := r.Method == http.MethodGet && !web.WantsJSON(r)
 		switch {
 		case probe.status == http.StatusMethodNotAllowed && looks:
-			path, _ := onward(r)
+			path, _ := web.Onward(r)
 			http.Redirect(w, r, path, http.StatusSeeOther)
 		case probe.status == http.StatusMethodNotAllowed:
 			w.Header().Set("Allow", probe.header.Get("Allow"))
-			h.fail(w, r, errMethod)
+			h.Fail(w, r, web.ErrMethod)
 		case looks && slashed(table, r):
 			to := *r.URL
 			to.Path, to.RawPath = strings.TrimSuffix(to.Path, "/"), strings.TrimSuffix(to.RawPath, "/")
 			http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
 		default:
-			h.fail(w, r, errNoPage)
+			h.Fail(w, r, web.ErrNoPage)
 		}
 	}
 }

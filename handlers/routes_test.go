@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
@@ -76,7 +77,7 @@ func oversized(site http.Handler, method, path, kind string, limit int64, cookie
 
 // unlimited sends a body that is too long to all routes of a table that change something, with each wildcard set to each
 // of words, and lists those that took too much of it or did not say so.
-func unlimited(site http.Handler, table []route, words []string, kinds []string, most func(rule) int64, cookies func(pattern string) []*http.Cookie) (wrong []string) {
+func unlimited(site http.Handler, table []route, words []string, kinds []string, most func(web.Rule) int64, cookies func(pattern string) []*http.Cookie) (wrong []string) {
 	for _, r := range table {
 		method, path, _ := strings.Cut(r.pattern, " ")
 		if method == http.MethodGet {
@@ -106,11 +107,11 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 	w := newWall(t)
 	h := newHandlers(w.config)
 	table := h.table()
-	site, words := h.wrap(h.routes(table)), append(reserved(table), "evening", "x")
+	site, words := h.Wrap(h.routes(table)), append(reserved(table), "evening", "x")
 	if !slices.Contains(words, "live") || !slices.Contains(words, "status") || len(words) < 80 {
 		t.Fatal(words)
 	}
-	few := func(rule) int64 { return bodyLimit }
+	few := func(web.Rule) int64 { return web.BodyLimit }
 	for _, wrong := range unlimited(site, table, words, []string{"application/json", asForm}, few, noCookies) {
 		t.Error(wrong)
 	}
@@ -118,14 +119,14 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 		_, err := io.Copy(io.Discard, r.Body)
 		return err
 	}, pageRule}}
-	for name, bare := range map[string]http.Handler{"without the middleware": h.answer(planted[0].handler), "with it": h.wrap(h.routes(planted))} {
-		wrong := unlimited(bare, planted, words, []string{asForm}, func(rule) int64 { return bodyLimit }, noCookies)
+	for name, bare := range map[string]http.Handler{"without the middleware": h.Answer(planted[0].handler), "with it": h.Wrap(h.routes(planted))} {
+		wrong := unlimited(bare, planted, words, []string{asForm}, func(web.Rule) int64 { return web.BodyLimit }, noCookies)
 		if name == "with it" && len(wrong) > 0 || name != "with it" && len(wrong) != len(words) {
 			t.Errorf("a route %s: %d of %d are found unlimited", name, len(wrong), len(words))
 		}
 	}
 	for _, path := range []string{"/live", "/nowhere/live", "/desk/nowhere", "/static/live", "/events/evening"} {
-		if status, taken := oversized(site, http.MethodPost, path, asForm, bodyLimit, nil); taken > 0 || status != 404 && status != 405 {
+		if status, taken := oversized(site, http.MethodPost, path, asForm, web.BodyLimit, nil); taken > 0 || status != 404 && status != 405 {
 			t.Errorf("%s: %d after %d bytes", path, status, taken)
 		}
 	}
@@ -136,11 +137,11 @@ func TestRoutes_LargeBodiesNeedTheManagerRole(t *testing.T) {
 	w := newWall(t)
 	h := newHandlers(w.config)
 	table := h.table()
-	site, at := h.wrap(h.routes(table)), must(url.Parse(w.url))
+	site, at := h.Wrap(h.routes(table)), must(url.Parse(w.url))
 	as := func(role string) func(string) []*http.Cookie {
 		return func(string) []*http.Cookie { return w.people[role].Jar.Cookies(at) }
 	}
-	large := slices.DeleteFunc(slices.Clone(table), func(r route) bool { return r.rule.body == 0 })
+	large := slices.DeleteFunc(slices.Clone(table), func(r route) bool { return r.rule.Body == 0 })
 	if len(large) != 3 {
 		t.Errorf("%d routes take plans", len(large))
 	}
@@ -155,11 +156,11 @@ func TestRoutes_LargeBodiesNeedTheManagerRole(t *testing.T) {
 			}
 		}
 	}
-	whole := func(r rule) int64 { return max(r.body, bodyLimit) }
+	whole := func(r web.Rule) int64 { return max(r.Body, web.BodyLimit) }
 	for _, wrong := range unlimited(site, large, []string{"live", w.plans[0]}, []string{"application/json", asParts}, whole, as(string(organizers.Manager))) {
 		t.Error(wrong)
 	}
-	small := slices.DeleteFunc(slices.Clone(table), func(r route) bool { return r.rule.body > 0 || strings.Contains(r.pattern, "/session") })
+	small := slices.DeleteFunc(slices.Clone(table), func(r route) bool { return r.rule.Body > 0 || strings.Contains(r.pattern, "/session") })
 	for _, wrong := range unlimited(site, small, []string{"live", "new", "evening", "1"}, []string{"application/json", asForm}, whole, as(string(organizers.Owner))) {
 		t.Error(wrong)
 	}
@@ -211,7 +212,7 @@ func TestRoutes_LargeBodiesOfMembersWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	h := newHandlers(w.config)
-	site, at := h.wrap(h.routes(h.table())), must(url.Parse(w.url))
+	site, at := h.Wrap(h.routes(h.table())), must(url.Parse(w.url))
 	post := func(body io.Reader, size int64) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, "/desk/plans/"+w.plans[0]+"/versions", body)
 		r.ContentLength = size
@@ -226,22 +227,22 @@ func TestRoutes_LargeBodiesOfMembersWaitForEachOther(t *testing.T) {
 	first := slow{io.LimitReader(blanks{}, 40<<20), make(chan struct{})}
 	done := make(chan int, 1)
 	go func() { done <- post(first, 40<<20).Code }()
-	for h.large.TryAcquire(plan.MaxBytes) { // until the first has its share
-		h.large.Release(plan.MaxBytes)
+	for h.Large.TryAcquire(plan.MaxBytes) { // until the first has its share
+		h.Large.Release(plan.MaxBytes)
 		runtime.Gosched()
 	}
 	if a := post(strings.NewReader(`{"base":0}`), 10); a.Code == http.StatusServiceUnavailable {
 		t.Errorf("a small body waits for a large one: %d", a.Code)
 	}
 	second := &metered{Reader: io.LimitReader(blanks{}, 40<<20)}
-	if a := post(second, 40<<20); a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") != "5" || second.taken > bodyLimit {
+	if a := post(second, 40<<20); a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") != "5" || second.taken > web.BodyLimit {
 		t.Errorf("beside another one: %d %q after %d bytes", a.Code, a.Header().Get("Retry-After"), second.taken)
 	}
 	close(first.last)
 	if status := <-done; status >= 500 {
 		t.Errorf("the first one: %d", status)
 	}
-	if !h.large.TryAcquire(plan.MaxBytes) {
+	if !h.Large.TryAcquire(plan.MaxBytes) {
 		t.Error("a share was not given back")
 	}
 }

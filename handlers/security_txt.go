@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/usherbox/usher/handlers/web"
 )
 
 // securityTextLife is how long what security.txt says is good; it is made anew with every request.
@@ -23,10 +25,10 @@ func SecurityText(contact, url string, now time.Time) string {
 
 // GET /.well-known/security.txt
 func (h *Handlers) securityText(w http.ResponseWriter, _ *http.Request) error {
-	if h.contact == "" {
-		return errNoPage
+	if h.Contact == "" {
+		return web.ErrNoPage
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := io.WriteString(w, SecurityText(h.contact, h.url, time.Now()))
+	_, err := io.WriteString(w, SecurityText(h.Contact, h.URL, time.Now()))
 	return err
 }

@@ -17,6 +17,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/handlers/desk"
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
@@ -44,7 +47,6 @@ type site struct {
 	sold       *orders.Orders
 	organizers *organizers.Desk
 	url        string
-	h          *Handlers
 	config     Config
 }
 
@@ -80,7 +82,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
-	config.Desks = NewDesks(config.Sales, office, rooms, log)
+	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
 	config.Hooks = webhooks.New(db, config.Desk, true)
@@ -116,7 +118,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, h: &Handlers{}, config: config}
+	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, config: config}
 }
 
 // person is one browser or program with its cookies.
@@ -161,9 +163,9 @@ func send(t *testing.T, who *http.Client, method, url, body string, header ...st
 	return answer, string(text)
 }
 
-func holdOf(t *testing.T, body string) holdBody {
+func holdOf(t *testing.T, body string) shop.HoldBody {
 	t.Helper()
-	var h holdAnswer
+	var h shop.HoldAnswer
 	if err := json.Unmarshal([]byte(body), &h); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -247,7 +249,7 @@ func TestTheCookieIsTheSessionsAndNothingElse(t *testing.T) {
 			t.Errorf("the cookie %q lacks %s", cookie, want)
 		}
 	}
-	if m := newSessions(nil, true); m.Cookie.Name != "__Host-usher" || !m.Cookie.Secure {
+	if m := web.NewSessions(nil, true); m.Cookie.Name != "__Host-usher" || !m.Cookie.Secure {
 		t.Errorf("over https the cookie is %q, secure %v", m.Cookie.Name, m.Cookie.Secure)
 	}
 	token, _, _ := strings.Cut(strings.TrimPrefix(cookie, "usher="), ";")
@@ -307,7 +309,7 @@ func TestASessionEndedOnAnotherNodeActsNoMore(t *testing.T) {
 func TestHold_IdempotencyKeyOpensNoHold(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	claim := func(who *http.Client) (*http.Response, holdBody) {
+	claim := func(who *http.Client) (*http.Response, shop.HoldBody) {
 		answer, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`, "Idempotency-Key", "1")
 		if answer.StatusCode != 201 {
 			t.Fatal(answer.StatusCode, body)
@@ -347,7 +349,7 @@ func TestBest_InJSONWithoutCategoryOffersOthersWhenAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := person(t)
-	best := func(key string) holdBody {
+	best := func(key string) shop.HoldBody {
 		t.Helper()
 		a, body := send(t, ann, "POST", s.url+"/events/evening/claims", `{"best": 2}`, "Idempotency-Key", key)
 		if a.StatusCode != http.StatusCreated {

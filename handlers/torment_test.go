@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -84,7 +85,7 @@ func tormented(t *testing.T, planted ...route) *torment {
 	s.config.Hub.SocketsPerAddress = 1 << 20
 	h := newHandlers(s.config)
 	table := append(h.table(), planted...)
-	server := httptest.NewUnstartedServer(h.wrap(h.routes(table)))
+	server := httptest.NewUnstartedServer(h.Wrap(h.routes(table)))
 	server.Config.ErrorLog = slog.NewLogLogger(log, slog.LevelWarn)
 	server.Config.ReadHeaderTimeout, server.Config.MaxHeaderBytes = 5*time.Second, 16<<10
 	server.Start()
@@ -280,7 +281,7 @@ func TestTheTormentFindsAPanicAFailureAndALeak(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			kept = append(kept, make([]byte, 24<<20))
-			return writeJSON(w, http.StatusOK, len(kept))
+			return web.WriteJSON(w, http.StatusOK, len(kept))
 		}, pageRule})
 	x.maker.only("/planted/")
 	if grown := x.run(60, 1); grown < mostGrown {

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// waiting makes the mail about a place in a wait list, as the place is now: an offer that ended meanwhile is told to nobody.
+// waiting makes the mail about a place in a wait list, as the place is now: an ended offer is not sent.
 func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Letter, error) {
 	n, err := l.Waits.Find(ctx, m.Entry)
 	if errors.Is(err, waitlist.ErrNoEntry) {

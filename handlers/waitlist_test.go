@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -64,10 +65,10 @@ func placeIn(t *testing.T, l mail.Letter) string {
 	return "/waitlist/" + code
 }
 
-func (s *site) entry(t *testing.T, who *http.Client, path string) entryBody {
+func (s *site) entry(t *testing.T, who *http.Client, path string) shop.EntryBody {
 	t.Helper()
 	a, body := send(t, who, "GET", s.url+path, "")
-	var got entryAnswer
+	var got shop.EntryAnswer
 	if err := json.Unmarshal([]byte(body), &got); err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, a.StatusCode, body)
 	}
@@ -75,7 +76,7 @@ func (s *site) entry(t *testing.T, who *http.Client, path string) entryBody {
 }
 
 // stands waits until a place is in a state.
-func (s *site) stands(t *testing.T, who *http.Client, path, state string) entryBody {
+func (s *site) stands(t *testing.T, who *http.Client, path, state string) shop.EntryBody {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
 		got := s.entry(t, who, path)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/stripe"
@@ -44,10 +45,10 @@ func (s *site) begins(t *testing.T, bank *stripetest.Fake) (code, session string
 	return code, all[len(all)-1].ID
 }
 
-func (s *site) orderOf(t *testing.T, code string) (body orderBody, found bool) {
+func (s *site) orderOf(t *testing.T, code string) (body web.OrderBody, found bool) {
 	t.Helper()
 	a, text := send(t, person(t), "GET", s.url+"/orders/"+code, "")
-	var answer orderAnswer
+	var answer web.OrderAnswer
 	if a.StatusCode == http.StatusOK {
 		if err := json.Unmarshal([]byte(text), &answer); err != nil {
 			t.Fatal(text, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -13,14 +14,14 @@ func TestTheCookieOfANewcomerIsTheOneTheSessionManagerWrites(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://localhost:8080", "https://tickets.example.org"} {
 		h := newHandlers(Config{PublicURL: url})
-		ctx, err := h.sessions.Load(t.Context(), "")
+		ctx, err := h.Sessions.Load(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := time.Now().Add(sessionLength + 500*time.Millisecond)
+		end := time.Now().Add(web.SessionLength + 500*time.Millisecond)
 		ours, theirs := httptest.NewRecorder(), httptest.NewRecorder()
-		h.welcome(ours, "a-token_1", end)
-		h.sessions.WriteSessionCookie(ctx, theirs, "a-token_1", end)
+		h.Welcome(ours, "a-token_1", end)
+		h.Sessions.WriteSessionCookie(ctx, theirs, "a-token_1", end)
 		if got, want := ours.Header().Get("Set-Cookie"), theirs.Header().Get("Set-Cookie"); got != want || !strings.Contains(got, "HttpOnly") || !strings.Contains(got, "SameSite=Lax") {
 			t.Errorf("%s: %q is not %q", url, got, want)
 		}
@@ -29,12 +30,12 @@ func TestTheCookieOfANewcomerIsTheOneTheSessionManagerWrites(t *testing.T) {
 
 func TestANewcomersSessionIsWrittenAsAnyOther(t *testing.T) {
 	t.Parallel()
-	end, holder := time.Now().Add(sessionLength).UTC(), seats.NewID()
-	want, err := codec{}.Encode(end, map[string]any{holderKey: holder.String()})
+	end, holder := time.Now().Add(web.SessionLength).UTC(), seats.NewID()
+	want, err := web.Codec{}.Encode(end, map[string]any{web.HolderKey: holder.String()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := newRecord(end, holder); string(got) != string(want) {
+	if got := web.NewRecord(end, holder); string(got) != string(want) {
 		t.Errorf("%s is not %s", got, want)
 	}
 }

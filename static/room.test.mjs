@@ -22,7 +22,7 @@ function told({before, seconds, stands, words, chance, advice, moved, left}, {st
   }
 }
 
-const golden = JSON.parse(read('../handlers/testdata/room.json'))
+const golden = JSON.parse(read('../handlers/shop/testdata/room.json'))
 
 for (const g of golden) {
   test(`the page says what the server says: ${g.name}`, () => {

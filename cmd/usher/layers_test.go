@@ -44,18 +44,24 @@ var layers = map[string][]string{
 	"views/shop":                     {"seats", "seats/plan", "seats/orders", "seats/orders/credit", "seats/waitingroom", "seats/waitlist", "static", "views"},
 	"views/desk":                     {"seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop"},
 	"views/mail":                     {"seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop"},
-	"handlers":                       {"seats", "seats/idempotency", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views", "views/shop", "views/desk", "views/mail", "static"},
+	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk"},
+	"handlers/web":                   {"realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop"},
+	"handlers/shop":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop"},
+	"handlers/desk":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan"},
-	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "seats/jobs", "realtime", "handlers", "views", "static", "migrations"},
+	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations"},
 	"e2e":                            {},
 }
 
 // outside is what a package must not import of others.
 var outside = map[string][]string{
 	"handlers":            {"github.com/jackc/pgx"},
+	"handlers/web":        {"github.com/jackc/pgx"},
+	"handlers/shop":       {"github.com/jackc/pgx"},
+	"handlers/desk":       {"github.com/jackc/pgx"},
 	"views":               {"github.com/jackc/pgx", "net/http"},
 	"views/shop":          {"github.com/jackc/pgx", "net/http"},
 	"views/desk":          {"github.com/jackc/pgx", "net/http"},
@@ -141,6 +147,8 @@ func TestTheImportRuleCatchesPlantedImports(t *testing.T) {
 		{"views", module + "handlers"},
 		{"views", module + "views/shop"},
 		{"views/shop", module + "views/desk"},
+		{"handlers/shop", module + "handlers/desk"},
+		{"handlers/web", module + "handlers/shop"},
 		{"services", "fmt"},
 	} {
 		if len(wrong(planted.pkg, []string{planted.path}, false)) == 0 {

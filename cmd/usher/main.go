@@ -15,7 +15,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/usherbox/usher/handlers"
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -88,8 +89,8 @@ func newParser(grammar *commands, sh *shell) *kong.Kong {
 		kong.Writers(sh.stdout, sh.stderr), kong.NoDefaultHelp(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 130}),
 		kong.ValueFormatter(describe), kong.Resolvers(sh.env), kong.NamedMapper("secret", secretMapper{}), kong.Bind(sh),
 		kong.Vars{
-			"sockets": strconv.Itoa(realtime.SocketsPerAddress), "claims": strconv.Itoa(handlers.ClaimsPerVisitor),
-			"joins": strconv.Itoa(handlers.JoinsPerNetwork), "looks": strconv.Itoa(waitingroom.LooksPerSecond),
+			"sockets": strconv.Itoa(realtime.SocketsPerAddress), "claims": strconv.Itoa(shop.ClaimsPerVisitor),
+			"joins": strconv.Itoa(web.JoinsPerNetwork), "looks": strconv.Itoa(waitingroom.LooksPerSecond),
 		},
 	)
 }

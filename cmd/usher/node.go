@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers"
+	"github.com/usherbox/usher/handlers/desk"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
@@ -40,7 +42,7 @@ type node struct {
 	waits      *waitlist.List
 	organizers *organizers.Desk
 	sales      *sales.Sales
-	desks      *handlers.Desks
+	desks      *desk.Desks
 	hooks      *webhooks.Hooks
 	limits     *limit.Events
 	outbox     *mail.Outbox
@@ -65,7 +67,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.hooks.SealWith(db.box)
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
-	n.desks = handlers.NewDesks(n.sales, n.office, n.rooms, log)
+	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
 		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
@@ -118,7 +120,7 @@ type payments struct {
 	sold    *orders.Orders
 	ledger  *credit.Ledger
 	card    *demo.Card
-	webhook handlers.Webhook // nil if Stripe is not set up
+	webhook web.Webhook // nil if Stripe is not set up
 }
 
 // openPayments sets up the ways to pay.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/handlers"
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -207,7 +207,7 @@ var evidenceColumns = []string{
 }
 
 func evidenceCSV(ctx context.Context, w io.Writer, rooms waitingroom.Control, slug string, holders bool) error {
-	out := handlers.NewCSV(w)
+	out := desk.NewCSV(w)
 	if err := out.Line(evidenceColumns...); err != nil {
 		return err
 	}

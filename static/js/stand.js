@@ -1,5 +1,5 @@
-// Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/room.go, views/shop/room.go
-// and seats/waitingroom/estimate.go say the same in Go; handlers/testdata/room.json holds both to it.
+// Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/shop/room.go, views/shop/room.go
+// and seats/waitingroom/estimate.go say the same in Go; handlers/shop/testdata/room.json holds both to it.
 
 const numbers = new Intl.NumberFormat('en')
 export const number = n => numbers.format(n)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/handlers"
+	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
@@ -38,7 +39,7 @@ func newStaffed(b *testing.B) *staffed {
 	start(b, hub.Run)
 	staff := organizers.New(db, func() {})
 	sold := sales.New(db, staff)
-	desks := handlers.NewDesks(sold, o, rooms, quiet)
+	desks := desk.NewDesks(sold, o, rooms, quiet)
 	o.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
 		desks.Changed(s)

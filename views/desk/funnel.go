@@ -11,7 +11,7 @@ import (
 type step struct {
 	Name  string
 	Ever  int    // people who came so far, or claims that were refused
-	Now   int    // who are there; -1 for a step nobody stays in
+	Now   int    // visitors in this step; -1 if visitors pass through it
 	Width string // of its bar
 	Lost  bool   // it leads nowhere
 }

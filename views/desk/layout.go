@@ -26,7 +26,7 @@ type Frame struct {
 	views.Page
 	Member organizers.Member
 	Path   string           // of this page
-	Event  *seats.Event     // whose tabs are shown; nil on pages about no event
+	Event  *seats.Event     // the event of the tabs; nil on pages about no event
 	Key    string           // that keys of forms begin with
 	Facts  templ.Attributes // for its script; may be nil
 }
@@ -158,7 +158,7 @@ type SignInPage struct {
 	views.Page
 	To       string // the page they wanted
 	Email    string // as it was typed
-	Wrong    string // why nobody was signed in
+	Wrong    string // why the sign-in failed
 	Passkeys bool   // browsers keep passkeys for this site
 }
 

@@ -332,7 +332,7 @@ func nav(links []link) templ.Component {
 	})
 }
 
-// whoIsHere says whose team this is, as whom, and leads to the reader's other teams, their account and the way out.
+// whoIsHere shows the team and the reader's role, and links to other teams, the account and signing out.
 func whoIsHere(d Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -714,7 +714,7 @@ func Setup(p SetupPage) templ.Component {
 	})
 }
 
-// becoming asks somebody for what makes them an organizer.
+// becoming asks for the name, email and password of a new organizer.
 func becoming(action, button, name, email string, wrong organizers.Mistakes, known bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

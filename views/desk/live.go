@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Live is the desk of an event while it is on sale: what is sold, what is held, what needs somebody.
+// Live is the desk of an event while it is on sale: what is sold, what is held, what needs attention.
 type Live struct {
 	Frame // empty in what is sent by the feed
 	shop.Sale

@@ -1939,7 +1939,7 @@ func liveRoom(p Live) templ.Component {
 	})
 }
 
-// roomControls stand beside the figures that they change. They are no part of what is sent anew: nobody's words are
+// roomControls stand beside the figures that they change. They are not sent anew: typed words are not
 // taken away while they write.
 func roomControls(p Live) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// need is one thing that needs somebody, in words.
+// need is one thing that needs attention, in words.
 type need struct {
 	Key   string
 	Title string
@@ -21,7 +21,7 @@ type need struct {
 	Seen  *sales.Seen
 }
 
-// needs are what needs somebody: first what nobody took note of.
+// needs are what needs attention: unseen ones first.
 func (p Live) needs() (fresh, seen []need) {
 	all := p.ofRoom(nil)
 	for _, c := range p.Live.Concerns {
@@ -38,7 +38,7 @@ func (p Live) needs() (fresh, seen []need) {
 	return fresh, seen
 }
 
-// needsCut says that more needs somebody than is shown; empty if that is not so.
+// needsCut says that more needs attention than is shown; empty if not.
 func (p Live) needsCut() string {
 	if !p.Live.MoreConcerns {
 		return ""
@@ -116,6 +116,6 @@ func (p Live) soldOut(s seats.Section) bool {
 	return sold > 0
 }
 
-// seenKey is the key of the form by which one says that one saw what needs somebody. It is the same each time, as a live
+// seenKey is the key of the form that marks a need as seen. It is the same each time, as a live
 // desk draws nothing anew that is as it was.
 func seenKey(n need) string { return fmt.Sprintf("seen-%x", sha256.Sum256([]byte(n.Key))) }

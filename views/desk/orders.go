@@ -58,7 +58,7 @@ func (p OrdersPage) seatsOf(f orders.Found) string {
 	return strings.Join(words, ", ")
 }
 
-// standingOf says how an order stands, and whether that wants somebody's eye.
+// standingOf says how an order stands, and whether it needs attention.
 func standingOf(f orders.Found) (words, class string) {
 	switch {
 	case f.State == orders.Cancelled:
@@ -92,7 +92,7 @@ func (p OrderPage) path(more string) string {
 	return OrderPath(p.Event.Slug, p.Order.Code) + more
 }
 
-// movable are the tickets that hold and that nobody went in with.
+// movable are the valid tickets that were not scanned.
 func (p OrderPage) movable() []orders.Ticket { return p.page().Unused() }
 
 func (p OrderPage) typed(field string) string { return p.Form.Get(field) }
@@ -175,12 +175,12 @@ type Moment struct {
 	Version int64
 	At      time.Time
 	State   seats.State
-	Who     string // who had it: a name, or a letter for somebody who ordered nothing
+	Who     string // the buyer's name, or a letter for a visitor without an order
 	Order   string // its code
 	Reason  string // of a block
 }
 
-// Moments puts words to what became of a seat. People who ordered nothing are somebody A, B and so on, as they came.
+// Moments puts words to what became of a seat. Visitors without an order are A, B and so on, as they came.
 func Moments(list []seats.Moment, of map[seats.ID]orders.Found) []Moment {
 	letters := map[seats.ID]string{}
 	for i := len(list) - 1; i >= 0; i-- {

@@ -85,12 +85,12 @@ type InvitationPage struct {
 	views.Page
 	Action   string // where the form goes
 	Invited  organizers.Invited
-	Here     organizers.Member // who is signed in; the zero Member for nobody
+	Here     organizers.Member // who is signed in; the zero Member if none is
 	Name     string            // as it was typed
 	Mistakes organizers.Mistakes
 }
 
-// ForgottenPage is where somebody asks for a link by which they choose another password.
+// ForgottenPage asks for the address of an organizer who needs another password.
 type ForgottenPage struct {
 	views.Page
 	Email    string // as it was typed

@@ -943,7 +943,7 @@ func JoinTeam(p InvitationPage) templ.Component {
 	})
 }
 
-// Forgotten is where somebody asks for a link by which they choose another password.
+// Forgotten asks for the address of an organizer who needs another password.
 func Forgotten(p ForgottenPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -109,9 +109,9 @@ func eventWords(e organizers.Happened) string {
 }
 
 // eventMore says the rest of a security event.
-func eventMore(e organizers.Happened, whose bool) string {
+func eventMore(e organizers.Happened, named bool) string {
 	var words []string
-	if whose {
+	if named {
 		switch {
 		case e.Email != "":
 			words = append(words, e.Who+", "+e.Email)

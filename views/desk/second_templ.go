@@ -1093,7 +1093,7 @@ func sessionList(p AccountPage) templ.Component {
 }
 
 // happenedList lists security events, the latest first.
-func happenedList(list []organizers.Happened, whose bool) templ.Component {
+func happenedList(list []organizers.Happened, named bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1182,7 +1182,7 @@ func happenedList(list []organizers.Happened, whose bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var54 string
-			templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(eventMore(e, whose))
+			templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(eventMore(e, named))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/second.templ`, Line: 252, Col: 44}
 			}

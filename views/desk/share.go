@@ -2,7 +2,7 @@ package desk
 
 import "github.com/usherbox/usher/seats/organizers"
 
-// BoardPath is the address of a live desk for whoever has its link.
+// BoardPath is the address of a live desk by its shared link.
 func BoardPath(token string) string { return "/boards/" + token }
 
 // SharesPath is the address of the links to an event's live desk.

@@ -373,7 +373,7 @@ func Shares(p SharesPage) templ.Component {
 	})
 }
 
-// Board is the live desk for whoever has a link to it: figures, and nobody's name.
+// Board is the live desk by its shared link: figures, without names.
 func Board(p Live) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

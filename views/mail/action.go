@@ -6,7 +6,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Action is a mail with a link in it, to an organizer or to somebody who is invited to a waiting room.
+// Action is a mail with a link in it, to an organizer or to an invited person.
 type Action struct{ Subject, What, Button, Address, Advice string }
 
 // Text is the mail for programs that show plain text.
@@ -14,7 +14,7 @@ func (l Action) Text() string {
 	return l.What + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n"
 }
 
-// Invitation asks somebody to join a team.
+// Invitation asks a person to join a team.
 func Invitation(i organizers.Invited, address string) Action {
 	return Action{
 		Subject: "Join " + i.TeamName, Button: "Join the team", Address: address,
@@ -50,7 +50,7 @@ func Security(about, address string) Action {
 	}
 }
 
-// Place invites somebody to a waiting room.
+// Place invites a person to a waiting room.
 func Place(name, address string) Action {
 	return Action{
 		Subject: "Your invitation: " + name, Button: "Open my invitation", Address: address,

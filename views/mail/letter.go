@@ -57,7 +57,7 @@ func (p LetterPage) Subject() string {
 	return what + p.Event.Name
 }
 
-// account says what is to pay and what goes back. What is being charged by itself is nobody's concern: mail may be read late.
+// account says what is to pay and what goes back. A charge under way is left out: mail may be read late.
 func (p LetterPage) account() (lines []string) {
 	if due := shop.ToPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
 		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(p.Event, p.Order)))
@@ -129,7 +129,7 @@ func (p LetterPage) Text() string {
 	return b.String()
 }
 
-// LostPage is a mail to somebody who paid and got no seats.
+// LostPage is a mail to a buyer who paid and got no seats.
 type LostPage struct {
 	shop.Sale
 	Payment orders.Payment

@@ -276,7 +276,7 @@ func letterTicket(p LetterPage, t orders.Ticket) templ.Component {
 	})
 }
 
-// LostLetter is the mail to somebody who paid and got no seats, for programs that show HTML.
+// LostLetter is the mail to a buyer who paid and got no seats, for programs that show HTML.
 func LostLetter(p LostPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -9,13 +9,13 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// CreditPath is the address of somebody's credit.
+// CreditPath is the address of the credit page.
 const CreditPath = "/credit"
 
 // CreditPage shows the credit of an address, or asks for one, or opens a link that was mailed.
 type CreditPage struct {
 	views.Page
-	Account    string             // who is signed in; empty: nobody
+	Account    string             // who is signed in; empty for none
 	Statements []credit.Statement // of the account, by currency
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
@@ -24,12 +24,12 @@ type CreditPage struct {
 	Asked      string             // where a link is on its way to
 	Token      string             // of the link that was opened
 	Key        string             // of the form: a repeat of it is known by it
-	Back       string             // the checkout somebody came from
+	Back       string             // the checkout to go back to
 }
 
-// Purse is the credit of whoever reads a checkout, in the currency of its event.
+// Purse is the buyer's credit at a checkout, in the currency of its event.
 type Purse struct {
-	Account string // empty: nobody is signed in
+	Account string // empty: not signed in
 	Balance int64  // minor units
 }
 
@@ -53,7 +53,7 @@ func (p CheckoutPage) payBy() string {
 	return "Pay " + by + ", or we cancel the order."
 }
 
-// voucherPath is where a voucher is redeemed, and keeps the checkout somebody came from.
+// voucherPath is where a voucher is redeemed, with the checkout to go back to.
 func (p CreditPage) voucherPath() string {
 	if p.Back == "" {
 		return CreditPath + "/vouchers"

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// Credit is the credit of whoever reads the mail of an address.
+// Credit is the page of the credit of one email address.
 func Credit(p CreditPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

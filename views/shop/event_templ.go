@@ -585,7 +585,7 @@ func Masthead(s Sale, title templ.Component) templ.Component {
 	})
 }
 
-// pause lets the map and the counts stand still, for whoever reads slowly or hears the page. It is of the scripts.
+// pause stops updates of the map and the counts, for slow readers and screen readers. Scripts show it.
 func pause() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

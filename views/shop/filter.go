@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// Filter is what somebody looks for: seats of some categories, places for wheelchairs, or both; nothing is everything.
+// Filter is what the attendee looks for: some categories, wheelchair places, or both; empty for every seat.
 // What does not fit is dimmed, never hidden.
 type Filter struct {
 	Prices     []int // positions in Plan.Categories, in their order

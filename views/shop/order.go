@@ -25,7 +25,7 @@ func (p OrderPage) cancellable() bool {
 	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !elsewhere && len(p.Unused()) > 0
 }
 
-// Unused are the tickets that hold and that nobody went in with.
+// Unused are the valid tickets that were not scanned.
 func (p OrderPage) Unused() []orders.Ticket {
 	return slices.DeleteFunc(p.Live(), func(t orders.Ticket) bool { return t.In != nil })
 }
@@ -197,7 +197,7 @@ func (p OrderPage) Mailed() string {
 // OrderPath is the address of an order.
 func OrderPath(code string) string { return "/orders/" + code }
 
-// Tickets are those of the order whose seats the plan has, the ones that hold first.
+// Tickets are those of the order with a seat in the plan, valid ones first.
 func (p OrderPage) Tickets() (list []orders.Ticket) {
 	for _, t := range p.Order.Tickets {
 		if !p.Foreign(t.Idx) {

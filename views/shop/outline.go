@@ -46,7 +46,7 @@ func (s Sale) origin(t title) (x, y int) {
 // size is how large a name is, in steps.
 func (s Sale) size(t title) string { return Tenth(t.Size / s.step()) }
 
-// outline is the path around a section, without the points nobody would miss. Curved sections have fifty points, of
+// outline is the path around a section, without points too small to see. Curved sections have fifty points, of
 // which a dozen can be seen; each is written as the way from the one before, the first from the origin.
 func (s Sale) outline(section int, t title) string {
 	points, step := simpler(s.Plan.Sections[section].Outline, s.fine()), s.step()

@@ -23,7 +23,7 @@ type PaymentPage struct {
 // PaymentPath is the address of a payment.
 func PaymentPath(code string) string { return "/payments/" + code }
 
-// DemoPage is where whoever pays with the demo card says how it shall behave.
+// DemoPage is where a tester says how the demo card shall behave.
 type DemoPage struct {
 	views.Page
 	Reference, What, Currency, Back string

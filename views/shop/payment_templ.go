@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// Payment is what somebody sees who waits for a payment, or looks at one that came to nothing.
+// Payment is the page of a payment under way, or of one that failed.
 func Payment(p PaymentPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

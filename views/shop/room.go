@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// Where somebody stands in a waiting room. static/js/stand.js has the same words.
+// The states of a visitor in a waiting room. static/js/stand.js has the same words.
 const (
 	RoomEarly   = "early"   // the lobby is not open yet
 	RoomJoin    = "join"    // they have no place
@@ -21,7 +21,7 @@ const (
 	RoomDrawing = "drawing" // the lobby is closed, the numbers are not known
 	RoomWaiting = "waiting" // their number is not called
 	RoomCalled  = "called"  // it is, and they may come in
-	RoomNext    = "next"    // it is, and nobody has left for them
+	RoomNext    = "next"    // the number is called, and no slot is free yet
 	RoomInside  = "inside"
 	RoomLate    = "late" // it was called too long ago
 	RoomLeft    = "left" // they were inside, and bought or gave up
@@ -45,7 +45,7 @@ type RoomPage struct {
 	Away       bool // the database is gone: what is shown is what was known last
 	Failed     string
 	Invitation string // by which they came; empty without one
-	Proof      string // of work that nobody did yet; empty where none is asked for
+	Proof      string // without its work; empty if none is asked for
 	Verified   string // the address they showed to be theirs; empty if none
 	Key        string // of its forms
 }
@@ -55,7 +55,7 @@ func RoomPath(slug string) string { return "/rooms/" + slug }
 
 func (p RoomPage) path() string { return RoomPath(p.Slug) }
 
-// event is the one whose clock and name the page has.
+// event is the event with the clock and the name of the page.
 func (p RoomPage) event() seats.Event {
 	if len(p.Events) == 0 {
 		return seats.Event{Name: p.Shown.Name}
@@ -126,7 +126,7 @@ func (p RoomPage) moment(t *time.Time) string {
 	return p.event().Local(*t).Format("Monday 2 January, 15:04:05 MST")
 }
 
-// uninvited tells of somebody who needs an invitation to join.
+// uninvited reports whether joining needs an invitation.
 func (p RoomPage) uninvited() bool {
 	return p.Shown.Entry == waitingroom.EntryEmail && p.Invitation == ""
 }
@@ -147,7 +147,7 @@ func (p RoomPage) WaitWords() string {
 	return fmt.Sprintf("%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
 }
 
-// advice is what a chance means for somebody.
+// advice says what a chance means.
 func (p RoomPage) advice() string {
 	switch p.Wait.Seat {
 	case waitingroom.Uncertain:
@@ -193,7 +193,7 @@ func (p RoomPage) hides(states ...string) bool {
 	return true
 }
 
-// has tells of somebody with a place that is still worth something.
+// has reports whether the visitor has a valid place.
 func (p RoomPage) has() bool { return p.Place.Index > 0 && p.State != RoomLeft && p.State != RoomEnded }
 
 // DrawPage is what there is to know of the draw of a room.
@@ -216,7 +216,7 @@ func (p DrawPage) beacon() string {
 	return "“" + p.Record.Beacon.Words + "”"
 }
 
-// ahead is how many people are before somebody, in words.
+// ahead is how many people are in front, in words.
 func (p RoomPage) ahead() string {
 	if p.Ahead == 0 {
 		return "nobody"

@@ -219,7 +219,7 @@ func roomHead(p RoomPage, title string) templ.Component {
 	})
 }
 
-// roomParts are what somebody is told, one part for each state.
+// roomParts are the texts of the room, one part for each state.
 func roomParts(p RoomPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1031,7 +1031,7 @@ func roomLeft(p RoomPage) templ.Component {
 	})
 }
 
-// roomJoin is how somebody joins who has no place.
+// roomJoin is the form of a visitor without a place.
 func roomJoin(p RoomPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1108,7 +1108,7 @@ func roomJoin(p RoomPage) templ.Component {
 	})
 }
 
-// roomAgain is how somebody joins whose number is worth nothing any more.
+// roomAgain is the form of a visitor with an ended place.
 func roomAgain(p RoomPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

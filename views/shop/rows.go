@@ -39,7 +39,7 @@ func closeRow(b []byte, open bool) []byte {
 	return append(b, `</div></fieldset>`...)
 }
 
-// seat appends one checkbox: ticked if it is mine, disabled if it is somebody else's, with the reason in its name.
+// seat appends one checkbox: ticked if it is mine, disabled if it is taken, with the reason in its name.
 func (m RowsModel) seat(b []byte, idx int) []byte {
 	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
 	label, mine, lapsed := m.Plan.Label(idx), m.mine(idx), m.lapsed(idx)

@@ -55,7 +55,7 @@ func (s Sale) mine(idx int) bool {
 	return s.Hold != nil && !s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
 }
 
-// lapsed tells whether a seat is of a hold whose time is up: anybody may take it, and the attendee may still have it.
+// lapsed reports whether a seat is of an expired hold: others may take it, and the attendee may still have it.
 func (s Sale) lapsed(idx int) bool {
 	return s.Hold != nil && s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
 }

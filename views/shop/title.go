@@ -68,7 +68,7 @@ func (s Sale) written(name string) (seats.Point, bool) {
 	return seats.Point{}, false
 }
 
-// repeats tells whether a shape is the plan's own writing of a section's name, in whose place the title stands.
+// repeats reports whether a shape is the plan's own lettering of a section's name, which the title replaces.
 func (s Sale) repeats(shape seats.Shape, titles []title) bool {
 	section := s.Plan.SectionNamed(shape.Text)
 	return shape.Kind == "text" && section >= 0 && titles[section].Size > 0

@@ -24,7 +24,7 @@ type JoinPage struct {
 	Waiting  int      // people who wait
 	Verified string   // the address they showed to be theirs; empty if none
 	Number   int64    // theirs in the waiting room; 0 if they do not come from there
-	Shut     string   // why nobody can join; empty if everybody can
+	Shut     string   // why joining is closed; empty if it is open
 	Alone    []string // how orders may be paid that are placed at once
 }
 

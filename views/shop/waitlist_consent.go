@@ -7,7 +7,7 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// Agreed says what somebody agreed to.
+// Agreed says what the entry's consent allows.
 func (p WaitPage) Agreed() string {
 	c := p.Entry.Consent
 	if c.Most == 0 {
@@ -16,7 +16,7 @@ func (p WaitPage) Agreed() string {
 	return "ordered at once, " + views.PaidHow(c.Method) + ", for " + views.Price(c.Most, p.Event.Currency) + " at most"
 }
 
-// whatComes says what happens when it is somebody's turn.
+// whatComes says what happens when the entry's turn comes.
 func (p WaitPage) whatComes() string {
 	held := " Seats are then held for you for a time that the mail names."
 	if p.Entry.Consent.Given() {
@@ -25,13 +25,13 @@ func (p WaitPage) whatComes() string {
 	return "When it is your turn you get a mail to " + p.Entry.Email + ", and this page says so." + held
 }
 
-// What WaitPage.Card says of the card that pays for what somebody agreed to.
+// The states of the card that pays for an agreed order.
 const (
 	CardWanted = "wanted" // they have to save one
 	CardSaved  = "saved"  // the provider keeps it
 )
 
-// CardText is what somebody agrees to who saves a card for what they wait for: what is charged, when, how often, how much at
+// CardText is the consent of saving a card: what is charged, when, how often, how much at
 // most, and how that ends.
 func CardText(s Sale, n waitlist.Entry) string {
 	return "If seats that you wait for come back, this card may be charged once, without asking you again: for an order of up to " + views.Counted(n.Wanted.Quantity, "seat") +

@@ -195,7 +195,7 @@ func waitConsent(s Sale, l EntryForm, m waitlist.Mistakes, methods []string) tem
 	})
 }
 
-// waitCard asks for a card that pays for what somebody agreed to.
+// waitCard asks for a card that pays for the agreed order.
 func waitCard(p WaitPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -397,7 +397,7 @@ func waitForm(p JoinPage) templ.Component {
 	})
 }
 
-// waitFields asks what somebody waits for.
+// waitFields asks for the seats to wait for.
 func waitFields(s Sale, l EntryForm, m waitlist.Mistakes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -994,7 +994,7 @@ func waitButton(p WaitPage, to, words, class string) templ.Component {
 	})
 }
 
-// waitStand says where somebody stands.
+// waitStand shows the position in the list.
 func waitStand(p WaitPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1217,7 +1217,7 @@ func waitStand(p WaitPage) templ.Component {
 	})
 }
 
-// waitOffer is what somebody is offered.
+// waitOffer shows the offered seats.
 func waitOffer(p WaitPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1320,7 +1320,7 @@ func waitOffer(p WaitPage) templ.Component {
 	})
 }
 
-// waitWish lets somebody change what they wait for, or leave.
+// waitWish changes the entry, or ends it.
 func waitWish(p WaitPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -24,7 +24,7 @@ func (p WaitPage) Wants() string {
 	return strings.TrimSuffix(text+" "+p.where(w), ",")
 }
 
-// where says where somebody would sit.
+// where says where the wanted seats are.
 func (s Sale) where(w seats.Wanted) string {
 	if w.Any() {
 		return "anywhere"
@@ -43,7 +43,7 @@ func (s Sale) where(w seats.Wanted) string {
 	return "in " + strings.Join(names, " or ")
 }
 
-// passed says why others were offered seats before; empty if nobody was.
+// passed says why others were offered seats before; empty if none were.
 func (p WaitPage) passed() string {
 	had := views.Counted(p.Entry.Had, "seat")
 	why := map[string]string{

@@ -1,0 +1,60 @@
+package desk
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+const deviceName = "device"
+
+// client is the browser or program that a request to the desk comes from.
+func (h *Handlers) client(r *http.Request) organizers.Client {
+	n := web.NetworkOf(r)
+	c := organizers.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent())}
+	if cookie, err := r.Cookie(h.Kept(deviceName)); err == nil {
+		c.Device = cookie.Value
+	}
+	return c
+}
+
+// keepDevice has a browser remember that an organizer signed in there: tries elsewhere do not slow it down.
+func (h *Handlers) keepDevice(w http.ResponseWriter, token string) {
+	http.SetCookie(w, &http.Cookie{
+		Name: h.Kept(deviceName), Value: token, Path: "/", MaxAge: int(organizers.DeviceLength.Seconds()), HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// The first word that a browser's own description has in it, and what people call it. Most browsers claim to be others.
+var (
+	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS", "Firefox"}, {"CriOS", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}
+	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+)
+
+// agentWords says in words of ours what a browser says that it is, so that nothing of a stranger's stands in a log.
+func agentWords(says string) string {
+	browser, system := "", ""
+	for _, b := range browsers {
+		if strings.Contains(says, b[0]) {
+			browser = b[1]
+			break
+		}
+	}
+	for _, s := range systems {
+		if strings.Contains(says, s[0]) {
+			system = s[1]
+			break
+		}
+	}
+	switch {
+	case browser != "" && system != "":
+		return browser + " on " + system
+	case browser != "":
+		return browser
+	case says == "":
+		return ""
+	}
+	return "a program"
+}

@@ -1,0 +1,317 @@
+// Package desk answers organizers, and those who check tickets at the door. A page and its JSON have one handler.
+package desk
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/webhooks"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// The desk's words for what went wrong.
+var (
+	errSignedOut = web.NewProblem(401, "not_signed_in", "You are not signed in at the desk.", "Nothing was changed.", "Sign in, then try again.")
+	errRole      = web.NewProblem(403, "role", "Your role in this team does not allow that.", "Nothing was changed.", "Ask an owner of the team; they can give you another role.")
+	errNothing   = web.NewProblem(404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk.")
+	errNoTeam    = web.NewProblem(403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you.")
+	errOwner     = web.NewProblem(409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make somebody else an owner first.")
+	errAPIKey    = web.NewProblem(401, "key", "This key opens nothing: it was revoked or expired, whoever made it left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one.")
+	errKey       = web.NewProblem(409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again.")
+)
+
+// Handlers answers the addresses of the desk and of the door.
+type Handlers struct {
+	*web.Server
+	Desks *Desks
+}
+
+// Explain knows the errors of package organizers; nil if err is none.
+func Explain(err error) *web.Problem {
+	var mistakes organizers.Mistakes
+	if p := planError(err); p != nil {
+		return p
+	}
+	switch {
+	case errors.Is(err, organizers.ErrSignedOut):
+		return errSignedOut
+	case errors.Is(err, organizers.ErrNotYours):
+		return errNothing
+	case errors.Is(err, organizers.ErrKey):
+		return errAPIKey
+	case errors.Is(err, organizers.ErrNoTeam):
+		return errNoTeam
+	case errors.Is(err, organizers.ErrLastOwner):
+		return errOwner
+	case errors.Is(err, organizers.ErrNoLink):
+		return errLink
+	case errors.Is(err, organizers.ErrOften):
+		return web.Often(err)
+	case errors.Is(err, organizers.ErrBusy):
+		return web.ErrBusy
+	case errors.Is(err, organizers.ErrCode):
+		return errCode
+	case errors.Is(err, organizers.ErrSignIn):
+		return errSignIn
+	case errors.Is(err, organizers.ErrPasskey):
+		return errPasskey
+	case errors.Is(err, organizers.ErrNoPasskeys):
+		return errNoPasskeys
+	case errors.Is(err, orders.ErrNotPaid):
+		return errNotPaid
+	case errors.Is(err, orders.ErrNotDue):
+		return errNotDue
+	case errors.Is(err, organizers.ErrNoKey):
+		return web.ErrNoKey
+	case errors.Is(err, organizers.ErrOtherKey):
+		return errKey
+	case errors.As(err, &mistakes):
+		return web.NewProblem(422, "invalid", mistakes.Error(), "Nothing was changed.", "Change it and send it again.")
+	}
+	return nil
+}
+
+// OnEvent makes a handler of one about an event of the reader's team. It is the first wall: who is not signed in, who is no
+// member of the event's team, or has a role without the need, comes no further.
+func (h *Handlers) OnEvent(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) web.Handler {
+	return h.Member(need, h.OfEvent(next))
+}
+
+// OfEvent makes a handler of a member of one about the event of the address.
+func (h *Handlers) OfEvent(next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) func(http.ResponseWriter, *http.Request, organizers.Member) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+		sale, err := h.Office.Sale(r.Context(), r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return next(w, r, m, sale)
+	}
+}
+
+// Member makes a handler of one at the desk that is about no event. Where the address names one all the same, only
+// members of its team get in.
+func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		keyed(r)
+		r, err := h.Visited(r)
+		if err != nil {
+			return err
+		}
+		m, err := h.whoIs(r)
+		switch {
+		case errors.Is(err, organizers.ErrSignedOut) && !web.WantsJSON(r):
+			http.Redirect(w, r, desk.SignInPath+"?to="+url.QueryEscape(deskPage(r)), http.StatusSeeOther)
+			return nil
+		case errors.Is(err, organizers.ErrKey):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			return err
+		case errors.Is(err, organizers.ErrNotYours) && m.Organizer != 0:
+			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByTeam, Organizer: m.Organizer, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
+			return err
+		case err != nil:
+			return err
+		case !m.May(need):
+			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
+			return errRole
+		case m.Key == 0 && m.Demands && !m.Second && need != organizers.Self:
+			return h.askSecond(w, r, m)
+		}
+		if err := h.Organizers.Seen(r.Context(), m, m.From); err != nil {
+			return err
+		}
+		web.Admit(r)
+		return next(w, r, m)
+	}
+}
+
+// MemberOnce is member for a form that is done once, see once. Its body is read after the caller is known and allowed.
+func (h *Handlers) MemberOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) web.Handler {
+	return h.Member(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+		return h.Once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m) })(w, r)
+	})
+}
+
+// OnEventOnce is desk for a form that is done once.
+func (h *Handlers) OnEventOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) web.Handler {
+	return h.OnEvent(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+		return h.Once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m, s) })(w, r)
+	})
+}
+
+// still reports whether the caller of a long request still has the need.
+func (h *Handlers) still(r *http.Request, need organizers.Need) bool {
+	m, err := h.whoIs(r)
+	return err == nil && m.May(need)
+}
+
+// whoIs returns the member behind a request of the desk: by its API key, or else by its session.
+func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
+	from := h.client(r)
+	if key, keyed := bearer(r); keyed {
+		return h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
+	}
+	m, err := h.Organizers.Member(r.Context(), h.session(r), r.PathValue("slug"))
+	m.From = from
+	return m, err
+}
+
+// bearer is the key that a program sends.
+func bearer(r *http.Request) (key string, keyed bool) {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(key), strings.EqualFold(scheme, "Bearer")
+}
+
+// keyed makes the request of a program with a key one that has no session and wants JSON, whatever it says.
+func keyed(r *http.Request) {
+	if _, keyed := bearer(r); keyed {
+		r.Header.Del("Cookie")
+		if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+			r.Header.Set("Accept", "application/json")
+		}
+	}
+}
+
+// session returns the browser's session at the desk; the zero Session if it is not signed in.
+func (h *Handlers) session(r *http.Request) (s organizers.Session) {
+	_, err := fmt.Sscanf(h.Sessions.GetString(r.Context(), web.DeskKey), "%d.%d.%d.%d", &s.Organizer, &s.Epoch, &s.Team, &s.ID)
+	if err != nil {
+		return organizers.Session{}
+	}
+	return s
+}
+
+// enterDesk signs the browser in as an organizer, under a new token: a leaked old one gains nothing. A session
+// that has not begun yet begins, in place of another one of this browser.
+func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s organizers.Session, by organizers.Proof) error {
+	if s.ID == 0 {
+		if err := h.endDesk(r); err != nil {
+			return err
+		}
+		var device string
+		var err error
+		if s, device, err = h.Organizers.Enter(r.Context(), s, h.client(r), by); err != nil {
+			return err
+		}
+		h.keepDevice(w, device)
+	}
+	session := fmt.Sprintf("%d.%d.%d.%d", s.Organizer, s.Epoch, s.Team, s.ID)
+	web.Enters(w, s, session)
+	h.Sessions.Put(r.Context(), web.DeskKey, session)
+	h.Sessions.Remove(r.Context(), secondKey)
+	return h.Keep(w, r)
+}
+
+// endDesk ends the session at the desk of this browser, if it has one.
+func (h *Handlers) endDesk(r *http.Request) error {
+	s := h.session(r)
+	if s.ID == 0 {
+		return nil
+	}
+	if err := h.Organizers.EndSession(r.Context(), s.Organizer, s.ID); !errors.Is(err, organizers.ErrNotYours) {
+		return err
+	}
+	return nil // it ended before
+}
+
+var deskAddress = regexp.MustCompile(`^/desk([/?][^\\\x00-\x20]*)?$`)
+
+// deskPage is the page to return to after signing in.
+func deskPage(r *http.Request) string {
+	if r.Method == http.MethodGet {
+		return r.URL.RequestURI()
+	}
+	from, err := url.Parse(r.Referer())
+	if err != nil || from.Host != r.Host {
+		return desk.Path
+	}
+	return DeskBack(from.RequestURI())
+}
+
+// DeskBack is an address to go on to, if it is one of the desk; otherwise the desk itself.
+func DeskBack(to string) string {
+	if !deskAddress.MatchString(to) || strings.HasPrefix(to, desk.SignInPath) {
+		return desk.Path
+	}
+	return to
+}
+
+// frame is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
+func (h *Handlers) frame(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) desk.Frame {
+	notice := desk.Notice(r.URL.Query().Get("done"))
+	return desk.Frame{Page: views.Page{Title: title, Nonce: web.Nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
+}
+
+// deskDone leads on to a page after a form did its work, which says so there; a program is told that it did.
+func deskDone(w http.ResponseWriter, r *http.Request, path, done string) error {
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, path+"?done="+done, http.StatusSeeOther)
+	return nil
+}
+
+// deskAsked is what the forms of accounts and teams send.
+type deskAsked struct {
+	Key      string             `json:"key"`
+	Name     string             `json:"name"`
+	Email    string             `json:"email"`
+	Role     organizers.Role    `json:"role"`
+	Password string             `json:"password"`
+	Before   string             `json:"before"` // the password until now
+	To       string             `json:"to"`
+	Team     int64              `json:"team"`
+	Scopes   []organizers.Scope `json:"scopes"`
+	URL      string             `json:"url"`
+	Kinds    []webhooks.Kind    `json:"kinds"`
+	On       bool               `json:"on"`
+	Days     int                `json:"days"`
+	Code     string             `json:"code"`   // of an app, or a recovery code
+	Answer   json.RawMessage    `json:"answer"` // of a browser that was asked for a passkey
+}
+
+func decodeDesk(r *http.Request) (asked deskAsked, err error) {
+	if !web.IsForm(r) {
+		return asked, web.DecodeBody(r, &asked)
+	}
+	if err := web.ParseForm(r); err != nil {
+		return asked, err
+	}
+	f := r.PostForm
+	team, _ := strconv.ParseInt(f.Get("team"), 10, 64) // 0 is no team
+	var scopes []organizers.Scope
+	for _, scope := range f["scope"] {
+		scopes = append(scopes, organizers.Scope(scope))
+	}
+	var kinds []webhooks.Kind
+	for _, kind := range f["kind"] {
+		kinds = append(kinds, webhooks.Kind(kind))
+	}
+	days, _ := strconv.Atoi(f.Get("days")) // 0 is no time
+	return deskAsked{
+		Days: days, URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
+		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: organizers.Role(f.Get("role")),
+		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), To: f.Get("to"), Team: team,
+	}, nil
+}
+
+// deskID is the number in an address; of what is none there is nothing.
+func deskID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, organizers.ErrNotYours
+	}
+	return id, nil
+}

@@ -1,0 +1,185 @@
+package desk
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// exports are the lists that organizers take away.
+var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) error{
+	"orders": (*Handlers).exportOrders, "attendees": (*Handlers).exportTickets, "seats": (*Handlers).exportSeats, "payments": (*Handlers).exportMoney,
+}
+
+// Export answers GET /desk/events/{slug}/exports/{file}
+func (h *Handlers) Export(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
+	list, known := exports[name]
+	if !known || kind != "csv" && kind != "xlsx" && kind != "json" {
+		return web.ErrNoPage
+	}
+	if err := h.Organizers.Record(r.Context(), m, "exported "+name, "events/"+s.Event.Slug+"/orders", map[string]string{"as": kind}); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+"-"+name+"."+kind+`"`)
+	if kind == "json" {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		answers := 0
+		if name == "orders" || name == "attendees" {
+			answers = len(s.Event.Questions)
+		}
+		return h.finish(w, r, list, s, newJSON(w, name, answers))
+	}
+	if kind == "csv" {
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		return h.finish(w, r, list, s, NewCSV(w))
+	}
+	w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	excel, err := newExcel(w, s.Event.Local(s.Event.StartsAt).Location())
+	if err != nil {
+		return err
+	}
+	return h.finish(w, r, list, s, excel)
+}
+
+// finish writes a list. Who has the first rows already is told of a failure by a download that breaks off.
+func (h *Handlers) finish(w http.ResponseWriter, r *http.Request, list func(*Handlers, context.Context, *seats.Sale, sheet) error, s *seats.Sale, to sheet) error {
+	err := list(h, r.Context(), s, to)
+	if err == nil {
+		err = to.end()
+	}
+	if err != nil && r.Context().Err() == nil {
+		h.About(w, r).Error("a list was not written to its end", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// lineCells are what every list says of a ticket's order.
+func lineCells(l orders.Line, d int) []any {
+	var born any
+	if l.Born != nil {
+		born = l.Born.Format("2006-01-02")
+	}
+	return []any{l.Order, l.CreatedAt, l.State, l.Name, l.Email, born, l.Method, l.Currency, amount{l.Paid, d}, amount{l.Back - l.OnItsWay, d}, amount{l.OnItsWay, d}}
+}
+
+var lineHead = []any{"order", "ordered at", "state", "name", "email", "born", "method", "currency", "paid", "refunded", "to refund"}
+
+func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) error {
+	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused")
+	if err := to.row(withQuestions(head, s)...); err != nil {
+		return err
+	}
+	d := seats.Decimals(s.Event.Currency)
+	return h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
+		standing, came := "valid", any(nil)
+		if l.In != nil {
+			standing, came = "came", *l.In
+		}
+		if l.Revoked {
+			standing = "cancelled"
+		}
+		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, amount{l.Fee, d}, standing, came, l.Mail)
+		return to.row(withAnswers(row, l, s)...)
+	})
+}
+
+func withQuestions(head []any, s *seats.Sale) []any {
+	for _, q := range s.Event.Questions {
+		head = append(head, q.Label)
+	}
+	return head
+}
+
+func withAnswers(row []any, l orders.Line, s *seats.Sale) []any {
+	for i := range s.Event.Questions {
+		row = append(row, l.Answers[strconv.Itoa(i+1)])
+	}
+	return row
+}
+
+// exportOrders writes a row for each order: its lines come together.
+func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) error {
+	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats")
+	if err := to.row(withQuestions(head, s)...); err != nil {
+		return err
+	}
+	d := seats.Decimals(s.Event.Currency)
+	var last orders.Line
+	var price, fee int64
+	var live, cancelled, came int
+	var labels []string
+	write := func() error {
+		if last.Order == "" {
+			return nil
+		}
+		row := append(lineCells(last, d), amount{price, d}, amount{fee, d}, live, cancelled, came, strings.Join(labels, ", "))
+		return to.row(withAnswers(row, last, s)...)
+	}
+	err := h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
+		if l.Order != last.Order {
+			if err := write(); err != nil {
+				return err
+			}
+			last, price, fee, live, cancelled, came, labels = l, 0, 0, 0, 0, 0, nil
+		}
+		if l.Revoked {
+			cancelled++
+			return nil
+		}
+		if l.In != nil {
+			came++
+		}
+		live, price, fee, labels = live+1, price+l.Price, fee+l.Fee, append(labels, s.Plan.Label(l.Idx))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return write()
+}
+
+func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) error {
+	if err := to.row("seat", "section", "row", "number", "category", "price", "state", "blocked because", "order", "name"); err != nil {
+		return err
+	}
+	type buyer struct{ order, name string }
+	of := map[int]buyer{}
+	if err := h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
+		if !l.Revoked {
+			of[l.Idx] = buyer{l.Order, l.Name}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	why, err := s.Blocked(ctx, 0, len(s.Plan.Seats)-1)
+	if err != nil {
+		return err
+	}
+	d, m := seats.Decimals(s.Event.Currency), s.Snapshot()
+	for idx := range s.Plan.Seats {
+		seat, c := &s.Plan.Seats[idx], s.Plan.Categories[s.Plan.Seats[idx].Category]
+		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{c.Price, d}, m.States[idx].Shown().String(), why[idx], of[idx].order, of[idx].name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Handlers) exportMoney(ctx context.Context, s *seats.Sale, to sheet) error {
+	if err := to.row("at", "order", "name", "what", "method", "reference", "amount", "currency", "standing"); err != nil {
+		return err
+	}
+	d := seats.Decimals(s.Event.Currency)
+	return h.Orders.Money(ctx, s.Event.ID, func(m orders.Moved) error {
+		return to.row(m.At, m.Order, m.Name, m.Kind, m.Method, m.Reference, amount{m.Amount, d}, m.Currency, m.Standing)
+	})
+}

@@ -1,0 +1,144 @@
+package desk
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// deskForm reads what a form of the desk says; programs send the same names as one JSON object of texts, numbers, truths,
+// and lists of texts.
+func deskForm(r *http.Request) (url.Values, error) {
+	if web.IsForm(r) {
+		if err := web.ParseForm(r); err != nil {
+			return nil, err
+		}
+		return r.PostForm, r.Context().Err()
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) == 0 {
+		return url.Values{}, nil
+	}
+	if !utf8.Valid(body) {
+		return nil, web.Invalid("The request is not valid UTF-8.")
+	}
+	var object map[string]any
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, web.Invalid("The request is not a JSON object: " + err.Error() + ".")
+	}
+	return formOfObject(object)
+}
+
+func formOfObject(object map[string]any) (url.Values, error) {
+	form := url.Values{}
+	for name, value := range object {
+		list, many := value.([]any)
+		if !many {
+			list = []any{value}
+		}
+		for _, one := range list {
+			switch v := one.(type) {
+			case string:
+				form.Add(name, v)
+			case bool:
+				if v {
+					form.Add(name, "on")
+				}
+			case float64:
+				form.Add(name, fmt.Sprint(v))
+			case nil:
+			default:
+				return nil, web.Invalid(fmt.Sprintf("%q is neither a text, a number, a truth nor a list of texts.", name))
+			}
+		}
+	}
+	return form, nil
+}
+
+// deskKeyOf is the key of a form; programs may send it as a header.
+func deskKeyOf(r *http.Request, form url.Values) string {
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		return key
+	}
+	return form.Get("key")
+}
+
+// MemberKey is the key of what a member does with orders, made of the one of their form: two members have never the same.
+func MemberKey(m organizers.Member, key string) string {
+	return fmt.Sprintf("desk.%d.%s", m.Organizer, shortKey(key))
+}
+
+// shortKey leaves room for what stands beside a key in another one, and keeps keys apart that differ.
+func shortKey(key string) string {
+	if len(key) <= 150 {
+		return key
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))
+}
+
+// deskWith answers an act: a page leads on to another one, which says what was done; a program gets the answer.
+func deskWith(w http.ResponseWriter, r *http.Request, path, done string, status int, answer any) error {
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, answer)
+	}
+	return deskDone(w, r, path, done)
+}
+
+// deskRefused tells whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
+// shape for all of them.
+func deskRefused(r *http.Request, err error) (words string, is bool) {
+	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
+	var mistakes orders.Mistakes
+	switch {
+	case err == nil || web.WantsJSON(r):
+		return "", false
+	case errors.As(err, &refusal):
+		return refusal.Message, true
+	case errors.As(err, &nonsense):
+		return nonsense.Message, true
+	case errors.As(err, &mistakes):
+		return mistakes.Error(), true
+	case errors.Is(err, orders.ErrNotPaid):
+		return "So much was not paid for this order, or went back already. Nothing was changed.", true
+	case errors.Is(err, orders.ErrNotDue):
+		return "Nothing is due for this order that is paid at the door or by invoice. Nothing was changed.", true
+	}
+	return "", false
+}
+
+// What a program is told where a page says it beside the form.
+var (
+	errNotPaid = web.NewProblem(422, "not_paid", "So much was not paid for this order, or went back already.", "Nothing was changed.", "Look at the order.")
+	errNotDue  = web.NewProblem(409, "not_due", "Nothing is due for this order that is paid at the door or by invoice.", "Nothing was changed.", "Look at the order.")
+)
+
+// deskStatus is the status of a page that shows a form again.
+func deskStatus(err error) int {
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return http.StatusConflict
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// eventFrame is what every page about an event shows.
+func (h *Handlers) eventFrame(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, title string) desk.Frame {
+	page := h.frame(w, r, m, title+" · "+s.Event.Name)
+	page.Event = &s.Event
+	return page
+}

@@ -1,0 +1,169 @@
+package desk
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// NewImport answers POST /desk/imports: a file that is to become a plan.
+func (h *Handlers) NewImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	file, header, err := r.FormFile("file")
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return err
+	case err != nil && web.WantsJSON(r):
+		return organizers.Mistakes{{Field: "file", Message: "Send a file: multipart/form-data with the field file."}}
+	case err != nil:
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
+	}
+	defer file.Close()
+	content := make([]byte, min(header.Size, plan.MaxBytes))
+	if _, err := io.ReadFull(file, content); err != nil {
+		return err
+	}
+	if err := readable(content); err != nil {
+		if web.WantsJSON(r) {
+			return err
+		}
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).What)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	id, err := h.Organizers.KeepImport(r.Context(), m, fileName(header.Filename), file)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusCreated, map[string]string{"id": id.String()})
+	}
+	http.Redirect(w, r, desk.ImportsPath+"/"+id.String(), http.StatusSeeOther)
+	return nil
+}
+
+// readable asks whether a file is one that can become a plan.
+func readable(content []byte) (err error) {
+	if plan.IsRecords(content) {
+		_, err = plan.Survey(content)
+		return err
+	}
+	_, err = plan.Open(bytes.NewReader(content))
+	var told *plan.Error
+	if err != nil && !errors.As(err, &told) {
+		return &plan.Error{Reason: strings.TrimPrefix(err.Error(), "plan: read: ")}
+	}
+	return err
+}
+
+func fileName(name string) string {
+	name = strings.ToValidUTF8(path.Base(strings.ReplaceAll(name, "\\", "/")), "")
+	if len(name) > 100 {
+		name = strings.ToValidUTF8(name[:100], "")
+	}
+	return name
+}
+
+// imported is a file that was kept, and the plan it becomes by a mapping.
+type imported struct {
+	page desk.ImportPage
+	id   seats.ID
+}
+
+// readImport reads a kept file. asked is the mapping as forms send it; empty for the one that looks right.
+func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Values) (in imported, err error) {
+	if in.id, err = seats.ParseID(r.PathValue("id")); err != nil {
+		return in, organizers.ErrNotYours
+	}
+	name, content, err := h.Organizers.Import(r.Context(), m, in.id)
+	if err != nil {
+		return in, err
+	}
+	in.page.File, in.page.Action = name, desk.ImportsPath+"/"+in.id.String()
+	if !plan.IsRecords(content) {
+		in.page.Opened, err = plan.Open(bytes.NewReader(content))
+		return in, err
+	}
+	records, err := plan.Survey(content)
+	if err != nil {
+		return in, err
+	}
+	in.page.Records, in.page.Mapping = records, records.Guess(strings.TrimSuffix(name, path.Ext(name)))
+	if asked.Has("name") {
+		in.page.Mapping = mappingIn(asked)
+	}
+	if in.page.Opened, err = records.Open(in.page.Mapping); err != nil {
+		in.page.Wrong = planError(err).What
+	}
+	return in, nil
+}
+
+func mappingIn(f url.Values) plan.Mapping {
+	m := plan.Mapping{
+		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Flags: f.Get("flags"),
+	}
+	m.Only, m.Value, _ = strings.Cut(f.Get("only"), "=")
+	return m
+}
+
+// ShowImport answers GET /desk/imports/{id}: what is in the file, and what each column of it means.
+func (h *Handlers) ShowImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	if err := web.Share(r.Context(), h.Large, plan.MaxBytes); err != nil {
+		return err
+	}
+	defer func() {
+		debug.FreeOSMemory()
+		h.Large.Release(plan.MaxBytes)
+	}()
+	in, err := h.readImport(r, m, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	in.page.Frame, in.page.Key = h.frame(w, r, m, "Import "+in.page.File), rand.Text()
+	in.page.Path = desk.PlansPath
+	status := http.StatusOK
+	if in.page.Wrong != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	return web.WritePage(w, r, status, desk.Import(in.page))
+}
+
+// TakeImport answers POST /desk/imports/{id}: the plan is as wanted.
+func (h *Handlers) TakeImport(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	if err := web.Share(r.Context(), h.Large, plan.MaxBytes); err != nil {
+		return err
+	}
+	defer func() {
+		debug.FreeOSMemory()
+		h.Large.Release(plan.MaxBytes)
+	}()
+	in, err := h.readImport(r, m, form)
+	if err != nil {
+		return err
+	}
+	if in.page.Opened == nil {
+		return web.NewProblem(422, "invalid", in.page.Wrong, "Nothing was saved.", "Go back and choose what the columns mean.")
+	}
+	id, err := h.Organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), "imported from "+in.page.File, in.page.Opened.Document)
+	if err != nil {
+		return err
+	}
+	return planMade(w, r, id, "")
+}

@@ -1,0 +1,121 @@
+package desk
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views/desk"
+)
+
+type logAnswer struct {
+	Deeds []deedBody `json:"deeds"`
+	Next  int64      `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+}
+
+type deedBody struct {
+	ID      int64          `json:"id"`
+	At      time.Time      `json:"at"`
+	Who     string         `json:"who"`
+	Email   string         `json:"email,omitempty"`
+	What    string         `json:"what"`
+	Subject string         `json:"subject,omitempty"`
+	Detail  map[string]any `json:"detail,omitempty"`
+}
+
+// ShowLog answers GET /desk/log
+func (h *Handlers) ShowLog(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
+	page := desk.LogPage{Frame: h.frame(w, r, m, "Log")}
+	if page.Filter, err = logFilter(r); err != nil {
+		return err
+	}
+	if page.Filter.Subject == "security" {
+		return h.securityLog(w, r, m, page)
+	}
+	if page.Deeds, page.More, err = h.Organizers.Deeds(r.Context(), m, page.Filter); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, describeLog(page))
+	}
+	return h.writeLog(w, r, m, page)
+}
+
+func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page desk.LogPage) (err error) {
+	if page.Doers, err = h.Organizers.Doers(r.Context(), m); err != nil {
+		return err
+	}
+	if page.Events, err = h.Organizers.Events(r.Context(), m); err != nil {
+		return err
+	}
+	return web.WritePage(w, r, http.StatusOK, desk.Log(page))
+}
+
+type securityAnswer struct {
+	Events []securityBody `json:"events"`
+	Next   int64          `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+}
+
+type securityBody struct {
+	ID      int64     `json:"id"`
+	At      time.Time `json:"at"`
+	Last    time.Time `json:"last"`
+	Kind    string    `json:"kind"`
+	Who     string    `json:"who,omitempty"`
+	Email   string    `json:"email,omitempty"`
+	Network string    `json:"network,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+	Times   int       `json:"times"`
+}
+
+// securityLog answers with security events, which owners see.
+func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organizers.Member, page desk.LogPage) (err error) {
+	if !m.May(organizers.Own) {
+		return errRole
+	}
+	page.Security = true
+	if page.Happened, page.More, err = h.Organizers.SecurityEvents(r.Context(), m, page.Filter); err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		return h.writeLog(w, r, m, page)
+	}
+	answer := securityAnswer{Events: []securityBody{}}
+	for _, e := range page.Happened {
+		answer.Events = append(answer.Events, securityBody{e.ID, e.At.UTC(), e.Last.UTC(), e.Kind, e.Who, e.Email, e.Network, e.Agent, e.Detail, e.N})
+	}
+	if page.More {
+		answer.Next = page.Happened[len(page.Happened)-1].ID
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+func logFilter(r *http.Request) (f organizers.Filter, err error) {
+	q := r.URL.Query()
+	f.Email, f.Subject, f.What = q.Get("who"), q.Get("about"), q.Get("what")
+	if day := q.Get("day"); day != "" {
+		if f.Day, err = time.Parse(time.DateOnly, day); err != nil {
+			return f, web.NewProblem(422, "invalid", "The day is not one such as 2030-12-31.", "Nothing was changed.", "Change it, or leave it out.")
+		}
+	}
+	if before := q.Get("before"); before != "" {
+		if f.Before, err = strconv.ParseInt(before, 10, 64); err != nil {
+			return f, web.ErrNoPage
+		}
+	}
+	return f, nil
+}
+
+func describeLog(p desk.LogPage) logAnswer {
+	answer := logAnswer{Deeds: []deedBody{}}
+	for _, d := range p.Deeds {
+		answer.Deeds = append(answer.Deeds, deedBody{d.ID, d.At.UTC(), d.Who, d.Email, d.What, d.Subject, d.Detail})
+	}
+	if p.More {
+		answer.Next = p.Deeds[len(p.Deeds)-1].ID
+	}
+	return answer
+}

@@ -1,0 +1,242 @@
+package desk
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
+)
+
+type foundBody struct {
+	Code      string    `json:"code"`
+	Name      string    `json:"name"`
+	Email     string    `json:"email"`
+	State     string    `json:"state"`
+	Method    string    `json:"method"`
+	Currency  string    `json:"currency"`
+	Paid      int64     `json:"paid"`
+	Due       int64     `json:"due"`
+	CreatedAt time.Time `json:"created_at"`
+	AtOffice  bool      `json:"at_office"`
+	Seats     []string  `json:"seats"`
+}
+
+// ListOrders answers GET /desk/events/{slug}/orders
+func (h *Handlers) ListOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	look := orders.Search{Words: r.URL.Query().Get("q")}
+	if text := r.URL.Query().Get("before"); text != "" {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return web.Invalid("before is not a time such as 2030-03-01T20:00:00Z.")
+		}
+		look.Before = at
+	}
+	if !web.WantsJSON(r) {
+		return h.showOrders(w, r, m, s, http.StatusOK, desk.OrdersPage{Words: look.Words, Before: look.Before})
+	}
+	list, more, err := h.Orders.Search(r.Context(), s, look)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Orders []foundBody `json:"orders"`
+		More   bool        `json:"more"`
+	}{[]foundBody{}, more}
+	for _, f := range list {
+		answer.Orders = append(answer.Orders, foundBody{f.Code, f.Name, f.Email, f.State, f.Method, f.Currency, f.Paid, f.Due, f.CreatedAt.UTC(), f.AtOffice, web.Labels(s, f.Seats)})
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+func (h *Handlers) showOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.OrdersPage) error {
+	list, more, err := h.Orders.Search(r.Context(), s, orders.Search{Words: p.Words, Before: p.Before})
+	if err != nil {
+		return err
+	}
+	p.Frame, p.Plan, p.Orders, p.Key = h.eventFrame(w, r, m, s, "Orders"), s.Plan, list, seats.NewID().String()
+	if more {
+		p.Older = url.Values{"q": {p.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
+	}
+	return web.WritePage(w, r, status, desk.Orders(p))
+}
+
+// orderOf is the order of the address, if it is one of the event's.
+func (h *Handlers) orderOf(r *http.Request, s *seats.Sale) (orders.Order, error) {
+	order, err := h.Orders.Find(r.Context(), r.PathValue("code"))
+	if err == nil && order.Event != s.Event.Slug {
+		err = orders.ErrNoOrder
+	}
+	return order, err
+}
+
+// Order answers GET /desk/events/{slug}/orders/{code}
+func (h *Handlers) Order(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	order, err := h.orderOf(r, s)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+	}
+	return h.showOrder(w, r, m, s, order, http.StatusOK, desk.OrderPage{})
+}
+
+func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, status int, p desk.OrderPage) error {
+	sent, err := h.Orders.LastMail(r.Context(), order.ID)
+	if err != nil {
+		return err
+	}
+	p.Frame, p.Order, p.Sent, p.Key = h.eventFrame(w, r, m, s, "Order of "+order.Name), order, sent, seats.NewID().String()
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	return web.WritePage(w, r, status, desk.Order(p))
+}
+
+// orderAct is something a member does with the order of the address.
+type orderAct struct {
+	what string // a verb in the past
+	done string // what the page says then
+	do   func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error
+}
+
+// OnOrder makes a handler of something that is done with an order.
+func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *seats.Sale) orderAct) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+		order, err := h.orderOf(r, s)
+		if err != nil {
+			return err
+		}
+		form, err := deskForm(r)
+		if err != nil {
+			return err
+		}
+		tickets, err := ticketsOf(form)
+		if err != nil {
+			return err
+		}
+		a, key := act(r, m, s), deskKeyOf(r, form)
+		wish := url.Values{}
+		for name, values := range form {
+			if name != "key" {
+				wish[name] = values
+			}
+		}
+		deed := organizers.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		err = h.Organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
+			return a.do(order, form, tickets, MemberKey(m, key), also)
+		})
+		if words, refused := deskRefused(r, err); refused {
+			return h.showOrder(w, r, m, s, order, deskStatus(err), desk.OrderPage{Message: words, Form: form})
+		}
+		if err != nil {
+			return h.problemOf(w, r, s, err)
+		}
+		if order, err = h.orderOf(r, s); err != nil {
+			return err
+		}
+		return deskWith(w, r, desk.OrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+	}
+}
+
+func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
+	for _, text := range form["ticket"] {
+		id, err := seats.ParseID(text)
+		if err != nil {
+			return nil, orders.ErrNoTicket
+		}
+		tickets = append(tickets, id)
+	}
+	return tickets, nil
+}
+
+// CancelOrder answers POST /desk/events/{slug}/orders/{code}/cancellations
+func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
+	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.Also) error {
+		if len(tickets) == 0 && form.Get("all") == "" {
+			return &seats.Nonsense{Message: "No ticket was chosen. Nothing was cancelled."}
+		}
+		return h.Orders.RevokeBy(r.Context(), s, o, orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != "", Also: also}, tickets...)
+	}}
+}
+
+// Refund answers POST /desk/events/{slug}/orders/{code}/refunds
+func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
+	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.Also) error {
+		amount, err := seats.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
+		if err != nil || amount <= 0 {
+			return &seats.Nonsense{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
+		}
+		reason := strings.TrimSpace(form.Get("reason"))
+		if reason == "" {
+			reason = "The organizer gave it back."
+		}
+		return h.Orders.RefundAnd(r.Context(), o, key, amount, reason, also)
+	}}
+}
+
+// Move answers POST /desk/events/{slug}/orders/{code}/moves
+func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
+	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error {
+		to, err := s.Pick(form.Get("to"))
+		if err != nil {
+			return err
+		}
+		return h.Orders.Move(r.Context(), s, o, orders.Moving{Key: key, Tickets: tickets, To: to}, also)
+	}}
+}
+
+// Resend answers POST /desk/events/{slug}/orders/{code}/mails
+func (h *Handlers) Resend(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
+	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.Also) error {
+		return h.Orders.ResendAnd(r.Context(), o, key, also)
+	}}
+}
+
+// Paid answers POST /desk/events/{slug}/orders/{code}/payments
+func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
+	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		_, _, err := h.Orders.MarkPaidAnd(r.Context(), o.Code, also)
+		return err
+	}}
+}
+
+// ExtendDue answers POST /desk/events/{slug}/orders/{code}/due
+func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
+	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		until, err := momentOf(form.Get("until"), s.Event.Local(s.Event.StartsAt).Location())
+		if err != nil {
+			return &seats.Nonsense{Message: "Enter a date and time, such as 2030-03-01 20:00. Nothing was changed."}
+		}
+		err = h.Orders.ExtendDue(r.Context(), o.Code, until, also)
+		if errors.Is(err, orders.ErrNotDue) {
+			return &seats.Nonsense{Message: "Choose a time in the future, for an order that is not paid yet. Nothing was changed."}
+		}
+		return err
+	}}
+}
+
+// PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
+func (h *Handlers) PaidOut(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
+	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+		amount, _, err := h.Orders.PaidOutAnd(r.Context(), o.Code, also)
+		if err == nil && amount == 0 {
+			return &seats.Nonsense{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}
+		}
+		return err
+	}}
+}
+
+// problemOf answers what no page of the desk shows by itself.
+func (h *Handlers) problemOf(w http.ResponseWriter, r *http.Request, s *seats.Sale, err error) error {
+	if refusal, is := asRefusal(err); is && web.WantsJSON(r) {
+		return h.WriteRefusal(w, s, refusal)
+	}
+	return err
+}

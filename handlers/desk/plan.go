@@ -1,0 +1,273 @@
+package desk
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// planError knows the errors about a team's plans; nil if err is none.
+func planError(err error) *web.Problem {
+	var unfit *organizers.Unfit
+	var late *organizers.NotNewest
+	var file *plan.Error
+	switch {
+	case errors.As(err, &unfit):
+		return web.NewProblem(422, "invalid", unfit.Error(), "Nothing was saved; the versions before are as they were.", "Put it right and save it again.")
+	case errors.As(err, &late):
+		return web.NewProblem(409, "version", late.Error(), "Nothing was saved, and nothing of theirs was overwritten.", "Look at their version, or save yours as the newest one.")
+	case errors.As(err, &file):
+		return web.NewProblem(422, "invalid", "The file was not read: "+strings.TrimPrefix(file.Error(), "plan: read: ")+".", "Nothing was changed.", "Put the file right and choose it again.")
+	}
+	return nil
+}
+
+type planBody struct {
+	ID int64 `json:"id"`
+	versionBody
+}
+
+type versionBody struct {
+	Version  int    `json:"version"`
+	Name     string `json:"name"`
+	Note     string `json:"note"`
+	Seats    int    `json:"seats"`
+	Sections int    `json:"sections"`
+	SavedBy  string `json:"saved_by"`
+	SavedAt  string `json:"saved_at"`
+}
+
+func describeVersion(v organizers.PlanVersion) versionBody {
+	return versionBody{v.Version, v.Name, v.Note, v.Seats, v.Sections, v.SavedBy, v.SavedAt.UTC().Format("2006-01-02T15:04:05.000Z")}
+}
+
+// Plans answers GET /desk/plans
+func (h *Handlers) Plans(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	return h.showPlans(w, r, m, http.StatusOK, "")
+}
+
+func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, wrong string) error {
+	list, err := h.Organizers.Plans(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		answer := struct {
+			Plans []planBody `json:"plans"`
+		}{[]planBody{}}
+		for _, p := range list {
+			answer.Plans = append(answer.Plans, planBody{p.ID, describeVersion(p.PlanVersion)})
+		}
+		return web.WriteJSON(w, status, answer)
+	}
+	page := desk.PlansPage{Frame: h.frame(w, r, m, "Seating plans"), Plans: list, Key: rand.Text(), Wrong: wrong}
+	page.Path = desk.PlansPath
+	for _, s := range plan.Summaries() {
+		page.Shipped = append(page.Shipped, desk.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
+	}
+	return web.WritePage(w, r, status, desk.Plans(page))
+}
+
+// EmptyPlan is what a plan begins as: the section that rows are drawn into, with one seat, since a plan has some.
+const EmptyPlan = `{"format":"usher-plan/1","name":"","width":1000,"height":700,"categories":[{"key":"A","name":"Seat","price":0}],
+"sections":[{"name":"Stalls","category":"A","rows":[{"row":"A","seats":[{"number":"1","x":500,"y":160}]}]}],
+"shapes":[{"kind":"polygon","role":"stage","points":[[350,40],[650,40],[650,90],[350,90]]},{"kind":"text","role":"label","center":[500,65],"text":"Stage","size":20}]}`
+
+// beginning is the document that a new plan begins with: one that comes with usher, or next to nothing.
+func beginning(from, name string) ([]byte, error) {
+	document := []byte(EmptyPlan)
+	if from != "" {
+		p, known := plan.Named(from)
+		if !known {
+			return nil, web.NewProblem(422, "invalid", "No plan of this name comes with Usher.", "Nothing was changed.", "Choose one of those that are listed.")
+		}
+		var err error
+		if document, err = plan.Document(p); err != nil {
+			return nil, err
+		}
+	}
+	return plan.Renamed(document, name)
+}
+
+// NewPlan answers POST /desk/plans
+func (h *Handlers) NewPlan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	from, name := form.Get("from"), strings.TrimSpace(form.Get("name"))
+	document, err := beginning(from, name)
+	if err != nil {
+		return err
+	}
+	note := "begun empty"
+	if from != "" {
+		note = "begun with " + from + ", which comes with Usher"
+	}
+	id, err := h.Organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), note, document)
+	if err != nil {
+		return err
+	}
+	return planMade(w, r, id, "/editor")
+}
+
+// planMade leads on to a plan that was made, to its page or one below; a program is told its number.
+func planMade(w http.ResponseWriter, r *http.Request, id int64, below string) error {
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusCreated, map[string]int64{"id": id})
+	}
+	http.Redirect(w, r, desk.PlanPath(id)+below, http.StatusSeeOther)
+	return nil
+}
+
+func planID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("plan"), 10, 64)
+	if err != nil || id < 1 {
+		return 0, organizers.ErrNotYours
+	}
+	return id, nil
+}
+
+// Plan answers GET /desk/plans/{plan}
+func (h *Handlers) Plan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := planID(r)
+	if err != nil {
+		return err
+	}
+	versions, err := h.Organizers.PlanVersions(r.Context(), m, id)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		answer := struct {
+			ID       int64         `json:"id"`
+			Versions []versionBody `json:"versions"`
+		}{ID: id}
+		for _, v := range versions {
+			answer.Versions = append(answer.Versions, describeVersion(v))
+		}
+		return web.WriteJSON(w, http.StatusOK, answer)
+	}
+	newest, err := h.Organizers.Plan(r.Context(), m, id, 0)
+	if err != nil {
+		return err
+	}
+	page := desk.PlanPage{Frame: h.frame(w, r, m, versions[0].Name), ID: id, Versions: versions, Plan: newest}
+	page.Path = desk.PlansPath
+	return web.WritePage(w, r, http.StatusOK, desk.Plan(page))
+}
+
+// PlanVersion answers GET /desk/plans/{plan}/versions/{file}: 3.json in the open format, 3.csv, 3.svg.
+func (h *Handlers) PlanVersion(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := planID(r)
+	number, kind, _ := strings.Cut(r.PathValue("file"), ".")
+	version, bad := strconv.Atoi(number)
+	if err != nil || bad != nil || version < 1 {
+		return organizers.ErrNotYours
+	}
+	document, v, err := h.Organizers.PlanDocument(r.Context(), m, id, version)
+	if err != nil {
+		return err
+	}
+	content, mime, err := written(document, kind)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", mime)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+seats.Slug(v.Name, "plan")+"-"+number+"."+kind+`"`)
+	_, _ = w.Write(content) // a reader who is gone needs no plan
+	return nil
+}
+
+// written is a document as a file of some kind.
+func written(document []byte, kind string) (content []byte, mime string, err error) {
+	if kind == "json" {
+		return plan.Indented(document), "application/json; charset=utf-8", nil
+	}
+	read, err := plan.Read(bytes.NewReader(document))
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	switch kind {
+	case "csv":
+		err, mime = plan.WriteCSV(&b, read.Plan), "text/csv; charset=utf-8"
+	case "svg":
+		err, mime = plan.WriteSVG(&b, read.Plan), "image/svg+xml"
+	default:
+		err = organizers.ErrNotYours
+	}
+	return b.Bytes(), mime, err
+}
+
+// Editor answers GET /desk/plans/{plan}/editor
+func (h *Handlers) Editor(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := planID(r)
+	if err != nil {
+		return err
+	}
+	version, err := strconv.Atoi(r.FormValue("version"))
+	if err != nil {
+		version = 0
+	}
+	_, v, err := h.Organizers.PlanDocument(r.Context(), m, id, max(0, version))
+	if err != nil {
+		return err
+	}
+	page := desk.EditorPage{Frame: h.frame(w, r, m, "Edit "+v.Name), ID: id, Version: v}
+	page.Script, page.Style = "editor.js", "editor.css"
+	return web.WritePage(w, r, http.StatusOK, desk.Editor(page))
+}
+
+// SavePlan answers POST /desk/plans/{plan}/versions
+func (h *Handlers) SavePlan(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	var asked struct {
+		Base     int             `json:"base"` // the version it was drawn from
+		Note     string          `json:"note"`
+		Document json.RawMessage `json:"document"`
+		Key      string          `json:"key"`
+	}
+	id, err := planID(r)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	unread := web.DecodeJSON(body, &asked)
+	if unread != nil {
+		asked.Document = nil // refused below, once it is known that the plan is there
+	}
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		asked.Key = key
+	}
+	version, err := h.Organizers.SavePlan(r.Context(), m, asked.Key, id, asked.Base, strings.TrimSpace(asked.Note), asked.Document)
+	var late *organizers.NotNewest
+	if errors.As(err, &late) {
+		p := planError(err)
+		return web.WriteJSON(w, p.Status, web.ErrorAnswer{Error: web.ErrorBody{
+			Code: p.Code, Message: p.What + " " + p.Holds + " " + p.Next, Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
+		}})
+	}
+	var unfit *organizers.Unfit
+	if unread != nil && errors.As(err, &unfit) {
+		return unread
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", desk.PlanPath(id)+"/versions/"+strconv.Itoa(version)+".json")
+	return web.WriteJSON(w, http.StatusCreated, map[string]int{"version": version})
+}

@@ -1,0 +1,167 @@
+package desk
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/static"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// atDoor finds what the link of the address is good for.
+func (h *Handlers) atDoor(w http.ResponseWriter, r *http.Request) (orders.Doorway, *seats.Sale, error) {
+	d, err := h.Orders.Doorway(r.Context(), r.PathValue("secret"))
+	if err != nil {
+		return d, nil, err
+	}
+	s, err := h.Office.Sale(r.Context(), d.Event)
+	return d, s, err
+}
+
+// Door answers GET /door/{secret}
+func (h *Handlers) Door(w http.ResponseWriter, r *http.Request) error {
+	d, s, err := h.atDoor(w, r)
+	if err != nil {
+		return err
+	}
+	return h.showDoor(w, r, d, s, desk.DoorPage{})
+}
+
+func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doorway, s *seats.Sale, p desk.DoorPage) (err error) {
+	if p.Keys, err = h.Orders.PublicKeys(r.Context()); err != nil {
+		return err
+	}
+	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: web.Nonce(w), Script: "door.js", Style: "order.css"}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Address = "/door/" + r.PathValue("secret")
+	p.EventID = d.EventID
+	return web.WritePage(w, r, http.StatusOK, desk.Door(p))
+}
+
+// DoorWorker answers GET /door/worker.js keeps the pages of doors in the browser; its address is its scope.
+func (h *Handlers) DoorWorker(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	_, _ = w.Write(static.Script("worker.js")) // a reader who is gone needs none
+	return nil
+}
+
+type ExpectedBody struct {
+	ID      string `json:"id"`
+	Seat    string `json:"seat"`
+	Revoked bool   `json:"revoked"`
+	In      bool   `json:"in"`
+	Message string `json:"message,omitempty"` // when and where the ticket was scanned before
+}
+
+// Expected answers GET /door/{secret}/tickets
+func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
+	d, s, err := h.atDoor(w, r)
+	if err != nil {
+		return err
+	}
+	list, err := h.Orders.Expected(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	tickets := make([]ExpectedBody, len(list))
+	for i, e := range list {
+		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil}
+		if e.In != nil {
+			tickets[i].Message = desk.VerdictWords(s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
+		}
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string]any{"tickets": tickets})
+}
+
+// scanned is a scan as programs send it, and forms with the same names.
+type scanned struct {
+	Key    string `json:"key"`
+	Code   string `json:"code"`
+	Ticket string `json:"ticket"`
+	Place  string `json:"place"`
+	At     int64  `json:"at"` // milliseconds since 1970; 0 for now
+}
+
+type VerdictBody struct {
+	Word    string       `json:"word"`
+	Message string       `json:"message"`
+	Ticket  string       `json:"ticket,omitempty"`
+	Seat    string       `json:"seat,omitempty"`
+	Name    string       `json:"name,omitempty"`
+	Choices []choiceBody `json:"choices,omitempty"`
+}
+
+type choiceBody struct {
+	ID   string `json:"id"`
+	Seat string `json:"seat"`
+}
+
+// Scan answers POST /door/{secret}/scans
+func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
+	scan, err := decodeScan(r)
+	if err != nil {
+		return err
+	}
+	d, s, err := h.atDoor(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := h.Orders.Scan(r.Context(), d, scan)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) && web.WantsJSON(r) {
+		return h.WriteRefusal(w, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		return h.showDoor(w, r, d, s, desk.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place})
+	}
+	body := VerdictBody{Word: v.Word, Message: desk.VerdictWords(s.Event, v), Name: v.Name}
+	if v.Ticket.ID != (seats.ID{}) {
+		body.Ticket, body.Seat = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx)
+	}
+	for _, t := range v.Choices {
+		body.Choices = append(body.Choices, choiceBody{t.ID.String(), s.Plan.Words(t.Idx)})
+	}
+	return web.WriteJSON(w, http.StatusOK, body)
+}
+
+func decodeScan(r *http.Request) (scan orders.Scan, err error) {
+	var asked scanned
+	if web.IsForm(r) {
+		if err := web.ParseForm(r); err != nil {
+			return scan, err
+		}
+		f := r.PostForm
+		asked = scanned{Key: f.Get("key"), Code: f.Get("code"), Ticket: f.Get("ticket"), Place: f.Get("place")}
+	} else {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return scan, err
+		}
+		if err := web.DecodeJSON(body, &asked); err != nil {
+			return scan, err
+		}
+	}
+	scan = orders.Scan{Key: asked.Key, Code: asked.Code, Place: asked.Place}
+	if asked.At > 0 {
+		scan.At = time.UnixMilli(asked.At)
+	}
+	if asked.Ticket != "" {
+		if scan.Ticket, err = seats.ParseID(asked.Ticket); err != nil {
+			return scan, orders.ErrNoTicket
+		}
+	}
+	return scan, nil
+}

@@ -1,0 +1,243 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
+)
+
+func asRefusal(err error) (*seats.Refusal, bool) {
+	var refusal *seats.Refusal
+	return refusal, errors.As(err, &refusal)
+}
+
+// ListSeats answers GET /desk/events/{slug}/seats
+func (h *Handlers) ListSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.showSeats(w, r, m, s, http.StatusOK, desk.SeatsPage{Form: r.URL.Query()})
+}
+
+func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SeatsPage) error {
+	p.Frame, p.Key = h.eventFrame(w, r, m, s, "Seats"), seats.NewID().String()
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	section, err := strconv.Atoi(p.Form.Get("section"))
+	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
+		section = 0
+	}
+	p.Section = section
+	at := s.Plan.Sections[section]
+	if p.Blocked, err = s.Blocked(r.Context(), at.First, at.First+at.Count-1); err != nil {
+		return err
+	}
+	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
+	return web.WritePage(w, r, status, desk.Seats(p))
+}
+
+// chosen are the seats of a form: those that are marked, and those that are written.
+func chosen(s *seats.Sale, form url.Values) ([]int, error) {
+	list, err := s.Pick(form.Get("seats"))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range form["seat"] {
+		idx, ok := s.Seat(text)
+		if !ok {
+			return nil, &seats.Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", text)}
+		}
+		list = append(list, idx)
+	}
+	return list, nil
+}
+
+// Keeping blocks or unblocks the seats of a form.
+func (h *Handlers) Keeping(what, done string, keep func(*http.Request, *seats.Sale, seats.Keeping) ([]int, error)) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
+	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+		form, err := deskForm(r)
+		if err != nil {
+			return err
+		}
+		var changed []int
+		list, err := chosen(s, form)
+		if err == nil {
+			k := seats.Keeping{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
+			act := organizers.Wish{
+				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
+				Detail: map[string]any{"seats": web.Labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
+			}
+			err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) (err error) {
+				k.Also = also
+				changed, err = keep(r, s, k)
+				return err
+			})
+		}
+		if words, refused := deskRefused(r, err); refused {
+			return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
+		}
+		if err != nil {
+			return h.problemOf(w, r, s, err)
+		}
+		return deskWith(w, r, desk.SeatsPath(s.Event.Slug)+sectionQuery(form), done, http.StatusOK, map[string]any{"seats": web.Labels(s, changed)})
+	}
+}
+
+func sectionQuery(form url.Values) string {
+	if section := form.Get("section"); section != "" {
+		return "?section=" + url.QueryEscape(section)
+	}
+	return ""
+}
+
+// Block answers POST /desk/events/{slug}/blocks
+func (h *Handlers) Block(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+	return s.Block(r.Context(), k)
+}
+
+// Unblock answers POST /desk/events/{slug}/unblocks
+func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+	return s.Unblock(r.Context(), k)
+}
+
+// SellSeats answers POST /desk/events/{slug}/sales is the box office.
+func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	code := ""
+	list, err := chosen(s, form)
+	if err == nil {
+		key := deskKeyOf(r, form)
+		f := orders.OfficeForm{Key: MemberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+		act := organizers.Wish{
+			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
+			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method, "name": f.Name},
+		}
+		err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+			code, err = h.Orders.SellAtOffice(r.Context(), s, f, also)
+			return err
+		})
+		if err == nil && code == "" { // the form came before: the order it made
+			code, err = h.Orders.SellAtOffice(r.Context(), s, f, nil)
+		}
+	}
+	if words, refused := deskRefused(r, err); refused {
+		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
+	}
+	if err != nil {
+		return h.problemOf(w, r, s, err)
+	}
+	order, err := h.Orders.Find(r.Context(), code)
+	if err != nil {
+		return err
+	}
+	to := desk.OrderPath(s.Event.Slug, code)
+	if !m.May(organizers.Look) {
+		to = shop.OrderPath(code) // the door has no page of orders
+	}
+	return deskWith(w, r, to, "sold", http.StatusCreated, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+}
+
+type momentBody struct {
+	Version int64     `json:"version"`
+	At      time.Time `json:"at"`
+	State   string    `json:"state"`
+	Who     string    `json:"who,omitempty"`
+	Order   string    `json:"order,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// Seat answers GET /desk/events/{slug}/seats/{idx}
+func (h *Handlers) Seat(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	idx, err := strconv.Atoi(r.PathValue("idx"))
+	if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
+		return web.ErrSeatIndex
+	}
+	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is after the newest
+	list, back, err := s.Timeline(r.Context(), idx, before)
+	if err != nil {
+		return err
+	}
+	of, err := h.Orders.OfSeat(r.Context(), s.Event.ID, idx)
+	if err != nil {
+		return err
+	}
+	moments := desk.Moments(list, of)
+	if web.WantsJSON(r) {
+		answer := struct {
+			Seat    string       `json:"seat"`
+			Moments []momentBody `json:"moments"`
+			Back    int64        `json:"back,omitempty"`
+		}{s.Plan.Label(idx), []momentBody{}, back}
+		for _, m := range moments {
+			answer.Moments = append(answer.Moments, momentBody{m.Version, m.At.UTC(), m.State.String(), m.Who, m.Order, m.Reason})
+		}
+		return web.WriteJSON(w, http.StatusOK, answer)
+	}
+	page := desk.SeatPage{Frame: h.eventFrame(w, r, m, s, s.Plan.Words(idx)), Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
+	return web.WritePage(w, r, http.StatusOK, desk.Seat(page))
+}
+
+// Messages answers GET /desk/events/{slug}/messages
+func (h *Handlers) Messages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.showMessages(w, r, m, s, http.StatusOK, desk.MessagesPage{})
+}
+
+type errandBody struct {
+	Kind    string     `json:"kind"`
+	Subject string     `json:"subject,omitempty"`
+	BegunAt time.Time  `json:"begun_at"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Done    int        `json:"done"`
+	Refused int        `json:"refused"`
+}
+
+func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.MessagesPage) error {
+	list, err := h.Orders.Errands(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		answer := struct {
+			Errands []errandBody `json:"errands"`
+		}{[]errandBody{}}
+		for _, e := range list {
+			answer.Errands = append(answer.Errands, errandBody{e.Kind, e.Subject, e.BegunAt.UTC(), e.EndedAt, e.Done, e.Refused})
+		}
+		return web.WriteJSON(w, status, answer)
+	}
+	p.Frame, p.Key, p.Errands = h.eventFrame(w, r, m, s, "Messages"), seats.NewID().String(), list
+	return web.WritePage(w, r, status, desk.Messages(p))
+}
+
+// TellAttendees answers POST /desk/events/{slug}/messages
+func (h *Handlers) TellAttendees(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
+	act := organizers.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
+	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		return h.Orders.Tell(r.Context(), s.Event.ID, MemberKey(m, key), message, also)
+	})
+	var mistakes orders.Mistakes
+	if errors.As(err, &mistakes) && !web.WantsJSON(r) {
+		return h.showMessages(w, r, m, s, http.StatusUnprocessableEntity, desk.MessagesPage{Message: message, Mistakes: mistakes})
+	}
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return h.showMessages(w, r, m, s, http.StatusCreated, desk.MessagesPage{})
+	}
+	return deskDone(w, r, desk.EventPath(s.Event.Slug)+"/messages", "told")
+}

@@ -1,0 +1,165 @@
+package desk
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+)
+
+var (
+	errSignIn = web.NewProblem(403, "sign_in", "This address and this password do not belong together.", "Nothing was changed.", "Look at both again, or choose another password by mail.")
+
+	errCode   = web.NewProblem(403, "code", "This code does not work: it is wrong, too old, or was used before.", "Nothing was changed.", "Wait for the next code of your app, or use a recovery code.")
+	errProof  = web.NewProblem(403, "proof", "This needs proof, within the last ten minutes, that it is you.", "Nothing was changed.", "Confirm at /desk/session/proof with your password, a code or a passkey, then send it again.")
+	errSecond = web.NewProblem(403, "second_factor", "Your team requires a second factor.", "Nothing was changed.", "Set one up at /desk/account/second-factor, or sign in with it.")
+	errLink   = web.NewProblem(404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask whoever gave it to you for a new one.")
+)
+
+// SignInPage answers GET /desk/session
+func (h *Handlers) SignInPage(w http.ResponseWriter, r *http.Request) error {
+	to := DeskBack(r.URL.Query().Get("to"))
+	if _, err := h.Organizers.Member(r.Context(), h.session(r), ""); err == nil {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	} else if !errors.Is(err, organizers.ErrSignedOut) && !errors.Is(err, organizers.ErrNoTeam) {
+		return err
+	}
+	return h.showSignIn(w, r, http.StatusOK, desk.SignInPage{To: to})
+}
+
+func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p desk.SignInPage) error {
+	p.Page = views.Page{Title: "Sign in", Nonce: web.Nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
+	p.Passkeys = organizers.PasskeysAt(h.Origin(r))
+	return web.WritePage(w, r, status, desk.SignIn(p))
+}
+
+// SignIn answers POST /desk/session
+func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.Organizers.SignIn(r.Context(), asked.Email, asked.Password, h.client(r))
+	if wrong := signInProblem(err); wrong != nil {
+		web.RetryLater(w, err)
+		if web.WantsJSON(r) {
+			return wrong
+		}
+		return h.showSignIn(w, r, wrong.Status, desk.SignInPage{To: DeskBack(asked.To), Email: asked.Email, Wrong: wrong.What + " " + wrong.Next})
+	}
+	if err != nil {
+		return err
+	}
+	return h.afterPassword(w, r, s, asked.To, organizers.ByPassword)
+}
+
+// signInProblem says why a sign-in failed, if the organizer can mend it; nil for other errors.
+func signInProblem(err error) *web.Problem {
+	switch {
+	case errors.Is(err, organizers.ErrSignIn), errors.Is(err, organizers.ErrOften), errors.Is(err, organizers.ErrBusy), errors.Is(err, organizers.ErrCode):
+		return Explain(err)
+	}
+	return nil
+}
+
+// welcomeIn signs a browser in and sends it on.
+func (h *Handlers) welcomeIn(w http.ResponseWriter, r *http.Request, s organizers.Session, to string, by organizers.Proof) error {
+	if err := h.enterDesk(w, r, s, by); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, DeskBack(to), http.StatusSeeOther)
+	return nil
+}
+
+// SignOut answers DELETE /desk/session and, for forms, POST /desk/session/end
+//
+// What the session holds of seats stays its own.
+func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
+	if h.Sessions.Exists(r.Context(), web.DeskKey) {
+		if err := h.endDesk(r); err != nil {
+			return err
+		}
+		h.Sessions.Remove(r.Context(), web.DeskKey)
+		if err := h.Keep(w, r); err != nil {
+			return err
+		}
+	}
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, desk.SignInPath, http.StatusSeeOther)
+	return nil
+}
+
+// Switch answers POST /desk/session/team
+func (h *Handlers) Switch(w http.ResponseWriter, r *http.Request, _ organizers.Member) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s := h.session(r)
+	s.Team = asked.Team
+	there, err := h.Organizers.Member(r.Context(), s, "")
+	if err != nil {
+		return err
+	}
+	if there.Team != asked.Team {
+		return organizers.ErrNotYours
+	}
+	return h.welcomeIn(w, r, s, "", organizers.ByPassword)
+}
+
+// SignOutEverywhere answers POST /desk/session/everywhere
+func (h *Handlers) SignOutEverywhere(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	if err := h.Organizers.SignOutEverywhere(r.Context(), m); err != nil {
+		return err
+	}
+	return h.SignOut(w, r)
+}
+
+// SetupPage answers GET /desk/setup/{token}
+func (h *Handlers) SetupPage(w http.ResponseWriter, r *http.Request) error {
+	ok, err := h.Organizers.IsSetup(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errLink
+	}
+	return h.showSetup(w, r, http.StatusOK, desk.SetupPage{})
+}
+
+func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p desk.SetupPage) error {
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: web.Nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	return web.WritePage(w, r, status, desk.Setup(p))
+}
+
+// SetUp answers POST /desk/setup/{token}
+func (h *Handlers) SetUp(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeDesk(r)
+	if err != nil {
+		return err
+	}
+	s, err := h.Organizers.Setup(r.Context(), r.PathValue("token"), organizers.Newcomer{Name: asked.Name, Email: asked.Email, Password: asked.Password})
+	var mistakes organizers.Mistakes
+	switch {
+	case errors.Is(err, organizers.ErrNoLink):
+		return errLink
+	case errors.As(err, &mistakes) && !web.WantsJSON(r):
+		return h.showSetup(w, r, http.StatusUnprocessableEntity, desk.SetupPage{Name: asked.Name, Email: asked.Email, Mistakes: mistakes})
+	case err != nil:
+		return err
+	}
+	return h.welcomeIn(w, r, s, "", organizers.ByPassword)
+}

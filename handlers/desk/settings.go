@@ -1,0 +1,355 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// Settings answers GET /desk/events/{slug}/settings
+func (h *Handlers) Settings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, settingsAnswer(s))
+	}
+	return h.showSettings(w, r, m, s, http.StatusOK, desk.SettingsPage{Form: formOf(s)})
+}
+
+func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SettingsPage) error {
+	p.Frame, p.Plan, p.Key = h.eventFrame(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
+	p.Opens = s.Event.Local(s.Event.OpensAt).Format(desk.MomentForm)
+	if s.Event.OpensAt.IsZero() {
+		p.Opens = ""
+	}
+	list, err := h.Orders.Errands(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	guard := h.Limits.Of(s)
+	p.Guard, p.Usual = guard.State(time.Time{}).Settings, guard.Figures()
+	p.Errands, p.NoWay = list, h.unpayable(s)
+	return web.WritePage(w, r, status, desk.Settings(p))
+}
+
+// unpayable reports whether the event has prices and no way to pay them but credit, which few people have.
+func (h *Handlers) unpayable(s *seats.Sale) bool {
+	most := int64(0)
+	for _, c := range s.Plan.Categories {
+		most = max(most, c.Price)
+	}
+	return most > 0 && !slices.ContainsFunc(h.Orders.Methods(s.Event, most), func(method string) bool { return method != orders.Credit })
+}
+
+// formOf is an event as its form says it.
+func formOf(s *seats.Sale) desk.SettingsForm {
+	e := s.Event
+	f := desk.SettingsForm{
+		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
+		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
+		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
+		CancelUntil: e.Policy.CancelUntilText(), CancelFee: seats.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: seats.Percentage(e.Policy.CancelPercent),
+		PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), Confirm: e.Policy.ConfirmText(),
+		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
+	}
+	if e.Online.Early > 0 {
+		f.JoinEarly = minutesOf(e.Online.Early)
+	}
+	for _, c := range s.Plan.Categories {
+		f.Prices = append(f.Prices, seats.Amount(c.Price, e.Currency))
+	}
+	lines := make([]string, len(e.Questions))
+	for i, q := range e.Questions {
+		lines[i] = q.String()
+	}
+	f.Questions = strings.Join(lines, "\n")
+	return f
+}
+
+func minutesOf(d time.Duration) string {
+	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64)
+}
+
+// typed is a form of settings as it came.
+func typed(form url.Values) desk.SettingsForm {
+	is := func(name string) bool { return form.Get(name) != "" }
+	return desk.SettingsForm{
+		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
+		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
+		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
+		FeeTicket: form.Get("fee_ticket"), FeeOrder: form.Get("fee_order"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"),
+		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
+		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
+		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
+	}
+}
+
+// understood is what a form says of an event; wrong is what is wrong with it, by field.
+func understood(f desk.SettingsForm, categories []seats.Category) (n seats.NewEvent, prices []int64, wrong desk.Wrong) {
+	wrong = desk.Wrong{}
+	n = seats.NewEvent{
+		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
+		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
+	}
+	if n.Name == "" {
+		wrong["name"] = "Say what the event is called."
+	}
+	zone, err := time.LoadLocation(n.TimeZone)
+	if err != nil || n.TimeZone == "" {
+		wrong["zone"], zone = "There is no such time zone. Use a name such as Europe/Vienna.", time.UTC
+	}
+	if n.StartsAt, err = momentOf(f.Starts, zone); err != nil {
+		wrong["starts"] = "Say when it begins, such as 2030-03-01 20:00."
+	}
+	if !seats.IsLanguage(cmp.Or(n.Language, seats.Language)) {
+		wrong["language"] = "A language is a tag such as en, de or pt-BR."
+	}
+	if err := seats.CheckCurrency(n.Currency); err != nil {
+		wrong["currency"] = "The currency is three letters, such as EUR."
+	}
+	n.HoldLength = minutesIn(f.Hold, "hold", time.Second, 7*24*time.Hour, wrong)
+	n.PaymentLength = minutesIn(f.PayWithin, "pay_within", time.Second, 24*time.Hour, wrong)
+	n.SeatsPerHolder = numberIn(f.Limit, "limit", 1, seats.MaxSeats, wrong)
+	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
+	n.Questions = questionsIn(f.Questions, wrong)
+	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Order: feeIn(f.FeeOrder, "fee_order", n.Currency, wrong), Kept: f.FeeKept}
+	if n.Fees.Percent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
+		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
+	}
+	n.Policy = policyIn(f, n.Currency, wrong)
+	n.Online, n.Confirmation = onlineIn(f, wrong), strings.TrimSpace(f.Confirmation)
+	return n, pricesIn(f.Prices, n.Currency, categories, wrong), wrong
+}
+
+func momentOf(text string, zone *time.Location) (t time.Time, err error) {
+	for _, layout := range []string{desk.MomentForm, "2006-01-02 15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		if t, err = time.ParseInLocation(layout, strings.TrimSpace(text), zone); err == nil && t.Year() > 1900 && t.Year() < 3000 {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+func minutesIn(text, field string, least, most time.Duration, wrong desk.Wrong) time.Duration {
+	m, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	d := time.Duration(m * float64(time.Minute)).Round(time.Second)
+	if err != nil || m > most.Minutes() || d < least {
+		wrong[field] = fmt.Sprintf("Enter a number of minutes, up to %.0f.", most.Minutes())
+	}
+	return d
+}
+
+func numberIn(text, field string, least, most int, wrong desk.Wrong) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < least || n > most {
+		wrong[field] = fmt.Sprintf("Enter a whole number, %d or more.", least)
+	}
+	return n
+}
+
+func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		q, err := seats.ReadQuestion(strings.TrimSpace(line))
+		var nonsense *seats.Nonsense
+		if errors.As(err, &nonsense) {
+			wrong["questions"] = nonsense.Message
+			return nil
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+// policyIn reads what the house decides about cancelling and paying later; an empty field is the default.
+func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
+	p, def := seats.Policy{}, seats.DefaultPolicy
+	if err := p.ReadCancelUntil(cmp.Or(strings.TrimSpace(f.CancelUntil), def.CancelUntilText())); err != nil {
+		wrong["cancel_until"] = "Enter a time such as 7 days or 12 hours, 0 for the start, or never."
+	}
+	p.CancelFee = feeIn(f.CancelFee, "cancel_fee", currency, wrong)
+	var err error
+	if p.CancelPercent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
+		wrong["cancel_percent"] = "A percentage is between 0 and 100, such as 2.5."
+	}
+	if p.PayLater, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), seats.Span(def.PayLater))); err != nil || p.PayLater == 0 {
+		wrong["pay_later"] = "Enter a time such as 3 days or 12 hours."
+	}
+	if p.PayBefore, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayBefore), seats.Span(def.PayBefore))); err != nil {
+		wrong["pay_before"] = "Enter a time such as 1 hour or 2 days."
+	}
+	if err := p.ReadConfirm(f.Confirm); err != nil {
+		wrong["confirm_email"] = "Choose automatic, always or never."
+	}
+	return &p
+}
+
+// onlineIn reads how people join; an empty number of minutes is as soon as they have tickets.
+func onlineIn(f desk.SettingsForm, wrong desk.Wrong) seats.Online {
+	o := seats.Online{On: f.Online, Link: strings.TrimSpace(f.JoinLink)}
+	if problem := seats.CheckJoinLink(o.Link); problem != "" {
+		wrong["join_link"] = problem
+	}
+	if strings.TrimSpace(f.JoinEarly) != "" {
+		o.Early = minutesIn(f.JoinEarly, "join_early", time.Minute, 30*24*time.Hour, wrong)
+	}
+	return o
+}
+
+// feeIn reads a fee; an empty field is none.
+func feeIn(text, field, currency string, wrong desk.Wrong) int64 {
+	amount, err := seats.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
+	if err != nil {
+		wrong[field] = "A fee is an amount such as 1.50, with the decimals of the currency."
+	}
+	return amount
+}
+
+func pricesIn(texts []string, currency string, categories []seats.Category, wrong desk.Wrong) []int64 {
+	prices := make([]int64, len(categories))
+	for i := range categories {
+		if i >= len(texts) {
+			prices[i] = categories[i].Price
+			continue
+		}
+		amount, err := seats.ReadAmount(strings.TrimSpace(texts[i]), currency)
+		if prices[i] = amount; err != nil || amount < 0 {
+			wrong["price"] = fmt.Sprintf("The price of %s is not an amount such as 25.00.", categories[i].Name)
+		}
+	}
+	return prices
+}
+
+// SaveSettings answers POST /desk/events/{slug}/settings
+func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	page := desk.SettingsPage{Form: typed(form)}
+	if web.WantsJSON(r) {
+		page.Form = typedOver(formOf(s), form)
+	}
+	n, prices, wrong := understood(page.Form, s.Plan.Categories)
+	if len(wrong) > 0 {
+		if page.Wrong = wrong; web.WantsJSON(r) {
+			return wrongFields(wrong)
+		}
+		return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
+	}
+	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
+	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		_, err := h.Office.EditEvent(r.Context(), s.Event.Slug, n, prices, also)
+		return err
+	})
+	if words, refused := deskRefused(r, err); refused {
+		page.Message = words
+		return h.showSettings(w, r, m, s, deskStatus(err), page)
+	}
+	if err != nil {
+		return h.problemOf(w, r, s, err)
+	}
+	if s, err = h.Office.Sale(r.Context(), s.Event.Slug); err != nil {
+		return err
+	}
+	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))
+}
+
+// typedOver lets a program change what it names and keeps the rest.
+func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
+	all := url.Values{
+		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
+		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
+		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
+		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
+	}
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "online": f.Online} {
+		if is {
+			all.Set(name, "on")
+		}
+	}
+	for name, values := range form {
+		if all[name] = values; len(values) == 1 && values[0] == "off" {
+			delete(all, name)
+		}
+	}
+	return typed(all)
+}
+
+// wrongFields is what is wrong with a form, for a program.
+func wrongFields(wrong desk.Wrong) error {
+	var all organizers.Mistakes
+	for _, field := range wrong.Fields() {
+		all = append(all, organizers.Mistake{Field: field, Message: wrong[field]})
+	}
+	return all
+}
+
+type settingsBody struct {
+	web.Listed
+	Venue         string   `json:"venue"`
+	TimeZone      string   `json:"time_zone"`
+	Language      string   `json:"language"`
+	Currency      string   `json:"currency"`
+	Hold          float64  `json:"hold_minutes"`
+	PayWithin     float64  `json:"pay_within_minutes"`
+	Limit         int      `json:"limit"`
+	Extensions    int      `json:"extensions"`
+	Strict        bool     `json:"strict"`
+	NoLone        bool     `json:"no_lone"`
+	Birth         bool     `json:"birth"`
+	Door          bool     `json:"door"`
+	Invoices      bool     `json:"invoices"`
+	Demo          bool     `json:"demo"`
+	CancelUntil   string   `json:"cancel_until"`   // "7 days", "0" for the start, "never"
+	CancelFee     int64    `json:"cancel_fee"`     // minor units
+	CancelPercent string   `json:"cancel_percent"` // of the price
+	PayLater      string   `json:"pay_later"`      // "3 days"
+	PayBefore     string   `json:"pay_before"`     // "1 hour"
+	ConfirmEmail  string   `json:"confirm_email"`  // automatic, always, never
+	Online        bool     `json:"online"`
+	JoinLink      string   `json:"join_link"`
+	JoinEarly     float64  `json:"join_early_minutes"` // 0: as soon as a ticket is confirmed
+	Words         string   `json:"confirmation"`
+	Questions     []string `json:"questions"`
+	Prices        []priced `json:"prices"`
+}
+
+type priced struct {
+	Category string `json:"category"`
+	Price    int64  `json:"price"`
+}
+
+// settingsAnswer is an event with all that may be said of it.
+func settingsAnswer(s *seats.Sale) any {
+	e := s.Event
+	b := settingsBody{
+		Listed: web.Describe(s, s.Snapshot()).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
+		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		CancelUntil: e.Policy.CancelUntilText(), CancelFee: e.Policy.CancelFee, CancelPercent: seats.Percentage(e.Policy.CancelPercent), PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), ConfirmEmail: e.Policy.ConfirmText(),
+		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
+		Questions: []string{}, Prices: []priced{},
+	}
+	for _, q := range e.Questions {
+		b.Questions = append(b.Questions, q.String())
+	}
+	for _, c := range s.Plan.Categories {
+		b.Prices = append(b.Prices, priced{c.Key, c.Price})
+	}
+	return struct {
+		Event settingsBody `json:"event"`
+	}{b}
+}

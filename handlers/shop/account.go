@@ -1,0 +1,186 @@
+package shop
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+const (
+	accountKey = "account" // of a session: the address that it proved to own
+	backKey    = "back"    // of a session: the checkout it came from
+
+	verifiedKey = "verified" // of a session: the address to which the offer went that it took
+)
+
+var (
+	errNotSignedIn  = web.NewProblem(401, "not_signed_in", "You are not signed in.", web.NothingChanged, "Open your credit and have a link sent to your address.")
+	errNoLink       = web.NewProblem(404, "link", "This link opens nothing: it was used, it is older than half an hour, or a newer one was sent.", web.NothingChanged, "Open your credit and have a new one sent.")
+	errOften        = web.NewProblem(429, "too_often", "Three mails went to this address within the hour.", web.NothingChanged, "Take the newest of them, or try again in an hour.")
+	errOtherAddress = web.NewProblem(409, "key", "This form was sent before with another address. The mail to that one is on its way.", web.NothingChanged, "Send it once more for this one.")
+	errAddress      = web.NewProblem(422, "invalid", "This is not an e-mail address such as ann@example.org.", web.NothingChanged, "Change it and send it again.")
+)
+
+// account is the address with the credit that this session may spend; empty if it proved none.
+func (h *Handlers) account(r *http.Request) string {
+	return h.Sessions.GetString(r.Context(), accountKey)
+}
+
+var checkoutPath = regexp.MustCompile(`^/events/[a-z0-9-]+/checkout$`)
+
+// backTo is the checkout that the visitor came from; empty if from none.
+func (h *Handlers) backTo(r *http.Request) string {
+	for _, path := range []string{r.URL.Query().Get("back"), h.Sessions.GetString(r.Context(), backKey)} {
+		if checkoutPath.MatchString(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+type linkAnswer struct {
+	Email string `json:"email"`
+}
+
+// AskLink answers POST /credit/links
+func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeCredit(r)
+	if err != nil {
+		return err
+	}
+	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
+		return errTooFast
+	}
+	email, err := h.Credit.Ask(r.Context(), asked.Email, asked.Key)
+	if wrong := refusedAddress(err); wrong != nil && !web.WantsJSON(r) {
+		wrong.TooOften(w)
+		return h.showCredit(w, r, wrong.Status, shop.CreditPage{Typed: asked.Email, WrongEmail: wrong.What + " " + wrong.Next})
+	} else if wrong != nil {
+		return wrong
+	}
+	if err != nil {
+		return err
+	}
+	h.Orders.WroteMail()
+	if _, here := h.Holder(r); here && checkoutPath.MatchString(asked.Back) {
+		h.Sessions.Put(r.Context(), backKey, asked.Back)
+		if err := h.Keep(w, r); err != nil {
+			return err
+		}
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusAccepted, linkAnswer{email})
+	}
+	return h.showCredit(w, r, http.StatusOK, shop.CreditPage{Asked: email})
+}
+
+// refusedAddress says why no link was sent to an address; nil if that is not what is wrong.
+func refusedAddress(err error) *web.Problem {
+	switch {
+	case errors.Is(err, credit.ErrOften):
+		return errOften
+	case errors.Is(err, credit.ErrAddress):
+		return errAddress
+	case errors.Is(err, credit.ErrKey):
+		return errOtherAddress
+	}
+	return nil
+}
+
+// Link answers GET /credit/links/{token}
+//
+// GET does not use the link up, as mail programs open every address. The button does.
+func (h *Handlers) Link(w http.ResponseWriter, r *http.Request) error {
+	token := r.PathValue("token")
+	email, err := h.Credit.Whose(r.Context(), token)
+	if errors.Is(err, credit.ErrNoLink) {
+		return errNoLink
+	}
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, linkAnswer{email})
+	}
+	page := shop.CreditPage{Page: views.Page{Title: "Your credit", Nonce: web.Nonce(w), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
+	return web.WritePage(w, r, http.StatusOK, shop.Credit(page))
+}
+
+// SignIn answers POST /credit/session
+func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeCredit(r)
+	if err != nil {
+		return err
+	}
+	email, err := h.Credit.Open(r.Context(), asked.Token, asked.Key)
+	if errors.Is(err, credit.ErrNoLink) {
+		return errNoLink
+	}
+	if err != nil {
+		return err
+	}
+	to := h.backTo(r)
+	if to == "" {
+		to = shop.CreditPath
+	}
+	h.Sessions.Put(r.Context(), accountKey, email)
+	h.Sessions.Remove(r.Context(), backKey)
+	if err := h.Keep(w, r); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusCreated, linkAnswer{email})
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// SignOut answers DELETE /credit/session and, for forms, POST /credit/session/end
+//
+// What the session holds stays its own; only the address is forgotten.
+func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
+	if h.account(r) != "" {
+		h.Sessions.Remove(r.Context(), accountKey)
+		if err := h.Keep(w, r); err != nil {
+			return err
+		}
+	}
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, shop.CreditPath, http.StatusSeeOther)
+	return nil
+}
+
+// offerCredit puts what the reader's credit can do for an order on the page of its checkout. It is a way to pay only if it
+// is enough.
+func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutPage) (err error) {
+	i := slices.Index(p.Methods, orders.Credit)
+	if i < 0 {
+		return nil
+	}
+	p.Purse = &shop.Purse{Account: h.account(r)}
+	if p.Purse.Account != "" {
+		if p.Purse.Balance, err = h.Credit.Balance(r.Context(), p.Purse.Account, s.Event.Currency); err != nil {
+			return err
+		}
+		if p.Form.Name == "" && p.Form.Email == "" {
+			p.Form.Email = p.Purse.Account
+		}
+	}
+	if p.Purse.Balance < s.Total(p.Hold.Seats) {
+		p.Methods = slices.Delete(p.Methods, i, i+1)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package shop
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// StatusChallenge is the answer to a claim of a visitor who has to do some work first: 428 Precondition Required.
+const StatusChallenge = http.StatusPreconditionRequired
+
+var (
+	errChallenge = web.NewProblem(StatusChallenge, "challenge", "Many requests come from your network, so we check that yours comes from a browser.", web.SeatsStay, "Do the work that the event's address /challenge gives you, then send the request again.")
+	errTooFast   = web.NewProblem(http.StatusTooManyRequests, "too_many", "You have sent too many requests in a short time.", web.SeatsStay, "Wait for the seconds in Retry-After, then try again.")
+)
+
+// ClaimsPerVisitor is how many claims one visitor may send within a minute, unless a node is told otherwise.
+const ClaimsPerVisitor = 120
+
+// admission is a claim that the limits of its event admitted.
+type admission struct {
+	event   *limit.Event
+	network limit.Network
+	took    int // seats of what the network may claim
+}
+
+// undo gives back what a claim that was refused took from the limits.
+func (a admission) undo() {
+	if a.took > 0 {
+		a.event.Return(a.network, a.took)
+	}
+}
+
+// admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not.
+func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
+	a, now := admission{event: h.Limits.Of(s), network: web.NetworkOf(r)}, time.Now()
+	if known { // of one who is new there is only this claim
+		key := limit.With(web.CountsClaims, limit.IDKey(holder)^uint64(s.Event.ID))
+		if wait := h.Limits.Take(key, 1, h.Claims, now); wait > 0 {
+			web.RetryAfter(w, wait)
+			return a, errTooFast
+		}
+	}
+	n = max(1, min(n, s.Event.SeatsPerHolder))
+	if !a.event.Asks(a.network, n, now) {
+		a.took = n
+		return a, nil
+	}
+	if s.Remaining() == 0 { // the claim is refused anyway
+		return a, nil
+	}
+	return a, h.needsPass(r, s, holder)
+}
+
+// needsPass returns errChallenge unless the visitor has a pass for the event.
+func (h *Handlers) needsPass(r *http.Request, s *seats.Sale, holder seats.ID) error {
+	cookie, err := r.Cookie(h.Kept(passName(s)))
+	if err != nil {
+		return errChallenge
+	}
+	if ok, err := h.Gate.Passes(r.Context(), s.Event.ID, holder, cookie.Value); err != nil || ok {
+		return err
+	}
+	return errChallenge
+}
+
+func passName(s *seats.Sale) string { return "pass-" + strconv.FormatInt(s.Event.ID, 10) }
+
+// challenged answers a request that needs a pass first: programs are told so, browsers are led to the page that does the
+// work and comes back to from.
+func (h *Handlers) challenged(w http.ResponseWriter, r *http.Request, s *seats.Sale, from string) error {
+	to := shop.Sale{Event: s.Event}.ChallengePath()
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, to+"?from="+url.QueryEscape(from), http.StatusSeeOther)
+		return nil
+	}
+	return web.WriteJSON(w, StatusChallenge, web.ErrorAnswer{Error: web.ErrorBody{
+		Code: errChallenge.Code, Message: errChallenge.What + " " + errChallenge.Holds + " " + errChallenge.Next, Seats: []string{}, Nearest: []string{}, To: to,
+	}})
+}
+
+// Challenge answers GET /events/{slug}/challenge
+func (h *Handlers) Challenge(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	w.Header().Set("Cache-Control", "no-store")
+	holder, known := h.Visitor(r)
+	if !known {
+		holder = h.Greet(w)
+	}
+	work, err := h.Gate.ChallengeOf(r.Context(), s.Event.ID, holder)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, work)
+	}
+	return h.showChallenge(w, r, s, http.StatusOK, shop.ChallengePage{From: onwardTo(s, r.URL.Query().Get("from")), Proof: (&waitingroom.Proof{Challenge: work}).String()})
+}
+
+func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p shop.ChallengePage) error {
+	p.Page = views.Page{Title: "Checking your browser · " + s.Event.Name, Nonce: web.Nonce(w), Script: "challenge.js", Style: "list.css"}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan}
+	return web.WritePage(w, r, status, shop.Challenge(p))
+}
+
+// onwardTo is a page of the event to go on to: never another site.
+func onwardTo(s *seats.Sale, from string) string {
+	at := shop.Sale{Event: s.Event}
+	if from == at.CheckoutPath() {
+		return from
+	}
+	return comeFromPath(from, s)
+}
+
+// Solve answers POST /events/{slug}/challenge gives a visitor a pass for their work.
+func (h *Handlers) Solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	w.Header().Set("Cache-Control", "no-store")
+	text, err := proofOf(r)
+	if err != nil {
+		return err
+	}
+	p := shop.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: text}
+	err = h.givePass(w, r, s, text)
+	if known := ExplainRoom(err); known != nil && !web.WantsJSON(r) {
+		if known != errPatience { // this work is worth nothing any more
+			http.Redirect(w, r, shop.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
+			return nil
+		}
+		p.Failed = "The minute is not over yet. Please wait a little longer, then press Continue."
+		return h.showChallenge(w, r, s, known.Status, p)
+	}
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, p.From, http.StatusSeeOther)
+	return nil
+}
+
+func (h *Handlers) givePass(w http.ResponseWriter, r *http.Request, s *seats.Sale, text string) error {
+	holder, known := h.Visitor(r)
+	proof, err := waitingroom.ReadProof(text)
+	if !known || err != nil {
+		return waitingroom.ErrWork
+	}
+	pass, _, err := h.Gate.Pass(r.Context(), s.Event.ID, holder, proof)
+	if err != nil {
+		return err
+	}
+	if proof.Patient() && h.Hurried(w, r, web.CountsPatience, (h.Joins+patientOf-1)/patientOf) {
+		return errTooFast
+	}
+	h.KeepCookie(w, passName(s), pass)
+	return nil
+}
+
+// proofOf reads the proof from a form or from JSON.
+func proofOf(r *http.Request) (string, error) {
+	if web.IsForm(r) {
+		err := web.ParseForm(r)
+		return r.PostFormValue("proof"), err
+	}
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return "", web.ErrMedia
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "", err
+	}
+	var asked struct {
+		Proof string `json:"proof"`
+	}
+	return asked.Proof, web.DecodeJSON(body, &asked)
+}
+
+// limitOrder fills in what the limits on unpaid orders are of a form that is paid later.
+func (h *Handlers) limitOrder(r *http.Request, s *seats.Sale, holder seats.ID, form *orders.Form) {
+	f := h.Limits.Of(s).Figures()
+	form.Network = web.NetworkOf(r).String()
+	form.Unpaid = orders.UnpaidLimits{PerEmail: f.UnpaidPerEmail, PerNetwork: f.UnpaidPerNetwork}
+	if f.Challenge == limit.Off || h.needsPass(r, s, holder) == nil {
+		form.Unpaid.PerNetwork = 0
+	}
+}

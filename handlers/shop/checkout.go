@@ -1,0 +1,297 @@
+package shop
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Checkout answers GET /events/{slug}/checkout
+//
+// Any form that makes no order leads here, with ?told if there is something to say about it (tell).
+func (h *Handlers) Checkout(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if web.WantsJSON(r) {
+		return h.Hold(w, r, s)
+	}
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	typed, err := h.Orders.Typed(r.Context(), s.Event.ID, holder)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	nothing := errors.Is(err, seats.ErrNoHold)
+	if err != nil && !nothing {
+		return err
+	}
+	p, err := lostBefore(r, s, holder, hold)
+	if err != nil {
+		return err
+	}
+	told := typed.Told() && r.URL.Query().Has("told")
+	if nothing && p.Message == "" && !told { // they came back by the browser's button
+		code, err := h.Orders.Made(r.Context(), s.Event.ID, holder)
+		if err != nil {
+			return err
+		}
+		if code != "" {
+			http.Redirect(w, r, shop.OrderPath(code), http.StatusSeeOther)
+			return nil
+		}
+	}
+	return h.showCheckout(w, r, s, withTyped(p, typed, told))
+}
+
+// withTyped puts what was typed before into the page of a checkout, and what was wrong with it.
+func withTyped(p shop.CheckoutPage, typed orders.Typed, told bool) shop.CheckoutPage {
+	was := p.Form
+	p.Form = typed.Form
+	if !told {
+		p.Form.Hold, p.Form.Seats = was.Hold, was.Seats
+		return p
+	}
+	p.Mistakes = typed.Mistakes
+	if typed.Message != "" {
+		p.Message, p.Nearest = typed.Message, typed.Nearest
+	}
+	return p
+}
+
+// lostBefore is what the page of a checkout says to who comes back after others took their seats, or some of them. Its
+// message is empty if nothing was lost.
+func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold) (p shop.CheckoutPage, err error) {
+	id, had, err := s.Had(r.Context(), holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return p, err
+	}
+	gone := without(had, hold.Seats)
+	if len(gone) == 0 {
+		return p, nil
+	}
+	p.Message, p.Nearest = lost(s, gone)
+	if len(hold.Seats) == 0 {
+		p.Form.Hold, p.Form.Seats = id, had
+	} else {
+		p.Nearest = nearest(s, gone, hold.Seats)
+	}
+	return p, nil
+}
+
+// showCheckout writes the page of a checkout with what p knows besides the sale and the hold.
+func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, p shop.CheckoutPage) error {
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: web.Nonce(w), Script: "buy.js", Style: "order.css"}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
+	switch {
+	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
+		if p.Hold = nil; p.Message == "" {
+			p.Message, p.Nearest = lost(s, p.Form.Seats)
+		}
+		return web.WritePage(w, r, http.StatusOK, shop.Checkout(p))
+	case err != nil:
+		return err
+	}
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, s.Total(hold.Seats))
+	if err := h.offerCredit(r, s, &p); err != nil {
+		return err
+	}
+	switch paid, err := h.Orders.PaymentOf(r.Context(), holder, hold.ID); {
+	case err == nil && !paid.Over() && !paid.Done():
+		p.Payment = &paid
+		if p.Form.Name == "" {
+			p.Form = paid.Form
+		}
+	case err != nil && !errors.Is(err, orders.ErrNoPayment):
+		return err
+	}
+	return web.WritePage(w, r, http.StatusOK, shop.Checkout(p))
+}
+
+// wanted is an order as programs send it, and forms with the same names.
+type wanted struct {
+	Hold   string   `json:"hold"`
+	Seats  []string `json:"seats"`
+	Name   string   `json:"name"`
+	Email  string   `json:"email"`
+	Born   string   `json:"born"`
+	Method string   `json:"method"`
+
+	Answers map[string]string `json:"answers"` // by number of the question, from 1
+}
+
+// Place answers POST /events/{slug}/orders
+func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	form, err := decodeOrder(r, s)
+	if err != nil {
+		return err
+	}
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	if r.PostForm.Get("extend") != "" {
+		return h.extendCheckout(w, r, s, holder, form)
+	}
+	if r.PostForm.Get("check") != "" {
+		return h.tell(w, r, s, holder, orders.Typed{Form: form})
+	}
+	if chosen := r.PostForm.Get("instead"); chosen != "" {
+		return h.takeInstead(w, r, s, holder, form, chosen)
+	}
+	form.Account = h.account(r)
+	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
+	if orders.Ahead(form.Method) && s.Total(form.Seats) > 0 {
+		return h.pay(w, r, s, holder, form)
+	}
+	h.limitOrder(r, s, holder, &form)
+	code, err := h.Orders.Place(r.Context(), s, holder, form)
+	if err == nil {
+		h.Limits.Of(s).Ordered(len(form.Seats))
+	}
+	if errors.Is(err, orders.ErrUnconfirmed) {
+		return h.pay(w, r, s, holder, form)
+	}
+	if err != nil {
+		return h.refuseOrder(w, r, s, holder, form, err)
+	}
+	if left, err := s.Hold(r.Context(), holder); err == nil || errors.Is(err, seats.ErrNoHold) {
+		h.tellMine(r, s, left)
+	}
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, shop.OrderPath(code), http.StatusSeeOther)
+		return nil
+	}
+	order, err := h.Orders.Find(r.Context(), code)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", shop.OrderPath(code))
+	return web.WriteJSON(w, http.StatusCreated, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+}
+
+// refuseOrder says what is wrong: as JSON, or on the page of the checkout with everything that was typed.
+func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, err error) error {
+	if errors.Is(err, orders.ErrUnpaidNet) {
+		if err := h.keepTyped(r, s, holder, form); err != nil {
+			return err
+		}
+		return h.challenged(w, r, s, shop.Sale{Event: s.Event}.CheckoutPath())
+	}
+	typed := orders.Typed{Form: form}
+	var refusal *seats.Refusal
+	var nonsense *seats.Nonsense
+	if errors.As(err, &refusal) && refusal.Code == seats.CodeTaken && refusal.Nearest == nil {
+		refusal.Nearest = nearest(s, refusal.Seats, without(form.Seats, refusal.Seats))
+	}
+	switch {
+	case web.WantsJSON(r) && errors.As(err, &refusal):
+		return h.refuse(w, r, s, refusal)
+	case web.WantsJSON(r):
+		return err
+	case errors.Is(err, orders.ErrUnpaid):
+		typed.Message = web.ErrUnpaid.What + " " + web.ErrUnpaid.Next
+	case errors.As(err, &typed.Mistakes):
+	case errors.As(err, &refusal):
+		typed.Message, typed.Nearest = refusal.Message, refusal.Nearest
+	case errors.As(err, &nonsense) && !nonsense.Unknown:
+		typed.Message = nonsense.Message
+	case errors.Is(err, seats.ErrNoHold):
+		typed.Message, typed.Nearest = lost(s, form.Seats)
+	default:
+		return err
+	}
+	return h.tell(w, r, s, holder, typed)
+}
+
+// keepTyped keeps what a page sent until its visitor comes back to it.
+func (h *Handlers) keepTyped(r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	if web.WantsJSON(r) {
+		return nil
+	}
+	return h.Orders.KeepTyped(r.Context(), s.Event.ID, holder, orders.Typed{Form: form})
+}
+
+// tell leads to the page of the checkout, which shows what was typed and what there is to say about it. The answer to a
+// form is no page itself: it could not be loaded again, nor come back to.
+func (h *Handlers) tell(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, typed orders.Typed) error {
+	if err := h.Orders.KeepTyped(r.Context(), s.Event.ID, holder, typed); err != nil {
+		return err
+	}
+	at := shop.Sale{Event: s.Event}.CheckoutPath()
+	if typed.Told() {
+		at += "?told"
+	}
+	http.Redirect(w, r, at, http.StatusSeeOther)
+	return nil
+}
+
+// extendCheckout gives the hold more time and keeps everything that was typed.
+func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	hold, err := s.Extend(r.Context(), holder, r.PostForm.Get("extend"))
+	if err != nil {
+		return h.refuseOrder(w, r, s, holder, form, err)
+	}
+	h.tellMine(r, s, hold)
+	return h.tell(w, r, s, holder, orders.Typed{Form: form})
+}
+
+// decodeOrder reads an order from JSON or a form.
+func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
+	var asked wanted
+	switch {
+	case web.IsForm(r):
+		if err := web.ParseForm(r); err != nil {
+			return form, err
+		}
+		f := r.PostForm
+		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), map[string]string{}}
+		for i := range s.Event.Questions {
+			asked.Answers[strconv.Itoa(i+1)] = f.Get(orders.FieldAnswer(i + 1))
+		}
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return form, err
+		}
+		if err := web.DecodeJSON(body, &asked); err != nil {
+			return form, err
+		}
+	default:
+		return form, web.ErrMedia
+	}
+	return asked.form(s)
+}
+
+func (a wanted) form(s *seats.Sale) (orders.Form, error) {
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Answers: a.Answers}
+	var err error
+	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
+		return form, web.ErrHoldID
+	}
+	for _, label := range a.Seats {
+		idx, ok := s.Seat(label)
+		if !ok {
+			return form, web.ErrSeatLabel
+		}
+		form.Seats = append(form.Seats, idx)
+	}
+	slices.Sort(form.Seats)
+	form.Seats = slices.Compact(form.Seats)
+	return form, nil
+}

@@ -1,0 +1,132 @@
+package shop
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Claim answers POST /events/{slug}/claims
+func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	wish, key, err := decodeClaim(r)
+	if err != nil {
+		return err
+	}
+	holder, known := h.Holder(r)
+	if !known {
+		holder = h.NewHolder(w, r, s)
+	}
+	admitted, err := h.admitClaim(w, r, s, holder, known, wishSize(&wish))
+	if err != nil {
+		if errors.Is(err, errChallenge) {
+			return h.challenged(w, r, s, comeFrom(r, s))
+		}
+		return err
+	}
+	welcome := func(http.ResponseWriter) string { return "" }
+	if !known { // only now: a session with a holder could claim elsewhere
+		if welcome, err = h.NewSession(r, holder); err != nil {
+			admitted.undo()
+			return err
+		}
+	}
+	hold, err := h.claimAdmitted(w, r, s, holder, key, wish, admitted)
+	if refusal, is := errors.AsType[*seats.Refusal](err); is {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	h.tellNewcomer(r, s, welcome(w), hold)
+	return h.answerHold(w, r, s, hold, http.StatusCreated)
+}
+
+// claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.
+func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, wish seats.Wish, admitted admission) (hold seats.Hold, err error) {
+	if room := h.Gate.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
+		if _, err := h.enter(w, r, room, holder); err != nil {
+			admitted.undo()
+			return hold, err
+		}
+	}
+	began := time.Now()
+	hold, err = s.Claim(r.Context(), holder, key, wish)
+	h.Gate.Answered(time.Since(began), err)
+	if err != nil {
+		admitted.undo()
+		if refusal, is := errors.AsType[*seats.Refusal](err); is {
+			h.Sales.Refused(s.Event.ID, refusal.Code)
+		}
+		return hold, err
+	}
+	admitted.event.Granted(holder, admitted.network, len(hold.Seats))
+	return hold, nil
+}
+
+func wishSize(w *seats.Wish) int { return max(len(w.Seats), w.Quantity, w.Best) }
+
+// refuse says why not: as JSON, or on the page again.
+func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
+	if web.WantsJSON(r) {
+		return h.WriteRefusal(w, s, refusal)
+	}
+	if room := h.Gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
+		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
+		return nil
+	}
+	message := &shop.Message{Text: refusal.Message, Nearest: refusal.Nearest}
+	return h.showFrom(w, r, s, http.StatusConflict, message)
+}
+
+// decodeClaim reads a wish and its key from JSON or a form, strictly: what is not understood is refused.
+func decodeClaim(r *http.Request) (seats.Wish, string, error) {
+	var wish seats.Wish
+	var err error
+	switch {
+	case web.IsForm(r):
+		if wish, err = decodeForm(r); err != nil {
+			return seats.Wish{}, "", err
+		}
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return seats.Wish{}, "", err
+		}
+		if wish, err = DecodeWish(body); err != nil {
+			return seats.Wish{}, "", err
+		}
+	default:
+		return seats.Wish{}, "", web.ErrMedia
+	}
+	key, err := web.KeyOf(r)
+	return wish, key, err
+}
+
+// DecodeWish reads the JSON of a claim.
+func DecodeWish(body []byte) (wish seats.Wish, err error) {
+	return wish, web.DecodeJSON(body, &wish)
+}
+
+func decodeForm(r *http.Request) (wish seats.Wish, err error) {
+	if err := web.ParseForm(r); err != nil {
+		return wish, err
+	}
+	f := r.PostForm
+	wish.Seats, wish.Area = f["seat"], f.Get("area")
+	if wish.Quantity, err = web.WholeNumber(f, "quantity"); err != nil {
+		return wish, err
+	}
+	if wish.Best, err = web.WholeNumber(f, "best"); err != nil {
+		return wish, err
+	}
+	if wish.Best != 0 {
+		wish.Category = f.Get("category")
+	}
+	return wish, nil
+}

@@ -1,0 +1,127 @@
+package shop
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Home answers GET /
+func (h *Handlers) Home(w http.ResponseWriter, r *http.Request) error {
+	http.Redirect(w, r, "/events", http.StatusSeeOther)
+	return nil
+}
+
+// Events answers GET /events
+func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.Office.Events(r.Context())
+	if err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		return web.WritePage(w, r, http.StatusOK, shop.Events(shop.EventsPage{Page: views.Page{Title: "On sale", Nonce: web.Nonce(w)}, Events: list}))
+	}
+	return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))
+}
+
+// Event answers GET /events/{slug}
+func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if !web.WantsJSON(r) {
+		return h.show(w, r, s, -1, http.StatusOK, nil)
+	}
+	return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot()))
+}
+
+// Section answers GET /events/{slug}/sections/{section}
+func (h *Handlers) Section(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	section, err := strconv.Atoi(r.PathValue("section"))
+	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
+		return web.ErrNoPage
+	}
+	return h.show(w, r, s, section, http.StatusOK, nil)
+}
+
+// showFrom shows the page a form came from again, with a message.
+func (h *Handlers) showFrom(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, m *shop.Message) error {
+	section, from := -1, comeFrom(r, s)
+	from, _, _ = strings.Cut(from, "?")
+	if _, number, found := strings.Cut(from, "/sections/"); found {
+		if n, err := strconv.Atoi(number); err == nil && n >= 0 && n < len(s.Plan.Sections) {
+			section = n
+		}
+	}
+	return h.show(w, r, s, section, status, m)
+}
+
+// filterOf is the query of the page that is asked for, or that a form came from.
+func filterOf(r *http.Request, s *seats.Sale) url.Values {
+	if r.Method == http.MethodGet {
+		return r.URL.Query()
+	}
+	_, query, _ := strings.Cut(comeFrom(r, s), "?")
+	values, _ := url.ParseQuery(query) // what cannot be read looks for nothing
+	return values
+}
+
+// show writes the event's page, or that of one of its sections.
+func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message) error {
+	r, err := h.Visited(r)
+	if err == nil {
+		err = h.Renew(w, r, s)
+	}
+	if err != nil {
+		return err
+	}
+	if room, err := h.barred(w, r, s.Event.ID); err != nil {
+		return err
+	} else if room != nil {
+		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
+		return nil
+	}
+	sale, err := h.asSeen(r, s)
+	if err != nil {
+		return err
+	}
+	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w)}
+	fragment := r.Header.Get("Usher-Fragment") != ""
+	if s.Event.Shut() != "" && !fragment {
+		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})
+	}
+	w.Header().Set("Link", sale.Ahead(page.Nonce))
+	sale.From = sale.Path()
+	if section < 0 {
+		return web.WritePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
+	}
+	sale.From = sale.SectionPath(section)
+	w.Header().Add("Vary", "Usher-Fragment")
+	if fragment {
+		return web.WritePage(w, r, status, shop.Rows(shop.RowsModel{Sale: sale, Section: section}))
+	}
+	return web.WritePage(w, r, status, shop.Section(shop.SectionPage{Page: page, Sale: sale, Section: section, Message: m}))
+}
+
+// asSeen is an event as the visitor sees it now.
+func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
+	sale := shop.Sale{
+		Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(),
+		Filter: shop.FilterOf(s.Plan, filterOf(r, s)), Now: h.Hub.Now(),
+	}
+	sale.Returned, sale.Bought = h.Office.Ended(s.Event.ID)
+	holder, known := h.Holder(r)
+	if !known {
+		return sale, nil
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if errors.Is(err, seats.ErrNoHold) {
+		return sale, nil
+	}
+	sale.Hold = &hold
+	return sale, err
+}

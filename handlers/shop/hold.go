@@ -1,0 +1,153 @@
+package shop
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+)
+
+type HoldAnswer struct {
+	Hold HoldBody `json:"hold"`
+}
+
+type HoldBody struct {
+	ID             string    `json:"id"`
+	ExpiresAt      time.Time `json:"expires_at"`
+	Now            time.Time `json:"now"`
+	Seats          []string  `json:"seats"`
+	Idx            []int     `json:"idx"`
+	ExtensionsLeft int       `json:"extensions_left"`
+	Lapsed         bool      `json:"lapsed"`
+	Total          int64     `json:"total"`
+	Fee            int64     `json:"fee"`
+	Currency       string    `json:"currency"`
+}
+
+// answerHold answers an action that left the attendee with this hold.
+func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.Sale, hold seats.Hold, status int) error {
+	h.tellMine(r, s, hold)
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
+		return nil
+	}
+	cost := s.Cost(hold.Seats)
+	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
+		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
+		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
+	}})
+}
+
+// comeFrom is the page a form belongs to: one of this event, never another site.
+func comeFrom(r *http.Request, s *seats.Sale) string {
+	return comeFromPath(r.PostFormValue("from"), s)
+}
+
+func comeFromPath(from string, s *seats.Sale) string {
+	home := "/events/" + s.Event.Slug
+	if from == home || strings.HasPrefix(from, home+"?") || strings.HasPrefix(from, home+"/sections/") {
+		return from
+	}
+	return home
+}
+
+// Hold answers GET /events/{slug}/hold
+func (h *Handlers) Hold(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	holder, known := h.Holder(r)
+	if !known {
+		return asJSON(r, web.ErrNoHold)
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil {
+		return asJSON(r, err)
+	}
+	r.Header.Set("Accept", "application/json") // this address has no page of its own
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// asJSON makes the answer to an error JSON, on addresses that have no page.
+func asJSON(r *http.Request, err error) error {
+	r.Header.Set("Accept", "application/json")
+	return err
+}
+
+// Extend answers POST /events/{slug}/hold/extension
+func (h *Handlers) Extend(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	key, err := web.KeyOf(r)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Extend(r.Context(), holder, key)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// Release answers DELETE /events/{slug}/claims/{idx}
+func (h *Handlers) Release(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	idx, err := strconv.Atoi(r.PathValue("idx"))
+	if err != nil {
+		return web.ErrSeatIndex
+	}
+	return h.letGo(w, r, s, idx)
+}
+
+// ReleaseAll answers DELETE /events/{slug}/claims
+func (h *Handlers) ReleaseAll(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	return h.letGo(w, r, s)
+}
+
+// ReleaseForm answers POST /events/{slug}/releases is for pages without scripts: forms cannot send DELETE.
+func (h *Handlers) ReleaseForm(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	if err := web.ParseForm(r); err != nil {
+		return err
+	}
+	var seats []int
+	for _, text := range r.PostForm["seat"] {
+		idx, err := strconv.Atoi(text)
+		if err != nil {
+			return web.ErrSeatIndex
+		}
+		seats = append(seats, idx)
+	}
+	return h.letGo(w, r, s, seats...)
+}
+
+func (h *Handlers) letGo(w http.ResponseWriter, r *http.Request, s *seats.Sale, idx ...int) error {
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	key, err := web.KeyOf(r)
+	if err != nil {
+		return err
+	}
+	hold, err := s.ReleaseOnce(r.Context(), holder, key, idx...)
+	var refusal *seats.Refusal
+	if errors.As(err, &refusal) {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	h.Limits.Of(s).Released(holder, len(hold.Seats))
+	if web.WantsJSON(r) && len(hold.Seats) == 0 {
+		h.tellMine(r, s, hold)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}

@@ -1,0 +1,81 @@
+package shop
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// find returns the order of the address and its event.
+func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
+	order, err := h.Orders.Find(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return order, nil, err
+	}
+	sale, err := h.Office.Sale(r.Context(), order.Event)
+	return order, sale, err
+}
+
+// Order answers GET /orders/{code}
+func (h *Handlers) Order(w http.ResponseWriter, r *http.Request) error {
+	order, s, err := h.find(r)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+	}
+	return h.showOrder(w, r, s, order, http.StatusOK, "")
+}
+
+// showOrder writes the page of an order; message says why what was asked was not done.
+func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, message string) error {
+	sent, err := h.Orders.LastMail(r.Context(), order.ID)
+	if err != nil {
+		return err
+	}
+	page := shop.OrderPage{
+		Page:  views.Page{Title: "Order · " + s.Event.Name, Nonce: web.Nonce(w), Script: "buy.js", Style: "order.css"},
+		Sale:  shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
+		Order: order, Sent: sent, Message: message,
+	}
+	if left, waits := page.JoinsIn(); waits {
+		w.Header().Set("Refresh", strconv.Itoa(int(left/time.Second)+2))
+	}
+	return web.WritePage(w, r, status, shop.Order(page))
+}
+
+// Calendar answers GET /orders/{code}/calendar.ics
+func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
+	order, s, err := h.find(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
+	_, _ = w.Write([]byte(web.CalendarOf(s, order, h.Origin(r)+shop.OrderPath(order.Code)))) // a reader who is gone needs none
+	return nil
+}
+
+// Paper answers GET /orders/{code}/tickets.pdf
+func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
+	order, s, err := h.find(r)
+	if err != nil {
+		return err
+	}
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", `inline; filename="`+s.Event.Slug+`.pdf"`)
+	_, _ = w.Write(pdf) // a reader who is gone needs none
+	return nil
+}

@@ -1,0 +1,171 @@
+package shop
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+type PaymentAnswer struct {
+	Payment PaymentBody `json:"payment"`
+}
+
+type PaymentBody struct {
+	Code     string `json:"code"`
+	Event    string `json:"event"`
+	Method   string `json:"method"`
+	State    string `json:"state"`
+	Currency string `json:"currency"`
+	Amount   int64  `json:"amount"`
+	Page     string `json:"page,omitempty"`
+	Order    string `json:"order,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Confirm  string `json:"confirm,omitempty"` // the address where the mail went that confirms the order
+}
+
+func describePayment(p orders.Payment) PaymentBody {
+	body := PaymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: p.Page, Reason: p.Reason}
+	if p.Confirms() && !p.Confirmed {
+		body.Confirm = p.Form.Email
+	}
+	switch {
+	case p.Done():
+		body.State, body.Page, body.Order = "done", "", shop.OrderPath(p.Code)
+	case p.Over():
+		body.State, body.Page, body.Confirm = "over", "", ""
+	}
+	return body
+}
+
+// pay begins a payment and redirects the buyer. A browser does not follow a form to another site under our
+// rules for pages, so it goes by a page of ours.
+func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
+	p, err := h.Orders.Pay(r.Context(), s, holder, form)
+	if err != nil {
+		return h.refuseOrder(w, r, s, holder, form, err)
+	}
+	h.Limits.Of(s).Ordered(len(form.Seats))
+	w.Header().Set("Location", shop.PaymentPath(p.Code))
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{describePayment(p)})
+	}
+	switch {
+	case p.Done():
+		w.Header().Set("Location", shop.OrderPath(p.Code))
+	case strings.HasPrefix(p.Page, "/") && !p.Over():
+		w.Header().Set("Location", p.Page)
+	case p.Page != "" && !p.Over():
+		w.Header().Set("Location", shop.PaymentPath(p.Code)+"?go")
+	}
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// Payment answers GET /payments/{code}
+func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.Orders.Payment(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Has("back") && !p.Done() && !p.Over() {
+		if err := h.Orders.Ask(r.Context(), p); err != nil {
+			return err
+		}
+		if p, err = h.Orders.Payment(r.Context(), p.Code); err != nil {
+			return err
+		}
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+	}
+	if p.Done() {
+		if err := h.tellDone(r, p); err != nil {
+			return err
+		}
+		http.Redirect(w, r, shop.OrderPath(p.Code), http.StatusSeeOther)
+		return nil
+	}
+	return h.showPayment(w, r, p)
+}
+
+// tellDone lets the other pages of the attendee show what they hold now: the order may have been placed without them.
+func (h *Handlers) tellDone(r *http.Request, p orders.Payment) error {
+	r, err := h.Visited(r)
+	if err != nil {
+		return err
+	}
+	holder, known := h.Holder(r)
+	if !known || holder != p.Holder {
+		return nil
+	}
+	s, err := h.Office.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return err
+	}
+	h.Hub.Mine(s, h.Sessions.Token(r.Context()), hold, true)
+	return nil
+}
+
+// showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
+// are still theirs, or the nearest ones.
+func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.Payment) error {
+	s, err := h.Office.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	if r, err = h.Visited(r); err != nil {
+		return err
+	}
+	holder, known := h.Holder(r)
+	mine := known && holder == p.Holder
+	if p.Over() && mine {
+		hold, err := s.Hold(r.Context(), holder)
+		if err == nil && slices.Equal(hold.Seats, p.Form.Seats) {
+			return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason})
+		}
+		gone := without(p.Form.Seats, hold.Seats)
+		return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
+	}
+	title := "Payment · "
+	if p.Confirms() {
+		title = "Confirm your email · "
+	}
+	page := views.Page{Title: title + s.Event.Name, Nonce: web.Nonce(w), Script: "buy.js", Style: "order.css"}
+	if !p.Over() {
+		page.Refresh = "10;url=" + shop.PaymentPath(p.Code) + "?back" // nothing is typed here
+	}
+	ends, err := h.confirmEnds(r, s, p)
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {
+		w.Header().Set("Refresh", "0; url="+p.Page)
+	}
+	return web.WritePage(w, r, http.StatusOK, shop.Payment(shop.PaymentPage{
+		Page: page, Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Now: h.Hub.Now()}, Payment: p, Mine: mine, Ends: ends, Mailed: r.URL.Query().Get("mail"),
+	}))
+}
+
+// StopPayment answers POST /payments/{code}/stop
+func (h *Handlers) StopPayment(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.Orders.Stop(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+	}
+	http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
+	return nil
+}

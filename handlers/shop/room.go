@@ -1,0 +1,249 @@
+package shop
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// In makes a handler of one that wants the waiting room of the address.
+func (h *Handlers) In(next func(http.ResponseWriter, *http.Request, *waitingroom.Room) error) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		room, err := h.Gate.Room(r.Context(), r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return next(w, r, room)
+	}
+}
+
+// Standing is the position in a room, for programs.
+type Standing struct {
+	State  string     `json:"state"`
+	Kind   string     `json:"kind,omitempty"`
+	Index  int64      `json:"index,omitempty"`
+	Number int64      `json:"number,omitempty"`
+	Inside bool       `json:"inside"`
+	Why    string     `json:"why,omitempty"`
+	Until  *time.Time `json:"until,omitempty"`
+	To     string     `json:"to,omitempty"` // inside: where to, if there is one event
+}
+
+// Room answers GET /rooms/{slug}
+func (h *Handlers) Room(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
+	r, away := h.softly(r)
+	v := waitingroom.Visit{}
+	if holder, known := h.Visitor(r); known {
+		v = room.Look(r.Context(), holder, h.token(r, room))
+	}
+	return h.showRoom(w, r, room, http.StatusOK, v, shop.RoomPage{Away: away})
+}
+
+// softly loads the session where it can be read. The page of a room is there without the database, too.
+func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
+	with, err := h.Visited(r)
+	if err == nil {
+		return with, false
+	}
+	// A visitor without a session needs no database. Their place is in a cookie, too.
+	ctx, err := h.Sessions.Load(r.Context(), "")
+	if err != nil {
+		h.Log.Error("an empty session could not be made", "error", err)
+		return r, true
+	}
+	return r.WithContext(ctx), true
+}
+
+// showRoom writes the page of a position in the room.
+func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p shop.RoomPage) error {
+	p.Shown = *room.Status().Shown
+	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
+	now := room.State()
+	if now.Now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
+		p.Shown.At = now.Now
+	}
+	p.Shown.Work = now.AsksWork() // as a join asks for it, at this moment
+	p.Away = p.Away || p.Shown.Away
+	p.State = stands(&p.Shown, &v)
+	if p.Shown.Work && p.Proof == "" {
+		p.Proof = h.toWork(r, room)
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, describeVisit(&p, &v))
+	}
+	p.Wait, p.Verified, p.Key = p.Shown.Of(p.Number), h.account(r), rand.Text()
+	before := int64(-1)
+	if told, err := strconv.ParseInt(r.URL.Query().Get("ahead"), 10, 64); err == nil && told >= 0 {
+		before = told
+	}
+	p.Ahead = waitingroom.NeverMore(before, p.Wait.Ahead)
+	p.Page = views.Page{Title: roomTitle(&p), Nonce: web.Nonce(w), Script: "room.js", Style: "room.css"}
+	return web.WritePage(w, r, status, shop.Room(p))
+}
+
+func roomTitle(p *shop.RoomPage) string {
+	switch p.State {
+	case shop.RoomCalled:
+		return "Your turn · " + p.Shown.Name
+	case shop.RoomNext:
+		return "You are next · " + p.Shown.Name
+	}
+	return "Waiting room · " + p.Shown.Name
+}
+
+func describeVisit(p *shop.RoomPage, v *waitingroom.Visit) Standing {
+	s := Standing{State: p.State, Index: v.Place.Index, Number: v.Number, Inside: v.Inside, Why: v.Why}
+	switch v.Place.Kind {
+	case waitingroom.Lobby:
+		s.Kind = "lobby"
+	case waitingroom.Line:
+		s.Kind = "line"
+	}
+	if !v.Until.IsZero() {
+		s.Until = &v.Until
+	}
+	if v.Inside && len(p.Events) == 1 {
+		s.To = "/events/" + p.Events[0].Slug
+	}
+	return s
+}
+
+// stands says where a visitor is, by the public status and their own ticket. static/js/stand.js says the same.
+func stands(s *waitingroom.Published, v *waitingroom.Visit) string {
+	early := s.Phase == waitingroom.PhaseLobby && s.LobbyOpensAt != nil && s.LobbyOpensAt.After(s.At)
+	switch {
+	case v.Inside || s.Phase == waitingroom.PhaseThrough:
+		return shop.RoomInside
+	case s.Phase == waitingroom.PhaseEnded:
+		return shop.RoomEnded
+	case early:
+		return shop.RoomEarly
+	case s.Phase == waitingroom.PhasePaused:
+		return shop.RoomPaused
+	case s.Phase == waitingroom.PhaseOpen && s.Free == 0 && s.Held == 0 && s.Sold > 0:
+		return shop.RoomSoldOut
+	case v.Place.Index == 0:
+		return shop.RoomJoin
+	case s.Phase == waitingroom.PhaseLobby:
+		return shop.RoomLobby
+	case v.Number == 0:
+		return shop.RoomDrawing
+	case v.Number > s.Serving:
+		return shop.RoomWaiting
+	}
+	return called(v.Why)
+}
+
+// called says where a visitor with a called number is.
+func called(why string) string {
+	switch why {
+	case waitingroom.WhyFull:
+		return shop.RoomNext
+	case waitingroom.WhyLate:
+		return shop.RoomLate
+	case waitingroom.WhyLeft, waitingroom.WhyUsed:
+		return shop.RoomLeft
+	}
+	return shop.RoomCalled
+}
+
+// coveredFor is how long the covered events of a room are cached.
+const coveredFor = 10 * time.Second
+
+type covered struct {
+	events []seats.Event
+	at     time.Time
+}
+
+// covered lists the events of a room, as they were known last if the database is gone.
+func (h *Handlers) covered(r *http.Request, room *waitingroom.Room) []seats.Event {
+	known, _ := h.rooms.Load(room.ID)
+	last, _ := known.(covered)
+	if time.Since(last.at) < coveredFor {
+		return last.events
+	}
+	list, err := h.Office.Events(r.Context())
+	if err != nil {
+		return last.events
+	}
+	now := covered{at: time.Now()}
+	for _, e := range list {
+		if h.Gate.Of(e.ID) == room {
+			now.events = append(now.events, e.Event)
+		}
+	}
+	h.rooms.Store(room.ID, now)
+	return now.events
+}
+
+// RoomDraw answers GET /rooms/{slug}/draw
+func (h *Handlers) RoomDraw(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
+	s := room.State()
+	record, drawn := s.Record()
+	if s.Commitment == nil {
+		return errNoDraw
+	}
+	r, _ = h.softly(r)
+	p := shop.DrawPage{Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
+	if drawn {
+		p.Record = &record
+	}
+	p.Shown = *room.Status().Shown
+	if holder, known := h.Visitor(r); known {
+		v := room.Look(r.Context(), holder, h.token(r, room))
+		p.Place, p.Number = v.Place, v.Number
+	}
+	p.Slug, p.Events = room.Slug, h.covered(r, room)
+	p.Page = views.Page{Title: "The draw · " + p.Shown.Name, Nonce: web.Nonce(w), Script: "proof.js", Style: "room.css"}
+	return web.WritePage(w, r, http.StatusOK, shop.RoomDraw(p))
+}
+
+// RoomRecord answers GET /rooms/{slug}/draw.json
+func (h *Handlers) RoomRecord(w http.ResponseWriter, _ *http.Request, room *waitingroom.Room) error {
+	s := room.State()
+	record, drawn := s.Record()
+	if !drawn {
+		return errNoDraw
+	}
+	return web.WriteJSON(w, http.StatusOK, record)
+}
+
+// ExplainRoom is what a room says of an error of package waitingroom; nil for others.
+func ExplainRoom(err error) *web.Problem {
+	switch {
+	case errors.Is(err, waitingroom.ErrNoRoom):
+		return web.ErrNoRoom
+	case errors.Is(err, waitingroom.ErrNotYet):
+		return errNotYet
+	case errors.Is(err, waitingroom.ErrEnded):
+		return errRoomEnded
+	case errors.Is(err, waitingroom.ErrEmail):
+		return errInvited
+	case errors.Is(err, waitingroom.ErrNoPlace):
+		return errNoPlace
+	case errors.Is(err, waitingroom.ErrWork):
+		return errWork
+	case errors.Is(err, waitingroom.ErrPatience):
+		return errPatience
+	}
+	return nil
+}
+
+var (
+	errNoDraw       = web.NewProblem(404, "unknown", "No numbers were drawn in this waiting room.", web.PlaceHolds, "Look again after its lobby has closed.")
+	errNotYet       = web.NewProblem(409, "not_yet", "The lobby of this waiting room is not open yet.", "Nothing was changed.", "Come back when it opens; being the first gives no better number.")
+	errRoomEnded    = web.NewProblem(409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events.")
+	errInvited      = web.NewProblem(403, "email", "This waiting room is for people who were invited by mail.", web.PlaceHolds, "Open the link of your invitation.")
+	errNoPlace      = web.NewProblem(403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first.")
+	errNoInvitation = web.NewProblem(404, "unknown", "This invitation opens nothing: it is too old, or not whole.", web.PlaceHolds, "Open the link in the mail once more; mail programs cut long ones.")
+	errHurried      = web.NewProblem(429, "too_many", "Very many people join from your network at this moment.", web.PlaceHolds, "Wait a few seconds, then join again.")
+	errNoCookie     = web.NewProblem(403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again.")
+)

@@ -1,0 +1,57 @@
+package shop
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Seats answers GET /events/{slug}/seats: one line a seat. Written by hand, since fifty thousand lines are asked for at once.
+func (h *Handlers) Seats(w http.ResponseWriter, _ *http.Request, s *seats.Sale) error {
+	snapshot := s.Snapshot()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	buffer := make([]byte, 0, 64<<10)
+	for idx, state := range snapshot.States {
+		buffer = appendSeat(buffer, s.Plan, idx, state)
+		if len(buffer) > 60<<10 {
+			if _, err := w.Write(buffer); err != nil {
+				return nil // the reader went away in the middle
+			}
+			buffer = buffer[:0]
+		}
+	}
+	_, _ = w.Write(buffer) // the same, at the end
+	return nil
+}
+
+func appendSeat(b []byte, p *seats.Plan, idx int, state seats.State) []byte {
+	seat := &p.Seats[idx]
+	b = appendText(append(b, `{"seat":`...), p.Label(idx))
+	b = strconv.AppendInt(append(b, `,"idx":`...), int64(idx), 10)
+	b = appendText(append(b, `,"section":`...), p.Sections[seat.Section].Name)
+	b = appendText(append(b, `,"row":`...), seat.Row)
+	b = appendText(append(b, `,"number":`...), seat.Number)
+	b = appendText(append(b, `,"category":`...), p.Categories[seat.Category].Key)
+	b = appendText(append(b, `,"state":`...), state.String())
+	b = append(b, `,"flags":[`...)
+	for i, flag := range seat.Flags.Names() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(b, flag)
+	}
+	return append(b, "]}\n"...)
+}
+
+// appendText writes a JSON string; labels seldom need more than quotes around them.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(text) // strings always marshal
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}

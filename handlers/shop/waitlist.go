@@ -1,0 +1,149 @@
+package shop
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+var errWaitOften = web.NewProblem(429, "too_often", "Three mails went to this address within the hour.", web.WaitHolds, "Look for the newest of them, or try again in an hour.")
+
+// WaitList answers GET /events/{slug}/waitlist
+func (h *Handlers) WaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	return h.showJoin(w, r, s, http.StatusOK, shop.JoinPage{})
+}
+
+type listAnswer struct {
+	Waiting int `json:"waiting"`
+}
+
+// showJoin writes the page on which one joins, with what p knows besides.
+func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p shop.JoinPage) (err error) {
+	if p.Waiting, err = h.Waits.Waiting(r.Context(), s.Event.Slug); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, listAnswer{p.Waiting})
+	}
+	p.Verified, p.Number, p.Alone = h.account(r), h.numberIn(r, s), h.alone(s)
+	if p.Typed.Email == "" {
+		p.Typed.Email = p.Verified
+	}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
+		p.Shut = s.Event.Shut()
+	}
+	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: web.Nonce(w), Style: "waitlist.css"}
+	return web.WritePage(w, r, status, shop.WaitJoin(p))
+}
+
+// numberIn is the visitor's number in the waiting room of an event; 0 for none.
+func (h *Handlers) numberIn(r *http.Request, s *seats.Sale) int64 {
+	room := h.Gate.Of(s.Event.ID)
+	if room == nil {
+		return 0
+	}
+	holder, known := h.Visitor(r)
+	if !known {
+		return 0
+	}
+	v := room.Look(r.Context(), holder, h.token(r, room))
+	if v.Place == (waitingroom.Place{}) {
+		return 0
+	}
+	return v.Number
+}
+
+type askedAnswer struct {
+	Email string `json:"email"` // a mail with a link is on its way to it
+}
+
+// JoinWaitList answers POST /events/{slug}/waitlist
+func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	wish, typed, key, err := h.decodeEntry(r, s)
+	if err == nil && h.Hurried(w, r, web.CountsJoins, h.Joins) {
+		err = errWaitHurried
+	}
+	var joined waitlist.Joined
+	if err == nil {
+		by := waitlist.Joining{Verified: h.account(r), Number: h.numberIn(r, s), Key: key}
+		joined, err = h.Waits.Join(r.Context(), s, wish, by)
+	}
+	if err != nil {
+		return h.refuseJoin(w, r, s, typed, err)
+	}
+	h.WaitsChanged(s)
+	switch {
+	case joined.Asked && web.WantsJSON(r):
+		return web.WriteJSON(w, http.StatusAccepted, askedAnswer{strings.TrimSpace(typed.Email)})
+	case joined.Asked:
+		return h.showJoin(w, r, s, http.StatusOK, shop.JoinPage{Asked: strings.TrimSpace(typed.Email)})
+	}
+	return h.goToPlace(w, r, joined.Code, http.StatusCreated)
+}
+
+var errWaitHurried = web.NewProblem(429, "too_many", "Very many people join from your network at this moment.", web.WaitHolds, "Wait a few seconds, then send it again.")
+
+// refuseJoin says what is wrong: as JSON, or on the same page with everything that was typed.
+func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed shop.EntryForm, err error) error {
+	p := shop.JoinPage{Typed: typed}
+	var refusal *seats.Refusal
+	var known *web.Problem
+	switch {
+	case web.WantsJSON(r) && errors.As(err, &refusal):
+		return h.refuse(w, r, s, refusal)
+	case web.WantsJSON(r):
+		return err
+	case errors.As(err, &p.Mistakes):
+		return h.showJoin(w, r, s, http.StatusUnprocessableEntity, p)
+	case errors.As(err, &refusal):
+		p.Message = refusal.Message
+		return h.showJoin(w, r, s, http.StatusConflict, p)
+	case errors.Is(err, waitlist.ErrOften):
+		errWaitOften.TooOften(w)
+		p.Message = errWaitOften.What + " " + errWaitOften.Next
+		return h.showJoin(w, r, s, errWaitOften.Status, p)
+	case errors.As(err, &known) && known == errWaitHurried:
+		p.Message = known.What + " " + known.Next
+		return h.showJoin(w, r, s, known.Status, p)
+	}
+	return err
+}
+
+// goToPlace redirects to a place, or describes it.
+func (h *Handlers) goToPlace(w http.ResponseWriter, r *http.Request, code string, status int) error {
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, shop.WaitPath(code), http.StatusSeeOther)
+		return nil
+	}
+	n, err := h.Waits.Find(r.Context(), code)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", shop.WaitPath(code))
+	return h.showPlace(w, r, n, status, shop.WaitPage{})
+}
+
+// ExplainWait is what a wait list says of an error of package waitlist; nil for others.
+func ExplainWait(err error) *web.Problem {
+	var mistakes waitlist.Mistakes
+	switch {
+	case errors.As(err, &mistakes):
+		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, "Change it and send it again.")
+	case errors.Is(err, waitlist.ErrNoEntry):
+		return web.ErrNoEntry
+	case errors.Is(err, waitlist.ErrOver):
+		return web.ErrOver
+	case errors.Is(err, waitlist.ErrOften):
+		return errWaitOften
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package shop
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// alone are the payment methods that need no further answer of the buyer.
+func (h *Handlers) alone(s *seats.Sale) []string {
+	total := int64(0)
+	for _, c := range s.Plan.Categories {
+		total = max(total, c.Price)
+	}
+	return h.Orders.AloneMethods(s.Event, total)
+}
+
+// consentOf reads the consent of a form and notes what is wrong with it.
+func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
+	if typed.Method == "" {
+		return waitlist.Consent{}
+	}
+	if !slices.Contains(h.alone(s), typed.Method) {
+		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
+	}
+	c := waitlist.Consent{Method: typed.Method, Name: typed.Name}
+	if typed.Method == orders.Free {
+		return c
+	}
+	most, err := seats.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
+	if c.Most = most; err != nil || most == 0 {
+		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + seats.Amount(5000, s.Event.Currency) + "."
+	}
+	return c
+}
+
+// cardAway is said while the provider of cards does not answer.
+var cardAway = &seats.Refusal{Code: "unavailable", Message: "The card provider cannot be reached at the moment. Nothing was changed; try again in a minute. Until a card is saved you are asked when it is your turn."}
+
+// mandateOf is the mandate of an entry, as far as it is known here; none if its person agreed to nothing that needs one. asks has
+// the provider asked.
+func (h *Handlers) mandateOf(ctx context.Context, n waitlist.Entry, asks bool) (m orders.Mandate, err error) {
+	if n.State != waitlist.Waiting || !h.Orders.Keeps(n.Consent.Method) || n.Mandate == (seats.ID{}) {
+		return m, nil
+	}
+	if asks {
+		return h.Orders.Mandate(ctx, n.Mandate)
+	}
+	return h.Orders.KnownMandate(ctx, n.Mandate)
+}
+
+// showCard adds to the page of a place how its card stands. Who comes back from the provider is told what it says; who is on
+// the way there goes on.
+func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *shop.WaitPage) error {
+	n := p.Entry
+	if n.State != waitlist.Waiting || !h.Orders.Keeps(n.Consent.Method) {
+		return nil
+	}
+	asked := r.URL.Query()
+	m, err := h.mandateOf(r.Context(), n, asked.Has("card"))
+	if err != nil && asked.Has("card") {
+		h.About(w, r).Warn("the state of a saved card is not known; it is asked again when it is needed", "error", err)
+		m, err = h.mandateOf(r.Context(), n, false)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.Given():
+		p.Card = shop.CardSaved
+	case asked.Has("go") && m.Page != "":
+		w.Header().Set("Refresh", "0; url="+m.Page)
+		fallthrough
+	default:
+		p.Card, p.CardPage = shop.CardWanted, m.Page
+	}
+	return nil
+}
+
+// SaveCard answers POST /waitlist/{code}/card
+//
+// It redirects to the provider's page, where a card for the agreed order is saved.
+func (h *Handlers) SaveCard(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	m, err := h.mandateOf(r.Context(), n, true)
+	if err == nil && !m.Given() && m.Page == "" {
+		m, err = h.askForCard(r.Context(), n, s)
+	}
+	var refusal *seats.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return h.answerPlace(w, r, n, s, err)
+	case err != nil:
+		h.About(w, r).Warn("the card provider was asked for a page and gave none", "error", err)
+		return h.answerPlace(w, r, n, s, cardAway)
+	case web.WantsJSON(r) || m.Given():
+		return h.goToPlace(w, r, n.Code, http.StatusOK)
+	}
+	http.Redirect(w, r, shop.WaitPath(n.Code)+"?go", http.StatusSeeOther)
+	return nil
+}
+
+// askForCard begins a mandate for the agreed order.
+func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m orders.Mandate, err error) {
+	if !h.Orders.Keeps(n.Consent.Method) {
+		return m, &seats.Refusal{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
+	}
+	k := orders.Keeping{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
+	if err := h.Waits.Keep(ctx, n, k.Mandate, h.Orders.MeanMandate(n.Consent.Method, k)); err != nil {
+		return m, err
+	}
+	return h.Orders.Mandate(ctx, k.Mandate)
+}

@@ -1,0 +1,218 @@
+package shop
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Waiter makes a handler of one that wants the place in a wait list that the address names.
+func (h *Handlers) Waiter(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) web.Handler {
+	return h.Visit(h.OnEntry(next))
+}
+
+// OnEntry reads the waitlist entry that the address names.
+func (h *Handlers) OnEntry(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		n, err := h.Waits.Find(r.Context(), r.PathValue("code"))
+		if err != nil {
+			return err
+		}
+		s, err := h.Office.Sale(r.Context(), n.Event)
+		if err != nil {
+			return err
+		}
+		return next(w, r, n, s)
+	}
+}
+
+// WaiterOnce is waiter for a form that is done once, see once. Its body is read after the code is known.
+func (h *Handlers) WaiterOnce(next func(http.ResponseWriter, *http.Request, waitlist.Entry, *seats.Sale) error) web.Handler {
+	return h.Waiter(func(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+		return h.Once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, n, s) })(w, r)
+	})
+}
+
+type EntryAnswer struct {
+	Entry EntryBody `json:"entry"`
+}
+
+type EntryBody struct {
+	State      string     `json:"state"`
+	Event      string     `json:"event"`
+	Quantity   int        `json:"quantity"`
+	Sections   []string   `json:"sections"`
+	Categories []string   `json:"categories"`
+	Together   bool       `json:"together"`
+	Fewer      bool       `json:"fewer"`
+	Until      *time.Time `json:"until,omitempty"`
+	Method     string     `json:"method,omitempty"` // what is offered is ordered at once, and paid so
+	Card       string     `json:"card,omitempty"`   // whether one is saved for that
+	CardPage   string     `json:"card_page,omitempty"`
+	Place      int        `json:"place"`
+	Waiting    int        `json:"waiting"`
+	Open       int        `json:"offers_open"`
+	Accepted   int        `json:"offers_accepted"`
+	Ended      int        `json:"offers_ended"`
+	Passed     string     `json:"passed,omitempty"`
+	Before     int        `json:"offers_behind"`
+	Offer      *offerBody `json:"offer,omitempty"`
+	Shown      string     `json:"shown"`
+}
+
+type offerBody struct {
+	Seats    []string  `json:"seats"`
+	Until    time.Time `json:"until"`
+	Why      string    `json:"unordered,omitempty"` // why it was not ordered for who agreed to that
+	Total    int64     `json:"total"`
+	Fee      int64     `json:"fee"`
+	Currency string    `json:"currency"`
+}
+
+func describeEntry(s *seats.Sale, p *shop.WaitPage) EntryAnswer {
+	n, st := &p.Entry, &p.Stand
+	body := EntryBody{
+		State: n.State, Event: n.Event, Quantity: n.Wanted.Quantity, Sections: []string{}, Categories: []string{}, Together: n.Wanted.Together, Fewer: n.Wanted.Fewer,
+		Until: n.Until, Method: n.Consent.Method, Card: p.Card, CardPage: p.CardPage, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
+	}
+	for _, i := range n.Wanted.Sections {
+		body.Sections = append(body.Sections, s.Plan.Sections[i].Name)
+	}
+	for _, i := range n.Wanted.Categories {
+		body.Categories = append(body.Categories, s.Plan.Categories[i].Key)
+	}
+	if o := n.Offer; o != nil {
+		cost := s.Cost(o.Seats)
+		body.Offer = &offerBody{web.Labels(s, o.Seats), o.Until.UTC(), o.Why, cost.Total, cost.Fee, s.Event.Currency}
+	}
+	return EntryAnswer{body}
+}
+
+// WaitPlace answers GET /waitlist/{code}
+func (h *Handlers) WaitPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, _ *seats.Sale) error {
+	return h.showPlace(w, r, n, http.StatusOK, shop.WaitPage{})
+}
+
+// showPlace writes the page of a place in a wait list.
+func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, status int, p shop.WaitPage) (err error) {
+	s, err := h.Office.Sale(r.Context(), n.Event)
+	if err != nil {
+		return err
+	}
+	if p.Stand, err = h.Waits.Stand(r.Context(), n.ID); err != nil {
+		return err
+	}
+	p.Entry, p.Alone, p.Sale = n, h.alone(s), shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	if err := h.showCard(w, r, &p); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, describeEntry(s, &p))
+	}
+	if len(p.Mistakes) == 0 {
+		p.Typed = shop.EntryFormOf(s.Event, n)
+	}
+	p.Page = views.Page{Title: waitTitle(&p), Nonce: web.Nonce(w), Script: "waitlist.js", Style: "waitlist.css"}
+	return web.WritePage(w, r, status, shop.WaitPlace(p))
+}
+
+func waitTitle(p *shop.WaitPage) string {
+	if p.Entry.State == waitlist.Offered {
+		return "Seats for you · " + p.Event.Name
+	}
+	return "Your place · " + p.Event.Name
+}
+
+// ConfirmPlace answers POST /waitlist/{code}/confirm
+//
+// Looking confirms nothing: programs that read mail look at every address in it. The button does.
+func (h *Handlers) ConfirmPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	if err := h.Waits.Confirm(r.Context(), n); err != nil {
+		return err
+	}
+	h.WaitsChanged(s)
+	return h.goToPlace(w, r, n.Code, http.StatusOK)
+}
+
+// ChangePlace answers POST /waitlist/{code}
+func (h *Handlers) ChangePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	wish, typed, _, err := h.decodeEntry(r, s)
+	if err == nil {
+		err = h.Waits.Change(r.Context(), s, n, wish)
+	}
+	p := shop.WaitPage{Typed: typed}
+	if errors.As(err, &p.Mistakes) && !web.WantsJSON(r) {
+		return h.showPlace(w, r, n, http.StatusUnprocessableEntity, p)
+	}
+	return h.answerPlace(w, r, n, s, err)
+}
+
+// LeavePlace answers POST /waitlist/{code}/leave
+func (h *Handlers) LeavePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	return h.answerPlace(w, r, n, s, h.Waits.Leave(r.Context(), s, n))
+}
+
+// DeclineOffer answers POST /waitlist/{code}/decline
+func (h *Handlers) DeclineOffer(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	return h.answerPlace(w, r, n, s, h.Waits.Decline(r.Context(), s, n))
+}
+
+// answerPlace shows the place after something was done to it, or why it was not.
+func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale, err error) error {
+	var refusal *seats.Refusal
+	switch {
+	case errors.As(err, &refusal) && web.WantsJSON(r):
+		return h.refuse(w, r, s, refusal)
+	case errors.As(err, &refusal):
+		return h.showPlace(w, r, n, http.StatusConflict, shop.WaitPage{Message: refusal.Message})
+	case err != nil:
+		return err
+	}
+	h.WaitsChanged(s)
+	return h.goToPlace(w, r, n.Code, http.StatusOK)
+}
+
+// TakeOffer answers POST /waitlist/{code}/take
+//
+// The seats of the offer are this browser's from now on, and it goes on to the checkout.
+func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
+	holder, known := h.Holder(r)
+	if !known {
+		if holder, known = h.Visitor(r); !known {
+			holder = seats.NewID()
+		}
+		h.Sessions.Put(r.Context(), web.HolderKey, holder.String())
+		if err := h.Keep(w, r); err != nil {
+			return err
+		}
+	}
+	hold, err := h.Waits.Take(r.Context(), s, n, holder)
+	if errors.Is(err, seats.ErrNoHold) {
+		if n, err = h.Waits.Find(r.Context(), n.Code); err != nil {
+			return err
+		}
+		err = &seats.Refusal{Code: seats.CodeLapsed, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
+	}
+	if err != nil {
+		return h.answerPlace(w, r, n, s, err)
+	}
+	if h.Sessions.GetString(r.Context(), verifiedKey) != n.Email { // the link came to this address
+		h.Sessions.Put(r.Context(), verifiedKey, n.Email)
+		if err := h.Keep(w, r); err != nil {
+			return err
+		}
+	}
+	if !web.WantsJSON(r) {
+		h.tellMine(r, s, hold)
+		http.Redirect(w, r, "/events/"+s.Event.Slug+"/checkout", http.StatusSeeOther)
+		return nil
+	}
+	return h.answerHold(w, r, s, hold, http.StatusCreated)
+}

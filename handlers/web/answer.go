@@ -1,0 +1,49 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// WantsJSON tells which of the two shapes of an answer the caller asks for.
+func WantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, "text/html") {
+		return false
+	}
+	return strings.Contains(accept, "json") || strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") ||
+		r.Method == http.MethodDelete || (r.Method == http.MethodPost && !IsForm(r))
+}
+
+func IsForm(r *http.Request) bool {
+	kind := r.Header.Get("Content-Type")
+	return strings.HasPrefix(kind, "application/x-www-form-urlencoded") || strings.HasPrefix(kind, "multipart/form-data")
+}
+
+func WriteJSON(w http.ResponseWriter, status int, answer any) error {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	w.Header()["Content-Type"] = TypeJSON
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // a caller who is gone needs no answer
+	return nil
+}
+
+// WritePage renders to a buffer first, so that a failed page is not sent half.
+func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
+	var buffer bytes.Buffer
+	if err := page.Render(context.WithoutCancel(r.Context()), &buffer); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(buffer.Bytes()) // a reader who is gone needs no page
+	return nil
+}

@@ -1,0 +1,253 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// Problem is an error as a person reads it: what happened, what still holds, what to do next.
+type Problem struct {
+	Status            int
+	Code              string
+	What, Holds, Next string
+}
+
+func (p *Problem) Error() string { return p.What }
+
+func NewProblem(status int, code, what, holds, next string) *Problem {
+	return &Problem{status, code, what, holds, next}
+}
+
+const NothingChanged = "Nothing was changed; what you hold is still yours."
+
+var (
+	ErrNoPage    = NewProblem(404, "unknown", "There is no such page.", NothingChanged, "Start from the list of events.")
+	errNoEvent   = NewProblem(404, "unknown", "There is no such event.", NothingChanged, "Start from the list of events.")
+	ErrNoHold    = NewProblem(404, "no_hold", "You hold no seats of this event.", "The event and its free seats are there.", "Choose seats first.")
+	errNoOrder   = NewProblem(404, "unknown", "There is no such order.", "An order that was confirmed holds.", "Take the address from the mail about it, letter by letter.")
+	errEnded     = NewProblem(401, "session_ended", "Your visit has ended.", "Seats you held stay yours until the time you were shown, then they are free again.", "Open the event again and choose anew.")
+	ErrMethod    = NewProblem(405, "method", "This address does not take that method.", NothingChanged, "The header Allow says which ones it takes.")
+	errForeign   = NewProblem(403, "foreign", "This request came from another site.", NothingChanged, "Act from the event's own page.")
+	errTooLarge  = NewProblem(413, "too_large", "The request is larger than 64 KiB.", NothingChanged, "Send less; no form here needs so much.")
+	ErrMedia     = NewProblem(415, "media_type", "What is sent to this address is JSON or a form.", NothingChanged, "Send Content-Type: application/json.")
+	errBroken    = NewProblem(503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key.")
+	errKey       = NewProblem(422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", NothingChanged, "A random UUID will do.")
+	ErrHoldID    = NewProblem(422, "invalid", "An order names the id of its hold.", NothingChanged, "Take it from the hold's answer, and name its seats.")
+	ErrSeatLabel = NewProblem(404, "unknown", "The event has no seat of that name.", NothingChanged, "Take the seats of your hold's answer.")
+	ErrNoChoice  = NewProblem(422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Select the tickets to cancel, then send the form again.")
+	ErrNoKey     = NewProblem(422, "invalid", "The form has no key.", NothingChanged, "Load the page again; programs send a key of 1 to 200 characters.")
+	errNoDoor    = NewProblem(404, "unknown", "This link opens no door.", "It was revoked, or a letter of it is missing.", "Ask the organizer for a new one.")
+	errNoTicket  = NewProblem(404, "unknown", "There is no such ticket.", "Tickets that were not cancelled hold.", "Look at the order's page.")
+	ErrSeatIndex = NewProblem(404, "unknown", "This event has no such seat.", NothingChanged, "Take the idx of your hold's answer.")
+)
+
+// TooOften sets Retry-After for a problem of too many requests, unless it is set.
+func (p *Problem) TooOften(w http.ResponseWriter) {
+	if p == errShare {
+		w.Header().Set("Retry-After", "5")
+	}
+	if p.Status != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "" {
+		return
+	}
+	after := time.Hour // for mail, which is counted by the hour
+	if p.Code == errOften.Code && p.What == errOften.What {
+		after = organizers.TriesWithin
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(after/time.Second)))
+}
+
+func Invalid(what string) *Problem {
+	return NewProblem(422, "invalid", what, NothingChanged, "Send seats, or an area and a quantity, or how many of the best seats.")
+}
+
+// Known is the one table from errors to what people are told.
+func (h *Server) Known(err error) *Problem {
+	var p *Problem
+	var nonsense *seats.Nonsense
+	var mistakes orders.Mistakes
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &nonsense) && nonsense.Unknown:
+		return NewProblem(404, "unknown", nonsense.Message, "What you hold is still yours.", "Look at the event's seats.")
+	case errors.As(err, &nonsense):
+		return NewProblem(422, "invalid", nonsense.Message, "What you hold is still yours.", "Change the request and send it again.")
+	case errors.As(err, &large):
+		return errTooLarge
+	case errors.As(err, &mistakes):
+		return NewProblem(422, "invalid", mistakes.Error(), "Nothing was sold; what you hold is still yours.", "Change it and send it again.")
+	case errors.Is(err, orders.ErrUnpaid):
+		return ErrUnpaid
+	case errors.Is(err, orders.ErrNoOrder), errors.Is(err, orders.ErrNoPayment):
+		return errNoOrder
+	case errors.Is(err, orders.ErrNoTicket):
+		return errNoTicket
+	case errors.Is(err, orders.ErrNoDoor):
+		return errNoDoor
+	case errors.Is(err, idempotency.ErrNoKey):
+		return ErrNoKey
+	case errors.Is(err, seats.ErrNoEvent):
+		return errNoEvent
+	case errors.Is(err, seats.ErrNoHold):
+		return ErrNoHold
+	case errors.Is(err, seats.ErrSessionEnded):
+		return errEnded
+	}
+	for _, explain := range h.Explain {
+		if p := explain(err); p != nil {
+			return p
+		}
+	}
+	return unfit(err)
+}
+
+// Answer runs a handler and says what went wrong.
+func (h *Server) Answer(next Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := next(w, r); err != nil {
+			h.Fail(w, r, err)
+		}
+	}
+}
+
+// Fail answers with the words for an error; one that has none is told to the operator, and to the caller only that it
+// was not their fault.
+func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := h.Known(err)
+	if p == nil {
+		if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+			return // the caller went away
+		}
+		h.About(w, r).Error("a request failed", "error", err)
+		w.Header().Set("Retry-After", "3")
+		p = errBroken
+	}
+	h.unshared(w, r)
+	RetryLater(w, err)
+	p.TooOften(w)
+	number := ""
+	if p.Status >= http.StatusInternalServerError {
+		number = w.Header().Get(RequestID)
+	}
+	if WantsJSON(r) {
+		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.What + " " + p.Holds + " " + p.Next, Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
+	} else {
+		page := views.ErrorPage{
+			Page: views.Page{Title: p.What, Nonce: Nonce(w)}, Status: p.Status, What: p.What, Holds: p.Holds, Next: p.Next, Number: number,
+		}
+		if !p.gone() || atDesk(r) {
+			page.Back, page.Words = Onward(r)
+		}
+		err = WritePage(w, r, p.Status, views.Error(page))
+	}
+	if err != nil {
+		h.About(w, r).Error("an error page failed", "error", err)
+	}
+}
+
+// unshared forbids caches to keep the answer of a public route.
+func (h *Server) unshared(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	if cache := header.Get("Cache-Control"); cache == "" || strings.HasPrefix(cache, "public") {
+		header["Cache-Control"], header["Vary"] = noStore, varyAccept
+	}
+	if header.Get(RequestID) == "" {
+		header[RequestID] = []string{h.idOf(r)}
+	}
+}
+
+type ErrorAnswer struct {
+	Error ErrorBody `json:"error"`
+}
+
+type ErrorBody struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Seats   []string `json:"seats"`
+	Nearest []string `json:"nearest"`
+
+	Fields map[string]string `json:"fields,omitempty"` // what is wrong, by field
+	To     string            `json:"to,omitempty"`     // where to go instead: the waiting room
+
+	Request string `json:"request,omitempty"` // the number of a request that failed by no fault of the caller
+}
+
+// fields says which fields an error is about, if it is about some.
+func fields(err error) map[string]string {
+	about := map[string]string{}
+	var mistakes orders.Mistakes
+	if errors.As(err, &mistakes) {
+		for _, m := range mistakes {
+			about[m.Field] = m.Message
+		}
+	}
+	var deskMistakes organizers.Mistakes
+	if errors.As(err, &deskMistakes) {
+		for _, m := range deskMistakes {
+			about[m.Field] = m.Message
+		}
+	}
+	return about // left out if it is empty
+}
+
+// WriteRefusal answers a program after a refused claim, order or other change of seats.
+func (h *Server) WriteRefusal(w http.ResponseWriter, s *seats.Sale, refusal *seats.Refusal) error {
+	status, to := http.StatusConflict, ""
+	if room := h.Gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
+		status, to = http.StatusForbidden, "/rooms/"+room.Slug
+	}
+	return WriteJSON(w, status, ErrorAnswer{ErrorBody{
+		Code: refusal.Code, Message: refusal.Message, Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,
+	}})
+}
+
+var ErrUnpaid = NewProblem(http.StatusTooManyRequests, "too_many", "This email address has too many unpaid orders for this event.", SeatsStay, "Pay or cancel one of them, or choose a way to pay now.")
+
+const SeatsStay = "Seats that you hold stay yours until the time you were shown."
+
+const WaitHolds = "Offers that were made hold, and every place is as it was."
+
+var ErrNoEntry = NewProblem(404, "unknown", "There is no such place in a wait list.", "Places and offers of others are as they were.", "Take the address from the mail about it, letter by letter.")
+
+var ErrOver = NewProblem(410, "over", "The sale of this event is over.", "Orders that were placed hold.", "See the other events.")
+
+const PlaceHolds = "A place you have is still yours."
+
+var ErrNoRoom = NewProblem(404, "unknown", "There is no such waiting room.", NothingChanged, "Start from the list of events.")
+
+var errOften = NewProblem(429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or use a passkey.")
+
+var ErrBusy = NewProblem(503, "busy", "Too many people are signing in at the moment.", "Nothing was changed.", "Try again in a few seconds.")
+
+// Often says after which time a try is taken again.
+func Often(err error) *Problem {
+	p := *errOften
+	var o *organizers.Often
+	if errors.As(err, &o) {
+		p.Next = "Try again " + desk.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
+	}
+	return &p
+}
+
+// RetryLater says in a header after which time a try is taken again, if the desk refused it for now.
+func RetryLater(w http.ResponseWriter, err error) {
+	var o *organizers.Often
+	switch {
+	case errors.As(err, &o):
+		w.Header().Set("Retry-After", strconv.Itoa(int((o.After+time.Second-1)/time.Second)))
+	case errors.Is(err, organizers.ErrBusy):
+		w.Header().Set("Retry-After", "3")
+	}
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+func Labels(s *seats.Sale, idxs []int) []string {
+	names := make([]string, len(idxs))
+	for i, idx := range idxs {
+		names[i] = s.Plan.Label(idx)
+	}
+	return names
+}
+
+type Listed struct {
+	Slug     string    `json:"slug"`
+	Name     string    `json:"name"`
+	StartsAt time.Time `json:"starts_at"`
+	Seats    int       `json:"seats"`
+	Free     int       `json:"free"`
+	Held     int       `json:"held"`
+	Sold     int       `json:"sold"`
+
+	Status  seats.Status `json:"status"`
+	OpensAt *time.Time   `json:"opens_at,omitempty"` // while it is scheduled
+	Reason  string       `json:"reason,omitempty"`   // of its status
+}
+
+// listedOf is an event with its counts over all categories.
+func listedOf(e seats.Event, free, held, sold int) Listed {
+	l := Listed{e.Slug, e.Name, e.StartsAt.UTC(), e.Seats, free, held, sold, e.Status, nil, e.Reason}
+	if e.Status == seats.Scheduled {
+		opens := e.OpensAt.UTC()
+		l.OpensAt = &opens
+	}
+	return l
+}
+
+type eventsAnswer struct {
+	Events []Listed `json:"events"`
+}
+
+func DescribeEvents(list []seats.Listing) eventsAnswer {
+	answer := eventsAnswer{[]Listed{}}
+	for _, e := range list {
+		answer.Events = append(answer.Events, listedOf(e.Event, e.Free, e.Held, e.Sold))
+	}
+	return answer
+}
+
+type sectionCounts struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+	Seats  int    `json:"seats"`
+	Free   int    `json:"free"`
+	Held   int    `json:"held"`
+	Sold   int    `json:"sold"`
+}
+
+type categoryCounts struct {
+	Key      string `json:"key"`
+	Name     string `json:"name"`
+	Price    int64  `json:"price"`
+	Currency string `json:"currency"`
+	Seats    int    `json:"seats"`
+	Free     int    `json:"free"`
+	Held     int    `json:"held"`
+	Sold     int    `json:"sold"`
+}
+
+type eventAnswer struct {
+	Listed
+	Version    int64            `json:"version"`
+	Epoch      uint32           `json:"epoch"`
+	Currency   string           `json:"currency"`
+	Sections   []sectionCounts  `json:"sections"`
+	Areas      []sectionCounts  `json:"areas"`
+	Categories []categoryCounts `json:"categories"`
+}
+
+// Describe counts everything from one snapshot, so that the numbers of an answer belong together.
+func Describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
+	a := eventAnswer{
+		Listed:  listedOf(s.Event, 0, 0, 0),
+		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
+	}
+	for i, c := range s.Plan.Categories {
+		n := categoryCounts{
+			Key: c.Key, Name: c.Name, Price: c.Price, Currency: s.Event.Currency,
+			Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i],
+		}
+		n.Seats = n.Free + n.Held + n.Sold + m.Counts.Blocked[i]
+		a.Free, a.Held, a.Sold = a.Free+n.Free, a.Held+n.Held, a.Sold+n.Sold
+		a.Categories = append(a.Categories, n)
+	}
+	for i, section := range s.Plan.Sections {
+		n := sectionCounts{Name: section.Name, Number: i, Seats: section.Count}
+		for _, state := range m.States[section.First : section.First+section.Count] {
+			switch state {
+			case seats.Free:
+				n.Free++
+			case seats.Held:
+				n.Held++
+			case seats.Sold:
+				n.Sold++
+			}
+		}
+		if section.Area {
+			a.Areas = append(a.Areas, n)
+			continue
+		}
+		a.Sections = append(a.Sections, n)
+	}
+	return a
+}

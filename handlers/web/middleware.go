@@ -1,0 +1,121 @@
+package web
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/usherbox/usher/static"
+)
+
+// Wrap puts around the routes what every answer needs, the outermost first. What differs between routes is in ruled.
+func (h *Server) Wrap(routes http.Handler) http.Handler {
+	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(routes)))))
+}
+
+// Ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
+// what is compressed. The rule is the route's own, so no address can choose another one.
+func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
+	whole := h.Guard.Handler(next)
+	pages := static.Pack(whole)
+	cache := []string{cmp.Or(rule.Cache, "no-store")}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header["Cache-Control"] = cache
+		switch {
+		case rule.public(): // the same for every visitor: caches may keep it, without a request id
+			header["Content-Security-Policy"] = shared
+			delete(header, RequestID)
+		case r.Method != http.MethodPost: // answers to forms answer no other request
+			header["Vary"] = varyAccept
+		}
+		if rule.Cache == GoBack {
+			header["Cache-Control"] = freshness(r)
+		}
+		if whole := r.Body; whole != nil && whole != http.NoBody {
+			defer func() { r.Body = whole }() // the server ends a connection with an unread body by it
+			b := &body{ReadCloser: whole, header: header, limit: rule.first(r.Method), most: rule.Body}
+			if r.Body = b; rule.Body > 0 {
+				b.size, b.ctx, b.large = r.ContentLength, r.Context(), h.Large
+				defer b.release()
+			}
+		}
+		if rule.Plain == PlainAll || rule.Plain == PlainJSON && WantsJSON(r) {
+			whole.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
+
+// NewGuard refuses requests of other sites that are to change something.
+func (h *Server) NewGuard() *http.CrossOriginProtection {
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Fail(w, r, errForeign) }))
+	return guard
+}
+
+func (h *Server) recovering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+				h.About(w, r).Error("a handler panicked", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				h.Fail(w, r, errBroken)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// withHeaders gives every answer, also errors and downloads, what keeps browsers from guessing what it is, and other sites
+// from embedding it. A page says more, see nonce. Once they saw an https address, browsers use no other.
+func (h *Server) withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header["X-Content-Type-Options"] = nosniff
+		header["Cross-Origin-Resource-Policy"] = sameOrigin
+		header["Cross-Origin-Opener-Policy"] = sameOrigin
+		header["Referrer-Policy"] = sameOrigin
+		header["Content-Security-Policy"] = nothing
+		header["Cache-Control"] = noStore // unless a rule says otherwise
+		if h.Sessions.Cookie.Secure {
+			header["Strict-Transport-Security"] = onlyTLS
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// The same for every answer.
+var (
+	nosniff    = []string{"nosniff"}
+	sameOrigin = []string{"same-origin"}
+	noStore    = []string{"no-store"}
+	TypeJSON   = []string{"application/json; charset=utf-8"}
+	varyAccept = []string{"Accept"}
+	noCache    = []string{GoBack}
+	nothing    = []string{"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+	shared     = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own
+	onlyTLS    = []string{"max-age=31536000; includeSubDomains"}
+)
+
+// GoBack is the Cache-Control of a page that answers a form, such as a refusal: a browser keeps it for the way back, where
+// the form is not sent again and there would be an error without a page. Answers of other kinds are not stored at all.
+const GoBack = "private, no-cache"
+
+func freshness(r *http.Request) []string {
+	if r.Method == http.MethodPost && !WantsJSON(r) {
+		return noCache
+	}
+	return noStore
+}
+
+// Nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
+// own fonts, pictures and socket.
+func Nonce(w http.ResponseWriter) string {
+	n := rand.Text()
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
+		"worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	return n
+}

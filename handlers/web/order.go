@@ -1,0 +1,88 @@
+package web
+
+import (
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// joinWords says in a calendar how people join; nothing of an event with a place.
+func joinWords(s *seats.Sale, o orders.Order) string {
+	if !s.Event.Online.On || o.State == orders.Cancelled {
+		return ""
+	}
+	return "Join the event from the page of your order:\n"
+}
+
+type OrderAnswer struct {
+	Order OrderBody `json:"order"`
+}
+
+type OrderBody struct {
+	Code        string       `json:"code"`
+	Event       string       `json:"event"`
+	State       string       `json:"state"`
+	Name        string       `json:"name"`
+	Email       string       `json:"email"`
+	Born        string       `json:"born,omitempty"`
+	Method      string       `json:"method"`
+	Currency    string       `json:"currency"`
+	Total       int64        `json:"total"`
+	Fee         int64        `json:"fee"`
+	Due         int64        `json:"due"`
+	Back        int64        `json:"back,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	DueAt       *time.Time   `json:"due_at,omitempty"`       // until when it is to be paid; it is cancelled then
+	CancelUntil *time.Time   `json:"cancel_until,omitempty"` // until when its attendee cancels; left out: never
+	Tickets     []ticketBody `json:"tickets"`
+
+	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
+}
+
+type ticketBody struct {
+	ID      string `json:"id"`
+	Seat    string `json:"seat"`
+	Idx     int    `json:"idx"`
+	Price   int64  `json:"price"`
+	Fee     int64  `json:"fee"`
+	Code    string `json:"code"`
+	Revoked bool   `json:"revoked"`
+
+	In *time.Time `json:"in,omitempty"` // when the ticket was scanned at the door
+}
+
+func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
+	body := OrderBody{
+		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
+		Total: o.Total, Fee: o.Fee, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds,
+	}
+	if o.Born != nil {
+		body.Born = o.Born.Format(time.DateOnly)
+	}
+	for _, t := range o.Tickets {
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Fee, t.Code, t.Revoked, t.In})
+	}
+	return body
+}
+
+// CalendarOf is an order as calendars read it (RFC 5545).
+func CalendarOf(s *seats.Sale, o orders.Order, address string) string {
+	place, status := s.Event.Venue, ""
+	if s.Event.Online.On {
+		place = address
+	}
+	if o.State == orders.Cancelled {
+		status = "CANCELLED"
+	}
+	words := make([]string, len(o.Tickets))
+	for i, t := range o.Tickets {
+		words[i] = s.Plan.Words(t.Idx)
+	}
+	return Calendar{
+		ID: o.ID.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,
+		Description: strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(s, o)+address, "\n"),
+	}.Text()
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"cmp"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/views/desk"
+)
+
+// RequestID is the header with the id of a request. Whatever is logged about a request carries it, and so does its answer,
+// so that who got the answer can tell the operator which it was.
+const RequestID = "X-Request-Id"
+
+const MostID = 64 // characters of an id that a proxy in front made
+
+// identified gives every request an id: that of the proxy in front, where the operator trusts one, or one of ours. What is
+// the same for everybody, and may be kept on the way, loses it again, see ruled.
+func (h *Server) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()[RequestID] = []string{h.idOf(r)}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (h *Server) idOf(r *http.Request) string {
+	if given := r.Header[RequestID]; len(given) > 0 && h.AddressHeader != "" && h.isProxy(r.RemoteAddr) {
+		if id := given[0]; id != "" && len(id) <= MostID && strings.IndexFunc(id, noWord) < 0 {
+			return id
+		}
+	}
+	return strconv.FormatUint(rand.Uint64(), 36) // it tells requests apart and is no secret
+}
+
+func noWord(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_' && r != '.'
+}
+
+// About is the log of one request: it names the id and the route. Not the address, for some addresses are secrets.
+func (h *Server) About(w http.ResponseWriter, r *http.Request) *slog.Logger {
+	return h.Log.With("request", w.Header().Get(RequestID), "method", r.Method, "route", routeOf(r))
+}
+
+func routeOf(r *http.Request) string { return cmp.Or(r.Pattern, "none") }
+
+// Observed counts the answers of a route, and logs them where the operator asked for that.
+func (h *Server) Observed(pattern string, next http.HandlerFunc) http.HandlerFunc {
+	if h.Observe == nil && !h.LogRequests {
+		return next
+	}
+	note := func(int, time.Duration) {}
+	if h.Observe != nil {
+		note = h.Observe(pattern)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		began, seen := time.Now(), &statusSeen{ResponseWriter: w}
+		defer func() {
+			took := time.Since(began)
+			status := cmp.Or(seen.status, http.StatusOK)
+			if cause := recover(); cause != nil {
+				note(http.StatusServiceUnavailable, took) // as recovering answers it
+				panic(cause)
+			}
+			note(status, took)
+			if h.LogRequests {
+				h.About(w, r).Info("answered", "status", status, "ms", float64(took.Microseconds())/1000)
+			}
+		}()
+		next(seen, r)
+	}
+}
+
+// statusSeen remembers the status of an answer.
+type statusSeen struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader is part of http.ResponseWriter.
+func (s *statusSeen) WriteHeader(status int) {
+	if s.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
+		s.status = status
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the writer beneath.
+func (s *statusSeen) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// Origin is how the browser of a request reaches this site: what links in mails begin with and passkeys are bound to.
+func (h *Server) Origin(r *http.Request) string {
+	if h.URL != "" {
+		return h.URL
+	}
+	host := r.Host
+	if at, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr); known && !loopback(host) {
+		host = at.String() // what a browser calls us may be anything
+	}
+	return "http://" + host
+}
+
+// atDesk tells whether a request is about the desk.
+func atDesk(r *http.Request) bool {
+	return r.URL.Path == desk.Path || strings.HasPrefix(r.URL.Path, desk.Path+"/")
+}

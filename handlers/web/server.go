@@ -1,0 +1,83 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/sessions"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/webhooks"
+)
+
+// Server is what the handlers of every audience share.
+type Server struct {
+	Office       *seats.Office
+	Gate         *waitingroom.Gate
+	Waits        *waitlist.List
+	Hub          *realtime.Hub
+	Store        *sessions.Sessions
+	Orders       *orders.Orders
+	Credit       *credit.Ledger
+	Organizers   *organizers.Desk
+	Sales        *sales.Sales
+	Explain      []func(error) *Problem // what errors of shop and desk say
+	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
+	Hooks        *webhooks.Hooks
+	Card         *demo.Card
+	Stripe       Webhook
+	Contact      string
+	URL          string // how browsers reach us; empty: as they say
+	Sessions     *scs.SessionManager
+	durable      readiness
+	Guard        *http.CrossOriginProtection
+	Large        *semaphore.Weighted // bytes of large bodies
+	Log          *slog.Logger
+	warnOnce     sync.Once
+	warnProxy    sync.Once
+
+	Limits        *limit.Events
+	Claims        limit.Rate // of one visitor
+	Joins         int        // the most people of one network that join waiting rooms within a minute
+	AddressHeader string
+	Proxies       []netip.Prefix
+	Observe       func(route string) func(status int, took time.Duration)
+	LogRequests   bool
+	Unready       func() string
+}
+
+// Handler parses, acts and answers; an error is answered by fail.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// With makes a handler of one that wants the event of the address.
+func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		sale, err := h.Office.Sale(r.Context(), strings.ToLower(r.PathValue("slug"))) // as it is typed from a poster
+		if err != nil {
+			return err
+		}
+		if sale.Event.Status == seats.Draft {
+			return seats.ErrNoEvent
+		}
+		return next(w, r, sale)
+	}
+}
+
+// Webhook reads what a provider sends by itself and tells whether it is really from there.
+type Webhook func(ctx context.Context, body []byte, signature string) (orders.News, error)
