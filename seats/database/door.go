@@ -16,17 +16,17 @@ import (
 // One caller at a time knocks, and the others hear what that one was told.
 //
 // A database that comes back is slow to those who come first: each costs it a process and tens of milliseconds to read its
-// catalogs and to plan what it is asked. All at once they kept each other from it. So they have turns until nobody waits,
+// catalogs and to plan what it is asked. All at once they kept each other from it. So they have turns until none waits,
 // batches before everybody else, and a turn lasts until what the caller came for is done.
 type door struct {
 	mu    sync.Mutex
 	shut  bool      // one at a time
 	away  bool      // the last one was not let in
-	busy  bool      // somebody has the turn
+	busy  bool      // a caller has the turn
 	queue []*caller // who waits for it
 }
 
-// caller is somebody who makes a connection, and the tracer of that.
+// caller is a goroutine that makes a connection, and the tracer of that.
 type caller struct {
 	door  *door
 	batch bool
@@ -37,7 +37,7 @@ type caller struct {
 
 const (
 	knockPause = 20 * time.Millisecond  // before a database that is away is asked again
-	mostTurn   = 100 * time.Millisecond // for what somebody asks once they are in
+	mostTurn   = 100 * time.Millisecond // for a caller's first statements
 	mostWait   = time.Second            // who waited so long goes in without a turn: the one before may be stuck
 )
 
@@ -71,7 +71,7 @@ func (d *door) enter(ctx context.Context, c *caller) error {
 	}
 	d.mu.Unlock()
 	if pause {
-		_ = seats.Sleep(ctx, knockPause) // whoever connects then asks ctx
+		_ = seats.Sleep(ctx, knockPause) // the connect that follows checks ctx
 	}
 	if waits {
 		return d.wait(ctx, c)
@@ -101,7 +101,7 @@ func (d *door) wait(ctx context.Context, c *caller) error {
 	return ctx.Err()
 }
 
-// failed hears that a connection could not be made. Whoever waits need not try.
+// failed hears that a connection could not be made. Waiting callers need not try.
 func (d *door) failed(c *caller, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,7 +116,7 @@ func (d *door) failed(c *caller, err error) {
 	d.queue = nil
 }
 
-// done ends a caller's turn, if they have it, and gives it to the next one. When nobody waits the door is open.
+// done ends a caller's turn, if they have it, and gives it to the next one. When no caller waits the door is open.
 func (d *door) done(c *caller) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 
 // The end of a session releases what its visitor holds, because the visitor cannot come back for it, as if they had released it
 // themselves. First the row says that the session is over, so that no claim of it wins from then on; then the seats are
-// released; then the row is deleted. A node that dies on the way leaves a session that is over, whose holds end by
-// themselves and whose seats a purge releases. Nothing else is locked while a session is. Seats in payment stay until that
+// released; then the row is deleted. A node that dies on the way leaves an ended session; its holds expire by
+// themselves, and a purge releases its seats. Nothing else is locked while a session is. Seats in payment stay until that
 // ends. Signing in and out gives a session another token and is not its end.
 
 // holderIn reads the visitor from the data of a session, which is JSON.
@@ -66,7 +66,7 @@ const endedSessionsSQL = `SELECT token, ` + holderIn + `, statement_timestamp() 
 const purgeSessionsSQL = `DELETE FROM session WHERE expires_at < $1 AND token <> ALL($2)`
 
 // endAll deletes the sessions that are over. It joins them with their seats itself: the planner is told to make plans
-// for few rows. Those whose seats cannot be released stay, and so do those that a node left with a live hold when it died.
+// for few rows. Sessions with seats that cannot be released stay, and so do those that a node left with a live hold when it died.
 func (s *Sessions) endAll(ctx context.Context) error {
 	left := map[seats.ID]bool{} // whether the hold is over
 	var holder, of *seats.ID

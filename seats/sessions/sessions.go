@@ -20,7 +20,7 @@ import (
 // Sessions keeps browser sessions. A row is inserted once and from then on only updated, so that a session that was
 // ended is never brought back by a request that was still under way.
 //
-// The key of a row is a hash of the token, so that who reads the table is nobody's visitor. A token may say when it was
+// The key of a row is a hash of the token, so that reading the table opens no session. A token may say when it was
 // made, before a dot; then its row stands beside those that were made with it. A crowd of newcomers writes to the end of
 // the index, and not to each of its pages.
 type Sessions struct {
@@ -95,7 +95,7 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 	return data, true, nil
 }
 
-// A token is random: the only row it can meet is our own, written by a try whose answer was lost.
+// A token is random: the only row it can meet is our own, written by a try without an answer.
 const insertSessionSQL = `
 INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`
 
