@@ -14,19 +14,19 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Consent says that an entry's offers are to be ordered at once, without asking again.
+// Consent allows us to order offered seats at once, without asking the person again.
 type Consent struct {
-	Method string // how it is paid; empty: they are asked
+	Method string // of payment; empty: there is no consent
 	Name   string // for the order
-	Most   int64  // minor units: what costs more is only offered
+	Most   int64  // minor units; more expensive seats are only offered
 }
 
-// Given reports whether there is one.
+// Given reports whether there is a consent.
 func (c Consent) Given() bool { return c.Method != "" }
 
 const mostName = 200 // characters
 
-// check says what is wrong with a consent, by field.
+// check adds the mistakes in a consent, by field.
 func (c Consent) check(m Mistakes) {
 	switch name := strings.TrimSpace(c.Name); {
 	case !c.Given():
@@ -40,19 +40,19 @@ func (c Consent) check(m Mistakes) {
 	}
 }
 
-// Purchase is an order to place for an entry, of what it is offered.
+// Purchase is an order to be placed for offered seats.
 type Purchase struct {
-	Holder seats.ID // who has the seats
+	Holder seats.ID // of the seats
 	Hold   seats.ID
 	Seats  []int
-	Email  string // it was verified
+	Email  string // verified
 	Consent
-	Mandate seats.ID // to charge a card that is kept; zero for none
+	Mandate seats.ID // to charge a saved card; zero for none
 
 	entry int64
 }
 
-// Offers that no browser took yet. A node that died while it ordered leaves them to others.
+// Offers with seats that no browser took yet. If a node dies while it orders, another one takes its offers after a minute.
 const agreedSQL = `
 UPDATE offer o SET ordering_at = clock_timestamp()
   FROM entry n
@@ -60,8 +60,8 @@ UPDATE offer o SET ordering_at = clock_timestamp()
    AND n.id = o.entry_id AND n.method IS NOT NULL AND (o.ordering_at IS NULL OR o.ordering_at < clock_timestamp() - interval '1 minute')
 RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate`
 
-// What could not be ordered is offered as to everybody else: they are told, and asked. The offer is locked before its
-// entry, as settleSQL locks them.
+// If an order cannot be placed, the consent ends, and the person gets an ordinary offer with the reason. The offer is locked
+// before its entry, as in settleSQL.
 const notOrderedSQL = `
 WITH locked AS MATERIALIZED (
     SELECT id FROM offer WHERE entry_id = $2 AND state = 'open' FOR NO KEY UPDATE
@@ -78,8 +78,8 @@ INSERT INTO mail (entry_id, kind) SELECT id, 'wait-offer' FROM n`
 // atOnce is how many orders of one list are placed at once.
 const atOnce = 8
 
-// order begins to place the orders that people agreed to, beside the rounds: a provider of payments may take its time, and
-// others wait for seats meanwhile. It tells whether there were any. When they are placed the list is woken.
+// order starts placing orders for offers with a consent, and reports whether there are any. They run beside the rounds,
+// because a payment provider may be slow and other entries wait for seats. The list is woken after the last one.
 func (l *List) order(ctx context.Context, s *seats.Sale) (began bool, err error) {
 	if l.Order == nil || !l.orders(s.Event.Slug, true) {
 		return false, nil
@@ -97,12 +97,12 @@ func (l *List) order(ctx context.Context, s *seats.Sale) (began bool, err error)
 		for _, p := range list {
 			all.Go(func() error { l.orderOne(ctx, s, p); return nil })
 		}
-		_ = all.Wait() // what became of each stands in its entry
+		_ = all.Wait() // each entry records the result
 	})
 	return true, nil
 }
 
-// orders notes that orders of a list are being placed, or no more; false if it was so already.
+// orders records whether orders of a list are being placed, and reports whether that is a change.
 func (l *List) orders(slug string, now bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,13 +114,13 @@ func (l *List) orders(slug string, now bool) bool {
 func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 	rows, err := l.db.Query(ctx, agreedSQL, event)
 	if err != nil {
-		return nil, fmt.Errorf("waitlist: what people agreed to: %w", err)
+		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Purchase, err error) {
 		return p, row.Scan(&p.entry, &p.Holder, &p.Hold, &p.Seats, &p.Email, &p.Method, &p.Name, &p.Most, &p.Mandate)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("waitlist: what people agreed to: %w", err)
+		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)
 	}
 	return list, nil
 }
@@ -142,8 +142,34 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 		}
 	}
 	if _, err := l.db.Exec(ctx, notOrderedSQL, s.Event.ID, p.entry, why, says); err != nil {
-		l.log.Warn("that an order of the wait list was not placed could not be written down; it is tried again in a minute", "event", s.Event.Slug, "entry", p.entry, "error", err)
+		l.log.Warn("failed to record that a waitlist order was not placed; the order is tried again in a minute", "event", s.Event.Slug, "entry", p.entry, "error", err)
 		return
 	}
 	l.Wrote()
+}
+
+const mandateSQL = `
+UPDATE entry SET mandate = $2 WHERE id = $1 AND state = 'waiting' AND method IS NOT NULL RETURNING event_id`
+
+// Keep stores the mandate that pays for an entry's orders, in the transaction of means. An earlier mandate ends. Refused if
+// the entry has no consent any more.
+func (l *List) Keep(ctx context.Context, n Entry, mandate seats.ID, means seats.Also) error {
+	err := pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		if err := means.Run(ctx, tx); err != nil {
+			return err
+		}
+		var event int64
+		if err := tx.QueryRow(ctx, mandateSQL, n.ID, mandate).Scan(&event); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stepSQL, event, n.ID, "asked to save a card", "", "")
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return refuseGone()
+	}
+	if err != nil {
+		return fmt.Errorf("waitlist: keep a mandate: %w", err)
+	}
+	return nil
 }

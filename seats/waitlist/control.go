@@ -6,25 +6,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 )
 
-// Control is what organizers do to a wait list. Each deed is a step with Who.
+// Control is what organizers do to a waitlist. Each change writes a step with the organizer's name.
 type Control struct {
 	List *List
 	Who  string
-	Also seats.Also // commits with what is done; nil for nothing
+	Also seats.Also // commits with each change; may be nil
 }
 
-// ErrNoReason says that an organizer acts out of turn without saying why.
+// ErrNoReason is the answer to an organizer who acts out of turn and gives no reason.
 var ErrNoReason = errors.New("what is done out of turn needs a reason, which is written down")
 
 const mostNote = 500 // characters of a reason
 
-// reasonOf is a reason without surrounding space; without one, or with a long one, nothing is done.
+// reasonOf trims a reason. A missing or too long one is an error.
 func reasonOf(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	switch {
@@ -40,8 +41,8 @@ const pauseSQL = `
 INSERT INTO wait_list (event_id, paused_at, note) VALUES ($1, CASE WHEN $2 THEN clock_timestamp() END, $3)
     ON CONFLICT (event_id) DO UPDATE SET paused_at = excluded.paused_at, note = excluded.note`
 
-// Pause has nothing offered until Resume. What comes back meanwhile is kept for those who wait, and offers that were made
-// hold. reason is what they all read.
+// Pause stops offers until Resume. Returned seats stay reserved for the waitlist meanwhile, and open offers stay valid.
+// Every waiting person reads the reason.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	reason, err := reasonOf(reason)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 	return nil
 }
 
-// entry finds an entry that waits.
+// entry finds a waiting entry by email.
 func (c Control) entry(ctx context.Context, slug, email string) (Entry, error) {
 	n, err := c.List.Of(ctx, slug, email)
 	if err != nil {
@@ -98,7 +99,7 @@ UPDATE entry n
  WHERE id = $1 AND state = 'waiting'
 RETURNING event_id`
 
-// Priority puts an entry that waits before all others, for a reason that is written down.
+// Priority puts a waiting entry before all others. The reason is recorded.
 func (c Control) Priority(ctx context.Context, slug, email, reason string) error {
 	reason, err := reasonOf(reason)
 	if err != nil {
@@ -128,10 +129,10 @@ func (c Control) Priority(ctx context.Context, slug, email, reason string) error
 	return nil
 }
 
-// Offer holds seats for an entry out of turn, for a reason that is written down: these seats, also blocked ones, or, if
-// none is named, what fits of the seats that are kept or free. It returns the seats.
+// Offer holds seats for an entry out of turn and returns them. The reason is recorded. The list names the seats, and
+// blocked ones are allowed. An empty list means any fitting seats that are reserved for the waitlist or available.
 //
-// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Refusal if it does not wait or there are no such seats; the database's.
+// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Refusal if the entry does not wait or no seat fits; the database's.
 func (c Control) Offer(ctx context.Context, slug, email, reason string, list []int) ([]int, error) {
 	reason, err := reasonOf(reason)
 	if err != nil {
@@ -170,7 +171,7 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 	return list, nil
 }
 
-// byHand are the seats that are offered by hand: those that were named, or the best that fit.
+// byHand returns the named seats, or the best fitting ones if none is named.
 func byHand(s *seats.Sale, wanted seats.Wanted, named []int) ([]int, error) {
 	switch {
 	case len(named) > mostSeats:
@@ -188,8 +189,7 @@ func byHand(s *seats.Sale, wanted seats.Wanted, named []int) ([]int, error) {
 	return list, nil
 }
 
-// Remove takes an entry off the list, for a reason that is written down; its person gets mail. Refused while it is offered
-// seats.
+// Remove takes an entry off the list and mails its person. The reason is recorded. An entry with an open offer stays.
 func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 	reason, err := reasonOf(reason)
 	if err != nil {
@@ -221,7 +221,7 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 	return nil
 }
 
-// Now makes a round for an event at once, for a program that ends soon and does not Run its List.
+// Now runs a round for an event at once. It is for short-lived programs, in which List.Run is not running.
 func (c Control) Now(ctx context.Context, slug string) error {
 	for range 20 {
 		again, err := c.List.round(ctx, slug, true)
@@ -233,5 +233,97 @@ func (c Control) Now(ctx context.Context, slug string) error {
 			return err
 		}
 	}
-	return nil // the nodes that run are at it
+	return nil // the running nodes go on
+}
+
+// Overview is the waitlist of an event, for its organizer.
+type Overview struct {
+	Paused  bool
+	Note    string
+	Kept    int // returned seats that are reserved for the waitlist
+	Waiting int // waiting entries
+	Figures Figures
+	Entries []Placed
+}
+
+// Placed is an entry with its position. It leaves out the entry's code, which only its person may know.
+type Placed struct {
+	Entry
+	Place int // position in the list, from 1; 0 if it does not wait
+}
+
+const overviewSQL = `
+SELECT coalesce(w.paused_at IS NOT NULL, false), coalesce(w.note, ''),
+       (SELECT count(*) FROM entry n WHERE n.event_id = e.id AND n.state = 'waiting'),
+       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state = 'open'),
+       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state = 'accepted'),
+       (SELECT count(*) FROM offer o WHERE o.event_id = e.id AND o.state IN ('accepted', 'declined', 'missed'))
+  FROM event e LEFT JOIN wait_list w ON w.event_id = e.id
+ WHERE e.slug = $1`
+
+// Sorted by rank: offered and waiting entries first, then unverified ones. A search by address also finds ended entries,
+// the latest first.
+const entriesSQL = `SELECT ` + entryColumns + `, CASE n.state WHEN 'waiting' THEN (
+       SELECT count(*) FROM entry b WHERE b.event_id = n.event_id AND b.state = 'waiting' AND (b.rank, b.id) <= (n.rank, n.id)) ELSE 0 END` + entryTables + `
+ WHERE e.slug = $1 AND CASE $2::text WHEN '' THEN n.state IN ('new', 'waiting', 'offered') ELSE n.email = $2 END
+ ORDER BY CASE n.state WHEN 'offered' THEN 0 WHEN 'waiting' THEN 1 WHEN 'new' THEN 2 ELSE 3 END, CASE WHEN n.state IN ('new', 'waiting', 'offered') THEN n.rank END, n.id DESC
+ LIMIT $3`
+
+// Show returns the waitlist of an event with its first entries, at most limit. With an email it returns the entries of that
+// address. seats.ErrNoEvent if there is no such event.
+func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Overview, err error) {
+	l := c.List
+	s, err := l.office.Sale(ctx, slug)
+	if err != nil {
+		return o, err
+	}
+	if err := s.CatchUp(ctx); err != nil {
+		return o, err
+	}
+	o.Kept = len(s.Kept())
+	err = l.db.QueryRow(ctx, overviewSQL, slug).Scan(&o.Paused, &o.Note, &o.Waiting, &o.Figures.Open, &o.Figures.Accepted, &o.Figures.Ended)
+	if err != nil {
+		return o, fmt.Errorf("waitlist: show: %w", err)
+	}
+	rows, err := l.db.Query(ctx, entriesSQL, slug, tidyEmail(email), limit)
+	if err == nil {
+		o.Entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Placed, err error) {
+			p.Entry, err = scanEntry(row, &p.Place)
+			p.Code = ""
+			return p, err
+		})
+	}
+	if err != nil {
+		return o, fmt.Errorf("waitlist: show: %w", err)
+	}
+	return o, nil
+}
+
+// Step is something that happened to an entry or a list.
+type Step struct {
+	At     time.Time
+	Email  string // of the entry; empty: the whole list
+	What   string
+	Detail string
+	Who    string // an organizer; empty: the person, or the waitlist itself
+}
+
+const stepsSQL = `
+SELECT p.at, coalesce(n.email, ''), p.what, p.detail, p.who
+  FROM wait_step p JOIN event e ON e.id = p.event_id LEFT JOIN entry n ON n.id = p.entry_id
+ WHERE e.slug = $1 AND ($2 = '' OR n.email = $2)
+ ORDER BY p.id DESC
+ LIMIT $3`
+
+// Steps lists the steps of an event's waitlist, or of the entries of one address, the latest first.
+func (c Control) Steps(ctx context.Context, slug, email string, limit int) ([]Step, error) {
+	rows, err := c.List.db.Query(ctx, stepsSQL, slug, tidyEmail(email), limit)
+	if err != nil {
+		return nil, fmt.Errorf("waitlist: what happened: %w", err)
+	}
+	steps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Step])
+	if err != nil {
+		return nil, fmt.Errorf("waitlist: what happened: %w", err)
+	}
+	return steps, nil
 }

@@ -4,28 +4,116 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/mail"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 )
 
+// NewEntry is the form of a person who joins.
+type NewEntry struct {
+	Email string
+	seats.Wanted
+	Until   *time.Time // nil: as long as the sale is open
+	Consent Consent
+	Wrong   Mistakes // for fields that could not be read
+}
+
+// Fields of a form that a Mistake is about.
+const (
+	FieldEmail    = "email"
+	FieldQuantity = "quantity"
+	FieldWhere    = "where"
+	FieldUntil    = "until"
+	FieldMethod   = "method"
+	FieldName     = "name"
+	FieldMost     = "most"
+)
+
+// Mistakes are error messages by field. Nothing was changed.
+type Mistakes map[string]string
+
+func (m Mistakes) Error() string {
+	var words []string
+	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil, FieldMethod, FieldName, FieldMost} {
+		if m[field] != "" {
+			words = append(words, m[field])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// mostSeats is the most one entry waits for; the schema says so too.
+const mostSeats = 100
+
+func tidyEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// tidy normalizes the form: no section twice, and no together for one seat.
+func (w NewEntry) tidy() NewEntry {
+	w.Email = tidyEmail(w.Email)
+	if w.Consent.Name = strings.Join(strings.Fields(w.Consent.Name), " "); !w.Consent.Given() {
+		w.Consent = Consent{}
+	}
+	for _, list := range []*[]int{&w.Sections, &w.Categories} {
+		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
+	}
+	if w.Quantity == 1 {
+		w.Together, w.Fewer = false, false
+	}
+	return w
+}
+
+// check finds every mistake in a tidy entry. now is the database's.
+func (w NewEntry) check(s *seats.Sale, now time.Time) error {
+	m := Mistakes{}
+	maps.Copy(m, w.Wrong)
+	if wrongEmail(w.Email) {
+		m[FieldEmail] = "This is not an e-mail address such as ann@example.org."
+	}
+	if most := min(s.Event.SeatsPerHolder, mostSeats); w.Quantity < 1 || w.Quantity > most {
+		m[FieldQuantity] = fmt.Sprintf("Ask for 1 to %d seats.", most)
+	}
+	outside := func(n int) func(int) bool { return func(i int) bool { return i < 0 || i >= n } }
+	if slices.ContainsFunc(w.Sections, outside(len(s.Plan.Sections))) || slices.ContainsFunc(w.Categories, outside(len(s.Plan.Categories))) {
+		m[FieldWhere] = "This event has no such place."
+	}
+	if w.Until != nil && !w.Until.After(now) {
+		m[FieldUntil] = "This time is over already."
+	}
+	w.Consent.check(m)
+	if len(m) > 0 {
+		return m
+	}
+	return nil
+}
+
+func wrongEmail(address string) bool {
+	parsed, err := mail.ParseAddress(address)
+	return err != nil || len(address) > 254 || parsed.Address != address || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl)
+}
+
 // CodeFree is the code of a refusal: such seats are available.
 const CodeFree = "free"
 
-// Joining says how a visitor joins, besides what they want.
+// Joining is the context of a join.
 type Joining struct {
-	Verified string // an address that they showed to be theirs; empty if none
-	Number   int64  // of the event's waiting room; 0 if they do not come from there
-	Key      string // of the form; a repeat sends no second mail
+	Verified string // the visitor's verified address; empty if none
+	Number   int64  // in the event's waiting room; 0 if the visitor does not come from there
+	Key      string // idempotency key of the form; a repeat sends no second mail
 }
 
-// Joined is what became of it.
+// Joined is the result of a join.
 type Joined struct {
 	Entry int64
 	Code  string
-	Asked bool // a mail with a link is on its way, and the code must not be shown
+	Asked bool // a mail with a link is on its way; the visitor must not see the code
 }
 
 const nowSQL = `SELECT clock_timestamp()`
@@ -37,10 +125,10 @@ func (l *List) now(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
-// Join adds an entry to the waitlist of an event, or finds the one of the address. A visitor who only typed an address
-// learns of it by mail alone.
+// Join adds an entry to the waitlist of an event, or finds the existing one of the address. A visitor without a verified
+// address learns about the entry only by mail.
 //
-// Errors: Mistakes; ErrOver; ErrOften; a *seats.Refusal if such seats are free; the database's.
+// Errors: Mistakes; ErrOver; ErrOften; a *seats.Refusal if such seats are available; the database's.
 func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (Joined, error) {
 	w = w.tidy()
 	now, err := l.now(ctx)
@@ -73,13 +161,13 @@ func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 
 const makeListSQL = `INSERT INTO wait_list (event_id) VALUES ($1) ON CONFLICT DO NOTHING`
 
-// Numbers of a waiting room become ranks from the moment the first of its people joined the list: they keep their order,
-// behind those who waited before and before those who come later.
+// Numbers of a waiting room become ranks, counted from the moment its first visitor joined the waitlist. They keep their
+// order, after earlier entries and before later ones.
 const roomSinceSQL = `
 UPDATE wait_list SET room_since = coalesce(room_since, clock_timestamp()) WHERE event_id = $1
 RETURNING (extract(epoch FROM room_since) * 1000000)::bigint`
 
-// Who asks again with the same address changes an entry that was not verified, and gets the link of the other kind again.
+// A second join with the same address changes an unverified entry, and sends its link again. A verified entry stays.
 const joinSQL = `
 INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, asked_key, method, name, most)
 VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), nullif($11, ''),
@@ -107,7 +195,7 @@ UPDATE entry SET state = 'waiting', waits_since = clock_timestamp(), waits_in = 
 
 const stepSQL = `INSERT INTO wait_step (event_id, entry_id, what, detail, who) VALUES ($1, $2, $3, $4, $5)`
 
-// mostAsked is how many mails with its link an address gets within an hour.
+// mostAsked is how many mails with a link an address gets within an hour.
 const mostAsked = 3
 
 func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (j Joined, err error) {
@@ -152,7 +240,7 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 	return j, err
 }
 
-// verified has an entry wait from now on, if it did not before.
+// verified makes an unverified entry wait.
 func (l *List) verified(ctx context.Context, tx pgx.Tx, event, entry int64) error {
 	tag, err := tx.Exec(ctx, verifySQL, entry)
 	if err != nil || tag.RowsAffected() == 0 {
@@ -164,7 +252,7 @@ func (l *List) verified(ctx context.Context, tx pgx.Tx, event, entry int64) erro
 
 const eventOfEntrySQL = `SELECT event_id FROM entry WHERE id = $1`
 
-// Confirm has an entry wait: its mail was read. A repeat changes nothing more.
+// Confirm verifies the address of an entry, which waits from then on. A repeat changes nothing.
 func (l *List) Confirm(ctx context.Context, n Entry) error {
 	err := pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		var event int64
@@ -189,7 +277,7 @@ UPDATE entry
  WHERE id = $1 AND state IN ('new', 'waiting')
 RETURNING event_id`
 
-// Change has an entry want other seats, and leaves it its rank. Refused while it is offered something, and afterwards.
+// Change changes the wanted seats of an entry. Its rank stays. Refused while it has an offer, and after it ended.
 func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) error {
 	w.Email = n.Email
 	w = w.tidy()

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	lookEvery = 30 * time.Second       // rounds of lists that nothing was heard of, and of nodes that died
+	lookEvery = 30 * time.Second       // between rounds of lists without events, for what a dead node left undone
 	rest      = 200 * time.Millisecond // between two rounds of one event
 	retry     = time.Second            // after a round that failed
 )
 
-// List is the wait lists of one node. Any number of nodes may run on one database; none of them is special.
+// List runs the waitlists of one node. Any number of nodes may run on one database; none of them is special.
 type List struct {
-	// Wrote is told after this node wrote mail. It must return at once.
+	// Wrote is called after this node wrote mail. It must return at once.
 	Wrote func()
-	// Windows is how long an offer lasts when the sale ends after so much time.
+	// Windows returns how long an offer is open, by the time left until the sale ends.
 	Windows func(left time.Duration) time.Duration
-	// Order places an order that an entry agreed to; nil if that is left to other nodes. An error says why it was not placed,
-	// a *seats.Refusal to the person: then they are asked as everybody else. It comes again if a node died meanwhile, and must
-	// place one order then.
+	// Order places an order for an offer with a consent; nil leaves orders to other nodes. On an error the person gets an
+	// ordinary offer, with the message of a *seats.Refusal. After a crash it is called again for the same offer, and must not
+	// place a second order.
 	Order func(ctx context.Context, s *seats.Sale, p Purchase) error
 
 	db     *pgxpool.Pool
@@ -39,13 +39,13 @@ type List struct {
 
 	mu    sync.Mutex
 	busy  map[string]bool      // slugs of events with orders being placed
-	heard map[string]bool      // slugs of events that a round may do something for; true: the list itself changed
-	has   map[string]bool      // slugs of events with entries that wait or are offered seats
-	due   map[string]time.Time // by this node's clock: when something is to be done for an event by itself
-	free  map[string]int       // seats that were free when a round ended: more of them may fit an entry
+	heard map[string]bool      // slugs of events that need a round; true: the waitlist itself changed
+	has   map[string]bool      // slugs of events with waiting entries or open offers
+	due   map[string]time.Time // by this node's clock: when an event needs its next round
+	free  map[string]int       // available seats at the end of the last round: with more of them an entry may fit
 }
 
-// New returns the node's wait lists. Run starts them; Office.Changed has to tell Changed.
+// New returns the node's waitlists. Run starts them. Office.Changed must call Changed.
 func New(db *pgxpool.Pool, office *seats.Office, log *slog.Logger) *List {
 	return &List{
 		Wrote: func() {}, Windows: Windows, db: db, office: office, log: log, wake: make(chan struct{}, 1),
@@ -53,7 +53,7 @@ func New(db *pgxpool.Pool, office *seats.Office, log *slog.Logger) *List {
 	}
 }
 
-// Changed is told that the map of an event moved on. It returns at once.
+// Changed notes that the map of an event changed. It returns at once.
 func (l *List) Changed(s *seats.Sale) {
 	keeps := s.Keeps()
 	l.mu.Lock()
@@ -63,24 +63,24 @@ func (l *List) Changed(s *seats.Sale) {
 	}
 }
 
-// Wake has the node make a round for an event soon: its list changed.
+// Wake asks for a round for an event soon, because its waitlist changed.
 func (l *List) Wake(slug string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(slug, true)
 }
 
-// hear notes that a round may do something. mu is held.
+// hear asks for a round. The caller holds mu.
 func (l *List) hear(slug string, news bool) {
 	l.heard[slug] = l.heard[slug] || news
 	select {
 	case l.wake <- struct{}{}:
-	default: // it is awake
+	default: // awake already
 	}
 }
 
-// Run makes rounds when something was heard, and each half minute for every list with waiting entries, until ctx is
-// done. Safe on all nodes at once. Without entries there is one look at an empty index each half minute.
+// Run makes rounds when events ask for them, and each half minute for every list in use, until ctx is done. It is safe on
+// all nodes at once. An unused waitlist costs one look at an empty index each half minute.
 func (l *List) Run(ctx context.Context) error {
 	defer l.ordering.Wait()
 	timer := time.NewTimer(0)
@@ -96,7 +96,7 @@ func (l *List) Run(ctx context.Context) error {
 		if time.Since(looked) >= lookEvery {
 			looked = time.Now()
 			if err := l.look(ctx); err != nil && ctx.Err() == nil {
-				l.log.Warn("wait lists could not be looked at; the next look is in half a minute", "error", err)
+				l.log.Warn("failed to find the waitlists in use; trying again in half a minute", "error", err)
 			}
 		}
 		l.rounds(ctx)
@@ -107,7 +107,7 @@ func (l *List) Run(ctx context.Context) error {
 	}
 }
 
-// rounds makes a round for each event that something was heard of, or for which it is time.
+// rounds makes a round for each event that asked for one or is due.
 func (l *List) rounds(ctx context.Context) {
 	l.mu.Lock()
 	heard := l.heard
@@ -122,7 +122,7 @@ func (l *List) rounds(ctx context.Context) {
 	for slug, news := range heard {
 		again, err := l.round(ctx, slug, news)
 		if err != nil && ctx.Err() == nil {
-			l.log.Warn("a round of a wait list failed; the next is in a second", "event", slug, "error", err)
+			l.log.Warn("a waitlist round failed; trying again in a second", "event", slug, "error", err)
 			l.later(slug, retry)
 		} else if again {
 			l.later(slug, rest)
@@ -130,7 +130,7 @@ func (l *List) rounds(ctx context.Context) {
 	}
 }
 
-// later has a round made for an event after some time, if none is due before.
+// later schedules a round for an event, unless an earlier one is due.
 func (l *List) later(slug string, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,10 +155,10 @@ SELECT e.slug FROM event e WHERE e.wait_list
  UNION
 SELECT e.slug FROM offer o JOIN event e ON e.id = o.event_id WHERE o.state = 'open'`
 
-// Entries without a confirmed address after a day.
+// Entries with an address that was not verified within a day.
 const forgetSQL = `UPDATE entry SET state = 'over' WHERE state = 'new' AND joined_at < clock_timestamp() - interval '1 day'`
 
-// look finds the lists with waiting entries.
+// look finds the waitlists in use.
 func (l *List) look(ctx context.Context) error {
 	if _, err := l.db.Exec(ctx, forgetSQL); err != nil {
 		return fmt.Errorf("waitlist: forget: %w", err)
@@ -181,7 +181,7 @@ func (l *List) look(ctx context.Context) error {
 	return nil
 }
 
-// grew reports whether more seats are free than when it was asked last.
+// grew reports whether more seats are available than at the last call.
 func (l *List) grew(slug string, free int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,13 +190,157 @@ func (l *List) grew(slug string, free int) bool {
 	return free > before
 }
 
-// knows notes whether anybody waits in the list of an event or is offered something.
-func (l *List) knows(slug string, someone bool) {
+// knows records whether a waitlist has waiting entries or open offers.
+func (l *List) knows(slug string, inUse bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if someone {
+	if inUse {
 		l.has[slug] = true
 	} else {
 		delete(l.has, slug)
 	}
+}
+
+// The number of the advisory locks of wait lists, beside the event's.
+const lockNumber = 0x77616974
+
+const (
+	lockSQL   = `SELECT pg_try_advisory_lock($1, $2::integer)`
+	unlockSQL = `SELECT pg_advisory_unlock($1, $2::integer)`
+)
+
+// round makes a round for an event, unless another node is making one. It reports whether another round is due soon. news
+// says that the waitlist itself may have changed, so that seats which were available before may fit now.
+func (l *List) round(ctx context.Context, slug string, news bool) (again bool, err error) {
+	s, err := l.office.Sale(ctx, slug)
+	if err != nil {
+		return false, err
+	}
+	conn, err := l.db.Acquire(ctx)
+	if err != nil {
+		return false, fmt.Errorf("waitlist: round: %w", err)
+	}
+	defer conn.Release()
+	var mine bool
+	if err := conn.QueryRow(ctx, lockSQL, lockNumber, s.Event.ID).Scan(&mine); err != nil {
+		return false, fmt.Errorf("waitlist: round: %w", err)
+	}
+	if !mine {
+		if news {
+			l.Wake(slug)
+		}
+		return true, nil // another node makes one, but it may have read the list before the last change
+	}
+	defer l.unlock(conn, s.Event.ID)
+	if again, err = l.make(ctx, s, news); err != nil {
+		return again, err
+	}
+	ordering, err := l.order(ctx, s)
+	return again || ordering, err
+}
+
+// unlock ends a round for all nodes. If that fails it closes the connection, which releases the lock too.
+func (l *List) unlock(conn *pgxpool.Conn, event int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := conn.Exec(ctx, unlockSQL, lockNumber, event); err != nil {
+		_ = conn.Conn().Close(ctx) // the pool drops a closed connection
+	}
+}
+
+// make makes a round. The caller holds the advisory lock.
+func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, err error) {
+	event := s.Event.ID
+	if err := s.CatchUp(ctx); err != nil {
+		return false, err
+	}
+	found, err := l.settle(ctx, event)
+	if err != nil {
+		return false, err
+	}
+	if found.mail {
+		l.Wrote()
+	}
+	st, err := l.standing(ctx, event)
+	if err != nil {
+		return false, err
+	}
+	l.knows(s.Event.Slug, st.inUse)
+	news = l.grew(s.Event.Slug, s.Remaining()) || news
+	open := st.open()
+	if keep := open && st.inUse; keep != st.flagged {
+		if err := seats.SetWaitlist(ctx, l.db, event, keep); err != nil {
+			return false, err
+		}
+		news = true
+	}
+	switch {
+	case !open:
+		if _, err := l.db.Exec(ctx, closeSQL, event); err != nil {
+			return false, fmt.Errorf("waitlist: close: %w", err)
+		}
+		return false, l.letGo(ctx, s, s.Kept())
+	case !st.waiting:
+		return false, l.letGo(ctx, s, s.Kept())
+	case st.paused:
+		return false, l.keepOn(ctx, s)
+	case !news && !found.moved && !s.Keeps():
+		return false, nil
+	}
+	return l.give(ctx, s, st, found)
+}
+
+func (l *List) letGo(ctx context.Context, s *seats.Sale, list []int) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return s.LetGo(ctx, list)
+}
+
+func (l *List) keepOn(ctx context.Context, s *seats.Sale) error {
+	if !s.Keeps() {
+		return nil
+	}
+	return s.KeepOn(ctx)
+}
+
+// standing is the state of an event's waitlist.
+type standing struct {
+	now     time.Time // of the database, before the list was read
+	saw     string    // the pg_snapshot of that moment
+	starts  time.Time // when the event starts, and the sale is over
+	status  string    // of the event
+	zone    string
+	paused  bool // the waitlist or the event is paused: no offers are made
+	flagged bool // batches reserve returned seats for the waitlist
+	inUse   bool // there are waiting entries or open offers
+	waiting bool // there are waiting entries
+}
+
+const standingSQL = `
+SELECT clock_timestamp(), pg_current_snapshot()::text, e.starts_at, e.status, e.time_zone, coalesce(w.paused_at IS NOT NULL, false) OR e.status <> 'on sale' OR coalesce(e.opens_at > clock_timestamp(), false), e.wait_list,
+       EXISTS (SELECT FROM entry n WHERE n.event_id = e.id AND n.state = 'waiting') OR EXISTS (SELECT FROM offer o WHERE o.event_id = e.id AND o.state = 'open'),
+       EXISTS (SELECT FROM entry n WHERE n.event_id = e.id AND n.state = 'waiting')
+  FROM event e LEFT JOIN wait_list w ON w.event_id = e.id
+ WHERE e.id = $1`
+
+func (l *List) standing(ctx context.Context, event int64) (st standing, err error) {
+	err = l.db.QueryRow(ctx, standingSQL, event).Scan(&st.now, &st.saw, &st.starts, &st.status, &st.zone, &st.paused, &st.flagged, &st.inUse, &st.waiting)
+	if err != nil {
+		return st, fmt.Errorf("waitlist: read the state: %w", err)
+	}
+	return st, nil
+}
+
+// open reports whether the sale may go on. A paused sale is open.
+func (st standing) open() bool {
+	return st.now.Before(st.starts) && st.status != string(seats.Closed) && st.status != string(seats.Cancelled)
+}
+
+// place is the time zone of the event.
+func (st standing) place() *time.Location {
+	if zone, err := time.LoadLocation(st.zone); err == nil {
+		return zone
+	}
+	return time.UTC
 }

@@ -1,8 +1,13 @@
 package waitlist
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -11,17 +16,17 @@ import (
 type waiter struct {
 	id      int64
 	rank    int64
-	since   time.Time // since when it waits for these seats
+	since   time.Time // when it began to wait for these seats
 	wanted  seats.Wanted
-	passed  string     // as noted before
-	had     int        // with it
-	gathers *time.Time // until when seats are gathered for it, or were
+	passed  string     // the recorded reason for passing it over
+	had     int        // and the recorded number of seats
+	gathers *time.Time // end of gathering seats for it
 }
 
-// match is one walk down the list: what is offered to whom, and who is passed over. Plain Go over what was read.
+// match is one walk down the list in memory: it chooses seats for entries, and notes the entries that are passed over.
 type match struct {
 	pool    *seats.Pool
-	kept    map[int]bool // seats of the pool that are kept: only they are gathered
+	kept    map[int]bool // seats of the pool that are reserved: only they are gathered
 	resting map[int64]bool
 	gathers bool      // the event is far enough away for gathering seats
 	now     time.Time // of the database
@@ -29,15 +34,15 @@ type match struct {
 	chosen   []chosen
 	passes   []pass
 	seen     int       // entries looked at
-	served   int       // passes up to the last entry that is offered something
-	rested   []waiter  // those that come after everybody else
-	gathered []int     // seats kept for a group
+	served   int       // passes before the last entry with an offer
+	rested   []waiter  // entries that come after all others
+	gathered []int     // seats reserved for a group
 	group    int64     // the group; 0 for none
 	gatherTo time.Time // until when
 	begins   bool      // the gathering begins now
 }
 
-// chosen is seats for an entry.
+// chosen is an entry with the seats to offer.
 type chosen struct {
 	waiter
 	seats []int
@@ -46,16 +51,16 @@ type chosen struct {
 // pass is an entry that is passed over.
 type pass struct {
 	id     int64
-	since  time.Time // since when it waits
+	since  time.Time // when it began to wait
 	reason string
 	had    int
-	known  bool // it was noted before
+	known  bool // recorded before
 }
 
-// mostTold is how many of the first entries are told why nothing fits even if no later entry is offered anything.
+// mostTold is how many of the first entries learn why nothing fits even if no entry behind them gets an offer.
 const mostTold = 200
 
-// next looks at the next entry by rank; false if nothing is left to give.
+// next handles the next entry by rank. It returns false if no seats are left.
 func (m *match) next(w waiter) bool {
 	if m.over() {
 		return false
@@ -77,10 +82,10 @@ func (m *match) next(w waiter) bool {
 	return true
 }
 
-// over tells that nothing is left to give. The first of the list are told of what is gathered.
+// over reports that no seats are left. The first entries of the list still learn of seats that are gathered.
 func (m *match) over() bool { return m.pool.Len() == 0 && (m.group == 0 || m.seen >= mostTold) }
 
-// finish gives what is left to entries that let the same seats go by: better they than none.
+// finish gives the remaining seats to entries that missed an offer a moment before.
 func (m *match) finish() {
 	for _, w := range m.rested {
 		seats := m.pool.Take(w.wanted)
@@ -89,19 +94,19 @@ func (m *match) finish() {
 		}
 		at := slices.IndexFunc(m.passes, func(p pass) bool { return p.id == w.id })
 		m.served = max(m.served, at+1)
-		m.passes[at].known = !slices.ContainsFunc(m.chosen, w.before) // no later entry is asked first: it is not passed over after all
+		m.passes[at].known = !slices.ContainsFunc(m.chosen, w.before) // without an offer to an entry behind it, it is not passed over
 		m.chosen = append(m.chosen, chosen{w, seats})
 	}
 }
 
-// before reports whether an entry that is offered seats waits behind this one.
+// before reports whether the entry waits before a chosen one.
 func (w waiter) before(c chosen) bool { return w.rank < c.rank || w.rank == c.rank && w.id < c.id }
 
 func (m *match) pass(w waiter, reason string, had int) {
 	m.passes = append(m.passes, pass{w.id, w.since, reason, had, w.passed == reason && w.had >= had})
 }
 
-// why says what is missing for an entry, and how many seats there are where it would sit.
+// why returns the reason why no seats fit an entry, and how many acceptable seats there are.
 func (m *match) why(w waiter) (reason string, had int) {
 	had = len(m.pool.Welcome(w.wanted))
 	if m.group == w.id {
@@ -121,10 +126,10 @@ func (m *match) why(w waiter) (reason string, had int) {
 	return PassedApart, had
 }
 
-// gatherFor is how long seats are gathered for a group at most, once.
+// gatherFor is how long seats are gathered for a group. Each group gets this time once.
 const gatherFor = time.Hour
 
-// gather keeps what there is for a group, if it is the first one and its hour is not over.
+// gather reserves acceptable seats for a group, if it is the first one in the list and its hour is not over.
 func (m *match) gather(w waiter) {
 	if !m.gathers || m.group != 0 || w.wanted.Quantity < 2 || w.gathers != nil && !w.gathers.After(m.now) {
 		return
@@ -145,8 +150,8 @@ func (m *match) gather(w waiter) {
 	m.pool.Remove(some)
 }
 
-// told are the entries that need a stored reason: all before the last one that is offered something, and
-// the first of the list in any case.
+// told returns the passed-over entries to record: those before the last entry with an offer, and the first of the list in
+// any case.
 func (m *match) told() (list []pass) {
 	for i, p := range m.passes {
 		if !p.known && (i < m.served || i < mostTold) {
@@ -154,4 +159,116 @@ func (m *match) told() (list []pass) {
 		}
 	}
 	return list
+}
+
+// give offers the available and reserved seats to waiting entries.
+func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settled) (again bool, err error) {
+	kept, free := s.Kept(), s.FreeSeats()
+	if len(kept)+len(free) == 0 {
+		return false, nil
+	}
+	m := &match{
+		pool: s.NewPool(append(free, kept...)), kept: map[int]bool{}, resting: found.resting,
+		gathers: st.starts.Sub(st.now) > 7*24*time.Hour, now: st.now,
+	}
+	for _, idx := range kept {
+		m.kept[idx] = true
+	}
+	if err := l.walk(ctx, s.Event.ID, m); err != nil {
+		return false, err
+	}
+	if err := l.notePasses(ctx, s.Event.ID, m); err != nil {
+		return false, err
+	}
+	again, err = l.offer(ctx, s, st, m.chosen)
+	if err != nil || again {
+		return again, err
+	}
+	var over []int
+	for _, idx := range m.pool.Left() {
+		if m.kept[idx] {
+			over = append(over, idx)
+		}
+	}
+	if m.group != 0 {
+		l.later(s.Event.Slug, m.gatherTo.Sub(st.now))
+		if err := l.keepOn(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	return false, l.letGo(ctx, s, over)
+}
+
+// chunk is how many entries are read at once.
+const chunk = 4096
+
+const waitersSQL = `
+SELECT id, rank, waits_since, quantity, sections, categories, together, fewer, coalesce(passed, ''), coalesce(had, 0), gather_until
+  FROM entry
+ WHERE event_id = $1 AND state = 'waiting' AND (rank, id) > ($2, $3)
+ ORDER BY rank, id
+ LIMIT $4`
+
+// walk goes down the list by rank until no seats are left.
+func (l *List) walk(ctx context.Context, event int64, m *match) error {
+	var after waiter
+	for {
+		rows, err := l.db.Query(ctx, waitersSQL, event, after.rank, after.id, chunk)
+		if err != nil {
+			return fmt.Errorf("waitlist: read the list: %w", err)
+		}
+		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w waiter, err error) {
+			return w, row.Scan(&w.id, &w.rank, &w.since, &w.wanted.Quantity, &w.wanted.Sections, &w.wanted.Categories, &w.wanted.Together, &w.wanted.Fewer, &w.passed, &w.had, &w.gathers)
+		})
+		if err != nil {
+			return fmt.Errorf("waitlist: read the list: %w", err)
+		}
+		for _, w := range list {
+			if !m.next(w) {
+				break
+			}
+		}
+		if m.over() || len(list) < chunk {
+			m.finish()
+			return nil
+		}
+		after = list[len(list)-1]
+	}
+}
+
+// passed_at and passed_in keep their first values, which are before the first offer to an entry behind. An entry that was
+// changed since the walk read it is not recorded.
+const passSQL = `
+WITH fresh AS (
+    UPDATE entry n SET passed = p.reason, had = p.had, passed_at = coalesce(n.passed_at, clock_timestamp()), passed_in = coalesce(n.passed_in, pg_current_xact_id())
+      FROM (SELECT * FROM unnest($2::bigint[], $3::text[], $4::integer[], $5::timestamptz[]) AS p(id, reason, had, since) ORDER BY id) p
+     WHERE n.id = p.id AND n.state = 'waiting' AND n.waits_since = p.since
+    RETURNING n.id, p.reason, p.had
+)
+INSERT INTO wait_step (event_id, entry_id, what, detail) SELECT $1, id, 'passed over', format('%s: %s', reason, had) FROM fresh`
+
+const gatherSQL = `UPDATE entry SET gather_until = $2 WHERE id = $1 AND state = 'waiting' AND gather_until IS NULL`
+
+// notePasses records the passed-over entries. It runs before any offer is made.
+func (l *List) notePasses(ctx context.Context, event int64, m *match) error {
+	var ids []int64
+	var reasons []string
+	var had []int32
+	var since []time.Time
+	for _, p := range m.told() {
+		ids, reasons, had, since = append(ids, p.id), append(reasons, p.reason), append(had, int32(p.had)), append(since, p.since)
+	}
+	var errs []error
+	if len(ids) > 0 {
+		_, err := l.db.Exec(ctx, passSQL, event, ids, reasons, had, since)
+		errs = append(errs, err)
+	}
+	if m.group != 0 && m.begins {
+		_, err := l.db.Exec(ctx, gatherSQL, m.group, m.gatherTo)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("waitlist: record passed-over entries: %w", err)
+	}
+	return nil
 }
