@@ -1,5 +1,5 @@
-// Package database opens connections to PostgreSQL, set up for the statements of package seats. A pool makes them one at a
-// time, batches first, while the database comes back (door.go).
+// Package database opens connections to PostgreSQL, set up for the statements of package seats. While the database comes
+// back from an outage, a pool opens them one at a time, batches first (limiter.go).
 package database
 
 import (
@@ -11,15 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connections is how many a pool opens at most, if its address does not say it with pool_max_conns. Claims travel in
-// batches, so that a few carry a crowd.
+// connections is the most that a pool opens, unless its address has pool_max_conns. Claims travel in batches, so a few
+// connections serve a crowd.
 const connections = 16
 
-// A statement is planned once, for any number of seats, and looks each row up by its key or its place. Left to its
-// estimates, the planner reads the whole house for an event that was put on sale a minute ago, of which it knows
-// nothing yet: seen 43 ms instead of 1 for 252 seats of 100,000. Seats are met in the order of their index, which
-// is the order of locks; a bitmap would meet them as they lie. Where a whole table is read after all, that costs so
-// much by its books that it would compile the statement: seen 300 ms for a table of no rows.
+// A statement is planned once, for any number of seats, and finds each row by an index. With its own estimates, the planner
+// reads a whole table for an event that went on sale a minute ago, because it has no statistics yet: seen 43 ms instead of 1
+// for 252 seats of 100,000. Rows must be locked in the order of their index, but a bitmap scan meets them in that of the
+// table. A full scan has such a high estimate here that it would be compiled: seen 300 ms for an empty table.
 const planSQL = `
 SET plan_cache_mode = force_generic_plan;
 SET enable_hashjoin = off;
@@ -28,7 +27,7 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET jit = off`
 
-// Connect opens a pool of connections to a PostgreSQL, set up as package seats wants them.
+// Connect opens a pool of connections for package seats.
 func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -41,12 +40,11 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
 		return err
 	}
-	(&door{}).guard(cfg)
+	(&limiter{}).guard(cfg)
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
-// Dial opens one connection beside the pool. What an address says of the pool (pool_max_conns) is nothing to the
-// server.
+// Dial opens one connection beside the pool. It drops the pool's settings from the address.
 func Dial(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {

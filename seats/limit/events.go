@@ -20,7 +20,7 @@ type Mode string
 // Modes of the challenge.
 const (
 	Off       Mode = "off"
-	Automatic Mode = "automatic" // visitors of busy networks, and while the event is under attack everybody
+	Automatic Mode = "automatic" // for visitors of busy networks, and for all of them during an attack
 	Always    Mode = "always"
 )
 
@@ -32,15 +32,15 @@ type Settings struct {
 	UnpaidPerEmail   int  `json:"unpaid_per_email"`   // orders
 }
 
-// The usual figures: a family, an office and a school class do not meet them.
+// The usual figures. A family, an office or a school class stays below them.
 const (
 	usualSeats    = 120
-	fewestSeats   = 30 // where a quarter of the house is less
+	fewestSeats   = 30 // if a quarter of the event's seats is less
 	usualUnpaid   = 30
 	usualPerEmail = 10
 )
 
-// ErrSettings is the answer to settings that make no sense.
+// ErrSettings is the answer to invalid settings.
 var ErrSettings = errors.New("the challenge is off, automatic or always, and figures are 0 to 100000")
 
 func (s Settings) check() error {
@@ -55,27 +55,27 @@ func (s Settings) check() error {
 	return nil
 }
 
-// Alarm is an attack that was noticed. It is over when nothing was noticed for alarmFor.
+// Alarm is a detected attack. It ends when nothing was detected for alarmFor.
 type Alarm struct {
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
 	Reason   string    `json:"reason"`
-	Everyone bool      `json:"everyone"` // does work, not only visitors of busy networks
+	Everyone bool      `json:"everyone"` // all visitors work, not only those of busy networks
 }
 
 const alarmFor = 10 * time.Minute
 
-// State is how an event is guarded at a moment.
+// State is the protection of an event at a moment.
 type State struct {
 	Settings
-	Alarm *Alarm `json:"alarm,omitempty"` // nil: nothing is noticed
+	Alarm *Alarm `json:"alarm,omitempty"` // nil: no attack
 }
 
 // Events are the limits of all events, as this node knows them.
 type Events struct {
 	*Limiter
 
-	Changed func(event int64) // told after the state of an event changed; it must return at once
+	Changed func(event int64) // called after the state of an event changed; it must return at once
 
 	db     seats.DB
 	log    *slog.Logger
@@ -84,7 +84,7 @@ type Events struct {
 
 const mostKeys = 1 << 18 // 16 MB at most
 
-// NewEvents returns the limits on a database. Run keeps them as the database has them; without it they are the usual ones.
+// NewEvents returns the limits of a database. Run keeps them up to date; without it they are the usual ones.
 func NewEvents(db seats.DB, log *slog.Logger) *Events {
 	return &Events{Limiter: NewLimiter(mostKeys), Changed: func(int64) {}, db: db, log: log}
 }
@@ -105,17 +105,17 @@ func (es *Events) Of(s *seats.Sale) *Event {
 	return e
 }
 
-// Event is what one event allows, and what this node noticed about it.
+// Event is the limits of one event, and what this node counted for it.
 type Event struct {
 	id  int64
 	all *Events
 
 	capacity, hold atomic.Int64
 	state          atomic.Pointer[State]
-	alarm          atomic.Pointer[Alarm] // noticed here, and not written down yet
+	alarm          atomic.Pointer[Alarm] // raised here and not stored yet
 
-	// Seats that visitors hold of those they claimed here, and those ordered, in this window and the one before. Only Run
-	// moves the window.
+	// Seats claimed on this node that visitors still hold, and ordered ones, in this window and the one before. Only Run moves
+	// the window.
 	mu                 sync.Mutex
 	granted, grantedOf map[uint64]share // by visitor
 	ordered            atomic.Int64
@@ -123,7 +123,7 @@ type Event struct {
 	began              time.Time
 }
 
-// State is how the event is guarded.
+// State returns the protection of the event.
 func (e *Event) State(now time.Time) State {
 	s := State{Settings: Settings{Challenge: Automatic}}
 	if known := e.state.Load(); known != nil {
@@ -150,8 +150,8 @@ func (e *Event) Figures() Settings {
 	return s
 }
 
-// Asks reports whether a visitor of a network has to show a pass before they claim n seats. If not, n are taken from what
-// the network may claim; Return gives back those that the visitor did not get.
+// Asks reports whether a visitor of a network needs a pass to claim n seats. If not, it takes n from the network's
+// allowance. Return gives back those that the visitor did not get.
 func (e *Event) Asks(network Network, n int, now time.Time) bool {
 	s := e.State(now)
 	switch {
@@ -170,7 +170,7 @@ func (e *Event) Asks(network Network, n int, now time.Time) bool {
 	return true
 }
 
-// Return gives back what Asks took for a claim that was refused.
+// Return gives back the allowance that Asks took for a refused claim.
 func (e *Event) Return(network Network, n int) {
 	if e.State(time.Time{}).Challenge == Automatic {
 		e.all.Give(With(uint64(e.id), uint64(network)), n, e.rate())
@@ -181,13 +181,13 @@ func (e *Event) rate() Rate {
 	return Per(e.Figures().SeatsPerNetwork, max(time.Second, time.Duration(e.hold.Load())))
 }
 
-// share is what one visitor holds.
+// share is the seats that one visitor holds.
 type share struct {
 	network Network
 	seats   int
 }
 
-// Granted notes that a visitor of a network claimed seats, and holds n now.
+// Granted records that a visitor of a network claimed seats and holds n now.
 func (e *Event) Granted(holder seats.ID, network Network, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -197,7 +197,7 @@ func (e *Event) Granted(holder seats.ID, network Network, n int) {
 	e.granted[IDKey(holder)] = share{network, n}
 }
 
-// Released notes that a visitor gave seats back, and holds n now.
+// Released records that a visitor gave seats back and holds n now.
 func (e *Event) Released(holder seats.ID, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,7 +210,7 @@ func (e *Event) Released(holder seats.ID, n int) {
 	}
 }
 
-// held counts seats that visitors hold, of each network at most so many.
+// held counts the seats that visitors hold, at most so many of each network.
 func held(by map[uint64]share, most int) (n int) {
 	networks := map[Network]int{}
 	for _, of := range by {
@@ -222,24 +222,24 @@ func held(by map[uint64]share, most int) (n int) {
 	return n
 }
 
-// Ordered notes seats that a visitor ordered, or began to pay for.
+// Ordered records seats that a visitor ordered or began to pay for.
 func (e *Event) Ordered(n int) { e.ordered.Add(int64(n)) }
 
 func (e *Event) raise(reason string, everyone bool, now time.Time) {
 	if before := e.alarm.Load(); before != nil && before.Everyone && !everyone {
-		return // it is waiting to be written down
+		return // a stronger alarm is not stored yet
 	}
 	e.alarm.Store(&Alarm{Since: now, Until: now.Add(alarmFor), Reason: reason, Everyone: everyone})
 }
 
 const (
 	shortestWindow = 5 * time.Minute
-	fewestGranted  = 50 // seats in a window, and a fifth of the house
-	fewestNetworks = 5  // that have to hold them: of one network only its own visitors are checked
+	fewestGranted  = 50 // seats in a window, and a fifth of the event's seats
+	fewestNetworks = 5  // that must hold them: an attack from one network only affects its own visitors
 )
 
-// judge looks, at the end of each window, how many of the seats that visitors claimed in the window before were ordered. A
-// window is as long as a hold, so that who means to order had the time. Many seats and few orders are an attack.
+// judge compares, at the end of each window, the seats claimed in the window before with those ordered. A window is as long as
+// a hold, so that buyers had the time to order. Many seats and few orders are an attack.
 func (e *Event) judge(now time.Time) {
 	window := max(shortestWindow, time.Duration(e.hold.Load()))
 	if now.Sub(e.began) < window {
@@ -261,7 +261,7 @@ SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(unpaid_per_
        alarm_since, alarm_until, alarm_reason, alarm_everyone
   FROM event_limit`
 
-// Read takes over what the database says. Run does so by itself.
+// Read reads the limits from the database. Run does so each second.
 func (es *Events) Read(ctx context.Context) error {
 	rows, err := es.db.Query(ctx, readSQL)
 	if err != nil {
@@ -294,7 +294,7 @@ func (s *State) same(other *State) bool {
 	return s.Settings == other.Settings && (s.Alarm == nil) == (other.Alarm == nil) && (s.Alarm == nil || *s.Alarm == *other.Alarm)
 }
 
-// An alarm of several nodes is one: it began with the first, and asks everybody once one of them does.
+// Alarms of several nodes are one: it begins with the first, and is for all visitors once one of them is.
 const alarmSQL = `
 INSERT INTO event_limit AS l (event_id, alarm_since, alarm_until, alarm_reason, alarm_everyone)
 VALUES ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2), $3, $4)
@@ -306,13 +306,13 @@ ON CONFLICT (event_id) DO UPDATE
 
 const every = time.Second
 
-// Run writes down what this node notices and reads what others wrote, once a second, until ctx ends.
+// Run stores the alarms of this node and reads the limits, once a second, until ctx ends.
 func (es *Events) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		if err := es.step(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			es.log.Error("limits stay as they were: the database cannot be asked", "error", err)
+			es.log.Error("failed to update the limits of events; they stay as they were", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -331,7 +331,7 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 		if a == nil {
 			return true
 		}
-		es.log.Warn("an event is claimed as in an attack: visitors do work first", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
+		es.log.Warn("claims of an event look like an attack; visitors need a proof of work first", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
 		if _, err = es.db.Exec(ctx, alarmSQL, e.id, alarmFor.Seconds(), a.Reason, a.Everyone); err != nil {
 			e.alarm.CompareAndSwap(nil, a)
 			return false
@@ -344,7 +344,7 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 	return es.Read(ctx)
 }
 
-// Setting the challenge ends an alarm: the organizer has seen it.
+// New settings end an alarm, because the organizer saw it.
 const setSQL = `
 INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
 VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0))
@@ -353,8 +353,8 @@ ON CONFLICT (event_id) DO UPDATE
        unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
        alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END`
 
-// Set changes the limits of an event, together with also. Other nodes know them within a second. ErrSettings if they make
-// no sense.
+// Set changes the limits of an event, in one transaction with also. Other nodes know them within a second. ErrSettings if
+// they are invalid.
 func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.Also) error {
 	if err := s.check(); err != nil {
 		return err
@@ -376,7 +376,7 @@ INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_netw
 SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
 ON CONFLICT (event_id) DO NOTHING`
 
-// Copy gives a new event the limits of another one.
+// Copy copies the limits of an event to a new one.
 func (es *Events) Copy(ctx context.Context, from, to int64) error {
 	if _, err := es.db.Exec(ctx, copySQL, from, to); err != nil {
 		return fmt.Errorf("limit: copy: %w", err)

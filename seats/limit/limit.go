@@ -65,8 +65,8 @@ func With(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Take takes n from the allowance of a key, or nothing: then it returns how long it takes until there are n. More than
-// the burst is asked for like the burst.
+// Take takes n from the allowance of a key. If there are fewer it takes nothing and returns how long to wait. An n above the
+// burst counts as the burst.
 func (l *Limiter) Take(key uint64, n int, r Rate, now time.Time) (wait time.Duration) {
 	if r.Burst == 0 {
 		return 0
@@ -87,7 +87,7 @@ func (l *Limiter) Take(key uint64, n int, r Rate, now time.Time) (wait time.Dura
 	return 0
 }
 
-// Give returns n that Take took and that were not used.
+// Give returns n unused ones that Take took.
 func (l *Limiter) Give(key uint64, n int, r Rate) {
 	if r.Burst == 0 {
 		return
@@ -113,8 +113,8 @@ func (l *Limiter) Keys() (n int) {
 
 func (l *Limiter) shard(key uint64) *shard { return &l.shards[With(key, 0)>>58] }
 
-// forget makes room for a key. It forgets those of some others with a whole allowance, or else the one that is whole
-// first: a crowd of new keys costs little, and a limited key is forgotten last.
+// forget makes room for a key. It looks at a few others and drops those with a full allowance, or else the one that is full
+// first. So a crowd of new keys costs little, and a key that has to wait is dropped last.
 func (s *shard) forget(now int64) {
 	const looks = 16
 	var first uint64

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Network is whom an address is counted with: its /24, or its /56 as one household or school has it. The zero network is
-// that of no address.
+// Network groups addresses: a /24 in IPv4, or a /56, as one household or school has it, in IPv6. The zero network has no
+// address.
 type Network uint64
 
 const ipv4 = 1 << 63
@@ -46,7 +46,7 @@ func (n Network) String() string {
 	return n.Prefix().String()
 }
 
-// Private reports whether the network is one of this machine or of a house, where a proxy may stand in front of everybody.
+// Private reports whether the network is local, where a proxy may stand in front of all visitors.
 func (n Network) Private() bool {
 	ip := n.Prefix().Addr()
 	return ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLoopback() || ip == netip.IPv6Unspecified() // ::1 is of ::/56

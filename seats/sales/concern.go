@@ -15,7 +15,7 @@ import (
 // Concern is something a person has to look at. Its words are made where it is shown.
 type Concern struct {
 	Kind   string
-	Key    string // the same concern has the same key: who saw it is kept under it
+	Key    string // identifies the concern in Seen
 	Order  string // code of the order or payment; empty if it is about none
 	Amount int64  // minor units
 	Why    string // what was noted
@@ -24,17 +24,17 @@ type Concern struct {
 	Before Rate
 }
 
-// The kinds of concern in the books, besides those of package orders. A page may know more.
+// The kinds of concern that the database knows of, besides those of package orders. A page may add others.
 const (
-	OfHook    = "hook"    // a webhook is not taken, or was switched off
-	OfFailing = "failing" // many payments come to nothing
-	OfLapses  = "lapses"  // many more holds lapse than before
+	OfHook    = "hook"    // a webhook fails, or was switched off
+	OfFailing = "failing" // many payments fail
+	OfLapses  = "lapses"  // many more holds expire than before
 )
 
-// MostConcerns is how many of each kind a desk is told of, the latest ones.
+// MostConcerns is how many of each kind a dashboard shows, the latest ones.
 const MostConcerns = 20
 
-// Webhooks that are not delivered.
+// Failing webhooks and those that were switched off.
 const deafSQL = `
 SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::date,
        h.url || CASE WHEN h.off_at IS NULL THEN ' has not taken what it was told for an hour or more. It is tried again.' ELSE ' is not told anything any more. ' || h.off_why END,
@@ -44,13 +44,13 @@ SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::da
    AND (h.off_why <> '' OR h.off_at IS NULL AND h.failing_since < statement_timestamp() - interval '1 hour')
  ORDER BY at DESC LIMIT $2`
 
-// Of the payments that began lately, how many came to nothing. An index can be asked for the statement's time.
+// The share of recent payments that failed. statement_timestamp() allows the use of an index.
 const failingSQL = `
 SELECT count(*) FILTER (WHERE reason <> ''), count(*)
   FROM (SELECT reason FROM payment WHERE event_id = $1 AND method NOT IN ('free', 'door', 'invoice') AND created_at > statement_timestamp() - interval '10 minutes'
          ORDER BY created_at DESC LIMIT 500) p`
 
-// Seen is who took note of a concern, and when.
+// Seen is the organizer who marked a concern as seen, and when.
 type Seen struct {
 	Who string
 	At  time.Time
@@ -97,15 +97,15 @@ func (l *Live) queueConcerns(q *pgx.Batch, event int64) {
 
 const failingShare = 0.25 // of the payments that began lately
 
-// worry adds what follows from the figures, and puts the latest concern first. One that comes back on another day is
-// another one.
+// worry adds concerns that follow from the figures, and sorts the latest first. A concern that returns on another day is a
+// new one.
 func (l *Live) worry() {
 	before := Rate{l.Lapses.Some - l.Lately.Some, l.Lapses.Of - l.Lately.Of}
 	if l.Lately.Known() && before.Known() && l.Lately.Share() > 2*max(before.Share(), 0.05) {
 		l.Concerns = append(l.Concerns, Concern{Kind: OfLapses, Rate: l.Lately, Before: before})
 	}
 	for i := range l.Concerns {
-		if c := &l.Concerns[i]; c.Key == "" { // it is so at this moment
+		if c := &l.Concerns[i]; c.Key == "" { // about the current figures
 			c.Key, c.At = c.Kind+":"+l.At.Format(time.DateOnly), l.At
 		}
 	}
@@ -115,7 +115,7 @@ func (l *Live) worry() {
 const seeSQL = `
 INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event_id, concern) DO NOTHING`
 
-// see notes that a member has seen a concern; the first one stands.
+// see marks a concern as seen. The first organizer who does is recorded.
 func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
 	if key == "" || len(key) > 200 {
 		return false, &seats.Nonsense{Message: "That is nothing to be seen. Nothing was changed."}

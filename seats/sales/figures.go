@@ -13,34 +13,34 @@ type Figures struct {
 	At      time.Time // the database's clock when they were made
 	Counts  seats.Counts
 	Free, Held, Sold, Blocked,
-	Holding, Paying int // people who hold seats, and for whom a payment runs
-	Paid   int   // people for whom a payment began, ever
+	Holding, Paying int // visitors with held seats, and with a payment under way
+	Paid   int   // visitors who ever began a payment
 	Total  Sums  // since the beginning
-	Waived int64 // given back although the tickets hold, without fees kept of cancelled ones; minor units
+	Waived int64 // refunded for valid tickets, less the fees kept of cancelled ones; minor units
 
 	Pace      float64 // seats sold a minute, over the last minute or so
 	PaceSlow  float64 // over the last five
 	MoneyPace float64 // minor units a minute, over the last five
-	SellOut   *Range  // nil: not known
+	SellOut   *Range  // nil: unknown
 
-	Conversion Rate // holds that ended in an order, of those that had the time for it
-	Lapses     Rate // holds that lapsed, of the same
-	Lately     Rate // holds that lapsed, of the last of them
+	Conversion Rate // holds that ended in an order, of those that are over
+	Lapses     Rate // holds that expired, of the same
+	Lately     Rate // holds that expired, of the latest of them
 }
 
-// Revenue is what the tickets cost that are live, without what was given back of it, and with fees that did not go back.
+// Revenue is the price of all valid tickets, less refunds for them, plus fees kept of cancelled ones.
 func (f *Figures) Revenue() int64 { return f.Total.Revenue - f.Waived }
 
-// Capacity is how many seats there are to be sold: blocked ones are not.
+// Capacity is how many seats can be sold, without blocked ones.
 func (f *Figures) Capacity() int { return f.Free + f.Held + f.Sold }
 
-// Range is from when to when something is likely to happen.
+// Range is when something is likely to happen.
 type Range struct{ From, To time.Time }
 
-// Rate is how many of so many.
+// Rate is a share: Some of Of.
 type Rate struct{ Some, Of int }
 
-// Share is the rate between 0 and 1; 0 of nothing.
+// Share is the rate between 0 and 1; 0 if Of is 0.
 func (r Rate) Share() float64 {
 	if r.Of == 0 {
 		return 0
@@ -48,21 +48,21 @@ func (r Rate) Share() float64 {
 	return float64(r.Some) / float64(r.Of)
 }
 
-// enough is how many holds a rate is about at least before anybody is shown it.
+// enough is how many holds make a rate meaningful.
 const enough = 10
 
-// Known reports whether the rate is of enough to say something.
+// Known reports whether the rate is meaningful.
 func (r Rate) Known() bool { return r.Of >= enough }
 
 const (
-	leastPace  = 1.0            // seats a minute below which there is no forecast
-	mostAhead  = 48 * time.Hour // the longest forecast
+	leastPace  = 1.0            // seats a minute, below which there is no forecast
+	mostAhead  = 48 * time.Hour // longest forecast
 	uncertain  = 0.15           // of the pace, to either side
-	cohorts    = 60             // minutes of holds that rates are of
-	lateCohort = 10             // of those, what happens lately
+	cohorts    = 60             // minutes of holds in a rate
+	lateCohort = 10             // minutes of holds in Lately
 )
 
-// figures makes them of what the log says, at a time of the database's clock.
+// figures computes the figures at a time of the database's clock.
 func (t *Tally) figures(now time.Time, e seats.Event) Figures {
 	f := Figures{
 		Version: t.Version, At: now, Counts: t.Counts, Total: t.Total, Paid: t.Paid,
@@ -75,7 +75,7 @@ func (t *Tally) figures(now time.Time, e seats.Event) Figures {
 	return f
 }
 
-// sellOut is when the rest is sold if it goes on like this; nil if that is too slow to say or there is no rest.
+// sellOut forecasts when the rest is sold at the current rate; nil if the rate is too low or there is no rest.
 func sellOut(now time.Time, rest int, fast, slow float64) *Range {
 	if rest == 0 || slow < leastPace || fast < leastPace/2 {
 		return nil
@@ -89,8 +89,8 @@ func sellOut(now time.Time, rest int, fast, slow float64) *Range {
 	return &Range{after(soon), after(late)}
 }
 
-// rates counts what became of the holds that began a hold's length ago or before: of later ones only the quick are over,
-// and those would make everything look better than it is.
+// rates counts the outcomes of holds that began at least a hold's length ago. Of later ones only the quick orders are over,
+// which would make the rates too good.
 func (f *Figures) rates(t *Tally, now time.Time, e seats.Event) {
 	until := Minute.of(now.Add(-e.HoldLength)) // this minute and later ones may still be open
 	for n := until - cohorts; n < until; n++ {
@@ -106,11 +106,11 @@ func (f *Figures) rates(t *Tally, now time.Time, e seats.Event) {
 	}
 }
 
-// pace is how much happens in a minute, by a mean that forgets exponentially: what is as long ago as over counts for a
-// third. It is a function of what was added alone.
+// pace is a rate per minute: an exponentially weighted mean in which events as long ago as over count for a third. It depends
+// only on the added events.
 type pace struct {
 	over time.Duration
-	rate float64 // a minute, at last
+	rate float64 // per minute, at the last event
 	last time.Time
 }
 
@@ -121,7 +121,7 @@ func (p *pace) add(at time.Time, n float64) {
 	}
 }
 
-// at is the pace at a time, if nothing happened since the last.
+// at is the rate at a time after the last event.
 func (p *pace) at(now time.Time) float64 {
 	if p.last.IsZero() {
 		return 0
@@ -129,10 +129,10 @@ func (p *pace) at(now time.Time) float64 {
 	return p.rate * math.Exp(-float64(max(0, now.Sub(p.last)))/float64(p.over))
 }
 
-// leastSince is how long ago the first was at least: a pace needs more than a moment.
+// leastSince is the shortest time over which a rate is computed.
 const leastSince = 10 * time.Second
 
-// since is the pace of what began only then: it corrects for the time before, when nothing could happen.
+// since is the rate of events that began at a time. It corrects for the time before, when nothing could happen.
 func (p *pace) since(first, now time.Time) float64 {
 	if first.IsZero() {
 		return 0

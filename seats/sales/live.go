@@ -21,17 +21,17 @@ type Live struct {
 	Concerns []Concern
 	Seen     map[string]Seen // by Concern.Key
 
-	MoreConcerns bool // than are told
+	MoreConcerns bool // than Concerns has
 
 	Acts    []Act
-	Inside  int       // people in slots of the waiting room
-	Refused []Refused // claims, what was most often first
+	Inside  int       // admitted visitors of the waiting room
+	Refused []Refused // claims, the most frequent reason first
 	Waits   Waits
 }
 
-// Waits is how the wait list of an event stands.
+// Waits counts the waitlist of an event.
 type Waits struct {
-	Ever     bool // a visitor joined it
+	Ever     bool // it had an entry
 	Paused   bool
 	Waiting  int
 	Open     int // offers
@@ -39,7 +39,7 @@ type Waits struct {
 	Ended    int // accepted, declined and missed
 }
 
-// Window is how much of the past a desk shows.
+// Window is how much of the past a dashboard shows.
 type Window string
 
 // The windows. All is in hours once the sale is older than a day.
@@ -60,14 +60,14 @@ type Ordered struct {
 	Seats       []int
 }
 
-// Act is something that was done to the sale, for the chart.
+// Act is an organizer's action on the sale, for the chart.
 type Act struct {
 	At                time.Time
 	What, Detail, Who string
 }
 
-// Evening is an event as the desks of this node follow it: one tally, however many look. One caller at a time. The zero
-// Evening is an event before its first look.
+// Evening is the sale of an event for the dashboards of this node: all of them share one tally. One caller at a time. The zero
+// Evening is ready to use.
 type Evening struct {
 	event seats.Event
 	epoch uint32

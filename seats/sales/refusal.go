@@ -9,28 +9,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Refused is how often claims of an event were refused for one reason.
+// Refused counts the refused claims of an event by reason.
 type Refused struct {
 	Code string // of the refusal
 	N    int
 }
 
-// refused is which refusals are counted together.
+// refused is the key under which refusals are counted.
 type refused struct {
 	event int64
 	code  string
 }
 
-const gather = 3 * time.Second // refusals that are written down at once
+const gather = 3 * time.Second // of refusals in one statement
 
-// Refused counts a claim that was refused. It returns at once: thousands may be refused in a second.
+// Refused counts a refused claim. It returns at once, because thousands may be refused in a second.
 func (s *Sales) Refused(event int64, code string) {
 	s.noes.Lock()
 	defer s.noes.Unlock()
 	if len(s.told) == 0 {
 		select {
 		case s.toldFirst <- struct{}{}:
-		default: // it is about to write
+		default: // Run is about to write
 		}
 	}
 	s.told[refused{event, code}]++
@@ -40,7 +40,7 @@ const refusedSQL = `
 INSERT INTO refusal (event_id, code, n) SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS r(event_id, code, n) ORDER BY 1, 2
     ON CONFLICT (event_id, code) DO UPDATE SET n = refusal.n + excluded.n`
 
-// Run writes refusals down until ctx is done, some seconds' together. Nothing is written while no claim is refused.
+// Run stores the counts each few seconds until ctx is done. Without refused claims it writes nothing.
 func (s *Sales) Run(ctx context.Context) error {
 	for {
 		select {
@@ -62,7 +62,7 @@ func (s *Sales) Run(ctx context.Context) error {
 	}
 }
 
-// writeRefused adds what was counted. If that fails it stays counted.
+// writeRefused stores the counts. If that fails they stay in memory.
 func (s *Sales) writeRefused(ctx context.Context) error {
 	s.noes.Lock()
 	counted := s.told
@@ -89,7 +89,7 @@ func (s *Sales) writeRefused(ctx context.Context) error {
 	return nil
 }
 
-// keepRefused has what could not be written tried again.
+// keepRefused asks for another try.
 func (s *Sales) keepRefused() {
 	select {
 	case s.toldFirst <- struct{}{}:

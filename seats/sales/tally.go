@@ -6,12 +6,11 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Tally is an event as its change log tells it up to one version: what was sold and held when, and what became of every
-// hold. It is a function of the log alone, so every node computes the same. A row of table tally says where to read on
-// (fold.go).
+// Tally is the statistics of an event up to one version of its change log: sales and holds over time, and the outcome of every
+// hold. It depends on the log alone, so every node computes the same. A row of table tally says where to read on (fold.go).
 //
-// It knows holds by their holder: one begins when a visitor without a seat gets one, and ends when the last is sold, given
-// back or lapsed. A hold that lapsed and is ordered after all counts as ordered.
+// It tracks holds by holder. A hold begins with a holder's first seat, and ends when the last one is sold, given back or
+// expired. An expired hold that is ordered after all counts as ordered.
 type Tally struct {
 	Version int64
 	At      time.Time // of that version; zero before the first
@@ -19,7 +18,7 @@ type Tally struct {
 	Total   Sums // since the beginning
 	Paid    int  // holds of which a payment began
 
-	strict  time.Duration // how long a hold lasts where time takes the seats away; 0 elsewhere
+	strict  time.Duration // length of a hold in a strict event, in which expired seats are released; 0 elsewhere
 	places  []place       // by idx
 	stays   map[seats.ID]*stay
 	first   time.Time // when a seat was sold first
@@ -29,33 +28,33 @@ type Tally struct {
 	minutes book
 	hours   book
 
-	written   time.Time // At, when it was written down last
+	written   time.Time // At of the last stored tally
 	unwritten int       // seat changes since
 }
 
-// Sums are what happened in a span of time. The last four are of the holds that began in it, whenever they ended.
+// Sums count the events of a span of time. The last four are about the holds that began in it, whenever they ended.
 type Sums struct {
 	Sold     int   // seats
 	Returned int   // seats that had been sold
-	Revenue  int64 // what those cost, the one without the other, in minor units
+	Revenue  int64 // price of the sold seats less that of the returned ones, in minor units
 	Orders   int
 
 	Begun, Ordered, Lapsed, GivenBack int
 }
 
-// place is a seat, as far as what comes next depends on it.
+// place is the state of a seat that later changes depend on.
 type place struct {
 	state  seats.State
-	holder seats.ID // held, lapsed, paying; when it is sold, its order
+	holder seats.ID // if held, lapsed, paying or sold
 	price  int64    // sold
 }
 
-// stay is a hold that has a seat, or an expired one that is still available.
+// stay is a hold with seats, or an expired one with seats that were not claimed since.
 type stay struct {
 	begun  int64 // seconds since 1970
 	seats  int   // held or paying
 	paying int   // of those
-	lapsed int   // seats that still are its holder's to order
+	lapsed int   // expired seats that its holder may still order
 	paid   bool  // a payment began
 	end    outcome
 }
@@ -69,10 +68,10 @@ const (
 	givenBack
 )
 
-// sold is a ticket that was made when a seat was sold.
+// sold is the ticket of a sold seat.
 type sold struct {
 	price int64
-	by    seats.ID // the holder who ordered
+	by    seats.ID // holder of the order
 	fresh bool     // the order was made with this change, and not before
 }
 
@@ -206,7 +205,7 @@ func (t *Tally) sell(was, to place) {
 	t.add(t.At, Sums{Sold: 1, Revenue: to.price})
 }
 
-// settle notes what became of a hold that a seat was taken out of, and forgets it when it has none any more.
+// settle records the outcome of a hold that lost a seat, and drops it with its last seat.
 func (t *Tally) settle(was, to place, h *stay) {
 	theirs := to.holder == was.holder
 	switch {
@@ -214,7 +213,7 @@ func (t *Tally) settle(was, to place, h *stay) {
 		t.end(h, ordered)
 	case h.seats > 0 || h.end != open:
 	case to.state == seats.Lapsed || !theirs && to.state != seats.Free || t.timeTook(was, h):
-		t.end(h, lapsed) // a held seat goes to another holder only after it expired
+		t.end(h, lapsed) // another holder gets a held seat only after it expired
 	default:
 		t.end(h, givenBack)
 	}
@@ -223,13 +222,13 @@ func (t *Tally) settle(was, to place, h *stay) {
 	}
 }
 
-// timeTook reports whether a seat became free because its time was up. Only strict events have that; there the log says no
-// more than that it is free, so that what was given back after more time was asked for counts as lapsed too.
+// timeTook reports whether a seat became available because its hold expired. That happens in strict events only. The log does
+// not tell why, so a seat that was given back late counts as expired too.
 func (t *Tally) timeTook(was place, h *stay) bool {
 	return t.strict > 0 && was.state == seats.Held && t.At.Unix()-h.begun >= int64(t.strict/time.Second)
 }
 
-// end writes down what became of a hold, under the time when it began. What was ordered stays so.
+// end records the outcome of a hold, in the span in which it began. An ordered hold stays ordered.
 func (t *Tally) end(h *stay, as outcome) {
 	if h.end == as || h.end == ordered {
 		return

@@ -12,16 +12,15 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 )
 
-// The end of a session releases what its visitor holds, because the visitor cannot come back for it, as if they had released it
-// themselves. First the row says that the session is over, so that no claim of it wins from then on; then the seats are
-// released; then the row is deleted. A node that dies on the way leaves an ended session; its holds expire by
-// themselves, and a purge releases its seats. Nothing else is locked while a session is. Seats in payment stay until that
-// ends. Signing in and out gives a session another token and is not its end.
+// The end of a session releases its visitor's seats, because the visitor cannot come back to them. First the row is marked as
+// over, so that no claim of the session succeeds from then on. Then the seats are released, and then the row is deleted. If a
+// node dies in between, the holds of the ended session expire, and a purge releases its seats. Nothing else is locked while a
+// session is. Seats in payment stay until the payment ends. Signing in and out only changes the token of a session.
 
 // holderIn reads the visitor from the data of a session, which is JSON.
 const holderIn = `substring(encode(data, 'escape') FROM '"holder":"([0-9a-f-]{36})"')::uuid`
 
-// A batch that saw the session has it locked until its claim is written.
+// A batch that saw the session keeps it locked until its claim is written.
 const lockSessionSQL = `SELECT ` + holderIn + ` FROM session WHERE token = $1 FOR UPDATE`
 
 const overSQL = `UPDATE session SET expires_at = least(expires_at, clock_timestamp()) WHERE token = $1`
@@ -51,8 +50,7 @@ func (s *Sessions) end(ctx context.Context, key string) error {
 	return nil
 }
 
-// Visitors of sessions who have seats that are not in payment, and whether their hold is over: then no other visitor claimed the seats
-// since.
+// Visitors with seats that are not in payment, and whether their hold is over.
 const leftHoldersSQL = `
 SELECT h.holder, h.expires_at < statement_timestamp()
   FROM hold h
@@ -65,8 +63,8 @@ const endedSessionsSQL = `SELECT token, ` + holderIn + `, statement_timestamp() 
 
 const purgeSessionsSQL = `DELETE FROM session WHERE expires_at < $1 AND token <> ALL($2)`
 
-// endAll deletes the sessions that are over. It joins them with their seats itself: the planner is told to make plans
-// for few rows. Sessions with seats that cannot be released stay, and so do those that a node left with a live hold when it died.
+// endAll deletes the sessions that are over. It joins them with their seats in memory, because the planner is set up for few
+// rows. A session stays if its seats cannot be released, or if a node died and left it with a live hold.
 func (s *Sessions) endAll(ctx context.Context) error {
 	left := map[seats.ID]bool{} // whether the hold is over
 	var holder, of *seats.ID

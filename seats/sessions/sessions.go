@@ -20,9 +20,9 @@ import (
 // Sessions keeps browser sessions. A row is inserted once and from then on only updated, so that a session that was
 // ended is never brought back by a request that was still under way.
 //
-// The key of a row is a hash of the token, so that reading the table opens no session. A token may say when it was
-// made, before a dot; then its row stands beside those that were made with it. A crowd of newcomers writes to the end of
-// the index, and not to each of its pages.
+// The key of a row is a hash of the token, so that a leaked table gives access to no session. A token may begin with the time
+// it was made and a dot, and so does its key. So a crowd of new visitors writes to the end of the index, and not to each of
+// its pages.
 type Sessions struct {
 	db     seats.DB
 	office *seats.Office // releases the seats of a session that is ended; nil: a session ends alone
@@ -52,8 +52,8 @@ func keyOf(token string) string {
 // Newcomer makes the session of a visitor with an id made a moment ago: its token, its data and its end.
 type Newcomer func() (token string, data []byte, end time.Time)
 
-// Newcomer says that the request of this context, prepared by Act, comes from a newcomer. start is called when their claim
-// may win.
+// Newcomer marks the request of this context, prepared by Act, as that of a new visitor. start is called when the claim may
+// succeed.
 func (s *Sessions) Newcomer(ctx context.Context, start Newcomer) {
 	if v := seats.VisitOf(ctx); v != nil {
 		v.Newcomer = func() (string, []byte, time.Time) {
@@ -95,7 +95,7 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 	return data, true, nil
 }
 
-// A token is random: the only row it can meet is our own, written by a try without an answer.
+// A token is random: a conflict can only be with our own row, if the answer of an earlier try was lost.
 const insertSessionSQL = `
 INSERT INTO session (token, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`
 

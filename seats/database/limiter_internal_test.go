@@ -13,9 +13,9 @@ import (
 
 var errAway = errors.New("the database system is starting up")
 
-// outside is a database that is away for a while, before a door.
+// outside is a database that is away for a while, behind a limiter.
 type outside struct {
-	door
+	limiter
 	back    atomic.Bool
 	knocks  atomic.Int64
 	at      atomic.Int64 // how many are being let in
@@ -69,7 +69,7 @@ func TestADatabaseThatIsAwayIsAskedByOneAtATime(t *testing.T) {
 			})
 		}
 		time.Sleep(10 * time.Second)
-		if knocks, most := o.knocks.Load(), o.most.Load(); most != 1 || knocks > 10*int64(time.Second/knockPause) {
+		if knocks, most := o.knocks.Load(), o.most.Load(); most != 1 || knocks > 10*int64(time.Second/retryPause) {
 			t.Errorf("in ten seconds it was asked %d times, by %d at once", knocks, most)
 		}
 		o.back.Store(true)
@@ -78,7 +78,7 @@ func TestADatabaseThatIsAwayIsAskedByOneAtATime(t *testing.T) {
 			t.Errorf("when it was back, %d came in at once", most)
 		}
 		if o.shut || o.busy || o.away || len(o.queue) > 0 {
-			t.Errorf("everybody is in, and the door is %+v", &o.door)
+			t.Errorf("everybody is in, and the limiter is %+v", &o.limiter)
 		}
 	})
 }
