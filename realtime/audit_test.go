@@ -31,7 +31,7 @@ func TestAudit_DivergedMapIsReplacedAndCounted(t *testing.T) {
 	}
 
 	p.states[9] = 2 // the page diverges
-	said := binary.AppendUvarint(append(begin(typeResync, p.epoch), reasonAudit), uint64(p.version))
+	said := binary.AppendUvarint(append(begin(TypeResync, p.epoch), reasonAudit), uint64(p.version))
 	if err := p.conn.Write(t.Context(), websocket.MessageBinary, le.AppendUint32(said, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func TestAfterTheLastAuditAQuietHubHasNothingToDo(t *testing.T) {
 	p.awaits(t, "audit")
 	for quiet := false; !quiet; time.Sleep(time.Millisecond) {
 		n.hub.mu.Lock()
-		house := n.hub.houses[n.sale.Event.ID]
-		quiet = !house.turning && house.audit == nil && !house.auditDue
+		topic := n.hub.events[n.sale.Event.ID]
+		quiet = !topic.broadcasting && topic.audit == nil && !topic.auditDue
 		n.hub.mu.Unlock()
 	}
 	if n.hub.pace.load != 0 {

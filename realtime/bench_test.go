@@ -30,7 +30,7 @@ func fullNode(b *testing.B, sockets int) (*node, *people, []*watcher) {
 	}
 	n.hub.mu.Lock()
 	defer n.hub.mu.Unlock()
-	return n, p, n.hub.houses[n.sale.Event.ID].watchers
+	return n, p, n.hub.events[n.sale.Event.ID].watchers
 }
 
 func BenchmarkMemoryOfAnIdleSocket(b *testing.B) {
@@ -89,17 +89,17 @@ func BenchmarkFrame(b *testing.B) {
 
 func benchmarkFrame(b *testing.B, sockets int) {
 	_, crowd, all := fullNode(b, sockets)
-	house := all[0].house
+	topic := all[0].topic
 	fds := descriptors(b, all)
-	frame := enframe(opBinary, delta(house.edition.Load().epoch, twenty()))
+	frame := enframe(opBinary, delta(topic.frames.Load().epoch, twenty()))
 	time.Sleep(time.Second)
 
 	var told, bare, longest time.Duration
 	var before, after runtime.MemStats
 	var allocated uint64
 	for b.Loop() {
-		last := house.edition.Load()
-		house.edition.Store(&edition{epoch: last.epoch, version: last.version + 1, from: last.version, common: link{frame: frame, epoch: last.epoch, to: last.version + 1}})
+		last := topic.frames.Load()
+		topic.frames.Store(&frameSet{epoch: last.epoch, version: last.version + 1, from: last.version, common: update{frame: frame, epoch: last.epoch, to: last.version + 1}})
 		runtime.ReadMemStats(&before)
 		began, used := time.Now(), processorTime()
 		each(all, (*watcher).tell)

@@ -54,12 +54,12 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// bubbleNode is a node that uses pipes for sockets. Its office and its database are real ones; the test sends NOTIFY.
+// bubbleNode is a node whose sockets are pipes. Its office and its database are real ones; the test sends the notifications.
 type bubbleNode struct {
 	node
-	feed  *Feed
-	pipes *pipes
-	stop  func()
+	listener *Listener
+	pipes    *pipes
+	stop     func()
 }
 
 func startBubbleNode(t *testing.T, db *pgxpool.Pool, slug string) *bubbleNode {
@@ -68,7 +68,7 @@ func startBubbleNode(t *testing.T, db *pgxpool.Pool, slug string) *bubbleNode {
 	n.office = seats.NewOffice(db, quiet())
 	n.hub = NewHub()
 	n.office.Changed = n.hub.Changed
-	n.feed = NewFeed("", n.office, n.hub, quiet())
+	n.listener = NewListener("", n.office, n.hub, quiet())
 	var err error
 	if n.sale, err = n.office.Sale(t.Context(), slug); err != nil {
 		t.Fatal(err)

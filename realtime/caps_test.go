@@ -79,7 +79,7 @@ func TestSocket_FullNodeAnswers503UntilAPageLeaves(t *testing.T) {
 
 func TestTheLimitLeavesDescriptorsForRequestsAndTheDatabase(t *testing.T) {
 	t.Parallel()
-	if n := socketLimit(); n < fewDescriptors || n > mostSockets {
+	if n := socketLimit(); n < minSockets || n > maxSockets {
 		t.Errorf("the limit is %d", n)
 	}
 }

@@ -168,10 +168,10 @@ func (c *crowd) read(r *bufio.Reader, dead bool) {
 		if frame, err = readFrame(r, frame); err != nil {
 			return
 		}
-		if len(frame) == 0 || frame[0] != typeDelta {
+		if len(frame) == 0 || frame[0] != TypeDelta {
 			continue
 		}
-		n := numbers{rest: frame[5:]}
+		n := Reader{Rest: frame[5:]}
 		got := receipt{time.Now().UnixNano(), *n.version(), *n.version(), dead}
 		c.mu.Lock()
 		c.received = append(c.received, got)
@@ -188,7 +188,7 @@ func (c *crowd) turned() chan struct{} {
 // die has the dead ask for more than their kernels take, and read nothing of it.
 func (c *crowd) die() {
 	c.asleep.Store(true)
-	ask := append([]byte{opBinary, 0x80 | 11, 0, 0, 0, 0}, append(begin(typeResync, 0), reasonGap, 0, 0, 0, 0, 0)...)
+	ask := append([]byte{opBinary, 0x80 | 11, 0, 0, 0, 0}, append(begin(TypeResync, 0), reasonGap, 0, 0, 0, 0, 0)...)
 	for range 24 { // as often as they may
 		for _, conn := range c.conns[:len(c.conns)/10] {
 			_, _ = conn.Write(ask) // one that is gone is dead too

@@ -43,7 +43,7 @@ func TestInEightHoursThePageIsNeverLateTheClockNeverOffAndNothingIsLeftBehind(t 
 		began := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { // as the feed does
+		go func() { // as the listener does
 			for ctx.Err() == nil {
 				n.hub.clock.set(databaseTime(began), time.Now(), time.Now())
 				_ = seats.Sleep(ctx, clockEvery)
@@ -83,11 +83,11 @@ func (s *sitting) sit(minutes int) {
 		claimed := time.Now()
 		take(s.t, &s.n.node, seats.NewID(), 1)
 		synctest.Wait()
-		if s.page.version != int64(i+1) || time.Since(claimed) > leastTick {
+		if s.page.version != int64(i+1) || time.Since(claimed) > minTick {
 			s.t.Errorf("minute %d: the page is at version %d", i, s.page.version)
 		}
 	}
-	time.Sleep(auditEvery + mostTick)
+	time.Sleep(auditEvery + maxTick)
 	if wrong := s.page.wrong(s.n.sale.Snapshot()); wrong != "" || s.n.hub.Diverged() != 0 {
 		s.t.Errorf("in the end: %s; %d pages diverged", wrong, s.n.hub.Diverged())
 	}
@@ -98,7 +98,7 @@ func (s *sitting) sit(minutes int) {
 func (s *sitting) ping(conn *websocket.Conn) {
 	synctest.Wait() // what came has been read
 	sent := math.Float64bits(float64(time.Since(s.began).Milliseconds()))
-	if err := conn.Write(s.t.Context(), websocket.MessageBinary, le.AppendUint64(begin(typePing, s.page.epoch), sent)); err != nil {
+	if err := conn.Write(s.t.Context(), websocket.MessageBinary, le.AppendUint64(begin(TypePing, s.page.epoch), sent)); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -137,12 +137,12 @@ func (s *sitting) listen(conn *websocket.Conn, end chan message) {
 // isQuiet fails if something is left of pages that are gone.
 func (n *bubbleNode) isQuiet(t *testing.T) {
 	t.Helper()
-	time.Sleep(mostTick)
+	time.Sleep(maxTick)
 	synctest.Wait()
 	n.hub.mu.Lock()
 	defer n.hub.mu.Unlock()
-	if len(n.hub.houses) != 0 || n.hub.census.all != 0 || len(n.hub.census.addresses) != 0 || n.hub.pace.load != 0 {
-		t.Errorf("left behind: %d houses, %+v, a load of %v", len(n.hub.houses), n.hub.census, n.hub.pace.load)
+	if len(n.hub.events) != 0 || n.hub.gauges.all != 0 || len(n.hub.gauges.addresses) != 0 || n.hub.pace.load != 0 {
+		t.Errorf("left behind: %d topics, %+v, a load of %v", len(n.hub.events), n.hub.gauges, n.hub.pace.load)
 	}
 }
 
@@ -150,10 +150,10 @@ func TestTheTickIsAsLongAsRoundsNeedAndASecondAtMost(t *testing.T) {
 	t.Parallel()
 	cores := time.Duration(runtime.GOMAXPROCS(0))
 	for load, want := range map[time.Duration]time.Duration{
-		0: leastTick, cores * leastTick / share / 2: leastTick,
-		cores * 100 * time.Millisecond: 300 * time.Millisecond, cores * time.Minute: mostTick,
+		0: minTick, cores * minTick / share / 2: minTick,
+		cores * 100 * time.Millisecond: 300 * time.Millisecond, cores * time.Minute: maxTick,
 	} {
-		if got := (&pace{least: leastTick, load: load}).tick(); got != want {
+		if got := (&pace{least: minTick, load: load}).tick(); got != want {
 			t.Errorf("with rounds of %v the tick is %v, want %v", load, got, want)
 		}
 	}

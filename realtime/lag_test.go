@@ -12,7 +12,7 @@ import (
 const (
 	lagSockets = 10_000
 	claimEvery = 5 * time.Millisecond
-	phase      = 3 * time.Second // pages are dead for less than stuckAfter, so that they stay
+	phase      = 3 * time.Second // pages are dead for less than maxStall, so that they stay
 	lagPhases  = 6               // in turn without and with dead pages
 )
 
@@ -97,7 +97,7 @@ func judgeFrames(b *testing.B, all []receipt, turns []time.Time) {
 			}
 		}
 		rounds += len(to)
-		ticks += int(turns[i+1].Sub(turns[i])/leastTick) + 2
+		ticks += int(turns[i+1].Sub(turns[i])/minTick) + 2
 	}
 	each := float64(frames) / float64(rounds*lagSockets*9/10)
 	b.ReportMetric(each, "frames/socket/round")
@@ -116,7 +116,7 @@ func median(all []float64) float64 {
 // stuck counts pages with a kernel that takes no more.
 func stuck(n *node) (count int) {
 	n.hub.mu.Lock()
-	all := slices.Clone(n.hub.houses[n.sale.Event.ID].watchers)
+	all := slices.Clone(n.hub.events[n.sale.Event.ID].watchers)
 	n.hub.mu.Unlock()
 	for _, w := range all {
 		w.mu.Lock()

@@ -111,7 +111,7 @@ func TestSocket_EarlyPingsAreAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	ping := append([]byte{opBinary, 0x80 | 13, 0, 0, 0, 0}, le.AppendUint64(begin(typePing, 0), math.Float64bits(12.5))...)
+	ping := append([]byte{opBinary, 0x80 | 13, 0, 0, 0, 0}, le.AppendUint64(begin(TypePing, 0), math.Float64bits(12.5))...)
 	if _, err := conn.Write(append([]byte(knock), bytes.Repeat(ping, 20)...)); err != nil { // more than the buffer of a socket
 		t.Fatal(err)
 	}

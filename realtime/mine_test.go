@@ -59,12 +59,12 @@ func TestMine_IsSentToTheHoldersPagesOnly(t *testing.T) {
 func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := census{addresses: map[string]int{}, sessions: map[uint64]*watcher{}}
+		c := gauges{addresses: map[string]int{}, sessions: map[uint64]*watcher{}}
 		var in []*watcher
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(in) == 0 || rapid.Bool().Draw(t, "comes") {
 				w := &watcher{visitor: visitor{address: "here", session: uint64(rapid.IntRange(0, 3).Draw(t, "session"))}}
-				if c.admit(w, mostSockets, mostSockets) {
+				if c.admit(w, maxSockets, maxSockets) {
 					in = append(in, w)
 				} else if w.visitor.session == 0 || c.pages(w.visitor.session) < socketsPerSession {
 					t.Fatal("a page is sent away without need")
@@ -121,17 +121,17 @@ func TestMine_ReachesTheVisitorsPagesOnEveryNode(t *testing.T) {
 
 func TestTell_SendsNotesInOrderAndDropsOversizedOnes(t *testing.T) {
 	t.Parallel()
-	b := NewBell("", quiet())
+	b := NewNotifier("", quiet())
 	var want []string
 	for i := range 500 {
 		note := fmt.Sprintf("%040d", i)
 		want = append(want, note)
 		b.Tell(note)
 	}
-	b.Tell(strings.Repeat("x", bellBytes))
+	b.Tell(strings.Repeat("x", maxPayload))
 	var got []string
-	for notes := b.told(); notes != ""; notes = b.told() {
-		if len(notes) > bellBytes {
+	for notes := b.notesPayload(); notes != ""; notes = b.notesPayload() {
+		if len(notes) > maxPayload {
 			t.Errorf("a notification of %d bytes", len(notes))
 		}
 		got = append(got, strings.Split(notes, ",")...)
@@ -146,5 +146,5 @@ func FuzzHear(f *testing.F) {
 	f.Add(h.holds(1, 2, mine(0, seats.Hold{Seats: []int{1}, ExpiresAt: time.UnixMilli(1)})))
 	f.Add("a:0:x:y,::::,a:1:1:%")
 	other := NewHub()
-	f.Fuzz(func(_ *testing.T, notes string) { other.hear(notes) })
+	f.Fuzz(func(_ *testing.T, notes string) { other.receiveNotes(notes) })
 }

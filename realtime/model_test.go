@@ -22,7 +22,7 @@ type deed struct {
 // deeds has the usual ones more than once.
 var deeds = []string{
 	"claim", "claim", "claim", "release", // on a node
-	"ring", "ring", "lose", "double", // the oldest bell that was not heard yet
+	"ring", "ring", "lose", "double", // about the oldest notification that was not delivered yet
 	"rest", "rest", // N × 20 ms
 	"read", "read", "read", // N messages by a page
 	"return",              // a page connects again, to a node
@@ -68,16 +68,16 @@ func said(what string, n int) deed { return deed{What: what, N: n} } // by the f
 var lies = []lie{
 	{
 		name: "the trailing edge is dropped", told: "ends at version 1",
-		hub:  func(w *world) { w.each(func(h *house) { h.again = false }) },
+		hub:  func(w *world) { w.each(func(h *topic) { h.changed = false }) },
 		life: []deed{said("read", 9), claimed(1), claimed(2)},
 	}, {
 		name: "the hub ignores the epoch", told: "ends at version",
-		hub:  func(w *world) { w.each(func(h *house) { h.edition.Load().epoch = 1 }) },
+		hub:  func(w *world) { w.each(func(h *topic) { h.frames.Load().epoch = 1 }) },
 		life: []deed{claimed(1), rested(), said("read", 9), claimed(2)},
 	}, {
 		name: "the hub believes that a page got what it did not", told: "found a gap",
 		hub: func(w *world) {
-			w.each(func(h *house) {
+			w.each(func(h *topic) {
 				for _, s := range h.watchers {
 					s.mu.Lock()
 					if s.sent == 1 {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	seatstest.Main(m)
 }
 
-// node is one running node: office, hub, feed, bell and a server with the socket.
+// node is one running node: office, hub, listener, notifier and a server with the socket.
 type node struct {
 	office *seats.Office
 	hub    *Hub
@@ -47,17 +47,17 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 	dsn := db.Config().ConnString()
 	n := &node{office: seats.NewOffice(db, quiet())}
 	n.hub = NewHub()
-	bell := NewBell(dsn, quiet())
+	notifier := NewNotifier(dsn, quiet())
 	n.office.Changed = n.hub.Changed
-	n.hub.Tell = bell.Tell
+	n.hub.Tell = notifier.Tell
 	if !silent {
-		n.office.Committed = bell.Ring
+		n.office.Committed = notifier.Notify
 	}
-	feed := NewFeed(dsn, n.office, n.hub, quiet())
-	feed.every = every
-	made := feed.heard.Load()
+	listener := NewListener(dsn, n.office, n.hub, quiet())
+	listener.every = every
+	made := listener.heard.Load()
 	ctx, cancel := context.WithCancel(context.Background())
-	runs := []func(context.Context) error{n.office.Run, n.hub.Run, feed.Run, bell.Run}
+	runs := []func(context.Context) error{n.office.Run, n.hub.Run, listener.Run, notifier.Run}
 	done := make(chan error, len(runs))
 	for _, run := range runs {
 		go func() { done <- run(ctx) }()
@@ -75,7 +75,7 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 		t.Fatal(err)
 	}
 	n.url = "ws" + strings.TrimPrefix(server.URL, "http")
-	for feed.heard.Load() == made { // it listens before it polls first; what others say before that is lost
+	for listener.heard.Load() == made { // it listens before it polls first; what others say before that is lost
 		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}

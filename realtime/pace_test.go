@@ -89,12 +89,12 @@ func framesOfASecond(t *testing.T, least time.Duration) (got []int, ticks int) {
 				p.leave()
 			}
 		}()
-		time.Sleep(mostTick)
+		time.Sleep(maxTick)
 		for range 50 {
 			take(t, &n.node, seats.NewID(), 1)
 			time.Sleep(20 * time.Millisecond)
 		}
-		time.Sleep(mostTick)
+		time.Sleep(maxTick)
 		synctest.Wait()
 		for _, p := range pages {
 			if wrong := p.wrong(n.sale.Snapshot()); wrong != "" {
@@ -103,12 +103,12 @@ func framesOfASecond(t *testing.T, least time.Duration) (got []int, ticks int) {
 			got = append(got, p.frames["delta"])
 		}
 	})
-	return got, int(time.Second/leastTick) + 1
+	return got, int(time.Second/minTick) + 1
 }
 
 func TestASocketGetsOneFrameATickHoweverManySeatsChange(t *testing.T) {
 	t.Parallel()
-	got, ticks := framesOfASecond(t, leastTick)
+	got, ticks := framesOfASecond(t, minTick)
 	t.Logf("50 changes in a second came in %v frames; there are %d ticks", got, ticks)
 	for _, frames := range got {
 		if frames > ticks || frames < ticks/2 {
@@ -254,10 +254,10 @@ func letGoAfter(t *testing.T, most time.Duration, waits func(net.Conn) net.Conn)
 func TestAPageThatReadsNothingIsLetGoAfterFifteenSeconds(t *testing.T) {
 	t.Parallel()
 	plain := func(c net.Conn) net.Conn { return c }
-	if stayed := letGoAfter(t, time.Minute, plain); math.Abs((stayed - stuckAfter).Seconds()) > 1.5 {
-		t.Errorf("it was let go after %v, want %v", stayed, stuckAfter)
+	if stayed := letGoAfter(t, time.Minute, plain); math.Abs((stayed - maxStall).Seconds()) > 1.5 {
+		t.Errorf("it was let go after %v, want %v", stayed, maxStall)
 	}
-	if stayed := letGoAfter(t, 2*stuckAfter, func(c net.Conn) net.Conn { return deaf{c} }); stayed < 2*stuckAfter {
+	if stayed := letGoAfter(t, 2*maxStall, func(c net.Conn) net.Conn { return deaf{c} }); stayed < 2*maxStall {
 		t.Errorf("a hub that keeps dead readers is not noticed: after %v they were gone", stayed)
 	}
 }

@@ -23,7 +23,7 @@ type sheet struct {
 	epoch   uint32
 	version int64
 	states  []byte
-	counts  []count
+	counts  []Count
 }
 
 func open(t *testing.T, n *node, query string) *page {

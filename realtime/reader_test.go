@@ -80,7 +80,7 @@ func (p *reader) hear() {
 			p.version = none
 		}
 		if err := p.apply(m); err != nil {
-			said := binary.AppendUvarint(append(begin(typeResync, p.epoch), reasonGap), uint64(max(p.version, 0)))
+			said := binary.AppendUvarint(append(begin(TypeResync, p.epoch), reasonGap), uint64(max(p.version, 0)))
 			_ = p.conn.Write(context.Background(), websocket.MessageBinary, le.AppendUint32(said, 0)) // a socket that ended is noticed by who reads
 		}
 		synctest.Wait()
@@ -140,7 +140,7 @@ func (w *world) settle() {
 		p.read(1000)
 	}
 	for range 20 { // less than an audit
-		time.Sleep(mostTick)
+		time.Sleep(maxTick)
 		for _, p := range w.pages {
 			p.hear()
 		}

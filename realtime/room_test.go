@@ -203,7 +203,7 @@ func TestRoom_MessageFromAPageEndsItsSocket(t *testing.T) {
 	w := openHall(t)
 	conn := w.page(t)
 	told(t, conn)
-	if err := conn.Write(t.Context(), websocket.MessageBinary, le.AppendUint64(begin(typePing, 0), 0)); err != nil {
+	if err := conn.Write(t.Context(), websocket.MessageBinary, le.AppendUint64(begin(TypePing, 0), 0)); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {

@@ -92,7 +92,7 @@ func TestWire_GoldenSequenceIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if *updateGolden {
 		if err := os.WriteFile("testdata/sequence.json", append(now, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// ServeMap answers with the whole map. It may be kept for a second, so a crowd asks a cache and not us; it is also what
-// a page polls when sockets are blocked. With as=json it is the same for people.
-// Accept does not matter: a program that speaks JSON everywhere else still means the bytes.
+// ServeMap answers with the whole map. It may be cached for a second, so that a crowd is answered by a cache. Pages poll it
+// when sockets are blocked. With as=json it answers in JSON. The Accept header does not matter: a program that asks for JSON
+// everywhere else still gets the bytes here.
 func (h *Hub) ServeMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
 	query := r.URL.Query()
-	if !speaks(w, query.Get("format")) {
+	if !knowsFormat(w, query.Get("format")) {
 		return
 	}
 	m, kind := s.Bitmap(), "application/octet-stream"
@@ -32,7 +32,7 @@ func (h *Hub) ServeMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) {
 	}
 	frame := snap(m.Epoch, m)
 	if people {
-		frame = append(readable(frame), '\n')
+		frame = append(toJSON(frame), '\n')
 	}
 	header.Set("Content-Type", kind)
 	_, _ = w.Write(frame) // a page that is gone needs no map

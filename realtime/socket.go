@@ -21,34 +21,34 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// ServeLive makes a socket of a request. The page says which epoch and version it has; it is told the rest, and from
-// then on every change. The handler returns at once: a socket costs one goroutine and two small buffers. The session is
-// the token of the visitor's, or nothing.
+// ServeLive turns a request into a socket. The page names the epoch and version that it has. It gets the missing changes, and
+// then every new one. The handler returns at once: a socket costs one goroutine and two small buffers. The session is the
+// visitor's token, or empty.
 func (h *Hub) ServeLive(w http.ResponseWriter, r *http.Request, s *seats.Sale, session string) {
 	query := r.URL.Query()
-	if !speaks(w, query.Get("format")) {
+	if !knowsFormat(w, query.Get("format")) {
 		return
 	}
 	me := &watcher{hub: h, visitor: visitorOf(r, session), json: query.Get("as") == "json", owed: owesHello}
 	me.busy = true // until the page knows that this is a socket
-	me.epoch, me.sent = has(query.Get("epoch"), query.Get("v"))
+	me.epoch, me.sent = parseVersion(query.Get("epoch"), query.Get("v"))
 	if !h.join(me, s) {
-		h.full(w)
+		h.refuse(w)
 		return
 	}
 	h.accept(w, r, me)
 }
 
-// full tells a page that there is no socket for it, before it is one.
-func (h *Hub) full(w http.ResponseWriter) {
+// refuse answers a page that gets no socket, because there are too many.
+func (h *Hub) refuse(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
 	http.Error(w, "Too many pages are open here at the moment. This page asks again by itself.", http.StatusServiceUnavailable)
 }
 
-// accept makes the request of a page that was counted a socket.
+// accept upgrades the request of a counted page to a socket.
 func (h *Hub) accept(w http.ResponseWriter, r *http.Request, me *watcher) {
 	conn, err := websocket.Accept(upgrade{w, me}, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
-	if err != nil { // Accept has answered
+	if err != nil { // Accept answered the request
 		h.leave(me)
 		return
 	}
@@ -57,8 +57,8 @@ func (h *Hub) accept(w http.ResponseWriter, r *http.Request, me *watcher) {
 	go me.read()
 }
 
-// has is what a page says it has; the epoch 0 is nobody's.
-func has(epoch, version string) (uint32, int64) {
+// parseVersion reads the epoch and version of a page. No database has the epoch 0.
+func parseVersion(epoch, version string) (uint32, int64) {
 	e, err := strconv.ParseUint(epoch, 10, 32)
 	v, err2 := strconv.ParseInt(version, 10, 64)
 	if err = errors.Join(err, err2); err != nil || v < 0 {
@@ -67,8 +67,8 @@ func has(epoch, version string) (uint32, int64) {
 	return uint32(e), v
 }
 
-// speaks refuses a page whose format is not ours: it is of another program and loads itself anew.
-func speaks(w http.ResponseWriter, asked string) bool {
+// knowsFormat refuses a page of another version of the program, which then reloads itself.
+func knowsFormat(w http.ResponseWriter, asked string) bool {
 	if asked == "" || asked == strconv.Itoa(format) {
 		return true
 	}
@@ -77,20 +77,19 @@ func speaks(w http.ResponseWriter, asked string) bool {
 }
 
 const (
-	// SocketsPerAddress is how many pages one address may have open, unless a hub is told otherwise: a school behind
-	// one router, not a flood.
+	// SocketsPerAddress is the default for Hub.SocketsPerAddress: enough for a school behind one router, not for a flood.
 	SocketsPerAddress = 100
 	// socketsPerSession is how many pages one browser may have open.
 	socketsPerSession = 20
 
-	mostSockets    = 1 << 20 // of a node that may have any number of descriptors
-	fewDescriptors = 64      // of a node that may have very few
+	maxSockets = 1 << 20 // of a node without a limit of descriptors
+	minSockets = 64      // of a node with a very low limit
 )
 
-// visitor is who opens a socket, as far as caps go.
+// visitor identifies the page behind a socket, for the limits.
 type visitor struct {
 	address string
-	session uint64 // a hash of the session's token, which is not kept; 0 if there is none
+	session uint64 // hash of the session's token, which is not stored; 0 if there is none
 	waits   bool   // it is a page of a waiting room
 }
 
@@ -108,29 +107,29 @@ func sessionOf(token string) uint64 {
 		return 0
 	}
 	sum := sha256.Sum256([]byte(token))        // the same on every node
-	return binary.BigEndian.Uint64(sum[:]) | 1 // 0 is nobody's
+	return binary.BigEndian.Uint64(sum[:]) | 1 // 0 means no session
 }
 
-// socketLimit is how many sockets this process may have: three of four descriptors. The rest is for requests, the
-// database and files; a node without descriptors could not even say that it is full.
+// socketLimit is how many sockets this process may have: three quarters of the file descriptors. The rest is for requests,
+// the database and files. Without a free descriptor a node could not even refuse a page.
 func socketLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return mostSockets
+		return maxSockets
 	}
-	return max(fewDescriptors, int(min(limit.Cur/4*3, mostSockets)))
+	return max(minSockets, int(min(limit.Cur/4*3, maxSockets)))
 }
 
-// census counts sockets. The hub's mu guards it.
-type census struct {
+// gauges counts sockets by their visitors. The hub's mu guards it.
+type gauges struct {
 	all       int
 	waiting   int // of them, pages of waiting rooms
 	addresses map[string]int
-	sessions  map[uint64]*watcher // the last page of a session that came, and by it the others
+	sessions  map[uint64]*watcher // the newest page of each session; its siblings follow
 }
 
-// admit counts a socket, unless there are too many.
-func (c *census) admit(w *watcher, most, perAddress int) bool {
+// admit counts a socket, and refuses it if there are too many.
+func (c *gauges) admit(w *watcher, most, perAddress int) bool {
 	v := w.visitor
 	if c.all >= most || c.addresses[v.address] >= perAddress || c.pages(v.session) >= socketsPerSession {
 		return false
@@ -147,15 +146,15 @@ func (c *census) admit(w *watcher, most, perAddress int) bool {
 }
 
 // pages is how many pages a session has open.
-func (c *census) pages(session uint64) (n int) {
+func (c *gauges) pages(session uint64) (n int) {
 	for w := c.sessions[session]; w != nil; w = w.sibling {
 		n++
 	}
 	return n
 }
 
-// rename puts the pages of a session under another name.
-func (c *census) rename(was, is uint64) {
+// rename moves the pages of a session to its new hash.
+func (c *gauges) rename(was, is uint64) {
 	first := c.sessions[was]
 	if first == nil || is == 0 || is == was {
 		return
@@ -168,7 +167,7 @@ func (c *census) rename(was, is uint64) {
 	last.sibling, c.sessions[is] = c.sessions[is], first
 }
 
-func (c *census) dismiss(w *watcher) {
+func (c *gauges) dismiss(w *watcher) {
 	v := w.visitor
 	c.all--
 	if v.waits {
@@ -192,8 +191,8 @@ func (c *census) dismiss(w *watcher) {
 	w.sibling = nil
 }
 
-// upgrade takes a request's connection over for a watcher. It makes sockets cheap: net/http gives a connection two
-// buffers of 4 KiB for life, and a page sends 13 bytes at a time. What the library writes goes through the watcher.
+// upgrade takes over the connection of a request for a watcher. It makes sockets cheap: net/http keeps two buffers of 4 KiB
+// for a connection, but a page sends 13 bytes at a time. The library's own writes go through the watcher.
 type upgrade struct {
 	http.ResponseWriter
 	watcher *watcher
@@ -207,7 +206,7 @@ const (
 // Unwrap lets http.ResponseController reach the writer beneath.
 func (u upgrade) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// Hijack takes the connection over, with what the client sent ahead.
+// Hijack takes over the connection, with the bytes that the client sent ahead.
 func (u upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, big, err := http.NewResponseController(u.ResponseWriter).Hijack()
 	if err != nil {
@@ -228,27 +227,28 @@ func (u upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, bufio.NewReadWriter(r, bufio.NewWriterSize(u.watcher, writeBuffer)), nil
 }
 
-// watcher is one socket: a page that watches one event. It keeps no messages, only what the page has and is owed.
+// watcher is one socket: a page that watches one topic. It has no queue of messages, only the version that the page has and
+// a set of owed messages.
 type watcher struct {
 	hub     *Hub
-	house   *house
-	at      int // its place in house.watchers; guarded by hub.mu
+	topic   *topic
+	at      int // index in topic.watchers; guarded by hub.mu
 	visitor visitor
 	sibling *watcher // another page of the same browser; guarded by hub.mu
 	conn    *websocket.Conn
-	json    bool // the page is a person, who reads JSON
+	json    bool // the page reads JSON
 
 	mu      sync.Mutex
-	out     outlet
-	busy    bool     // somebody pushes a frame that was not taken at once, and then looks for more
-	dead    bool     // nothing can be written any more
-	owed    owed     // to be sent before any news
-	pings   uint64   // the clock of the last ping, for the pong
-	control []byte   // frames of the WebSocket protocol itself
-	mine    []byte   // the last MINE, until it is sent
-	epoch   uint32   // which the page knows
-	sent    int64    // the version it has, or will when the frame under way is there
-	audited *edition // the last whose checksum it got
+	out     connWriter
+	busy    bool      // drain is writing, and looks for more afterwards
+	dead    bool      // nothing can be written any more
+	owed    owed      // to be sent before any news
+	pings   uint64    // the clock of the last ping, for the pong
+	control []byte    // frames of the WebSocket protocol itself
+	mine    []byte    // the last MINE, until it is sent
+	epoch   uint32    // which the page knows
+	sent    int64     // the version it has, or will have after the frame under way
+	audited *frameSet // the last one with a checksum that it got
 }
 
 // owed is a set of messages; a later one replaces an earlier one of its kind.
@@ -260,10 +260,10 @@ const (
 	owesMine
 	owesMove
 	owesClose
-	saidGoodbye
+	closeSent
 )
 
-const mostControl = 512 // bytes
+const maxControl = 512 // bytes
 
 // begin starts sending. The hub may have closed meanwhile.
 func (w *watcher) begin(conn *websocket.Conn) {
@@ -276,14 +276,14 @@ func (w *watcher) begin(conn *websocket.Conn) {
 	w.advance()
 }
 
-// tell sends what the page does not have yet. It never waits for the page.
+// tell sends the changes that the page does not have yet. It never waits for the page.
 func (w *watcher) tell() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.advance()
 }
 
-// owe notes a message and sends it as soon as the page takes it.
+// owe adds a message and sends it as soon as the page takes it.
 func (w *watcher) owe(what owed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -305,13 +305,13 @@ func (w *watcher) advance() {
 		}
 		if len(rest) > 0 {
 			w.busy = true
-			go w.crawl(rest)
+			go w.drain(rest)
 		}
 	}
 }
 
-// crawl pushes what was not taken at once, and then everything that came up meanwhile, merged.
-func (w *watcher) crawl(rest []byte) {
+// drain writes the rest of a frame to a slow page, and then everything that came up meanwhile, merged.
+func (w *watcher) drain(rest []byte) {
 	for rest != nil {
 		err := w.out.push(rest)
 		w.mu.Lock()
@@ -325,7 +325,7 @@ func (w *watcher) crawl(rest []byte) {
 	}
 }
 
-// end gives the socket up; the reader then notices and leaves. The caller holds w.mu.
+// end closes the socket; the reader notices that and leaves. The caller holds w.mu.
 func (w *watcher) end() {
 	w.dead = true
 	if w.out.conn != nil {
@@ -340,18 +340,18 @@ func (w *watcher) next() []byte {
 		frame := w.control
 		w.control = nil
 		return frame
-	case w.owed&saidGoodbye != 0:
+	case w.owed&closeSent != 0:
 		return nil
 	case w.owed != 0:
-		return w.pay()
+		return w.nextOwed()
 	}
-	e := w.house.edition.Load()
+	e := w.topic.frames.Load()
 	if w.epoch != e.epoch {
 		w.epoch, w.sent = e.epoch, none
 	}
 	if w.sent < e.version {
-		l := e.link(w.sent)
-		if l.epoch != e.epoch || l.to < e.version { // the map was read anew; the next round tells of that
+		l := e.update(w.sent)
+		if l.epoch != e.epoch || l.to < e.version { // the map was reloaded; the next broadcast is about that
 			return nil
 		}
 		w.sent = l.to
@@ -359,72 +359,72 @@ func (w *watcher) next() []byte {
 	}
 	if e.audit != nil && w.sent == e.version && w.audited != e {
 		w.audited = e
-		return w.dressed(e.audit)
+		return w.encoded(e.audit)
 	}
 	return nil
 }
 
-// pay is the frame of one message that is owed.
-func (w *watcher) pay() []byte {
-	if w.house.room != nil {
-		w.owed = saidGoodbye // the only thing that is owed there
-		return goodbye
+// nextOwed returns the frame of one owed message.
+func (w *watcher) nextOwed() []byte {
+	if w.topic.room != nil {
+		w.owed = closeSent // the only message that a room owes
+		return closeFrame
 	}
-	epoch, _ := w.house.sale.At()
+	epoch, _ := w.topic.sale.At()
 	switch what := w.owed & -w.owed; what {
 	case owesHello:
 		w.owed &^= what
-		e := w.house.edition.Load() // what follows is of its epoch, even if the map was read anew since
-		return w.dressed(enframe(opBinary, hello(e.epoch, e.version, w.hub.clock.Now(), mostTick)))
+		e := w.topic.frames.Load() // what follows is of its epoch, even if the map was read anew since
+		return w.encoded(enframe(opBinary, hello(e.epoch, e.version, w.hub.clock.Now(), maxTick)))
 	case owesPong:
 		w.owed &^= what
-		return w.dressed(enframe(opBinary, pong(epoch, w.pings, w.hub.clock.Now())))
+		return w.encoded(enframe(opBinary, pong(epoch, w.pings, w.hub.clock.Now())))
 	case owesMine:
 		w.owed &^= what
 		frame := w.mine
 		w.mine = nil
-		return w.dressed(frame)
+		return w.encoded(frame)
 	case owesMove:
 		w.owed &^= what
-		return w.dressed(enframe(opBinary, move(epoch, w.hub.within)))
+		return w.encoded(enframe(opBinary, move(epoch, w.hub.within)))
 	default:
-		w.owed = saidGoodbye
-		return goodbye
+		w.owed = closeSent
+		return closeFrame
 	}
 }
 
-var goodbye = enframe(opClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusServiceRestart)), "connect again"...))
+var closeFrame = enframe(opClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusServiceRestart)), "connect again"...))
 
-// dressed is a frame as this page reads it.
-func (w *watcher) dressed(frame []byte) []byte {
+// encoded is a frame in the encoding of the page.
+func (w *watcher) encoded(frame []byte) []byte {
 	if w.json {
-		return enframe(opText, readable(payload(frame)))
+		return enframe(opText, toJSON(payload(frame)))
 	}
 	return frame
 }
 
-// Write takes the frames that the WebSocket library writes by itself: answers to its pings and the closing handshake.
+// Write takes the frames that the WebSocket library writes itself: answers to pings, and the closing handshake.
 func (w *watcher) Write(frame []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.dead || len(w.control)+len(frame) > mostControl:
+	case w.dead || len(w.control)+len(frame) > maxControl:
 		return 0, io.ErrClosedPipe
-	case w.owed&saidGoodbye != 0: // nothing comes after that
+	case w.owed&closeSent != 0: // a close frame is the last one
 		return len(frame), nil
 	case frame[0] == opClose:
-		w.owed = saidGoodbye
+		w.owed = closeSent
 	}
 	w.control = append(w.control, frame...)
 	w.advance()
 	return len(frame), nil
 }
 
-// outlet writes to one socket: as much as the kernel takes at once, for most frames are taken whole and then cost one
-// system call, no goroutine, no timer and no memory; or, for what is left, as long as the page makes progress.
-type outlet struct {
+// connWriter writes to one socket. try writes as much as the kernel takes at once: most frames cost one system call, no
+// goroutine, no timer and no memory. push writes the rest while the page makes progress.
+type connWriter struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil if the connection is none of the kernel's
+	raw  syscall.RawConn // nil if the connection has no file descriptor
 
 	// Of the attempt under way; attempt itself is made once, since each closure would be an allocation.
 	attempt func(fd uintptr) bool
@@ -434,15 +434,15 @@ type outlet struct {
 }
 
 const (
-	stuckAfter = 15 * time.Second // without a byte taken, a page is let go
-	glance     = 5 * time.Second  // how often it is looked whether one was
-	morsel     = 4 << 10          // bytes that are pushed at once
+	maxStall   = 15 * time.Second // without progress, after which a page is dropped
+	writeWait  = 5 * time.Second  // between two checks for progress
+	writeChunk = 4 << 10          // bytes of one write
 
-	// What the kernel may keep for one page. More would only be older news: a page behind gets it merged.
+	// The kernel's buffer for one page. A larger one would only hold older news: a slow page gets it merged.
 	kernelBuffer = 32 << 10
 )
 
-func (o *outlet) open(conn net.Conn) {
+func (o *connWriter) open(conn net.Conn) {
 	o.conn = conn
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(kernelBuffer) // without it the socket works too
@@ -460,8 +460,8 @@ func (o *outlet) open(conn net.Conn) {
 	}
 }
 
-// try writes what is taken at once and returns what is left. One caller at a time, and none during a push.
-func (o *outlet) try(frame []byte) (left []byte, err error) {
+// try writes as much as the kernel takes at once and returns the rest. One caller at a time, and none during a push.
+func (o *connWriter) try(frame []byte) (left []byte, err error) {
 	if o.raw == nil {
 		return frame, nil
 	}
@@ -479,25 +479,25 @@ func (o *outlet) try(frame []byte) (left []byte, err error) {
 	return frame[o.taken:], nil
 }
 
-// push writes the rest, however slowly it is taken; an error if nothing is for stuckAfter.
-func (o *outlet) push(rest []byte) error {
+// push writes the rest at the pace of the page. Without progress for maxStall it fails.
+func (o *connWriter) push(rest []byte) error {
 	for still := time.Duration(0); len(rest) > 0; {
-		if err := o.conn.SetWriteDeadline(time.Now().Add(glance)); err != nil {
+		if err := o.conn.SetWriteDeadline(time.Now().Add(writeWait)); err != nil {
 			return err
 		}
-		n, err := o.conn.Write(rest[:min(len(rest), morsel)])
+		n, err := o.conn.Write(rest[:min(len(rest), writeChunk)])
 		rest = rest[n:]
-		if still += glance; n > 0 {
+		if still += writeWait; n > 0 {
 			still = 0
 		}
-		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || still >= stuckAfter) {
+		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || still >= maxStall) {
 			return err
 		}
 	}
 	return o.conn.SetWriteDeadline(time.Time{})
 }
 
-// The first byte of a WebSocket frame: the last of its message, and what it carries.
+// The first byte of a WebSocket frame: the final bit, and the opcode.
 const (
 	opText   = 0x81
 	opBinary = 0x82
@@ -531,71 +531,71 @@ func payload(frame []byte) []byte {
 }
 
 const (
-	readLimit    = 128 // a RESYNC has at most 20 bytes
-	asksPerTen   = 50  // messages in ten seconds before a page is sent away
-	asksInterval = 10 * time.Second
+	readLimit        = 128 // a RESYNC has at most 20 bytes
+	maxRequests      = 50  // messages in ten seconds before a page is sent away
+	requestsInterval = 10 * time.Second
 )
 
-// read answers what the page asks until the socket ends.
+// read answers the requests of the page until the socket closes.
 func (w *watcher) read() {
 	defer w.hub.leave(w)
 	defer func() { _ = w.conn.CloseNow() }() // it has ended already
 	began, asks := time.Now(), 0
 	for {
-		a, err := w.hear()
+		a, err := w.nextRequest()
 		if err != nil {
 			return
 		}
-		if now := time.Now(); now.Sub(began) > asksInterval {
+		if now := time.Now(); now.Sub(began) > requestsInterval {
 			began, asks = now, 0
 		}
-		if asks++; asks > asksPerTen || w.house.room != nil { // who waits only listens
+		if asks++; asks > maxRequests || w.topic.room != nil { // a page of a waiting room only listens
 			a.kind = 0
 		}
 		switch a.kind {
-		case typePing:
+		case TypePing:
 			w.mu.Lock()
 			w.pings, w.owed = a.sent, w.owed|owesPong
 			w.advance()
 			w.mu.Unlock()
-		case typeResync:
+		case TypeResync:
 			w.resync(a)
 		default:
-			_ = w.conn.Close(websocket.StatusPolicyViolation, errNotAnAsk.Error()) // it may not listen
+			_ = w.conn.Close(websocket.StatusPolicyViolation, errNotARequest.Error()) // it may not listen
 			return
 		}
 	}
 }
 
-// hear waits for a message; what is none of ours has kind 0.
-func (w *watcher) hear() (ask, error) {
+// nextRequest waits for a message of the page. One that is not a request has kind 0.
+func (w *watcher) nextRequest() (request, error) {
 	_, r, err := w.conn.Reader(context.Background())
 	if err != nil {
-		return ask{}, err
+		return request{}, err
 	}
-	var buffer [mostAsk]byte
+	var buffer [maxRequest]byte
 	n, err := io.ReadFull(r, buffer[:])
 	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
 	case nil:
 		if _, err := io.Copy(io.Discard, r); err != nil {
-			return ask{}, err
+			return request{}, err
 		}
 	default:
-		return ask{}, err
+		return request{}, err
 	}
-	a, err := readAsk(buffer[:n])
+	a, err := readRequest(buffer[:n])
 	if err != nil {
-		return ask{}, nil // the page hears of it
+		return request{}, nil // read closes the socket with a reason
 	}
 	return a, nil
 }
 
-// resync sends the whole map. That a page asks because an audit failed is something an operator should know.
-func (w *watcher) resync(a ask) {
-	epoch, _ := w.house.sale.At()
-	if a.reason == reasonAudit && a.epoch == epoch && w.hub.diverged.Add(1) <= mostDiverged {
-		w.hub.Log.Error("a page's map was not ours", "event", w.house.sale.Event.Slug, "version", a.version, "page", a.sum)
+// resync sends the whole map. It logs requests after a failed audit, because an operator should know of them.
+func (w *watcher) resync(a request) {
+	epoch, _ := w.topic.sale.At()
+	if a.reason == reasonAudit && a.epoch == epoch && w.hub.diverged.Add(1) <= maxDiverged {
+		w.hub.Log.Error("a page's map differed from this node's", "event", w.topic.sale.Event.Slug, "version", a.version, "page", a.sum)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

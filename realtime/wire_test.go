@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-var update = flag.Bool("update", false, "write testdata/wire.json anew")
+var updateGolden = flag.Bool("update", false, "write testdata/wire.json anew")
 
 // golden is one message as bytes and as what it says; the browser's tests read the same file.
 type golden struct {
@@ -47,12 +47,12 @@ func messages() []golden {
 	s := seats.Snapshot{Version: 300, States: []seats.State{seats.Free, seats.Held, seats.Sold, seats.Blocked, seats.Lapsed}, Counts: counts}
 	d := seats.Delta{From: 299, To: 301, Changes: []seats.SeatChange{{Idx: 0, State: seats.Sold}, {Idx: 1, State: seats.Free}, {Idx: 49_999, State: seats.Held}}, Counts: counts}
 	return []golden{
-		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, mostTick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 1000, Format: 1},
+		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, maxTick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 1000, Format: 1},
 		{Name: "snapshot of five seats", Hex: hex.EncodeToString(snap(7, s.Bitmap())), Type: "snap", Epoch: 7, Version: 300, States: []int{0, 1, 2, 3, 0}, Counts: cs},
 		{Name: "delta of three seats", Hex: hex.EncodeToString(delta(7, d)), Type: "delta", Epoch: 7, From: 299, To: 301, Changes: [][2]int{{0, 2}, {1, 0}, {49_999, 1}}, Counts: cs},
 		{Name: "audit of the five seats", Hex: hex.EncodeToString(audit(7, s.Bitmap())), Type: "audit", Epoch: 7, Version: 300, Sum: 0x65ce83d5},
 		{Name: "move", Hex: hex.EncodeToString(move(7, 7500*time.Millisecond)), Type: "move", Epoch: 7, Within: 7500},
-		{Name: "ping", Hex: hex.EncodeToString(le.AppendUint64(begin(typePing, 7), 0x40934a0000000000)), Type: "ping", Epoch: 7, T0: 1234.5},
+		{Name: "ping", Hex: hex.EncodeToString(le.AppendUint64(begin(TypePing, 7), 0x40934a0000000000)), Type: "ping", Epoch: 7, T0: 1234.5},
 		{Name: "resync", Hex: "05" + "07000000" + "02" + "ac02" + "efbeadde", Type: "resync", Epoch: 7, Version: 300, Reason: 2, Sum: 0xdeadbeef},
 		{Name: "mine, three seats", Hex: hex.EncodeToString(mine(7, seats.Hold{Seats: []int{3, 4, 49_999}, ExpiresAt: now, ExtensionsLeft: 9})), Type: "mine", Epoch: 7, Deadline: 1_900_000_000_123, Extensions: 9, Idx: []int{3, 4, 49_999}},
 		{Name: "mine, nothing", Hex: hex.EncodeToString(mine(7, seats.Hold{})), Type: "mine", Epoch: 7},
@@ -66,7 +66,7 @@ func TestMessagesAreTheGoldenOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if *updateGolden {
 		if err := os.WriteFile("testdata/wire.json", append(now, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestWire_JSONEqualsTheBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if g.Type == "ping" || g.Type == "resync" {
-			a, err := readAsk(frame)
+			a, err := readRequest(frame)
 			if err != nil || a.epoch != g.Epoch || a.version != g.Version || int(a.reason) != g.Reason || a.sum != g.Sum || a.sent != 0 && a.sent != math.Float64bits(g.T0) {
 				t.Errorf("%s is read as %+v (%v)", g.Name, a, err)
 			}
@@ -103,8 +103,8 @@ func TestWire_JSONEqualsTheBytes(t *testing.T) {
 		}
 	}
 	const snapshot = `{"type":"snap","epoch":7,"version":300,"counts":[{"free":2,"held":1,"sold":1,"blocked":1},{"free":300,"held":0,"sold":0,"blocked":0}],"states":"01230"}`
-	if frame, _ := hex.DecodeString(messages()[1].Hex); string(readable(frame)) != snapshot {
-		t.Errorf("the snapshot reads\n%s, want\n%s", readable(frame), snapshot)
+	if frame, _ := hex.DecodeString(messages()[1].Hex); string(toJSON(frame)) != snapshot {
+		t.Errorf("the snapshot reads\n%s, want\n%s", toJSON(frame), snapshot)
 	}
 }
 
@@ -115,11 +115,11 @@ func FuzzReadAsk(f *testing.F) {
 		f.Add(frame)
 	}
 	f.Fuzz(func(t *testing.T, m []byte) {
-		a, err := readAsk(m)
+		a, err := readRequest(m)
 		switch {
-		case err != nil && a != ask{}:
+		case err != nil && a != request{}:
 			t.Errorf("%x is refused and read as %+v", m, a)
-		case err == nil && a.kind != typePing && a.kind != typeResync:
+		case err == nil && a.kind != TypePing && a.kind != TypeResync:
 			t.Errorf("%x is read as %+v", m, a)
 		}
 	})
@@ -135,8 +135,8 @@ func FuzzDecode(f *testing.F) {
 		if _, err := decode(frame); err != nil && err != errNotAMessage {
 			t.Error(err)
 		}
-		if !json.Valid(readable(frame)) {
-			t.Errorf("%x reads %s", frame, readable(frame))
+		if !json.Valid(toJSON(frame)) {
+			t.Errorf("%x reads %s", frame, toJSON(frame))
 		}
 	})
 }

@@ -4,7 +4,7 @@ package realtime
 
 import "time"
 
-// worked does something and returns how long it took.
+// worked calls do and returns how long it took.
 func worked(do func()) time.Duration {
 	began := time.Now()
 	do()

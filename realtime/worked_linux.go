@@ -9,8 +9,8 @@ import (
 // ofThread is RUSAGE_THREAD, which package syscall has no name for.
 const ofThread = 1
 
-// worked does something and returns the processor's time it took. What others did on the machine meanwhile is not
-// counted: a node beside a busy neighbour must not take the neighbour's work for its own and tell news late.
+// worked calls do and returns the processor time of it. Other work on the machine does not count: next to a busy neighbor a
+// node must not slow down its broadcasts.
 func worked(do func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

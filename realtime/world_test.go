@@ -35,7 +35,7 @@ type moment struct {
 	version int64
 }
 
-// ring is a bell for one node.
+// ring is a notification to one node.
 type ring struct {
 	node    int
 	version int64
@@ -147,7 +147,7 @@ func (w *world) ring(how string) {
 }
 
 func (w *world) hear(r ring) {
-	if err := w.nodes[r.node].feed.catchUp(w.t.Context(), versions(fmt.Sprintf("%d:%d", w.event, r.version))); err != nil {
+	if err := w.nodes[r.node].listener.catchUp(w.t.Context(), versions(fmt.Sprintf("%d:%d", w.event, r.version))); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -194,10 +194,10 @@ func (w *world) reload(n *bubbleNode) {
 	}
 }
 
-func (w *world) each(do func(*house)) {
+func (w *world) each(do func(*topic)) {
 	for _, n := range w.nodes {
 		n.hub.mu.Lock()
-		for _, h := range n.hub.houses {
+		for _, h := range n.hub.events {
 			do(h)
 		}
 		n.hub.mu.Unlock()

@@ -51,7 +51,7 @@ var layers = map[string][]string{
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
-	"cmd/usher/rush":                 {"seats", "seats/plan"},
+	"cmd/usher/rush":                 {"seats", "seats/plan", "realtime"},
 	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations"},
 	"e2e":                            {},
 }

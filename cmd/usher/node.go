@@ -35,9 +35,9 @@ type node struct {
 	log        *slog.Logger
 	office     *seats.Office
 	sessions   *sessions.Sessions
-	bell       *realtime.Bell
+	notifier   *realtime.Notifier
 	hub        *realtime.Hub
-	feed       *realtime.Feed
+	listener   *realtime.Listener
 	rooms      *waitingroom.Gate
 	waits      *waitlist.List
 	organizers *organizers.Desk
@@ -51,10 +51,10 @@ type node struct {
 
 // build makes each part of those that it needs.
 func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
-	n := &node{db: db, log: log, office: seats.NewOffice(db.pool, log), bell: realtime.NewBell(db.dsn, log), hub: realtime.NewHub()}
+	n := &node{db: db, log: log, office: seats.NewOffice(db.pool, log), notifier: realtime.NewNotifier(db.dsn, log), hub: realtime.NewHub()}
 	n.sessions = sessions.New(db.pool, n.office)
-	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.bell.Tell
-	n.feed = realtime.NewFeed(db.dsn, n.office, n.hub, log)
+	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.notifier.Tell
+	n.listener = realtime.NewListener(db.dsn, n.office, n.hub, log)
 	n.rooms = waitingroom.New(db.pool, db.dsn, log)
 	n.rooms.SealWith(db.box)
 	n.rooms.Looks = cfg.Looks
@@ -83,7 +83,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
-	n.office.Committed = n.bell.Ring
+	n.office.Committed = n.notifier.Notify
 	n.office.Changed = func(s *seats.Sale) {
 		n.hub.Changed(s)
 		n.desks.Changed(s)

@@ -75,14 +75,14 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *group {
 	n := build(cfg, db, listener, log)
 	n.introduce()
-	unready := func() string { return cmp.Or(leaving.why(), deaf(n.feed.Silence())) }
+	unready := func() string { return cmp.Or(leaving.why(), deaf(n.listener.Silence())) }
 	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready, jobs: n.jobs.Jobs()})
 	pages := n.pages(cfg, counts.observe, unready)
 
 	group := newGroup()
 	group.start(ctx, "office", n.office.Run)
-	group.start(ctx, "bell", n.bell.Run)
-	group.start(ctx, "feed", n.feed.Run)
+	group.start(ctx, "notifier", n.notifier.Run)
+	group.start(ctx, "listener", n.listener.Run)
 	group.start(ctx, "hub", n.hub.Run)
 	group.start(ctx, "waiting rooms", n.rooms.Run)
 	group.start(ctx, "limits", n.limits.Run)

@@ -14,14 +14,14 @@ import (
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// office runs a node's office for the time of the benchmark, with the bell that `usher serve` rings.
-func office(b *testing.B, db *pgxpool.Pool, bell bool) *seats.Office {
+// office runs a node's office for the time of the benchmark, with the notifier of `usher serve`.
+func office(b *testing.B, db *pgxpool.Pool, notify bool) *seats.Office {
 	o := seats.NewOffice(db, quiet)
 	start(b, o.Run)
-	if bell {
-		ring := realtime.NewBell(db.Config().ConnString(), quiet)
-		start(b, ring.Run)
-		o.Committed = ring.Ring
+	if notify {
+		notifier := realtime.NewNotifier(db.Config().ConnString(), quiet)
+		start(b, notifier.Run)
+		o.Committed = notifier.Notify
 	}
 	return o
 }
@@ -54,7 +54,7 @@ CREATE TRIGGER ring AFTER INSERT ON change FOR EACH ROW EXECUTE FUNCTION ring()`
 var slowDisk = []string{"commit_delay=5000", "commit_siblings=0"}
 
 func BenchmarkFiftyEvents(b *testing.B) {
-	fiftyEvents(b, "### Fifty events: claims per second, and a bell after the commit in times of the others")
+	fiftyEvents(b, "### Fifty events: claims per second, and a notification after the commit in times of the others")
 	fiftyEvents(b, "### The same, each flush to the disk taking 5 ms longer", slowDisk...)
 }
 
@@ -64,7 +64,7 @@ func fiftyEvents(b *testing.B, title string, settings ...string) {
 		b.Fatal(err)
 	}
 	compare(b, title, firstTimes, []scenario{{50, 1, 1024}, {50, 4, 1024}}, []contender{
-		ours("bell after commit", db, office(b, db, true)), ours("no bell", db, office(b, db, false)),
+		ours("NOTIFY after commit", db, office(b, db, true)), ours("no NOTIFY", db, office(b, db, false)),
 		ours("NOTIFY inside", inside, office(b, inside, false)),
 	})
 }

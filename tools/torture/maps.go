@@ -32,8 +32,10 @@ func (p *pictures) note(m *picture) error {
 		return nil
 	}
 	b := append([]byte(nil), m.states...)
-	for _, n := range m.counts {
-		b = append(b, byte(n), byte(n>>8))
+	for _, c := range m.counts {
+		for _, n := range []uint64{c.Free, c.Held, c.Sold, c.Blocked} {
+			b = append(b, byte(n), byte(n>>8))
+		}
 	}
 	at, hash := seen{m.epoch, m.version}, maphash.Bytes(p.seed, b)
 	p.mu.Lock()

@@ -6,23 +6,17 @@ import (
 	"fmt"
 	"hash/crc32"
 	"time"
-)
 
-// The messages of docs/wire-format.md, as far as they are about seats.
-const (
-	typeSnap  = 2
-	typeDelta = 3
-	typeAudit = 4
-	typeMove  = 8
+	"github.com/usherbox/usher/realtime"
 )
 
 // moveWithin is what a MOVE says: to connect again at a moment of one's own choice within so long.
 func moveWithin(b []byte) time.Duration {
-	if len(b) < 6 || b[0] != typeMove {
+	kind, _, r := realtime.Open(b)
+	if kind != realtime.TypeMove {
 		return 0
 	}
-	r := numbers{rest: b[5:]}
-	return time.Duration(r.next()) * time.Millisecond
+	return time.Duration(r.Uvarint()) * time.Millisecond
 }
 
 // picture is the map as one reader has it.
@@ -30,75 +24,51 @@ type picture struct {
 	epoch   uint32
 	version uint64
 	states  []byte // two bits each, one byte a seat
-	counts  []uint64
+	counts  []realtime.Count
 	known   bool
 }
 
 var errWire = errors.New("it ends too early")
 
-// numbers reads unsigned LEB128.
-type numbers struct {
-	rest []byte
-	err  error
-}
-
-func (r *numbers) next() uint64 {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.err, r.rest = errWire, nil
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
-}
-
-func (r *numbers) counts() (list []uint64) {
-	for k := min(r.next(), uint64(len(r.rest))) * 4; k > 0; k-- {
-		list = append(list, r.next())
-	}
-	return list
-}
-
 // read takes one message. The error says what must not be.
 func (p *picture) read(b []byte) error {
-	if len(b) < 5 {
+	kind, epoch, r := realtime.Open(b)
+	switch kind {
+	case 0:
 		return errWire
-	}
-	epoch, r := binary.LittleEndian.Uint32(b[1:]), &numbers{rest: b[5:]}
-	switch b[0] {
-	case typeSnap:
-		return p.snap(epoch, r)
-	case typeDelta:
-		return p.delta(epoch, r)
-	case typeAudit:
-		return p.audit(epoch, r)
+	case realtime.TypeSnap:
+		return p.snap(epoch, &r)
+	case realtime.TypeDelta:
+		return p.delta(epoch, &r)
+	case realtime.TypeAudit:
+		return p.audit(epoch, &r)
 	}
 	return nil
 }
 
-func (p *picture) snap(epoch uint32, r *numbers) error {
-	version, n := r.next(), int(r.next())
-	counts := r.counts()
-	if r.err != nil || len(r.rest) != (n+3)/4 || n != hallSeats {
-		return fmt.Errorf("a SNAP of %d seats with %d bytes of them", n, len(r.rest))
+func (p *picture) snap(epoch uint32, r *realtime.Reader) error {
+	version, n := r.Uvarint(), int(r.Uvarint())
+	counts := r.Counts()
+	if r.Short || len(r.Rest) != (n+3)/4 || n != hallSeats {
+		return fmt.Errorf("a SNAP of %d seats with %d bytes of them", n, len(r.Rest))
 	}
 	if p.known && p.epoch == epoch && version < p.version {
 		return fmt.Errorf("a SNAP of version %d after version %d of the same epoch", version, p.version)
 	}
 	states := make([]byte, n)
 	for i := range states {
-		states[i] = r.rest[i/4] >> (2 * (i % 4)) & 3
+		states[i] = r.Rest[i/4] >> (2 * (i % 4)) & 3
 	}
 	*p = picture{epoch, version, states, counts, true}
 	return p.counted()
 }
 
-func (p *picture) delta(epoch uint32, r *numbers) error {
-	from, to := r.next(), r.next()
-	counts := r.counts()
+func (p *picture) delta(epoch uint32, r *realtime.Reader) error {
+	from, to := r.Uvarint(), r.Uvarint()
+	counts := r.Counts()
 	switch {
-	case r.err != nil:
-		return r.err
+	case r.Short:
+		return errWire
 	case !p.known || epoch != p.epoch:
 		return fmt.Errorf("a DELTA of epoch %x on a map of epoch %x", epoch, p.epoch)
 	case to <= p.version:
@@ -107,9 +77,9 @@ func (p *picture) delta(epoch uint32, r *numbers) error {
 		return fmt.Errorf("a DELTA from version %d on a map of version %d: a gap", from, p.version)
 	}
 	idx := uint64(0)
-	for len(r.rest) > 0 {
-		entry := r.next()
-		if idx += entry >> 2; r.err != nil || idx >= uint64(len(p.states)) {
+	for len(r.Rest) > 0 {
+		entry := r.Uvarint()
+		if idx += entry >> 2; r.Short || idx >= uint64(len(p.states)) {
 			return fmt.Errorf("a DELTA about seat %d", idx)
 		}
 		p.states[idx] = byte(entry & 3)
@@ -120,14 +90,15 @@ func (p *picture) delta(epoch uint32, r *numbers) error {
 
 // counted holds the counts that came with a version against the seats of that version.
 func (p *picture) counted() error {
-	found := make([]uint64, len(p.counts))
+	found := make([]realtime.Count, len(p.counts))
 	for idx, state := range p.states {
 		category := 0
 		if idx >= hallRows*hallRow {
 			category = 1
 		}
-		if at := category*4 + int(state); at < len(found) {
-			found[at]++
+		if category < len(found) {
+			c := &found[category]
+			*[]*uint64{&c.Free, &c.Held, &c.Sold, &c.Blocked}[state]++
 		}
 	}
 	for i := range found {
@@ -138,21 +109,23 @@ func (p *picture) counted() error {
 	return nil
 }
 
-func (p *picture) audit(epoch uint32, r *numbers) error {
-	version := r.next()
-	if len(r.rest) < 4 || !p.known || epoch != p.epoch || version != p.version {
+func (p *picture) audit(epoch uint32, r *realtime.Reader) error {
+	version := r.Uvarint()
+	if r.Short || len(r.Rest) < 4 || !p.known || epoch != p.epoch || version != p.version {
 		return nil
 	}
 	b := binary.AppendUvarint(nil, uint64(len(p.states)))
-	b = binary.AppendUvarint(b, uint64(len(p.counts)/4))
-	for _, n := range p.counts {
-		b = binary.AppendUvarint(b, n)
+	b = binary.AppendUvarint(b, uint64(len(p.counts)))
+	for _, c := range p.counts {
+		for _, n := range []uint64{c.Free, c.Held, c.Sold, c.Blocked} {
+			b = binary.AppendUvarint(b, n)
+		}
 	}
 	bits := make([]byte, (len(p.states)+3)/4)
 	for i, s := range p.states {
 		bits[i/4] |= s << (2 * (i % 4))
 	}
-	if crc32.ChecksumIEEE(append(b, bits...)) != binary.LittleEndian.Uint32(r.rest) {
+	if crc32.ChecksumIEEE(append(b, bits...)) != r.Uint32() {
 		return fmt.Errorf("the AUDIT of version %d is of another map", version)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/realtime"
 )
 
 func TestCrowd_WaitingForAConnectionCounts(t *testing.T) {
@@ -19,7 +21,7 @@ func TestCrowd_WaitingForAConnectionCounts(t *testing.T) {
 			time.Sleep(answerTakes)
 			refuse(w, "sold_out")
 		case strings.HasSuffix(r.URL.Path, "/map.bin"):
-			_, _ = w.Write([]byte{typeSnap, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 2})
+			_, _ = w.Write([]byte{realtime.TypeSnap, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 2})
 		default:
 			_, _ = w.Write([]byte(`{"seats":1,"sold":1,"areas":[{"name":"Floor"}],"categories":[{"key":"A"}]}`))
 		}
@@ -78,7 +80,7 @@ func TestACrowdThatMakesNoSenseIsRefused(t *testing.T) {
 
 func TestAMapThatIsCutOffIsNoMap(t *testing.T) {
 	t.Parallel()
-	whole := []byte{typeSnap, 1, 0, 0, 0, 5, 5, 1, 2, 1, 1, 1, 0b00_11_10_01, 0}
+	whole := []byte{realtime.TypeSnap, 1, 0, 0, 0, 5, 5, 1, 2, 1, 1, 1, 0b00_11_10_01, 0}
 	v, err := readView(whole)
 	if err != nil || v.n != 5 || v.free[0] != 2 || v.isFree(0) || !v.isFree(3) || v.first(0) != 3 || v.first(1) != 4 || v.first(9) != 4 {
 		t.Fatalf("%+v %v", v, err)
@@ -91,7 +93,7 @@ func TestAMapThatIsCutOffIsNoMap(t *testing.T) {
 }
 
 func FuzzReadView(f *testing.F) {
-	f.Add([]byte{typeSnap, 1, 0, 0, 0, 5, 5, 1, 2, 1, 1, 1, 0b00_11_10_01, 0})
+	f.Add([]byte{realtime.TypeSnap, 1, 0, 0, 0, 5, 5, 1, 2, 1, 1, 1, 0b00_11_10_01, 0})
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		if v, err := readView(b); err == nil {
 			v.first(0)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -184,55 +184,28 @@ type view struct {
 }
 
 const (
-	typeSnap  = 2
-	typeDelta = 3
-	freeBits  = 0
-	heldBits  = 1
+	freeBits = 0
+	heldBits = 1
 )
 
 var errShort = errors.New("rush: a map ends too early")
 
 // readView reads a SNAP.
 func readView(b []byte) (v view, err error) {
-	if len(b) < 5 || b[0] != typeSnap {
+	kind, _, r := realtime.Open(b)
+	if kind != realtime.TypeSnap {
 		return v, fmt.Errorf("rush: a map of %d bytes does not begin as one", len(b))
 	}
-	r := numbers{rest: b[5:]}
-	r.next() // version
-	v.n = int(r.next())
-	v.free = r.counts()
-	v.bits = r.rest
-	if r.short || len(v.bits) != (v.n+3)/4 {
+	r.Uvarint() // version
+	v.n = int(r.Uvarint())
+	for _, c := range r.Counts() {
+		v.free = append(v.free, int(c.Free))
+	}
+	v.bits = r.Rest
+	if r.Short || len(v.bits) != (v.n+3)/4 {
 		return v, errShort
 	}
 	return v, nil
-}
-
-// numbers reads unsigned LEB128.
-type numbers struct {
-	rest  []byte
-	short bool
-}
-
-func (r *numbers) next() uint64 {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.short, r.rest = true, nil
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
-}
-
-// counts reads free, held, sold, blocked of each category and keeps the first.
-func (r *numbers) counts() (free []int) {
-	for k := min(r.next(), uint64(len(r.rest))); k > 0; k-- {
-		free = append(free, int(r.next()))
-		r.next()
-		r.next()
-		r.next()
-	}
-	return free
 }
 
 func (v view) state(idx int) byte { return v.bits[idx/4] >> (2 * (idx % 4)) & 3 }

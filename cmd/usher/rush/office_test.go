@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/realtime"
 )
 
 // office is a box office of a hundred lines with one area of places. It keeps every promise but the one its lie breaks.
@@ -70,7 +72,7 @@ func (o *office) seats(w http.ResponseWriter, _ *http.Request) {
 
 func (o *office) mapBin(w http.ResponseWriter, _ *http.Request) {
 	n, held := len(o.holder), o.held()
-	b := append([]byte{typeSnap, 1, 0, 0, 0, 0, byte(n), 1, byte(n - held), byte(held), 0, 0}, make([]byte, (n+3)/4)...) // n < 128
+	b := append([]byte{realtime.TypeSnap, 1, 0, 0, 0, 0, byte(n), 1, byte(n - held), byte(held), 0, 0}, make([]byte, (n+3)/4)...) // n < 128
 	hide := o.lie == "shows a held seat as free"
 	for i, who := range o.holder {
 		if who != "" && hide {

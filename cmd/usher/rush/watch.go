@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -150,13 +151,13 @@ func (w *watching) read(s *socket) {
 
 // heldIn is one of the seats that a DELTA shows as held, chosen by luck; -1 for other frames and if there is none.
 func heldIn(frame []byte, luck int64) int32 {
-	if len(frame) < 5 || frame[0] != typeDelta {
+	kind, _, r := realtime.Open(frame)
+	if kind != realtime.TypeDelta {
 		return -1
 	}
-	r := numbers{rest: frame[5:]}
-	r.next() // from
-	r.next() // to
-	r.counts()
+	r.Uvarint() // from
+	r.Uvarint() // to
+	r.Counts()
 	n := eachHeld(r, func(int32) bool { return true })
 	if n == 0 {
 		return -1
@@ -171,10 +172,10 @@ func heldIn(frame []byte, luck int64) int32 {
 }
 
 // eachHeld calls visit for the seats that the entries of a DELTA show as held, until it says no, and counts them.
-func eachHeld(r numbers, visit func(idx int32) bool) (n int) {
-	for idx := uint64(0); len(r.rest) > 0; {
-		entry := r.next()
-		if idx += entry >> 2; entry&3 != heldBits || r.short {
+func eachHeld(r realtime.Reader, visit func(idx int32) bool) (n int) {
+	for idx := uint64(0); len(r.Rest) > 0; {
+		entry := r.Uvarint()
+		if idx += entry >> 2; entry&3 != heldBits || r.Short {
 			continue
 		}
 		n++
