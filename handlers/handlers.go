@@ -32,7 +32,7 @@ import (
 // Config is what the handlers lean on.
 type Config struct {
 	Office    *seats.Office
-	Gate      *waitingroom.Gate
+	Gate      *waitingroom.Rooms
 	Waits     *waitlist.List
 	Hub       *realtime.Hub
 	Sessions  *sessions.Sessions

@@ -26,7 +26,7 @@ type Letters struct {
 	Orders *orders.Orders
 	Credit *credit.Ledger
 	Desk   *organizers.Desk
-	Gate   *waitingroom.Gate
+	Gate   *waitingroom.Rooms
 	Waits  *waitlist.List
 	URL    string           // how browsers reach us
 	Now    func() time.Time // the database's; nil: this machine's

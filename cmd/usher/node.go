@@ -38,7 +38,7 @@ type node struct {
 	notifier   *realtime.Notifier
 	hub        *realtime.Hub
 	listener   *realtime.Listener
-	rooms      *waitingroom.Gate
+	rooms      *waitingroom.Rooms
 	waits      *waitlist.List
 	organizers *organizers.Desk
 	sales      *sales.Sales

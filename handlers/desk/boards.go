@@ -20,7 +20,7 @@ import (
 type Desks struct {
 	sales  *sales.Sales
 	office *seats.Office
-	gate   *waitingroom.Gate
+	gate   *waitingroom.Rooms
 	log    *slog.Logger
 
 	Limits *limit.Events // nil: pages do not show them
@@ -35,7 +35,7 @@ type Desks struct {
 }
 
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
-func NewDesks(s *sales.Sales, o *seats.Office, g *waitingroom.Gate, log *slog.Logger) *Desks {
+func NewDesks(s *sales.Sales, o *seats.Office, g *waitingroom.Rooms, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Desks{sales: s, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, Boards: map[int64]*board{}}
 }

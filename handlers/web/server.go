@@ -29,7 +29,7 @@ import (
 // Server is what the handlers of every audience share.
 type Server struct {
 	Office       *seats.Office
-	Gate         *waitingroom.Gate
+	Gate         *waitingroom.Rooms
 	Waits        *waitlist.List
 	Hub          *realtime.Hub
 	Store        *sessions.Sessions

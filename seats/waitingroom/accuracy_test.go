@@ -35,7 +35,7 @@ func TestEstimate_EachCallStoresTheEstimateOnThePage(t *testing.T) {
 	eventually(t, "a call says it", func() bool {
 		h.exec(t, `UPDATE room SET ticked_at = '-infinity'`)
 		h.exec(t, `UPDATE called SET at = at - interval '2 minutes' WHERE at > clock_timestamp() - interval '1 minute'`) // the pace is that of a whole minute
-		if err := n.gate.Look(t.Context()); err != nil {
+		if err := n.rooms.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		n.read(t)

@@ -14,21 +14,21 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Visit is what somebody who comes to an event of a room is told.
+// Visit is the state of a visitor in a room.
 type Visit struct {
 	Inside bool
-	Until  time.Time // inside: when the slot ends, if nothing happens; called: until when the number may be used
-	Place  Place     // the zero place if they have none
-	Number int64     // 0 while it is not known, or there is no place
-	Token  string    // what their browser is to keep now; empty: what it keeps is worth nothing
-	Why    string    // not inside: one of the reasons above, or empty if they have no place yet
+	Until  time.Time // inside: when the slot ends without activity; called: until when the number may be used
+	Place  Place     // the zero place if there is none
+	Number int64     // 0 while it is not known, or without a place
+	Token  string    // for the browser to store; empty: its stored one is invalid
+	Why    string    // not inside: one of the Why constants, or empty without a place
 }
 
-// Enter lets a holder in if they may come in now, and says where they stand if not. token is what their browser kept. In
-// a room that lets everybody through it gives them a place as well. Call it for holders whose session came back, or, in
-// through only, with the claim that makes their session.
+// Enter admits a visitor if they may come in now, and returns their state if not. token is the one that the browser stored.
+// In a room that lets every visitor through it gives them a place as well. Call it for visitors with a stored session, or, in
+// through only, with the claim that makes the session.
 //
-// It fails closed: with the database gone it is an error, and nobody is let in. Look tells where they stand then.
+// It fails closed: without the database it returns an error and admits no visitor. Look still returns the state then.
 func (r *Room) Enter(ctx context.Context, holder seats.ID, token string) (Visit, error) {
 	v := Visit{}
 	p, err := r.place(ctx, token, holder)
@@ -46,10 +46,10 @@ func (r *Room) Enter(ctx context.Context, holder seats.ID, token string) (Visit,
 		v.Number = r.Number(v.Place)
 	}
 	if s := r.state.Load(); v.Place != (Place{}) && s.Phase != PhaseThrough && (v.Number == 0 || v.Number > s.Serving) {
-		v.Why = WhyNotCalled // it costs the database nothing
+		v.Why = WhyNotCalled // without a question to the database
 		return v, nil
 	}
-	inside, err := r.ask(ctx, holder, v.Place.Epoch, v.Number)
+	inside, err := r.requestAdmission(ctx, holder, v.Place.Epoch, v.Number)
 	if inside.Inside {
 		v.Number = inside.Number
 	}
@@ -57,8 +57,7 @@ func (r *Room) Enter(ctx context.Context, holder seats.ID, token string) (Visit,
 	return v, err
 }
 
-// Look tells where a holder stands without letting them in. It asks nobody, so that it is answered while the database is
-// gone.
+// Look returns the state of a visitor without admitting them. It works without the database.
 func (r *Room) Look(ctx context.Context, holder seats.ID, token string) Visit {
 	p, err := r.place(ctx, token, holder)
 	if err != nil {
@@ -67,13 +66,13 @@ func (r *Room) Look(ctx context.Context, holder seats.ID, token string) Visit {
 	return Visit{Place: p, Number: r.Number(p), Token: token}
 }
 
-// Again gives somebody a new place, at the end of the line, whose number let them in or was not used in time. Whoever has
-// a place that is still worth something keeps that.
+// Again gives a visitor a new place at the end of the line, if the number of the old one was used or not used in time. A place
+// that is still valid stays.
 func (r *Room) Again(ctx context.Context, holder seats.ID, token string) (Place, string, error) {
-	return r.again(ctx, &joiner{holder: holder}, token)
+	return r.rejoin(ctx, &joinRequest{holder: holder}, token)
 }
 
-func (r *Room) again(ctx context.Context, j *joiner, token string) (Place, string, error) {
+func (r *Room) rejoin(ctx context.Context, j *joinRequest, token string) (Place, string, error) {
 	v, err := r.Enter(ctx, j.holder, token)
 	if err != nil && !errors.Is(err, ErrWork) {
 		return Place{}, "", err
@@ -81,60 +80,60 @@ func (r *Room) again(ctx context.Context, j *joiner, token string) (Place, strin
 	if v.Place != (Place{}) && v.Why != WhyLate && v.Why != WhyLeft {
 		return v.Place, v.Token, nil
 	}
-	if err := r.state.Load().asks(); err != nil && j.person == nil {
+	if err := r.state.Load().joinError(); err != nil && j.person == nil {
 		return Place{}, "", err
 	}
 	j.again = v.Place != (Place{})
 	return r.join(ctx, j)
 }
 
-// Why somebody is not let in.
+// Why a visitor is not admitted.
 const (
-	WhyNotCalled = "not called" // their number is not called yet, or nobody is let in now
-	WhyFull      = "full"       // their number is called, and every slot is taken: they are next
-	WhyLate      = "late"       // their number was called too long ago
-	WhyLeft      = "left"       // they were inside, and bought or gave up
-	WhyUsed      = "used"       // somebody else is inside with this number
+	WhyNotCalled = "not called" // the number is not called yet, or the room is paused
+	WhyFull      = "full"       // the number is called, but every slot is taken: the visitor is next
+	WhyLate      = "late"       // the number was called too long ago
+	WhyLeft      = "left"       // the visitor was inside, and bought or gave up
+	WhyUsed      = "used"       // another visitor is inside with this number
 )
 
-// People come in as they join: all who ask while one transaction runs are in the next. To find a free slot among those
-// that are taken costs as much as there are slots, and a crowd that was called at once would pay it one by one.
+// Admissions are batched: all requests that come while one transaction runs are in the next one. The search for an available
+// slot costs as much as there are slots, so a crowd must not pay it one by one.
 
-// mostComers is how many people ask to come in with one transaction.
-const mostComers = 1024
+// maxAdmissions is the most requests in one transaction.
+const maxAdmissions = 1024
 
-// comer is somebody who asks to come in.
-type comer struct {
+// admissionRequest is a visitor who asks to come in.
+type admissionRequest struct {
 	holder seats.ID
 	epoch  int32
-	number int64 // 0: they have none, and ask whether they are inside
-	again  bool  // they met no free slot before
-	visit  Visit // what becomes of it
+	number int64 // 0: there is none, and the question is whether the visitor is inside
+	again  bool  // the first try found no available slot
+	visit  Visit // the result
 	answer chan error
 }
 
-// ask has somebody come in, if they may.
-func (r *Room) ask(ctx context.Context, holder seats.ID, epoch int32, number int64) (Visit, error) {
-	c := &comer{holder: holder, epoch: epoch, number: number, answer: make(chan error, 1)}
-	r.comers.Come(c)
+// requestAdmission admits a visitor if they may come in.
+func (r *Room) requestAdmission(ctx context.Context, holder seats.ID, epoch int32, number int64) (Visit, error) {
+	c := &admissionRequest{holder: holder, epoch: epoch, number: number, answer: make(chan error, 1)}
+	r.admissions.Come(c)
 	select {
 	case err := <-c.answer:
 		return c.visit, err
 	case <-ctx.Done():
-		return Visit{}, fmt.Errorf("waitingroom: room %d: wait to be let in: %w", r.ID, ctx.Err())
+		return Visit{}, fmt.Errorf("waitingroom: room %d: wait for admission: %w", r.ID, ctx.Err())
 	}
 }
 
-// letIn answers everybody who asked while the transaction before ran. Who met no free slot is asked for once more: others
-// may have locked the last one for nothing, and nobody is to be told "full" for that.
-func (r *Room) letIn(ctx context.Context, comers []*comer) {
-	comers, again := apart(comers)
-	err := r.seeInside(ctx, comers)
-	outside := slices.DeleteFunc(slices.Clone(comers), func(c *comer) bool { return c.visit.Inside || c.number == 0 })
+// answerAdmissions answers one batch of requests. A request that found no available slot is tried once more, because another
+// transaction may have locked the last one without taking it.
+func (r *Room) answerAdmissions(ctx context.Context, requests []*admissionRequest) {
+	requests, again := distinct(requests)
+	err := r.findInside(ctx, requests)
+	outside := slices.DeleteFunc(slices.Clone(requests), func(c *admissionRequest) bool { return c.visit.Inside || c.number == 0 })
 	if err == nil && len(outside) > 0 {
 		err = r.admit(ctx, outside)
 	}
-	for _, c := range comers {
+	for _, c := range requests {
 		if err == nil && c.visit.Why == WhyFull && !c.again {
 			c.again = true
 			again = append(again, c)
@@ -146,13 +145,13 @@ func (r *Room) letIn(ctx context.Context, comers []*comer) {
 		}
 		c.answer <- err
 	}
-	r.comers.Come(again...)
+	r.admissions.Come(again...)
 }
 
-// apart takes each holder and each number once; the others come again.
-func apart(comers []*comer) (once, again []*comer) {
+// distinct takes one request of each visitor and number; the others go into the next batch.
+func distinct(requests []*admissionRequest) (once, again []*admissionRequest) {
 	holders, numbers := map[seats.ID]bool{}, map[int64]bool{}
-	for _, c := range comers {
+	for _, c := range requests {
 		if holders[c.holder] || c.number > 0 && numbers[c.number] {
 			again = append(again, c)
 			continue
@@ -163,16 +162,16 @@ func apart(comers []*comer) (once, again []*comer) {
 	return once, again
 }
 
-// Whoever relies on the room keeps it as it is: Pause waits for them.
-const keepRoomSQL = `SELECT phase FROM room WHERE id = $1 FOR KEY SHARE`
+// The lock keeps the phase until the admission is done: Pause waits for it.
+const lockRoomKeySQL = `SELECT phase FROM room WHERE id = $1 FOR KEY SHARE`
 
-// The next statements take some of these slots each. They are locked at once, in the order of their holders, as a batch of
-// claims locks them.
-const theirSlotsSQL = `
+// The next statements change some of these slots each. All of them are locked first, in the order of their holders, as a batch
+// of claims locks them.
+const lockSlotsSQL = `
 SELECT FROM unnest($2::uuid[]) AS asked(holder),
        LATERAL (SELECT FROM slot WHERE room_id = $1 AND slot.holder = asked.holder FOR NO KEY UPDATE) s`
 
-// Who has a slot has it still, even if its time is up, while nobody took it.
+// An expired slot stays with its visitor until another one takes it.
 const renewSQL = `
 UPDATE slot s
    SET expires_at = least(clock_timestamp() + r.idle, s.since + r.stay)
@@ -181,7 +180,7 @@ UPDATE slot s
    AND s.room_id = $1 AND s.holder = ANY ($2::uuid[]) AND s.expires_at <= clock_timestamp()
    AND s.slot <= r.slots AND least(clock_timestamp() + r.idle, s.since + r.stay) > clock_timestamp()`
 
-// Another one that they had is nobody's from now on, so that they have one at most.
+// A slot that cannot be renewed is released, so that its visitor has one at most.
 const clearSQL = `
 UPDATE slot s
    SET epoch = NULL, number = NULL, holder = NULL, since = NULL, expires_at = '-infinity'
@@ -189,9 +188,8 @@ UPDATE slot s
  WHERE r.id = $1 AND r.phase IN ('through', 'open')
    AND s.room_id = $1 AND s.holder = ANY ($2::uuid[]) AND s.expires_at <= clock_timestamp()`
 
-// Each number that may come in is written into the ledger, which takes it once, together with a slot that is free and
-// that nobody else is about to take: the lowest numbers first, while there are any. The free ones are looked for once for
-// all of them.
+// Each admitted number is written into the ledger, which takes it once, and gets an available slot that no other transaction
+// has locked. The lowest numbers come first. The available slots are searched once for all requests.
 const admitSQL = `
 WITH here AS MATERIALIZED (
     SELECT epoch, serving, slots, valid, idle, stay FROM room WHERE id = $1 AND phase IN ('through', 'open')
@@ -239,7 +237,7 @@ WITH here AS MATERIALIZED (
 )
 SELECT number, until, called, known, mine, good FROM asked`
 
-// The slots are full: from now on people wait. A slot that became free meanwhile leaves the room as it is.
+// The slots are full, so visitors wait from now on. If a slot became available meanwhile, the phase stays.
 const fullSQL = `
 UPDATE room r
    SET version = version + 1, phase = 'open'
@@ -247,42 +245,41 @@ UPDATE room r
    AND NOT EXISTS (SELECT FROM slot s WHERE s.room_id = r.id AND s.slot <= r.slots AND s.expires_at <= clock_timestamp())
 RETURNING version`
 
-// admit lets those in whose number was called and is good, while slots are free. It is idempotent: who comes again has
-// what they had.
-func (r *Room) admit(ctx context.Context, comers []*comer) (err error) {
+// admit admits visitors with valid called numbers while slots are available. It is idempotent: a repeat returns the same slot.
+func (r *Room) admit(ctx context.Context, requests []*admissionRequest) (err error) {
 	for range 3 {
-		if err = r.tryAdmit(ctx, comers); !collided(err) {
+		if err = r.tryAdmit(ctx, requests); !collided(err) {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("waitingroom: room %d: let %d in: %w", r.ID, len(comers), err)
+		return fmt.Errorf("waitingroom: room %d: admit %d: %w", r.ID, len(requests), err)
 	}
-	full := func(c *comer) bool { return c.visit.Why == WhyFull }
-	if r.state.Load().Phase == PhaseThrough && slices.ContainsFunc(comers, full) {
+	full := func(c *admissionRequest) bool { return c.visit.Why == WhyFull }
+	if r.state.Load().Phase == PhaseThrough && slices.ContainsFunc(requests, full) {
 		return r.move(ctx, fullSQL, r.ID)
 	}
 	return nil
 }
 
-// collided tells of tries at once by one holder on two nodes, of which the other one won, or of a deadlock.
+// collided reports whether one visitor was admitted on two nodes at once, or a deadlock happened.
 func collided(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.ConstraintName == "a person has one slot of a room" || pg.Code == "40P01")
 }
 
-// tryAdmit is one transaction, in one round trip.
-func (r *Room) tryAdmit(ctx context.Context, comers []*comer) error {
-	holders := byHolder(comers)
-	epochs, numbers := make([]int32, len(comers)), make([]int64, len(comers))
-	of := map[int64]*comer{}
-	for i, c := range comers {
+// tryAdmit admits in one transaction and one round trip.
+func (r *Room) tryAdmit(ctx context.Context, requests []*admissionRequest) error {
+	holders := sortByHolder(requests)
+	epochs, numbers := make([]int32, len(requests)), make([]int64, len(requests))
+	of := map[int64]*admissionRequest{}
+	for i, c := range requests {
 		epochs[i], numbers[i], of[c.number] = c.epoch, c.number, c
 		c.visit.Why = WhyNotCalled
 	}
 	var q pgx.Batch
-	q.Queue(keepRoomSQL, r.ID)
-	q.Queue(theirSlotsSQL, r.ID, holders)
+	q.Queue(lockRoomKeySQL, r.ID)
+	q.Queue(lockSlotsSQL, r.ID, holders)
 	q.Queue(renewSQL, r.ID, holders)
 	q.Queue(clearSQL, r.ID, holders)
 	q.Queue(admitSQL, r.ID, holders, epochs, numbers).Query(func(rows pgx.Rows) error {
@@ -291,7 +288,7 @@ func (r *Room) tryAdmit(ctx context.Context, comers []*comer) error {
 		var called, known, mine, good bool
 		_, err := pgx.ForEachRow(rows, []any{&number, &until, &called, &known, &mine, &good}, func() error {
 			v := &of[number].visit
-			if v.Why = outside(called, known, mine, good); until != nil {
+			if v.Why = whyOutside(called, known, mine, good); until != nil {
 				v.Until = *until
 			}
 			until = nil
@@ -299,12 +296,12 @@ func (r *Room) tryAdmit(ctx context.Context, comers []*comer) error {
 		})
 		return err
 	})
-	queueInside(&q, r.ID, holders, comers)
-	return r.gate.db.SendBatch(ctx, &q).Close()
+	queueFindInside(&q, r.ID, holders, requests)
+	return r.rooms.db.SendBatch(ctx, &q).Close()
 }
 
-// outside says why somebody with a called number is not inside, if they are not.
-func outside(called, known, mine, good bool) string {
+// whyOutside returns why a visitor with a called number is not inside, unless queueFindInside finds that they are.
+func whyOutside(called, known, mine, good bool) string {
 	switch {
 	case known && !mine:
 		return WhyUsed
@@ -316,22 +313,21 @@ func outside(called, known, mine, good bool) string {
 	return WhyFull
 }
 
-// byHolder puts people in the order in which everybody locks slots, and returns their holders.
-func byHolder(comers []*comer) []seats.ID {
-	slices.SortFunc(comers, func(a, b *comer) int { return bytes.Compare(a.holder[:], b.holder[:]) })
-	holders := make([]seats.ID, len(comers))
-	for i, c := range comers {
+// sortByHolder sorts requests in the order of slot locks, and returns their holders.
+func sortByHolder(requests []*admissionRequest) []seats.ID {
+	slices.SortFunc(requests, func(a, b *admissionRequest) int { return bytes.Compare(a.holder[:], b.holder[:]) })
+	holders := make([]seats.ID, len(requests))
+	for i, c := range requests {
 		holders[i] = c.holder
 	}
 	return holders
 }
 
-// A slot that has more than this left before its end is left alone by signs of life, so that a busy page writes little.
-// It is a part of the idle time of the room.
+// slideAfter is a share of the idle time. A slot with more time left is not renewed, so that a busy page writes little.
 const slideAfter = 0.8
 
-// A slot moves on with its person, up to the longest stay; seats they hold move it further (package seats does). Slots are
-// locked in the order of their holders, as a batch of claims locks them: a scan by room would meet them by their number.
+// Activity renews a slot, up to the longest stay. Package seats renews it further while its visitor holds seats. Slots are
+// locked in the order of their holders, as a batch of claims locks them: a scan by room would lock them by number.
 const touchSQL = `
 UPDATE slot s
    SET expires_at = due.ends
@@ -347,22 +343,22 @@ UPDATE slot s
 
 const insideSQL = `SELECT holder, number, expires_at FROM slot WHERE room_id = $1 AND holder = ANY ($2::uuid[]) AND expires_at > clock_timestamp()`
 
-// seeInside tells which people are inside and until when, and keeps them there: it is a sign of life.
-func (r *Room) seeInside(ctx context.Context, comers []*comer) error {
-	holders := byHolder(comers)
+// findInside finds the visitors who are inside, and renews their slots.
+func (r *Room) findInside(ctx context.Context, requests []*admissionRequest) error {
+	holders := sortByHolder(requests)
 	var q pgx.Batch
 	q.Queue(touchSQL, r.ID, holders, slideAfter)
-	queueInside(&q, r.ID, holders, comers)
-	if err := r.gate.db.SendBatch(ctx, &q).Close(); err != nil {
-		return fmt.Errorf("waitingroom: room %d: who is inside: %w", r.ID, err)
+	queueFindInside(&q, r.ID, holders, requests)
+	if err := r.rooms.db.SendBatch(ctx, &q).Close(); err != nil {
+		return fmt.Errorf("waitingroom: room %d: find admitted visitors: %w", r.ID, err)
 	}
 	return nil
 }
 
-// queueInside notes who of them is inside, which is all that counts then.
-func queueInside(q *pgx.Batch, room int64, holders []seats.ID, comers []*comer) {
-	of := make(map[seats.ID]*comer, len(comers))
-	for _, c := range comers {
+// queueFindInside queues a query that completes the requests of visitors who are inside.
+func queueFindInside(q *pgx.Batch, room int64, holders []seats.ID, requests []*admissionRequest) {
+	of := make(map[seats.ID]*admissionRequest, len(requests))
+	for _, c := range requests {
 		of[c.holder] = c
 	}
 	q.Queue(insideSQL, room, holders).Query(func(rows pgx.Rows) error {
@@ -373,7 +369,7 @@ func queueInside(q *pgx.Batch, room int64, holders []seats.ID, comers []*comer) 
 	})
 }
 
-// Whoever holds seats stays: they finish, or let them go first.
+// A visitor with held seats stays inside until they release or buy them.
 const leaveSQL = `
 WITH gone AS (
     SELECT slot, epoch, number
@@ -393,16 +389,16 @@ UPDATE slot s
   FROM gone
  WHERE s.room_id = $1 AND s.slot = gone.slot`
 
-// A number that nobody came in with is used up as well, so that it lets nobody in later.
+// A number that was never used is marked as used, so that it admits no visitor later.
 const giveUpSQL = `
 INSERT INTO admission (room_id, epoch, number, holder, entered, left_at, outcome)
 VALUES ($1, $2, $3, $4, 0, clock_timestamp(), 'gave up')
     ON CONFLICT (room_id, epoch, number) DO NOTHING`
 
-// Leave gives up what a holder has in the room: their slot, unless they hold seats, and the number of their place, once
-// it is known. It tells whether their slot became free. Their next Join gives them a new place.
+// Leave gives up a visitor's slot, unless they hold seats, and the number of their place, once it is known. It reports whether
+// the slot became available. The visitor's next Join gives a new place.
 func (r *Room) Leave(ctx context.Context, holder seats.ID, token string) (left bool, err error) {
-	tag, err := r.gate.db.Exec(ctx, leaveSQL, r.ID, holder)
+	tag, err := r.rooms.db.Exec(ctx, leaveSQL, r.ID, holder)
 	if err != nil {
 		return false, fmt.Errorf("waitingroom: room %d: leave: %w", r.ID, err)
 	}
@@ -415,7 +411,7 @@ func (r *Room) Leave(ctx context.Context, holder seats.ID, token string) (left b
 		return left, err
 	}
 	if n := r.Number(p); n > 0 {
-		if _, err := r.gate.db.Exec(ctx, giveUpSQL, r.ID, p.Epoch, n, holder); err != nil {
+		if _, err := r.rooms.db.Exec(ctx, giveUpSQL, r.ID, p.Epoch, n, holder); err != nil {
 			return left, fmt.Errorf("waitingroom: room %d: give a number up: %w", r.ID, err)
 		}
 	}
@@ -425,9 +421,9 @@ func (r *Room) Leave(ctx context.Context, holder seats.ID, token string) (left b
 	return left, nil
 }
 
-// Whoever has a slot, or may still take their old one again, has not gone away. Nobody can be let in again with a number
-// that was let in so long ago, unless they held seats all the time.
-const goneSQL = `
+// A visitor with a slot, or with an expired one that may be renewed, has not gone away. A number that was admitted before the
+// longest stay admits no visitor again.
+const departuresSQL = `
 UPDATE admission a
    SET outcome = 'went away', left_at = clock_timestamp()
   FROM room r
@@ -436,10 +432,10 @@ UPDATE admission a
                     WHERE s.room_id = $1 AND s.holder = a.holder AND s.epoch = a.epoch AND s.number = a.number
                       AND (s.expires_at > clock_timestamp() OR s.since + r.stay > clock_timestamp()))`
 
-// noteGone writes into the ledger who went away: their slot ended, and their time to come back is over as well.
-func (r *Room) noteGone(ctx context.Context) error {
-	if _, err := r.gate.db.Exec(ctx, goneSQL, r.ID); err != nil {
-		return fmt.Errorf("waitingroom: room %d: note who went away: %w", r.ID, err)
+// recordDepartures records visitors who went away: their slot ended, and their time to return is over.
+func (r *Room) recordDepartures(ctx context.Context) error {
+	if _, err := r.rooms.db.Exec(ctx, departuresSQL, r.ID); err != nil {
+		return fmt.Errorf("waitingroom: room %d: record departures: %w", r.ID, err)
 	}
 	return nil
 }

@@ -15,18 +15,17 @@ import (
 	"github.com/usherbox/usher/seats/seal"
 )
 
-// Control is an organizer's hand on rooms. What it does is written down with its name, and rung to all nodes as it
-// commits.
+// Control is what organizers do to rooms. Each action is recorded with their name, and all nodes are notified as it commits.
 type Control struct {
 	DB  seats.DB
 	Who string // the account, or the name of a shell's user
 
-	Box  *seal.Box  // what the keys of places are sealed with; nil: they are not
-	Also seats.Also // commits with what is done; may be nil
+	Box  *seal.Box  // seals the keys of places; nil: they are not sealed
+	Also seats.Also // commits with each action; may be nil
 }
 
-// Control is somebody's hand on the rooms of this node's database.
-func (g *Gate) Control(who string) Control { return Control{DB: g.db, Who: who, Box: g.keys.box} }
+// Control returns the control of the rooms of this node's database, for an organizer.
+func (rs *Rooms) Control(who string) Control { return Control{DB: rs.db, Who: who, Box: rs.keys.box} }
 
 const noteSQL = `
 WITH noted AS (INSERT INTO control (room_id, who, what, detail) VALUES ($1, $2, $3, $4) RETURNING room_id)
@@ -37,7 +36,7 @@ func (c Control) note(ctx context.Context, db seats.DB, room int64, what, detail
 	return err
 }
 
-// change runs a guarded change of a room and notes it, in one transaction. refused says why the guard did not let it.
+// change runs a guarded change of a room and records it, in one transaction. refused is the message if the guard refuses it.
 func (c Control) change(ctx context.Context, what, detail, refused, sql string, args ...any) error {
 	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
 		var room int64
@@ -72,7 +71,7 @@ func (c Control) refuse(ctx context.Context, slug, refused string) error {
 	return &seats.Nonsense{Message: fmt.Sprintf("%s It is %s. Nothing was changed.", refused, said[phase])}
 }
 
-// said is a phase in a sentence: "It is …".
+// said completes the sentence "It is …" for each phase.
 var said = map[Phase]string{
 	PhaseThrough: "letting everybody through", PhaseLobby: "gathering people in its lobby", PhaseDrawing: "drawing numbers",
 	PhaseOpen: "open", PhasePaused: "paused", PhaseEnded: "ended",
@@ -86,8 +85,8 @@ UPDATE room
  WHERE slug = $1 AND (phase = 'lobby' OR phase = 'through' AND $2::timestamptz IS NULL)
 RETURNING id`
 
-// Open closes the lobby of a room now, or at another time than was said; then its numbers are drawn and called. A room
-// that lets everybody through has people wait in line from now on.
+// Open closes the lobby of a room now, or at a new time; then its numbers are drawn and called. In a room that lets every
+// visitor through, visitors wait in line from now on.
 func (c Control) Open(ctx context.Context, slug string, at *time.Time) error {
 	detail := "now"
 	if at != nil {
@@ -99,11 +98,11 @@ func (c Control) Open(ctx context.Context, slug string, at *time.Time) error {
 const pauseSQL = `
 UPDATE room SET version = version + 1, phase = 'paused', note = $2 WHERE slug = $1 AND phase IN ('open', 'through', 'paused') RETURNING id`
 
-// Whoever is being let in relies on the row until it is done.
+// Admissions lock the row until they are done.
 const drainSQL = `SELECT id FROM room WHERE slug = $1 FOR UPDATE`
 
-// Pause stops calling and letting in, on all nodes: when it returns, nobody is let in any more. Everybody who waits reads
-// the reason. Who is inside stays there and buys; places and numbers stay what they are.
+// Pause stops calls and admissions on all nodes. After it returns no visitor is admitted. Every waiting visitor reads the
+// reason. Admitted visitors stay inside and buy; places and numbers stay the same.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
 		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
@@ -112,24 +111,24 @@ func (c Control) Pause(ctx context.Context, slug, reason string) error {
 		return err
 	}
 	if _, err := c.DB.Exec(ctx, drainSQL, slug); err != nil {
-		return fmt.Errorf("waitingroom: room %q is paused; wait for those who were being let in: %w", slug, err)
+		return fmt.Errorf("waitingroom: room %q is paused; wait for admissions under way: %w", slug, err)
 	}
 	return nil
 }
 
 const resumeSQL = `UPDATE room SET version = version + 1, phase = 'open', note = '' WHERE slug = $1 AND phase = 'paused' RETURNING id`
 
-// Resume goes on where Pause stopped.
+// Resume ends a pause.
 func (c Control) Resume(ctx context.Context, slug string) error {
 	return c.change(ctx, "resume", "", "Only a paused room can go on.", resumeSQL, slug)
 }
 
 const rateSQL = `UPDATE room SET version = version + 1, rate = nullif($2::float8, 0) WHERE slug = $1 AND phase <> 'ended' RETURNING id`
 
-// isRate tells whether a room may be limited to so many numbers in a second; 0 is no limit.
+// isRate reports whether a rate is valid; 0 is no limit.
 func isRate(rate float64) bool { return rate == 0 || rate >= 0.001 && rate <= 1e6 }
 
-// Rate limits how many numbers are called in a second; 0 takes the limit away.
+// Rate limits how many numbers are called per second; 0 removes the limit.
 func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	if !isRate(rate) {
 		return &seats.Nonsense{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
@@ -139,10 +138,10 @@ func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 
 const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $1 AND phase <> 'ended' AND entry = 'browser' RETURNING id`
 
-// Work has browsers do some work before they join from now on: so many rounds in each of about 4,096 tries; 0: none any
-// more. Who has a place keeps it.
+// Work sets the proof of work for joins from now on: so many rounds in each of about 4,096 tries; 0: none. Existing places
+// stay.
 func (c Control) Work(ctx context.Context, slug string, rounds int) error {
-	if rounds < 0 || rounds > mostWork {
+	if rounds < 0 || rounds > maxWork {
 		return &seats.Nonsense{Message: fmt.Sprintf("%d is not a number of rounds between 0 and 100,000. Nothing was changed.", rounds)}
 	}
 	return c.change(ctx, "work", fmt.Sprint(rounds), "Only a room that browsers enter, and that has not ended, asks for work.", workSQL, slug, rounds)
@@ -156,8 +155,8 @@ WITH room AS (
 )
 SELECT id FROM room`
 
-// Slots changes how many people are inside at once. Nobody has to leave: if more are inside, nobody else is let in until
-// enough of them left.
+// Slots changes how many visitors are inside at once. No visitor has to leave: if more are inside, no other one is admitted
+// until enough of them left.
 func (c Control) Slots(ctx context.Context, slug string, slots int) error {
 	if slots < 1 || slots > 100_000 {
 		return &seats.Nonsense{Message: fmt.Sprintf("%d is not a number of slots between 1 and 100,000. Nothing was changed.", slots)}
@@ -167,7 +166,7 @@ func (c Control) Slots(ctx context.Context, slug string, slots int) error {
 
 const endSQL = `UPDATE room SET version = version + 1, phase = 'ended', note = $2 WHERE slug = $1 AND phase <> 'ended' RETURNING id`
 
-// End closes a room for good: nobody joins, is called or let in any more. Who is inside may finish.
+// End closes a room for good: there are no joins, calls or admissions any more. Admitted visitors may finish.
 func (c Control) End(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
 		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
@@ -182,7 +181,7 @@ func (c Control) End(ctx context.Context, slug, reason string) error {
 const beaconSQL = `
 UPDATE room SET version = version + 1, beacon_value = convert_to($2::text, 'UTF8') WHERE slug = $1 AND phase = 'drawing' AND beacon = 'manual' AND beacon_value IS NULL RETURNING id`
 
-// SetBeacon gives the draw of a closed lobby the public words that it waits for, such as the numbers of a lottery.
+// SetBeacon sets the public words that a draw waits for, such as the numbers of a lottery.
 func (c Control) SetBeacon(ctx context.Context, slug, words string) error {
 	if words == "" || utf8.RuneCountInString(words) > 500 {
 		return &seats.Nonsense{Message: "The words of a beacon have 1 to 500 letters. Nothing was changed."}
@@ -192,21 +191,21 @@ func (c Control) SetBeacon(ctx context.Context, slug, words string) error {
 
 // How a room opens.
 const (
-	ModeAuto      = "auto"      // nobody waits until the slots are full
-	ModeScheduled = "scheduled" // there is a lobby, and its numbers are drawn at a time
+	ModeAuto      = "auto"      // when the slots are full
+	ModeScheduled = "scheduled" // at a time, with a draw of the lobby
 )
 
-// NewRoom is what an organizer says of a room; zero values stand for the defaults named here.
+// NewRoom is the settings of a new room; zero values stand for the defaults named here.
 type NewRoom struct {
 	Slug         string // made from Name
 	Name         string
-	Events       []string      // slugs of those it covers
-	OpensAt      *time.Time    // nil: it opens by itself when the slots are full
+	Events       []string      // slugs of its events
+	OpensAt      *time.Time    // nil: it opens when the slots are full
 	LobbyOpensAt *time.Time    // at once
-	Slots        int           // people inside at once: 500
-	Rate         float64       // numbers called in a second at most: no limit
+	Slots        int           // visitors inside at once: 500
+	Rate         float64       // numbers called per second at most: no limit
 	Entry        string        // EntryBrowser
-	Work         int           // rounds in each try of a browser before it joins: none
+	Work         int           // rounds in each try of the proof of work: none
 	Beacon       string        // BeaconNone
 	BeaconURL    string        // of drand: https://api.drand.sh/<quicknet>
 	BeaconWait   time.Duration // 30 seconds; of a manual beacon 10 minutes
@@ -215,7 +214,7 @@ type NewRoom struct {
 	Stay         time.Duration // 30 minutes
 }
 
-// drandURL is the quicknet chain at its operators.
+// drandURL is the API of drand's quicknet chain.
 const drandURL = "https://api.drand.sh/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
 func (n NewRoom) withDefaults() NewRoom {
@@ -241,7 +240,7 @@ func or[T comparable](value, otherwise T) T {
 	return value
 }
 
-// check says in a sentence what makes no sense.
+// check returns what is wrong with the settings.
 func (n *NewRoom) check() error {
 	nonsense := func(format string, args ...any) error {
 		return &seats.Nonsense{Message: fmt.Sprintf(format, args...) + " Nothing was changed."}
@@ -258,7 +257,7 @@ func (n *NewRoom) check() error {
 		return nonsense("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", n.Rate)
 	case n.Entry != EntryBrowser && n.Entry != EntryEmail:
 		return nonsense("A waiting room is entered by browser or by email, not by %q.", n.Entry)
-	case n.Work < 0 || n.Work > mostWork:
+	case n.Work < 0 || n.Work > maxWork:
 		return nonsense("%d is not a number of rounds between 0 and 100,000.", n.Work)
 	case n.Work > 0 && n.Entry != EntryBrowser:
 		return nonsense("Work is asked of browsers; this waiting room is entered by verified addresses.")
@@ -282,7 +281,7 @@ VALUES ($1, $2, 'auto', $3, 'through', $4, $5, $6, nullif($7, 0), make_interval(
         $11, nullif($12, ''), make_interval(secs => $13), $14)
 RETURNING id, epoch`
 
-// From here on the secret is fixed, and everybody may know to what.
+// From here on the secret is fixed, and its commitment is public.
 const commitSQL = `
 UPDATE room SET mode = 'scheduled', phase = 'lobby', commitment = $2, committed_at = clock_timestamp(), sealed = $3, sealed_by = $4 WHERE id = $1`
 
@@ -294,8 +293,8 @@ var (
 	ErrCovered   = errors.New("one of the events is not there, or has a waiting room already")
 )
 
-// Create makes a room. From then on nobody claims in its events who was not let in; with a lobby, nobody is before it
-// closed. Errors: *seats.Nonsense, ErrSlugTaken, ErrCovered, or the database's.
+// Create makes a room. From then on only admitted visitors claim in its events; with a lobby there are none before it closes.
+// Errors: *seats.Nonsense, ErrSlugTaken, ErrCovered, or the database's.
 func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error) {
 	n = n.withDefaults()
 	if err := n.check(); err != nil {
@@ -340,15 +339,15 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 	return n.Slug, nil
 }
 
-// Listing is a room as an organizer looks at it.
+// Listing is a room for its organizer.
 type Listing struct {
 	State
-	Inside   int // people in slots
-	Admitted int // numbers that let somebody in
-	Bought   int // those of them who bought
+	Inside   int // visitors in slots
+	Admitted int // admitted visitors
+	Bought   int // buyers of them
 }
 
-// Act is something that was done to a room.
+// Act is a recorded action on a room.
 type Act struct {
 	At                time.Time
 	Who, What, Detail string
@@ -379,7 +378,7 @@ func (c Control) List(ctx context.Context) ([]Listing, error) {
 
 const actsSQL = `SELECT at, who, what, detail FROM control WHERE room_id = $1 ORDER BY id`
 
-// Show returns one room and everything that was done to it, the oldest first. ErrNoRoom if there is none.
+// Show returns one room and its recorded actions, the oldest first. ErrNoRoom if there is none.
 func (c Control) Show(ctx context.Context, slug string) (Listing, []Act, error) {
 	list, err := c.List(ctx)
 	if err != nil {
@@ -391,11 +390,11 @@ func (c Control) Show(ctx context.Context, slug string) (Listing, []Act, error) 
 		}
 		rows, err := c.DB.Query(ctx, actsSQL, l.ID)
 		if err != nil {
-			return l, nil, fmt.Errorf("waitingroom: what was done to room %q: %w", slug, err)
+			return l, nil, fmt.Errorf("waitingroom: read the actions on room %q: %w", slug, err)
 		}
 		acts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Act])
 		if err != nil {
-			return l, nil, fmt.Errorf("waitingroom: what was done to room %q: %w", slug, err)
+			return l, nil, fmt.Errorf("waitingroom: read the actions on room %q: %w", slug, err)
 		}
 		return l, acts, nil
 	}

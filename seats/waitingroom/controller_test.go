@@ -11,16 +11,16 @@ import (
 // anything is what a look may see.
 func anything(t *rapid.T) Seen {
 	cohort := rapid.Custom(func(t *rapid.T) Cohort {
-		called := rapid.IntRange(0, 500).Draw(t, "called")
-		return Cohort{time.Duration(rapid.IntRange(0, 700).Draw(t, "age")) * time.Second, called, rapid.IntRange(0, called).Draw(t, "came")}
+		called := rapid.IntRange(0, 5000).Draw(t, "called")
+		return Cohort{called, rapid.IntRange(0, called).Draw(t, "came")}
 	})
 	s := Seen{
 		Since:   time.Duration(rapid.IntRange(0, 10_000).Draw(t, "since")) * time.Millisecond,
 		Waiting: rapid.Int64Range(0, 2_000_000).Draw(t, "waiting"), Slots: rapid.IntRange(1, 10_000).Draw(t, "slots"),
 		Free: rapid.IntRange(0, 50_000).Draw(t, "free"), Held: rapid.IntRange(0, 20_000).Draw(t, "held"),
-		Habits: UsualHabits, Cohorts: rapid.SliceOfN(cohort, 0, 30).Draw(t, "cohorts"),
+		Habits: UsualHabits, Recent: cohort.Draw(t, "recent"), Settled: cohort.Draw(t, "settled"),
 		Limit:  rapid.SampledFrom([]float64{0, 0.5, 10}).Draw(t, "limit"),
-		Claims: rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second}).Draw(t, "claims"),
+		Slow:   rapid.SampledFrom([]float64{0, 0.01, 0.5}).Draw(t, "slow"),
 		Failed: rapid.SampledFrom([]float64{0, 0.01, 0.5}).Draw(t, "failed"),
 	}
 	s.Active = rapid.IntRange(0, s.Slots+10).Draw(t, "active") // more, if the organizer took slots away
@@ -37,7 +37,7 @@ func wrongStep(pace Pace, s *Seen, step Step) string {
 		return "it calls numbers back, or some that were not given"
 	case step.Call > 0 && s.Active >= s.Slots:
 		return "it calls people though all slots are taken"
-	case step.Call > 0 && float64(s.Active)+step.Soon+coming > float64(s.Slots)+step.Show/2+1e-6:
+	case step.Call > 0 && float64(s.Active)+step.Expected+coming > float64(s.Slots)+step.Show/2+1e-6:
 		return "it calls more people than there is room for"
 	case step.Call > 0 && back < 1:
 		return "it calls people though no seat is free and none is going to be"
@@ -45,7 +45,7 @@ func wrongStep(pace Pace, s *Seen, step Step) string {
 		return "it calls more than a few people though claims fail"
 	case s.Limit > 0 && coming > 3*s.Limit+1+1e-6:
 		return "it calls more than the organizer allows"
-	case math.IsNaN(pace.Rate+pace.Credit+step.Show+step.Expected+step.Soon) || step.Show <= 0 || step.Show > 1 || step.Expected < 0 || step.Soon < 0 || step.Soon > step.Expected+1e-6:
+	case math.IsNaN(pace.Rate+pace.Credit+step.Show+step.Expected) || step.Show <= 0 || step.Show > 1 || step.Expected < 0:
 		return "it reckons with numbers that cannot be"
 	}
 	return ""
@@ -82,7 +82,7 @@ func TestPlantedStepsAreNoticed(t *testing.T) {
 		"more numbers than there are":    {ill, Step{Call: 101, Show: 0.1}},
 		"a share of no visitors":         {full, Step{Show: 0}},
 		"a share that is not a number":   {full, Step{Show: math.NaN()}},
-		"more soon than are coming ever": {full, Step{Show: 1, Soon: 2}},
+		"fewer than nobody on their way": {full, Step{Show: 1, Expected: -1}},
 	} {
 		if wrongStep(Pace{}, &planted.seen, planted.step) == "" {
 			t.Errorf("%s is not noticed", name)
@@ -97,8 +97,8 @@ func TestController_CallsForAFreeSlotAndSeat(t *testing.T) {
 			Since: time.Second, Waiting: rapid.Int64Range(1, 100_000).Draw(t, "waiting"), Slots: rapid.IntRange(1, 5000).Draw(t, "slots"),
 			Free: rapid.IntRange(1, 10).Draw(t, "free"), Habits: UsualHabits,
 		}
-		// Numbers called long ago, without a visitor, keep no others waiting.
-		seen.Cohorts = []Cohort{{Age: 9 * time.Minute, Called: rapid.IntRange(0, 5).Draw(t, "gone")}}
+		// Those called long ago, none of whom came, keep nobody waiting.
+		seen.Settled = Cohort{Called: rapid.IntRange(0, 5).Draw(t, "gone")}
 		pace := Pace{}
 		for range 20 {
 			var step Step
@@ -115,7 +115,7 @@ func TestCallingSlowsDownWhileClaimsAreSlowAndRecovers(t *testing.T) {
 	seen := Seen{Since: time.Second, Waiting: 1_000_000, Slots: 1000, Free: 100_000, Habits: UsualHabits}
 	pace, _ := Next(Pace{}, seen)
 	full := pace.Rate
-	seen.Claims = time.Second
+	seen.Slow = 0.5
 	for range 5 {
 		pace, _ = Next(pace, seen)
 	}
@@ -125,7 +125,7 @@ func TestCallingSlowsDownWhileClaimsAreSlowAndRecovers(t *testing.T) {
 	if _, step := Next(pace, seen); step.By != ByPace {
 		t.Errorf("%q decides, want %q", step.By, ByPace)
 	}
-	seen.Claims = time.Millisecond
+	seen.Slow = 0
 	for range 60 {
 		pace, _ = Next(pace, seen)
 	}
@@ -149,5 +149,16 @@ func TestALimitOfLessThanOneASecondStillCallsPeople(t *testing.T) {
 	}
 	if math.Abs(came-300) > 10 {
 		t.Errorf("%.0f people in 600 s at 0.5 a second", came)
+	}
+}
+
+func TestCalling_SlowsDownOnceMoreThanOneClaimInTwentyIsSlow(t *testing.T) {
+	t.Parallel()
+	seen := Seen{Since: time.Second, Waiting: 1_000_000, Slots: 1000, Free: 100_000, Habits: UsualHabits}
+	for slow, want := range map[float64]bool{0.05: false, 0.06: true} {
+		seen.Slow = slow
+		if pace, _ := Next(Pace{Rate: 10}, seen); pace.Rate < 10 != want {
+			t.Errorf("with %g of the claims slow the rate goes from 10 to %g", slow, pace.Rate)
+		}
 	}
 }

@@ -118,14 +118,14 @@ func TestOfTwoBrowsersOfOnePersonOneIsInsideHoweverOftenBothTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range nodes {
-		if err := n.gate.Look(t.Context()); err != nil {
+		if err := n.rooms.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	eventually(t, "all are called", func() bool {
 		h.exec(t, `UPDATE room SET ticked_at = '-infinity'`)
 		for _, n := range nodes {
-			if err := n.gate.Look(t.Context()); err != nil {
+			if err := n.rooms.Look(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -18,17 +18,17 @@ import (
 	"time"
 )
 
-// MostDrawn is how many people one draw takes: a number fits four bytes, and a table of them memory.
+// MostDrawn is the largest draw: a number fits four bytes, and the table fits memory.
 const MostDrawn = 1 << 26
 
-// Draw is all that decides who gets which number. The secret is chosen, and its commitment published, before anybody
-// joins; the beacon is a public number that nobody could know when the lobby closed; people is how many were there then.
-// So whoever knows the secret cannot know the beacon, and nobody can choose among draws.
+// Draw determines the numbers of a lobby. The commitment to the secret is published before the first visitor joins. The beacon
+// is a public random number that was unknown when the lobby closed. So the secret alone does not give the numbers, and the
+// organizer cannot choose among draws.
 type Draw struct {
 	Room   int64
 	Epoch  int32
 	Secret [32]byte
-	Beacon []byte // empty: none was there, and the record says so
+	Beacon []byte // empty: there was none, as the record shows
 	People int    // in the lobby when it closed, at most MostDrawn
 }
 
@@ -70,7 +70,7 @@ func numbers(seed [32]byte, people int) []uint32 {
 	return table
 }
 
-// shuffle is Fisher and Yates' from the last to the second: each changes with one of those up to itself.
+// shuffle is the shuffle of Fisher and Yates, from the last element to the second.
 func shuffle(table []uint32, below func(limit uint32) uint32) {
 	for i := len(table) - 1; i > 0; i-- {
 		j := below(uint32(i + 1))
@@ -78,7 +78,7 @@ func shuffle(table []uint32, below func(limit uint32) uint32) {
 	}
 }
 
-// words are those of AES-256 in counter mode under the seed, counter from 0, four bytes each, big-endian.
+// words is a stream of random words: AES-256 in counter mode under the seed, from counter 0, four bytes each, big-endian.
 type words struct {
 	stream cipher.Stream
 	buffer [1 << 13]byte
@@ -104,7 +104,7 @@ func (w *words) next() uint32 {
 	return word
 }
 
-// below is a number from 0 to limit-1, each as likely as the others.
+// below is a uniform random number from 0 to limit-1.
 func (w *words) below(limit uint32) uint32 {
 	for {
 		if value, fair := reduce(w.next(), limit); fair {
@@ -113,24 +113,24 @@ func (w *words) below(limit uint32) uint32 {
 	}
 }
 
-// reduce brings a random word below limit (Lemire 2019, "Fast random integer generation in an interval"). It refuses the
-// few words that would make some values likelier than others.
+// reduce maps a random word to a number below limit (Lemire 2019, "Fast random integer generation in an interval"). It rejects
+// the few words that would bias the result.
 func reduce[W uint8 | uint32](word, limit W) (value W, fair bool) {
 	product := uint64(word) * uint64(limit)
 	return W(product >> bits.Len64(uint64(^W(0)))), W(product) >= -limit%limit
 }
 
-// Where the random number in a draw came from.
+// Kinds of beacons.
 const (
-	BeaconNone   = "none"   // there was none; only the secret decided
+	BeaconNone   = "none"   // only the secret decides
 	BeaconManual = "manual" // words from somewhere public, such as the numbers of a lottery
 	BeaconDrand  = "drand"  // the quicknet chain of drand: each round is one random number, 3 s after the one before
 )
 
-// RecordFormat names the rules of a record; others would get another name.
+// RecordFormat is the version of the draw's rules.
 const RecordFormat = "usher/draw/v1"
 
-// Record is what is published of a draw: everything that somebody needs to do it again.
+// Record is the published record of a draw: everything that is needed to repeat it.
 type Record struct {
 	Format      string    `json:"format"`
 	Room        int64     `json:"room"`
@@ -145,7 +145,7 @@ type Record struct {
 	Sum         Hex       `json:"sum"` // SHA-256 of all numbers by index, 4 bytes each, big-endian
 }
 
-// Beacon is a random number that nobody could know before a time.
+// Beacon is a random number that was unknown before a time.
 type Beacon struct {
 	Kind      string `json:"kind"`
 	Round     uint64 `json:"round,omitempty"`     // of drand
@@ -154,7 +154,7 @@ type Beacon struct {
 	Value     Hex    `json:"value,omitempty"`
 }
 
-// RecordOf makes the record of a draw. What it does not know (times, the beacon's kind) is the caller's to fill in.
+// RecordOf makes the record of a draw. The caller adds the times and a beacon of drand.
 func RecordOf(d Draw) Record {
 	commitment, seed, sum := d.Commitment(), d.Seed(), sumOf(d.Numbers())
 	r := Record{
@@ -167,16 +167,16 @@ func RecordOf(d Draw) Record {
 	return r
 }
 
-// Draw is the draw that a record is of, as far as it can be read: see Verify.
+// Draw is the draw of a record; see Verify.
 func (r *Record) Draw() Draw {
 	d := Draw{Room: r.Room, Epoch: r.Epoch, Beacon: r.Beacon.Value, People: r.People}
 	copy(d.Secret[:], r.Secret)
 	return d
 }
 
-// Verify does the draw again and says in a sentence each what does not hold. No sentence means that everything in the
-// record follows from its secret, its beacon and the number of people. Whether the commitment and that number are those
-// that people saw before, only they can say; whether the beacon's value is that of its round, the beacon's operators.
+// Verify repeats the draw and returns a sentence for each contradiction. Without one, everything in the record follows from its
+// secret, its beacon and the number of people. The visitors must compare the commitment and that number with those they saw
+// before. The beacon's operators publish its value.
 func Verify(r *Record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if r.Format != RecordFormat {
@@ -249,7 +249,7 @@ func (b *Beacon) wrong(closed time.Time) (wrong []string) {
 	return wrong
 }
 
-// sumOf is one word for a whole table of numbers.
+// sumOf is the checksum of a table of numbers.
 func sumOf(table []uint32) [32]byte {
 	b := make([]byte, 0, 4*len(table))
 	for _, n := range table {
@@ -273,8 +273,8 @@ func (h *Hex) UnmarshalText(text []byte) (err error) {
 // String is the same text.
 func (h Hex) String() string { return hex.EncodeToString(h) }
 
-// open makes the draw of a room whose lobby is closed: with the value of its beacon, or without one when that was not
-// there within the time everybody was told of.
+// open makes the draw after the lobby closed: with the value of its beacon, or without one if there was none within the
+// announced time.
 func (r *Room) open(ctx context.Context, s *State) error {
 	late := !s.ClosedAt.Add(s.BeaconWait).After(s.Now)
 	switch {
@@ -288,7 +288,7 @@ func (r *Room) open(ctx context.Context, s *State) error {
 	return nil
 }
 
-// Whoever comes first makes the draw; the others find it made. Without a beacon nobody does before its time is up.
+// The first node makes the draw. Without a beacon it waits until the beacon's time is over.
 const revealSQL = `
 UPDATE room
    SET version = version + 1, phase = 'open', drawn_at = clock_timestamp(), secret = $2,
@@ -313,34 +313,33 @@ func (r *Room) reveal(ctx context.Context, s *State, round uint64, signature, va
 	return r.move(ctx, revealSQL, r.ID, secret, number, signature, value)
 }
 
-// beaconTry is the most time one question to a beacon may take.
+// beaconTry limits the time of one request to a beacon.
 const beaconTry = 5 * time.Second
 
-// askBeacon asks for the round that was named by the closing of the lobby, beside the loop. One question is under way
-// at most.
+// askBeacon requests the first round after the lobby closed, beside the loop. At most one request is under way.
 func (r *Room) askBeacon(s *State) {
 	round := RoundAfter(*s.ClosedAt)
 	if RoundTime(round).After(s.Now) || !r.asking.CompareAndSwap(false, true) {
 		return
 	}
-	r.gate.lanes.Add(1)
+	r.rooms.running.Add(1)
 	go func() {
-		defer r.gate.lanes.Done()
+		defer r.rooms.running.Done()
 		defer r.asking.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), beaconTry)
 		defer cancel()
-		signature, err := r.gate.Beacon(ctx, s.BeaconURL, round)
+		signature, err := r.rooms.Beacon(ctx, s.BeaconURL, round)
 		if err == nil {
 			value := sha256.Sum256(signature)
 			err = r.reveal(ctx, s, round, signature, value[:])
 		}
 		if err != nil {
-			r.gate.log.Warn("the beacon of a draw did not answer; it is asked again until its time is up", "room", r.Slug, "round", round, "error", err)
+			r.rooms.log.Warn("the beacon of a draw did not answer; trying again until its time is over", "room", r.Slug, "round", round, "error", err)
 		}
 	}()
 }
 
-// askDrand asks an HTTP relay of drand for the signature of a round, whose SHA-256 is its random number.
+// askDrand asks an HTTP relay of drand for the signature of a round. The SHA-256 of it is the random number.
 func askDrand(ctx context.Context, url string, round uint64) ([]byte, error) {
 	address := fmt.Sprintf("%s/public/%d", strings.TrimSuffix(url, "/"), round)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -351,7 +350,7 @@ func askDrand(ctx context.Context, url string, round uint64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waitingroom: ask the beacon: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // only read
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("waitingroom: the beacon at %s answered %s", address, response.Status)
 	}
@@ -371,18 +370,18 @@ func askDrand(ctx context.Context, url string, round uint64) ([]byte, error) {
 	return signature, nil
 }
 
-// A key that is believed no more opens what it sealed.
+// A revoked key still opens the secrets that it sealed.
 const sealedSQL = `SELECT k.id, k.secret, r.sealed, r.commitment FROM room r JOIN place_key k ON k.id = r.sealed_by WHERE r.id = $1`
 
 // unseal reads the secret of a draw before it is revealed.
 func (r *Room) unseal(ctx context.Context) ([]byte, error) {
 	var k key
 	var value, sealed, commitment []byte
-	if err := r.gate.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&k.id, &value, &sealed, &commitment); err != nil {
+	if err := r.rooms.db.QueryRow(ctx, sealedSQL, r.ID).Scan(&k.id, &value, &sealed, &commitment); err != nil {
 		return nil, fmt.Errorf("waitingroom: room %d: read the sealed secret: %w", r.ID, err)
 	}
 	var err error
-	if k.secret, err = r.gate.keys.box.Open(value, Secrets.Context(k.id)); err != nil {
+	if k.secret, err = r.rooms.keys.box.Open(value, Secrets.Context(k.id)); err != nil {
 		return nil, fmt.Errorf("waitingroom: room %d: %w", r.ID, err)
 	}
 	secret, err := k.unseal(sealed, commitment)
@@ -395,8 +394,7 @@ func (r *Room) unseal(ctx context.Context) ([]byte, error) {
 	return secret, nil
 }
 
-// seal keeps a secret from whoever sees a row, a backup or a log by chance. Who has the whole database can open it; then
-// the beacon keeps the draw honest.
+// seal protects a secret in a leaked row or log. A reader of the whole database can open it; then the beacon keeps the draw fair.
 func (k key) seal(secret, commitment []byte) []byte {
 	return k.box(commitment).Seal(nil, make([]byte, 12), secret, commitment)
 }

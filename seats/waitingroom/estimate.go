@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Outlook is what a room publishes so that everybody can tell their own wait: the same bytes for all.
+// Outlook is the published state from which each page computes its own wait: the same bytes for all.
 type Outlook struct {
-	Ahead  [][2]int64 `json:"ahead"`  // numbers not called yet, and how many people wait who have smaller ones; both rising
-	Rate   float64    `json:"rate"`   // people who come in per second
-	Leave  float64    `json:"leave"`  // share of those waiting that gives up per second
+	Ahead  [][2]int64 `json:"ahead"`  // numbers not called yet, each with how many waiting visitors have smaller ones; both rising
+	Rate   float64    `json:"rate"`   // admitted visitors per second
+	Leave  float64    `json:"leave"`  // share of waiting visitors that gives up per second
 	Likely int64      `json:"likely"` // up to this number a seat is likely; 0: not even the next
 	Maybe  int64      `json:"maybe"`  // up to this one it is uncertain
 
 	Returning float64 `json:"returning"` // share of held seats that comes back, 0 to 1
 }
 
-// outlookPoints is how finely an outlook tells who is ahead.
+// outlookPoints is the number of points in Outlook.Ahead.
 const outlookPoints = 32
 
-// Foresee makes the outlook of a room. Presence may be nil while nobody was counted: then everybody counts as there.
+// Foresee makes the outlook of a room. Before the first count presence is nil, and every visitor counts as present.
 func Foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leave float64) Outlook {
 	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: rate, Leave: leave, Returning: seen.Habits.Returning}
 	last := serving + seen.Waiting
@@ -41,8 +41,8 @@ func Foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leav
 	return o
 }
 
-// reach is the number up to which there are so many people. Numbers that were not given out yet are one person each: whoever
-// joins before the next outlook is told what is true of them.
+// reach is the number up to which so many visitors wait. A number that is not given out yet counts as one visitor, so that the
+// estimate is right for visitors who join before the next outlook.
 func (o *Outlook) reach(people float64, last int64) int64 {
 	if people < 1 {
 		return 0
@@ -64,23 +64,23 @@ const (
 	Unknown   = "not known yet"
 )
 
-// Estimate is what one person can expect.
+// Estimate is the wait of one visitor.
 type Estimate struct {
-	Ahead     int64         // people before them who are still there
+	Ahead     int64         // visitors before them who are still there
 	Wait      time.Duration // most likely
-	From, To  time.Duration // what they are told
+	From, To  time.Duration // as shown
 	Seat      string        // Likely, Uncertain, Unlikely or Unknown
-	IsUnknown bool          // nobody can tell how long it takes, such as when nobody comes in
+	IsUnknown bool          // there is no estimate, such as while no visitor is admitted
 }
 
-// longestWait is as far as anybody can see ahead.
+// longestWait is the longest estimate.
 const longestWait = 24 * time.Hour
 
-// Of is the estimate of one number. static/js/stand.js comes to the same.
+// Of is the estimate for one number. static/js/stand.js computes the same.
 func (o *Outlook) Of(number int64) Estimate {
 	e := Estimate{Ahead: o.before(number), Seat: Unlikely}
 	switch {
-	case len(o.Ahead) == 0: // nobody looked yet
+	case len(o.Ahead) == 0: // before the first tick
 		e.Seat = Unknown
 	case number <= o.Likely:
 		e.Seat = Likely
@@ -101,7 +101,7 @@ func (o *Outlook) Of(number int64) Estimate {
 	return e
 }
 
-// before is how many people are before a number, in a straight line between the points.
+// before is how many visitors are before a number, interpolated between the points.
 func (o *Outlook) before(number int64) int64 {
 	for i := 1; i < len(o.Ahead); i++ {
 		a, b := o.Ahead[i-1], o.Ahead[i]
@@ -113,11 +113,11 @@ func (o *Outlook) before(number int64) int64 {
 	if n := len(o.Ahead); n > 0 {
 		last = o.Ahead[n-1]
 	}
-	return last[1] + max(0, number-last[0]-1) // joined after this was published, or nothing was yet
+	return last[1] + max(0, number-last[0]-1) // joined after this outlook, or before the first one
 }
 
-// NeverMore keeps what one person is told from going up: nobody who comes later is put before them, so a count that rises
-// is only a worse sample. A negative before is none.
+// NeverMore keeps the shown number of visitors ahead from rising: later visitors join behind, so a higher count is only a worse
+// sample. A negative before is none.
 func NeverMore(before, now int64) int64 {
 	if before < 0 {
 		return now
@@ -125,9 +125,9 @@ func NeverMore(before, now int64) int64 {
 	return min(before, now)
 }
 
-// Each call notes what the page tells somebody at that moment, so that it can be said later how right that was.
+// Each call records the estimate of one random number at that moment. Later its accuracy is measured.
 
-// sample is somebody who waits: the k-th from now, near ones and far ones alike. 0 if nobody waits.
+// sample is a random waiting number, near and far ones alike; 0 if no visitor waits.
 func sample(serving, waiting int64, random float64) (number int64) {
 	if waiting < 1 {
 		return 0
@@ -135,7 +135,7 @@ func sample(serving, waiting int64, random float64) (number int64) {
 	return serving + min(waiting, int64(math.Pow(float64(waiting+1), random)))
 }
 
-// told is what the page tells one of those who wait; nil for both if there is nobody, or nothing to tell.
+// told is the estimate of one random waiting number; nil for both without a waiting visitor or an estimate.
 func (o *Outlook) told(serving, waiting int64) (number *int64, wait *float64) {
 	n := sample(serving, waiting, rand.Float64())
 	e := o.Of(n)
@@ -146,14 +146,14 @@ func (o *Outlook) told(serving, waiting int64) (number *int64, wait *float64) {
 	return &n, &seconds
 }
 
-// Accuracy is how right the waits were that pages told.
+// Accuracy compares past estimates with the real waits.
 type Accuracy struct {
-	Told   int     // of how many people it is known: they were told a minute or more, and were called since
-	Within float64 // share of them who were called in the range they were told
-	Off    float64 // half of them were called sooner or later by less than this share of what they were told
+	Told   int     // estimates of a minute or more for numbers that were called since
+	Within float64 // share of them with the real wait in the shown range
+	Off    float64 // median error, as a share of the estimate
 }
 
-// Shorter waits are told as "less than a minute", and nobody counts seconds then. The range is that of Estimate.
+// Shorter waits are shown as "less than a minute", so their error does not count. The range is that of Estimate.
 const accuracySQL = `
 SELECT count(*), coalesce(avg((off <= 0.2)::int), 0)::float8, coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY off), 0)::float8
   FROM room r, called t,
@@ -161,10 +161,10 @@ SELECT count(*), coalesce(avg((off <= 0.2)::int), 0)::float8, coalesce(percentil
        LATERAL (SELECT abs(extract(epoch FROM c.at - t.at)::float8 / t.told_wait - 1) AS off OFFSET 0) e
  WHERE r.slug = $1 AND t.room_id = r.id AND t.epoch = r.epoch AND t.told_wait >= 60`
 
-// Accuracy looks back at what the pages of a room told.
+// Accuracy measures the past estimates of a room.
 func (c Control) Accuracy(ctx context.Context, slug string) (a Accuracy, err error) {
 	if err = c.DB.QueryRow(ctx, accuracySQL, slug).Scan(&a.Told, &a.Within, &a.Off); err != nil {
-		return a, fmt.Errorf("waitingroom: how right the estimates of room %q were: %w", slug, err)
+		return a, fmt.Errorf("waitingroom: measure the estimates of room %q: %w", slug, err)
 	}
 	return a, nil
 }

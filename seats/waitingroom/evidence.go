@@ -15,13 +15,13 @@ import (
 const (
 	EvidenceRoom      = "room"      // its rules and its counts, at the moment of asking
 	EvidenceDraw      = "draw"      // the record of its draw, if that was made
-	EvidenceControl   = "control"   // something an organizer did, or a limit that people met
+	EvidenceControl   = "control"   // an organizer's action, or refused joins
 	EvidenceCall      = "call"      // numbers that were called
-	EvidenceAdmission = "admission" // a number that let somebody in, or was given up
+	EvidenceAdmission = "admission" // a number that admitted a visitor, or was given up
 )
 
-// Evidence is one line of what a room did, for whoever has to show later that its rules were kept. Nobody's address is in
-// it; the holder of a number is a random word that stands in the books as well.
+// Evidence is one line of a room's history, to prove later that it kept its rules. It contains no addresses. The holder of a
+// number is a random id that is also in the database.
 type Evidence struct {
 	Kind string    `json:"kind"`
 	At   time.Time `json:"at"`
@@ -29,7 +29,7 @@ type Evidence struct {
 	Epoch   int32      `json:"epoch,omitempty"`
 	First   int64      `json:"first,omitempty"`   // call: the first of the numbers
 	Number  int64      `json:"number,omitempty"`  // admission: the number; call: the last one
-	Holder  *seats.ID  `json:"holder,omitempty"`  // admission: who it let in
+	Holder  *seats.ID  `json:"holder,omitempty"`  // admission: of the visitor
 	Entered int        `json:"entered,omitempty"` // admission: how often; not at all if it was given up before
 	LeftAt  *time.Time `json:"left_at,omitempty"`
 	Outcome string     `json:"outcome,omitempty"` // admission: bought, gave up, went away; empty while it may be used
@@ -41,18 +41,18 @@ type Evidence struct {
 
 	Room       *Rules  `json:"room,omitempty"`
 	Draw       *Record `json:"draw,omitempty"`
-	Commitment Hex     `json:"commitment,omitempty"` // draw: what everybody was told before
+	Commitment Hex     `json:"commitment,omitempty"` // draw: as published before it
 }
 
-// Rules are what a room promised, and how far it came.
+// Rules are the settings and the counts of a room.
 type Rules struct {
 	Slug    string     `json:"slug"`
 	Name    string     `json:"name"`
 	Mode    string     `json:"mode"`
 	Entry   string     `json:"entry"`
 	Work    int        `json:"work,omitempty"`    // rounds in each try of a browser before it joins
-	Worked  int64      `json:"worked,omitempty"`  // places of browsers that did so
-	Patient int64      `json:"patient,omitempty"` // places of browsers that waited a minute instead
+	Worked  int64      `json:"worked,omitempty"`  // places after a proof of work
+	Patient int64      `json:"patient,omitempty"` // places after a minute of waiting instead
 	Persons int64      `json:"persons,omitempty"` // places of verified addresses
 	Phase   Phase      `json:"phase"`
 	OpensAt *time.Time `json:"opens_at,omitempty"`
@@ -85,8 +85,9 @@ SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by 
 
 const oneMomentSQL = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
-// Evidence gives everything a room did to each, in the order of time after the room itself, as of one moment. Holders are
-// told only if asked for: with the books they say who somebody is. ErrNoRoom if there is no such room.
+// Evidence passes the history of a room to each, as of one moment: the room first, and then its events in the order of time.
+// It contains holders only on request, because together with the database they identify visitors. ErrNoRoom if there is no
+// such room.
 func (c Control) Evidence(ctx context.Context, slug string, holders bool, each func(Evidence) error) error {
 	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, oneMomentSQL); err != nil {
@@ -123,7 +124,7 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		return ErrNoRoom
 	}
 	if err != nil {
-		return fmt.Errorf("waitingroom: what room %q did: %w", slug, err)
+		return fmt.Errorf("waitingroom: read the evidence of room %q: %w", slug, err)
 	}
 	return nil
 }

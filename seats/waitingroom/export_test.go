@@ -11,10 +11,10 @@ import (
 func (r *Room) Read(ctx context.Context) error { return r.read(ctx) }
 
 // Look has a node without loops do once what its loop does.
-func (g *Gate) Look(ctx context.Context) error { return g.look(ctx) }
+func (rs *Rooms) Look(ctx context.Context) error { return rs.refresh(ctx) }
 
 // RunDeaf is Run on a node that hears no bell.
-func (g *Gate) RunDeaf(ctx context.Context) error { return g.keepOn(ctx, g.lookOnAndOn) }
+func (rs *Rooms) RunDeaf(ctx context.Context) error { return rs.runUntilDone(ctx, rs.refreshLoop) }
 
 // Forget has a node forget what it remembers of a room.
 func (r *Room) Forget() {
@@ -30,10 +30,10 @@ func (r *Room) Forget() {
 func (r *Room) Tick(ctx context.Context) error { return r.tick(ctx) }
 
 // Pace is how long the loop of a node would sleep now, if no bell rang.
-func (g *Gate) Pace() time.Duration { return g.pace() }
+func (rs *Rooms) Pace() time.Duration { return rs.pace() }
 
 // Still has the room have seen no change for so long that it is no longer in use.
-func (r *Room) Still() { r.moved.Store(0) }
+func (r *Room) Still() { r.changedAt.Store(0) }
 
 // HereAt is Here at another time.
 func (r *Room) HereAt(p Place, at time.Time) { r.here(p, at) }
@@ -55,8 +55,8 @@ func (r *Room) Present() *Presence {
 // DrawnFor reports whether a place is to give a sign of life in the window at a time.
 func DrawnFor(p Place, at time.Time, share float64) bool { return drawnFor(p, windowAt(at), share) }
 
-// Lately is within which time 95 % of the claims of the last seconds were answered, and which share of them failed.
-func (g *Gate) Lately(now time.Time) (time.Duration, float64) { return g.claims.lately(now) }
+// Lately is the shares of the claims of the last seconds that were slow and that failed.
+func (rs *Rooms) Lately(now time.Time) (slow, failed float64) { return rs.claims.lately(now) }
 
 // Habits is what a tick would think now of what people do.
 func (r *Room) Habits(ctx context.Context) (Habits, error) {
@@ -64,8 +64,8 @@ func (r *Room) Habits(ctx context.Context) (Habits, error) {
 	return seen.Habits, err
 }
 
-// NoteGone has a node without loops note who went away.
-func (r *Room) NoteGone(ctx context.Context) error { return r.noteGone(ctx) }
+// RecordDepartures has a node without loops note who went away.
+func (r *Room) RecordDepartures(ctx context.Context) error { return r.recordDepartures(ctx) }
 
 // ChallengeAt makes work at another time.
 func (r *Room) ChallengeAt(ctx context.Context, now time.Time) (Challenge, error) {
@@ -78,52 +78,47 @@ func (r *Room) ProveAt(ctx context.Context, p *Proof, now time.Time) error {
 }
 
 // SignedAgain is a challenge with other parameters, as only the house can make it.
-func (g *Gate) SignedAgain(ctx context.Context, c Challenge, change func(*Parameters)) (Challenge, error) {
-	k, err := g.keys.signing(ctx)
+func (rs *Rooms) SignedAgain(ctx context.Context, c Challenge, change func(*Parameters)) (Challenge, error) {
+	k, err := rs.keys.signing(ctx)
 	change(&c.Parameters)
 	c.Signature = k.challenge(&c.Parameters)
 	return c, err
 }
 
 // SetAhead has the database's clock go ahead of this machine's.
-func (g *Gate) SetAhead(by time.Duration) {
-	ring := *g.keys.known.Load()
+func (rs *Rooms) SetAhead(by time.Duration) {
+	ring := *rs.keys.known.Load()
 	ring.now = ring.now.Add(by)
-	g.keys.known.Store(&ring)
+	rs.keys.known.Store(&ring)
 }
 
 // AskForKeys has the database be asked for keys, until what it returns is called.
-func (g *Gate) AskForKeys() (answered func()) {
-	g.keys.asked.Lock()
-	return g.keys.asked.Unlock
+func (rs *Rooms) AskForKeys() (answered func()) {
+	rs.keys.asked.Lock()
+	return rs.keys.asked.Unlock
 }
 
-var (
-	BucketOf = bucketOf
-	EndOf    = endOf
-
-	CohortsSQL = cohortsSQL
-)
+const CohortsSQL = cohortsSQL
 
 // Asking is how many people wait for the next statement that lets people in.
-func (r *Room) Asking() int { return r.comers.Waiting() }
+func (r *Room) Asking() int { return r.admissions.Waiting() }
 
 // Joining is how many people wait for the next statement that gives places.
-func (r *Room) Joining() int { return r.joiners.Waiting() }
+func (r *Room) Joining() int { return r.joins.Waiting() }
 
 // Shows has these people give a sign of life at once.
 func (r *Room) Shows(ctx context.Context, holders ...seats.ID) error {
-	return r.seeInside(ctx, comersOf(holders))
+	return r.findInside(ctx, requestsOf(holders))
 }
 
 // ComesBack has these people ask at once to be let in, after their time inside.
 func (r *Room) ComesBack(ctx context.Context, holders ...seats.ID) error {
-	return r.tryAdmit(ctx, comersOf(holders))
+	return r.tryAdmit(ctx, requestsOf(holders))
 }
 
-func comersOf(holders []seats.ID) (list []*comer) {
+func requestsOf(holders []seats.ID) (list []*admissionRequest) {
 	for i, holder := range holders {
-		list = append(list, &comer{holder: holder, number: int64(i + 1)})
+		list = append(list, &admissionRequest{holder: holder, number: int64(i + 1)})
 	}
 	return list
 }

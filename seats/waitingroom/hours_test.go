@@ -86,13 +86,13 @@ func newHours(s *seatstest.Hours) *hours {
 func (h *hours) start(i int) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	office := seats.NewOffice(h.db, log)
-	n := &node{db: h.db, office: office, gate: waitingroom.New(h.db, "", log)}
-	n.gate.Ended = office.Ended
+	n := &node{db: h.db, office: office, rooms: waitingroom.New(h.db, "", log)}
+	n.rooms.Ended = office.Ended
 	n.start(office.Run)
-	n.start(n.gate.RunDeaf)
+	n.start(n.rooms.RunDeaf)
 	h.nodes[i], h.serving[i] = n, 0
 	for n.room == nil || n.sale == nil {
-		room, err := n.gate.Room(h.ctx, "evening")
+		room, err := n.rooms.Room(h.ctx, "evening")
 		sale, err2 := office.Sale(h.ctx, "evening")
 		if errors.Join(err, err2) == nil {
 			n.room, n.sale = room, sale

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	mostJoin   = 1 << 16 // people who join in one statement
-	mostRecent = 1 << 16 // people whose place a node remembers
+	maxJoins  = 1 << 16 // joins in one statement
+	maxRecent = 1 << 16 // places that a node remembers
 )
 
-// joiner is somebody who wants a place.
-type joiner struct {
+// joinRequest is a visitor who wants a place.
+type joinRequest struct {
 	holder seats.ID
-	person []byte // who they showed they are, or what they worked for, where the room asks for that
-	by     string // how they came to be that person
-	again  bool   // they have a place that is worth nothing any more
+	person []byte // hash of a verified address or of a proof of work, where the room needs one
+	by     string // byAddress, byWork or byPatience
+	again  bool   // their old place is not valid any more
 	answer chan joined
 }
 
@@ -38,28 +38,28 @@ type joined struct {
 	err   error
 }
 
-// Join gives a holder a place, or the one they have: token is what their browser kept, empty if nothing. Call it only
-// for holders that came back with their session, so that who keeps no cookie has no number. It returns the place and
-// what the browser is to keep.
+// Join gives a visitor a place, or returns the one they have. token is the one that the browser stored, or empty. Call it only
+// for visitors who sent a cookie, so that a browser without cookies gets no number. It returns the place and the token for the
+// browser to store.
 //
-// Errors: ErrNotYet before the lobby opens, ErrEnded, ErrEmail where an address is asked for (see JoinAs), ErrWork where
-// work is (see JoinBy), or the database's.
+// Errors: ErrNotYet before the lobby opens, ErrEnded, ErrEmail where an address is needed (see JoinAs), ErrWork where a proof
+// of work is (see JoinBy), or the database's.
 func (r *Room) Join(ctx context.Context, holder seats.ID, token string) (Place, string, error) {
 	if p, err := r.place(ctx, token, holder); err == nil {
 		return p, token, nil
 	}
 	if p, ok := r.recall(holder); ok && r.state.Load().Entry != EntryEmail {
-		token, err := r.gate.Sign(ctx, p, holder)
+		token, err := r.rooms.Sign(ctx, p, holder)
 		return p, token, err
 	}
-	if err := r.state.Load().asks(); err != nil {
+	if err := r.state.Load().joinError(); err != nil {
 		return Place{}, "", err
 	}
-	return r.join(ctx, &joiner{holder: holder})
+	return r.join(ctx, &joinRequest{holder: holder})
 }
 
-// asks says what nobody joins without.
-func (s *State) asks() error {
+// joinError returns what a plain join lacks: an invitation, or a proof of work.
+func (s *State) joinError() error {
 	switch {
 	case s.Entry == EntryEmail:
 		return ErrEmail
@@ -69,27 +69,27 @@ func (s *State) asks() error {
 	return nil
 }
 
-func (r *Room) join(ctx context.Context, j *joiner) (Place, string, error) {
+func (r *Room) join(ctx context.Context, j *joinRequest) (Place, string, error) {
 	j.answer = make(chan joined, 1)
-	r.joiners.Come(j)
+	r.joins.Come(j)
 	select {
 	case a := <-j.answer:
 		if a.err != nil {
 			return Place{}, "", a.err
 		}
-		token, err := r.gate.Sign(ctx, a.place, j.holder)
+		token, err := r.rooms.Sign(ctx, a.place, j.holder)
 		return a.place, token, err
 	case <-ctx.Done():
 		return Place{}, "", fmt.Errorf("waitingroom: room %d: wait for a place: %w", r.ID, ctx.Err())
 	}
 }
 
-// give answers everybody who joins with one statement, or two if some of them are persons. Who asks twice at once gets one
-// place.
-func (r *Room) give(ctx context.Context, joiners []*joiner) {
-	var first, persons []*joiner
+// issuePlaces answers a batch of joins with one statement, or two if some of them have a person. Two requests of one visitor
+// get one place.
+func (r *Room) issuePlaces(ctx context.Context, requests []*joinRequest) {
+	var first, persons []*joinRequest
 	have := map[seats.ID]Place{}
-	for _, j := range joiners {
+	for _, j := range requests {
 		if _, came := have[j.holder]; came {
 			continue
 		}
@@ -104,7 +104,7 @@ func (r *Room) give(ctx context.Context, joiners []*joiner) {
 		have[j.holder] = p
 	}
 	failed := map[seats.ID]error{}
-	answer := func(some []*joiner, places func(context.Context, []*joiner) ([]Place, error)) {
+	answer := func(some []*joinRequest, places func(context.Context, []*joinRequest) ([]Place, error)) {
 		if len(some) == 0 {
 			return
 		}
@@ -120,18 +120,18 @@ func (r *Room) give(ctx context.Context, joiners []*joiner) {
 	}
 	answer(first, r.places)
 	answer(persons, r.placesOfPersons)
-	for _, j := range joiners {
+	for _, j := range requests {
 		j.answer <- joined{have[j.holder], failed[j.holder]}
 	}
 }
 
-func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
+func (r *Room) places(ctx context.Context, first []*joinRequest) ([]Place, error) {
 	var kind Kind
 	var epoch int32
 	var last int64
 	var phase Phase
 	n := int64(len(first))
-	err := r.gate.db.QueryRow(ctx, joinSQL, r.ID, n).Scan(&phase, &epoch, &kind, &last)
+	err := r.rooms.db.QueryRow(ctx, joinSQL, r.ID, n).Scan(&phase, &epoch, &kind, &last)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, r.closed(ctx)
 	}
@@ -140,9 +140,9 @@ func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
 	}
 	switch {
 	case phase != r.state.Load().Phase:
-		r.gate.ring(ctx, r.ID, 0) // people wait from now on: all nodes look after them, also if this one ends
+		r.rooms.notify(ctx, r.ID, 0) // visitors wait from now on, so all nodes must tick
 	case phase == PhaseThrough:
-		r.gate.poke()
+		r.rooms.poke()
 	}
 	places := make([]Place, n)
 	for i := range places {
@@ -151,9 +151,9 @@ func (r *Room) places(ctx context.Context, first []*joiner) ([]Place, error) {
 	return places, nil
 }
 
-// In through, numbers are called as far as slots are free and not about to be taken by those called in the last seconds;
-// when there are fewer than people who come, the others wait.
-const withSpace = `
+// In through, numbers are called while slots are available and not needed by visitors called in the last seconds. If there are
+// fewer slots than visitors, the others wait.
+const spaceSQL = `
 space AS MATERIALIZED (
     SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.slot <= r.slots AND s.expires_at > clock_timestamp()) AS live,
            coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < clock_timestamp() - interval '10 seconds'
@@ -163,21 +163,21 @@ space AS MATERIALIZED (
      WHERE r.id = $1 AND r.phase = 'through'
 )`
 
-// calledOf is how many of n who come in through are called.
-const calledOf = `least(n.came, greatest(0, r.slots - coalesce((SELECT live + greatest(0, r.serving - settled) FROM space), r.slots)))`
+// calledSQL is how many of n visitors are called in through.
+const calledSQL = `least(n.came, greatest(0, r.slots - coalesce((SELECT live + greatest(0, r.serving - settled) FROM space), r.slots)))`
 
-// The phase and the counters are one row: what the phase is decides where people come to, and the moment the lobby closes
-// is the same for all nodes. The first statement after that time closes it, whoever sends it.
+// The phase and the counters are one row. The phase decides about the kind of the place, and the lobby closes for all nodes at
+// the same moment: the first statement after its time closes it.
 const joinSQL = `
-WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` + withSpace + `, given AS (
+WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` + spaceSQL + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
            phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
-                            WHEN r.phase = 'through' AND ` + calledOf + ` < n.came THEN 'open' ELSE r.phase END,
+                            WHEN r.phase = 'through' AND ` + calledSQL + ` < n.came THEN 'open' ELSE r.phase END,
            closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
            lobby     = r.lobby + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN n.came ELSE 0 END,
            line      = r.line + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN 0 ELSE n.came END,
-           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledOf + ` ELSE 0 END
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledSQL + ` ELSE 0 END
       FROM n
      WHERE r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= n.now)
     RETURNING r.id, r.phase, r.epoch, r.lobby, r.line, r.serving
@@ -187,7 +187,7 @@ WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` 
 )
 SELECT phase, epoch, CASE WHEN phase = 'lobby' THEN 1 ELSE 2 END, CASE WHEN phase = 'lobby' THEN lobby ELSE line END FROM given`
 
-// closed says why nobody can join.
+// closed returns why the room does not accept joins.
 func (r *Room) closed(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
@@ -198,12 +198,12 @@ func (r *Room) closed(ctx context.Context) error {
 	return ErrEnded
 }
 
-// remember keeps somebody's place for a while, so that whoever asks again, because an answer got lost or in another tab,
-// has the same one. In a full memory any other one gives way.
+// remember keeps a visitor's place for a while, so that a repeat after a lost answer, or from another tab, gets the same one.
+// In a full memory it replaces any other one.
 func (r *Room) remember(holder seats.ID, p Place) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.recent) >= mostRecent {
+	if len(r.recent) >= maxRecent {
 		for other := range r.recent {
 			delete(r.recent, other)
 			break
@@ -225,7 +225,7 @@ const (
 	EntryEmail   = "email"   // each address that was verified has one
 )
 
-// How somebody came to be a person: by an address that was verified, or by what they did instead.
+// What identifies a person: a verified address, a proof of work, or a minute of waiting instead.
 const (
 	byAddress  = "address"
 	byWork     = "work"
@@ -235,13 +235,13 @@ const (
 // InvitationLength is how long an invitation is good for.
 const InvitationLength = 60 * 24 * time.Hour
 
-// Invitation is what is mailed to an address, so that only who reads its mail joins as it. Nothing is stored.
+// Invitation is the secret of an invitation mail: only the reader of the mail can join with the address. It is not stored.
 func (r *Room) Invitation(ctx context.Context, address string) (string, error) {
-	now, err := r.gate.keys.now(ctx)
+	now, err := r.rooms.keys.now(ctx)
 	if err != nil {
 		return "", err
 	}
-	k, err := r.gate.keys.signing(ctx)
+	k, err := r.rooms.keys.signing(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -251,8 +251,8 @@ func (r *Room) Invitation(ctx context.Context, address string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(b, k.invite(r.ID, b)...)), nil
 }
 
-// JoinAs is Join for the person of an invitation, in a room that asks for one: they have one number, with whatever
-// browser they come. ErrNoPlace if the invitation is nobody's or too old.
+// JoinAs is Join with an invitation, in a room that needs one. One person has one number in all browsers. ErrNoPlace if the
+// invitation is invalid or too old.
 func (r *Room) JoinAs(ctx context.Context, holder seats.ID, token, invitation string) (Place, string, error) {
 	if p, err := r.place(ctx, token, holder); err == nil {
 		return p, token, nil
@@ -261,10 +261,10 @@ func (r *Room) JoinAs(ctx context.Context, holder seats.ID, token, invitation st
 	if err != nil {
 		return Place{}, "", err
 	}
-	return r.join(ctx, &joiner{holder: holder, person: person, by: byAddress})
+	return r.join(ctx, &joinRequest{holder: holder, person: person, by: byAddress})
 }
 
-// Invited tells whether an invitation is good. ErrNoPlace if not.
+// Invited checks an invitation. ErrNoPlace if it is invalid or too old.
 func (r *Room) Invited(ctx context.Context, invitation string) error {
 	_, err := r.invited(ctx, invitation)
 	return err
@@ -276,11 +276,11 @@ func (r *Room) invited(ctx context.Context, invitation string) (person []byte, e
 	if err != nil || len(b) != body+placeMAC {
 		return nil, ErrNoPlace
 	}
-	k, err := r.gate.keys.find(ctx, binary.BigEndian.Uint16(b))
+	k, err := r.rooms.keys.find(ctx, binary.BigEndian.Uint16(b))
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.gate.keys.now(ctx)
+	now, err := r.rooms.keys.now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -297,17 +297,17 @@ func (k key) invite(room int64, body []byte) []byte {
 	return h.Sum(nil)[:placeMAC]
 }
 
-// personOf names an address without telling it.
+// personOf is a hash of an address.
 func personOf(address string) []byte {
 	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(address))))
 	return sum[:]
 }
 
-// The row is locked first, so that the next statement sees everybody who has a number.
+// The row is locked first, so that the next statement sees every person with a number.
 const lockRoomSQL = `SELECT phase FROM room WHERE id = $1 FOR NO KEY UPDATE`
 
-// Those who have a place keep it; the others get the next ones, in the order in which they came. Nobody else adds a
-// person meanwhile.
+// Persons with a place keep it. The others get the next ones, in the order of their requests. The lock keeps other transactions
+// from adding persons.
 const joinPersonsSQL = `
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
     SELECT c.person, c.came_by, c.rank, e.kind, e.index, r.epoch,
@@ -323,15 +323,15 @@ WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
     RETURNING kind
 ), n AS MATERIALIZED (
     SELECT now, (SELECT count(*) FROM entered) AS came FROM t
-), ` + withSpace + `, given AS (
+), ` + spaceSQL + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
            phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
-                            WHEN r.phase = 'through' AND ` + calledOf + ` < n.came THEN 'open' ELSE r.phase END,
+                            WHEN r.phase = 'through' AND ` + calledSQL + ` < n.came THEN 'open' ELSE r.phase END,
            closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
            lobby     = r.lobby + (SELECT count(*) FROM entered WHERE kind = 1),
            line      = r.line + (SELECT count(*) FROM entered WHERE kind = 2),
-           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledOf + ` ELSE 0 END
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledSQL + ` ELSE 0 END
       FROM n
      WHERE r.id = $1 AND EXISTS (SELECT FROM entered)
     RETURNING r.id, r.phase, r.epoch, r.serving
@@ -341,8 +341,8 @@ WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
 )
 SELECT epoch, coalesce(kind, to_kind), coalesce(index, to_index) FROM came ORDER BY rank`
 
-// placesOfPersons gives each person one place, whoever comes as them.
-func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, error) {
+// placesOfPersons gives each person one place.
+func (r *Room) placesOfPersons(ctx context.Context, first []*joinRequest) ([]Place, error) {
 	var persons [][]byte
 	var by []string
 	at := map[string]int{}
@@ -353,7 +353,7 @@ func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, e
 		}
 	}
 	var given []Place
-	err := pgx.BeginFunc(ctx, r.gate.db, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, r.rooms.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
 		q.Queue(lockRoomSQL, r.ID)
 		q.Queue(joinPersonsSQL, r.ID, persons, by).Query(func(rows pgx.Rows) (err error) {
@@ -370,7 +370,7 @@ func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, e
 		return nil, r.closed(ctx)
 	}
 	if len(given) != len(persons) {
-		return nil, errors.New("waitingroom: a person came and got no answer")
+		return nil, errors.New("waitingroom: fewer places than persons")
 	}
 	places := make([]Place, len(first))
 	for i, j := range first {
@@ -379,13 +379,13 @@ func (r *Room) placesOfPersons(ctx context.Context, first []*joiner) ([]Place, e
 	return places, nil
 }
 
-// MailPlace is the kind of mail that invites somebody to a waiting room.
+// MailPlace is the kind of invitation mails.
 const MailPlace = "place"
 
-// mostInvited is how many addresses are invited at once.
-const mostInvited = 100_000
+// maxInvited is how many addresses are invited at once.
+const maxInvited = 100_000
 
-// Who has their mail already gets no second one, unless it is sent again.
+// An address gets one mail, unless $3 asks to send it again.
 const inviteSQL = `
 WITH room AS (
     SELECT id FROM room WHERE slug = $1 AND entry = 'email' AND phase <> 'ended'
@@ -398,10 +398,10 @@ WITH room AS (
 )
 SELECT room.id, (SELECT count(*) FROM sent) FROM room`
 
-// Invite mails people the link by which they join a room that is entered by address; again also sends it to those who were
-// sent it before. It returns how many mails are on their way. Nobody is invited if one address is none.
+// Invite mails invitations to a room that is entered by address. again also sends them to addresses that had one. It returns
+// the number of mails. If one address is invalid no mail is sent.
 func (c Control) Invite(ctx context.Context, slug string, addresses []string, again bool) (sent int, err error) {
-	list, err := addressed(addresses)
+	list, err := normalizeAddresses(addresses)
 	if err != nil {
 		return 0, err
 	}
@@ -421,8 +421,8 @@ func (c Control) Invite(ctx context.Context, slug string, addresses []string, ag
 	return sent, nil
 }
 
-// addressed writes addresses in one way, each once.
-func addressed(addresses []string) (list []string, err error) {
+// normalizeAddresses normalizes addresses and drops duplicates.
+func normalizeAddresses(addresses []string) (list []string, err error) {
 	for _, text := range addresses {
 		text = strings.ToLower(strings.TrimSpace(text))
 		if text == "" {
@@ -435,34 +435,34 @@ func addressed(addresses []string) (list []string, err error) {
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	if len(list) == 0 || len(list) > mostInvited {
+	if len(list) == 0 || len(list) > maxInvited {
 		return nil, &seats.Nonsense{Message: fmt.Sprintf("%d addresses are not between 1 and 100,000. Nobody was invited.", len(list))}
 	}
 	return list, nil
 }
 
-// NotWorked notes that somebody's proof was worth nothing. Who it was is not kept.
-func (r *Room) NotWorked() { r.idle.Add(1) }
+// NotWorked counts an invalid proof of work, without the visitor.
+func (r *Room) NotWorked() { r.badProofs.Add(1) }
 
-// Hurried notes that somebody was told to join later, because too many of their network joined. Who it was is not kept.
-func (r *Room) Hurried() { r.hurry.Add(1) }
+// Hurried counts a join that was refused because of its network's rate, without the visitor.
+func (r *Room) Hurried() { r.throttled.Add(1) }
 
 const limitSQL = `INSERT INTO control (room_id, who, what, detail) VALUES ($1, 'usher', 'limit', $2)`
 
-// noteLimits writes down how many were told to join later, or to work first, if any were.
-func (r *Room) noteLimits(ctx context.Context) error {
+// recordLimits records the number of refused joins, if there are any.
+func (r *Room) recordLimits(ctx context.Context) error {
 	for _, limit := range []struct {
 		times *atomic.Int64
 		words string
 	}{
-		{&r.hurry, "%d times somebody of a network from which very many join was told to do so later"},
-		{&r.idle, "%d times somebody joined without the work that was asked for, and was told to do it"},
+		{&r.throttled, "%d joins were refused because very many came from the same network"},
+		{&r.badProofs, "%d joins were refused for an invalid proof of work"},
 	} {
 		n := limit.times.Swap(0)
 		if n == 0 {
 			continue
 		}
-		if _, err := r.gate.db.Exec(ctx, limitSQL, r.ID, fmt.Sprintf(limit.words, n)); err != nil {
+		if _, err := r.rooms.db.Exec(ctx, limitSQL, r.ID, fmt.Sprintf(limit.words, n)); err != nil {
 			limit.times.Add(n)
 			return fmt.Errorf("waitingroom: room %d: note a limit: %w", r.ID, err)
 		}

@@ -275,7 +275,7 @@ func TestEveryHolderHasTheNumberThatTheRecordGivesTheirPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range nodes {
-		if err := n.gate.Look(t.Context()); err != nil {
+		if err := n.rooms.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

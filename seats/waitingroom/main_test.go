@@ -65,28 +65,28 @@ func (h *house) pool(t testing.TB) *pgxpool.Pool {
 type node struct {
 	db     *pgxpool.Pool
 	office *seats.Office
-	gate   *waitingroom.Gate
+	rooms  *waitingroom.Rooms
 	room   *waitingroom.Room
 	sale   *seats.Sale
 	ends   []func()
 	ended  bool
 }
 
-// node starts one more node. The loops of its gate run only if it is told so: without them it does what it is asked, and
+// node starts one more node. The loops of its rooms run only if it is told so: without them it does what it is asked, and
 // no more.
 func (h *house) node(t testing.TB, run bool) *node {
 	t.Helper()
 	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
 	office := seats.NewOffice(db, log)
-	n := &node{db: db, office: office, gate: waitingroom.New(db, h.dsn, log)}
-	n.gate.Ended = office.Ended
+	n := &node{db: db, office: office, rooms: waitingroom.New(db, h.dsn, log)}
+	n.rooms.Ended = office.Ended
 	t.Cleanup(n.stop)
 	n.start(office.Run)
 	if run {
 		n.run(t)
 	}
 	var err error
-	if n.room, err = n.gate.Room(t.Context(), "evening"); err != nil {
+	if n.room, err = n.rooms.Room(t.Context(), "evening"); err != nil {
 		t.Fatal(err)
 	}
 	if n.sale, err = office.Sale(t.Context(), "evening"); err != nil {
@@ -95,10 +95,10 @@ func (h *house) node(t testing.TB, run bool) *node {
 	return n
 }
 
-// run starts the loops of the gate.
+// run starts the loops of the rooms.
 func (n *node) run(t testing.TB) {
 	t.Helper()
-	n.start(n.gate.Run)
+	n.start(n.rooms.Run)
 }
 
 func (n *node) start(run func(context.Context) error) {

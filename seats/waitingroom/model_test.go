@@ -128,7 +128,7 @@ func (m *model) control(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.h.exec(t, `UPDATE room SET ticked_at = '-infinity'`) // without waiting for a second to pass
 	for _, n := range m.nodes {
-		if err := n.gate.Look(m.h.ctx); err != nil {
+		if err := n.rooms.Look(m.h.ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

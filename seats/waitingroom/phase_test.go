@@ -30,7 +30,7 @@ func TestALobbyClosesAtItsTimeAndItsDrawIsThePublishedOne(t *testing.T) {
 	}
 	numbers := p.Draw.Draw().Numbers()
 	for _, who := range crowd {
-		place, err := nodes[1].gate.Read(t.Context(), who.token, who.holder)
+		place, err := nodes[1].rooms.Read(t.Context(), who.token, who.holder)
 		if err != nil || nodes[1].room.Number(place) != int64(numbers[place.Index-1]) {
 			t.Fatalf("place %+v has number %d, %v; by the published draw it is %d", place, nodes[1].room.Number(place), err, numbers[place.Index-1])
 		}
@@ -49,7 +49,7 @@ func TestALobbyClosesAtItsTimeAndItsDrawIsThePublishedOne(t *testing.T) {
 
 // beaconOf has every node of a house ask this instead of drand.
 func beaconOf(n *node, ask func(round uint64) ([]byte, error)) {
-	n.gate.Beacon = func(_ context.Context, _ string, round uint64) ([]byte, error) { return ask(round) }
+	n.rooms.Beacon = func(_ context.Context, _ string, round uint64) ([]byte, error) { return ask(round) }
 }
 
 func TestDraw_BeaconCountsIfItAnswersInTime(t *testing.T) {

@@ -20,16 +20,16 @@ import (
 	"github.com/usherbox/usher/seats/seal"
 )
 
-// Kind is which of the two ways into a room a place is of.
+// Kind is one of the two kinds of places.
 type Kind uint8
 
 // The kinds of places.
 const (
 	Lobby Kind = 1 // its number is drawn
-	Line  Kind = 2 // its number follows those of the lobby, in the order of coming
+	Line  Kind = 2 // its number follows those of the lobby, in the order of joining
 )
 
-// Place is what somebody who waits has: nothing of it is stored, a browser keeps it.
+// Place is a visitor's place in a room. Only the browser stores it, signed.
 type Place struct {
 	Room  int64
 	Epoch int32
@@ -43,9 +43,9 @@ const (
 	placeMAC     = 16
 )
 
-// Sign writes a place down for the one holder it is good for, in 54 letters that fit a cookie.
-func (g *Gate) Sign(ctx context.Context, p Place, holder seats.ID) (string, error) {
-	k, err := g.keys.signing(ctx)
+// Sign encodes and signs a place for one holder, in 54 letters that fit a cookie.
+func (rs *Rooms) Sign(ctx context.Context, p Place, holder seats.ID) (string, error) {
+	k, err := rs.keys.signing(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -59,13 +59,13 @@ func (g *Gate) Sign(ctx context.Context, p Place, holder seats.ID) (string, erro
 	return base64.RawURLEncoding.EncodeToString(append(b, k.mac(b, holder)...)), nil
 }
 
-// Read reads what Sign wrote. ErrNoPlace if it is another holder's or nobody's.
-func (g *Gate) Read(ctx context.Context, text string, holder seats.ID) (Place, error) {
+// Read decodes a signed place. ErrNoPlace if it is invalid or another holder's.
+func (rs *Rooms) Read(ctx context.Context, text string, holder seats.ID) (Place, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(b) != placeBody+placeMAC || b[0] != placeVersion {
 		return Place{}, ErrNoPlace
 	}
-	k, err := g.keys.find(ctx, binary.BigEndian.Uint16(b[1:]))
+	k, err := rs.keys.find(ctx, binary.BigEndian.Uint16(b[1:]))
 	if err != nil {
 		return Place{}, err
 	}
@@ -82,7 +82,7 @@ func (g *Gate) Read(ctx context.Context, text string, holder seats.ID) (Place, e
 
 // place reads a place of this room and of its epoch.
 func (r *Room) place(ctx context.Context, text string, holder seats.ID) (Place, error) {
-	p, err := r.gate.Read(ctx, text, holder)
+	p, err := r.rooms.Read(ctx, text, holder)
 	if err == nil && (p.Room != r.ID || p.Epoch != r.state.Load().Epoch) {
 		err = ErrNoPlace
 	}
@@ -103,16 +103,16 @@ func (k key) mac(body []byte, holder seats.ID) []byte {
 	return h.Sum(nil)[:placeMAC]
 }
 
-// keys are those of the house. They are the same on all nodes, so that a place outlives all of them. A key that is known
-// is found without a wait, also while the database is away and somebody asks for another one.
+// keys are the signing keys of the database. All nodes share them, so that a place stays valid without any of them. A known key
+// is found without waiting, also while the database is gone and another request waits for an unknown one.
 type keys struct {
 	db    seats.DB
 	box   *seal.Box  // nil: keys are not sealed
-	asked sync.Mutex // one asks the database at a time
+	asked sync.Mutex // held while the database is asked
 	known atomic.Pointer[keyring]
 }
 
-// keyring is the keys that are believed, as they were at a moment.
+// keyring is the valid keys of a moment.
 type keyring struct {
 	by    map[uint16]key
 	signs key
@@ -133,7 +133,7 @@ func newKeys(db seats.DB, box *seal.Box) *keys {
 	return ks
 }
 
-// keysStale is how long nobody asks again for a key that is not there.
+// keysStale is how long an unknown key is not searched again.
 const keysStale = time.Second
 
 // signing returns the key that signs; the first use makes it.
@@ -149,7 +149,7 @@ func (ks *keys) signing(ctx context.Context) (key, error) {
 	return ring.signs, nil
 }
 
-// now is the time by the database's clock. It asks nobody once the keys are known.
+// now is the time by the database's clock. Once the keys are known it needs no question to the database.
 func (ks *keys) now(ctx context.Context) (time.Time, error) {
 	if _, err := ks.signing(ctx); err != nil {
 		return time.Time{}, err
@@ -158,7 +158,7 @@ func (ks *keys) now(ctx context.Context) (time.Time, error) {
 	return ring.now.Add(time.Since(ring.at)), nil
 }
 
-// find returns a key that is believed. ErrNoPlace if there is none.
+// find returns a valid key. ErrNoPlace if there is none.
 func (ks *keys) find(ctx context.Context, id uint16) (key, error) {
 	if k, ok := ks.known.Load().by[id]; ok {
 		return k, nil
@@ -173,7 +173,7 @@ func (ks *keys) find(ctx context.Context, id uint16) (key, error) {
 	return key{}, ErrNoPlace
 }
 
-// again reads the keys anew, if they were read before: they may be others now.
+// again reloads the keys, if they were loaded before.
 func (ks *keys) again(ctx context.Context) error {
 	if ks.known.Load().at.IsZero() {
 		return nil
@@ -182,7 +182,7 @@ func (ks *keys) again(ctx context.Context) error {
 	return err
 }
 
-// since returns the keys as they were after a moment.
+// since returns the keys as of a moment or later.
 func (ks *keys) since(ctx context.Context, moment time.Time) (*keyring, error) {
 	ks.asked.Lock()
 	defer ks.asked.Unlock()
@@ -197,10 +197,10 @@ func (ks *keys) since(ctx context.Context, moment time.Time) (*keyring, error) {
 	return ring, nil
 }
 
-// The id comes first: the key is sealed for it.
+// The id comes first, because the key is sealed for it.
 const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('place_key', 'id'))::integer`
 
-// Of nodes that make the first key at once, one does.
+// If several nodes make the first key at once, one succeeds.
 const firstKeySQL = `
 INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
 
@@ -262,16 +262,15 @@ const addKeySQL = `INSERT INTO place_key (id, secret) OVERRIDING SYSTEM VALUE VA
 
 const noteKeySQL = `INSERT INTO control (room_id, who, what, detail) SELECT id, $1, 'key', $2 FROM room WHERE phase <> 'ended'`
 
-// keysBell is rung when the keys are others.
-const keysBell = "keys"
+// keysChanged is the notification after a change of keys.
+const keysChanged = "keys"
 
-// NewKey has another key sign places and invitations from now on, on all nodes. What those before it signed is good, or,
-// with revoke, good no more: that is for a key which others may have. Who is inside stays there, and a draw that was
-// committed to is made.
+// NewKey makes a new key that signs places and invitations from now on, on all nodes. Older signatures stay valid, or, with
+// revoke, become invalid: that is for a leaked key. Admitted visitors stay inside, and a committed draw is still made.
 func (c Control) NewKey(ctx context.Context, revoke bool) error {
-	detail := "those signed before are good"
+	detail := "older signatures stay valid"
 	if revoke {
-		detail = "those signed before are good no more"
+		detail = "older signatures are revoked"
 	}
 	err := pgx.BeginFunc(ctx, c.DB, func(tx pgx.Tx) error {
 		var id int32
@@ -282,7 +281,7 @@ func (c Control) NewKey(ctx context.Context, revoke bool) error {
 		q.Queue(retireKeysSQL, revoke)
 		q.Queue(addKeySQL, id, c.Box.Seal(newSecret(), Secrets.Context(id)))
 		q.Queue(noteKeySQL, c.Who, detail)
-		q.Queue(ringSQL, keysBell)
+		q.Queue(notifySQL, keysChanged)
 		return tx.SendBatch(ctx, &q).Close()
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func TestJoin_DoesNotWaitForKeyLookups(t *testing.T) {
 	h := build(t, waitingroom.NewRoom{OpensAt: in(time.Hour)})
 	n := h.node(t, false)
 	p := joinAll(t, n.room, 1)[0]
-	goOn := n.gate.AskForKeys()
+	goOn := n.rooms.AskForKeys()
 	defer goOn()
 	seen := make(chan waitingroom.Visit, 1)
 	go func() { seen <- n.room.Look(t.Context(), p.holder, p.token) }()
@@ -76,7 +76,7 @@ func TestRoomsComeToBeWhileOthersAreLookedFor(t *testing.T) {
 				if _, err := h.db.Exec(t.Context(), `INSERT INTO room (slug, name, mode, phase, slots) VALUES ($1, 'Another', 'auto', 'through', 1)`, slug); err != nil {
 					t.Error(err)
 				}
-				if _, err := n.gate.Room(t.Context(), slug); err != nil {
+				if _, err := n.rooms.Room(t.Context(), slug); err != nil {
 					t.Errorf("room %d: %v", i, err)
 				}
 			}
@@ -107,7 +107,7 @@ func TestTokens_ExpireByTheClockOfTheDatabase(t *testing.T) {
 		{waitingroom.InvitationLength - 3*time.Minute, nil, waitingroom.ErrWork},
 		{2 * time.Minute, waitingroom.ErrNoPlace, waitingroom.ErrWork},
 	} {
-		n.gate.SetAhead(c.ahead)
+		n.rooms.SetAhead(c.ahead)
 		if err := n.room.Invited(t.Context(), invitation); !errors.Is(err, c.invited) {
 			t.Errorf("%s later the invitation is worth %v, want %v", c.ahead, err, c.invited)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Presence is how many people were still there at a time, by their numbers: a sample, scaled up.
+// Presence is how many waiting visitors were still there at a time, by number: a scaled sample.
 type Presence struct {
 	At     time.Time
 	Width  int64     // how many numbers share a count
 	People []float64 // the first count is of the numbers 1 to Width
 }
 
-// Between is how many people with numbers above after, up to upTo, were there.
+// Between is how many visitors with numbers above after, up to upTo, were there.
 func (p *Presence) Between(after, upTo int64) (people float64) {
 	for i, n := range p.People {
 		first := int64(i) * p.Width
@@ -30,64 +30,57 @@ func (p *Presence) Between(after, upTo int64) (people float64) {
 	return people
 }
 
-// share is the part of the numbers from after to upTo whose people were there. The share of few numbers is that of more of
-// them, up to last: a sample of few people says little.
+// share is the part of the numbers from after to upTo that is present. For few numbers it is the share of more of them, up to
+// last, because a small sample says little.
 func (p *Presence) share(after, upTo, last int64) float64 {
 	upTo = min(max(upTo, after+5*p.Width), last)
 	return min(1, p.Between(after, upTo)/float64(max(1, upTo-after)))
 }
 
-// usualLeaving is the share of those who wait that leaves in a second, while it is not measured: half of them in three
-// hours.
+// usualLeaving stands in for Leaving before it is measured: half of the waiting visitors leave in three hours.
 const usualLeaving = math.Ln2 / (3 * 3600)
 
-// Leaving is the share of those present that gives up in a second, from counts of the last 20 minutes or so, oldest first.
-// Only numbers that had been given out at the first count and were not called at the last tell something: those between
-// after and upTo. It is the slope of a line through the logarithms of the counts, mixed with what is usual as long as they
-// say little.
+// Leaving is the share of waiting visitors that gives up per second, from evenly spaced counts of the last 20 minutes,
+// oldest first. Only the numbers between after and upTo tell something: they were given out at the first count and not
+// called at the last. It compares the second half of the counts with the first. The longer ago the first half is, the more
+// weight has the result, and the usual share the less.
 func Leaving(counts []Presence, after, upTo int64) float64 {
-	var n, seconds, logs float64
-	points := make([][2]float64, 0, len(counts))
-	for i := range counts {
-		if people := counts[i].Between(after, upTo); people >= 1 {
-			p := [2]float64{counts[i].At.Sub(counts[0].At).Seconds(), math.Log(people)}
-			n, seconds, logs = n+1, seconds+p[0], logs+p[1]
-			points = append(points, p)
-		}
+	half := len(counts) / 2
+	var before, since float64
+	for i := range half {
+		before += counts[i].Between(after, upTo)
+		since += counts[len(counts)-half+i].Between(after, upTo)
 	}
-	var slope, spread float64
-	for _, p := range points {
-		dt := p[0] - seconds/n
-		spread += dt * dt
-		slope += dt * (p[1] - logs/n)
+	if before < 1 || since < 1 {
+		return usualLeaving
 	}
-	// What is usual counts as ten counts over five minutes do.
-	const weight = 10 * 300 * 300 / 12
-	return max(0, (weight*usualLeaving-slope)/(weight+spread))
+	seconds := counts[len(counts)-half].At.Sub(counts[0].At).Seconds()
+	weight := seconds * seconds / (seconds*seconds + 200*200)
+	return max(0, weight*math.Log(before/since)/seconds+(1-weight)*usualLeaving)
 }
 
 const (
 	// WindowLength is how long a page has for one sign of life.
 	WindowLength = 30 * time.Second
 
-	mostBeats    = 500 * 30 // signs of life in one window that a room wants at most
-	mostCounts   = 256      // counts of one presence
-	keptPresence = 40       // windows a node remembers: 20 minutes
+	mostBeats    = 500 * 30 // the most signs of life in one window
+	mostCounts   = 256      // counts in one presence
+	keptPresence = 40       // windows in memory: 20 minutes
 )
 
-// counts is the signs of life of one room on one node. Who waits is counted by a sample: a page gives a sign in a window
-// only if its place is drawn for it, which the server checks.
+// counts is the signs of life of one room on one node. Waiting visitors are counted by a sample: a page sends a sign in a window
+// only if its place is drawn for that, which the server checks.
 type counts struct {
 	mu     sync.Mutex
 	window int64
 	share  float64            // of the places that are drawn in this window
 	came   map[Place]struct{} // in this window
-	wrote  bool               // the last window had somebody
+	wrote  bool               // the last window had visitors
 	past   []Presence         // of all nodes, oldest first
 }
 
-// drawnFor tells whether a place is to give a sign of life in a window, if that share of places is: the first eight bytes
-// of SHA-256 of room (8 bytes, big-endian), epoch (4), kind (1), index (8) and window (8), as a fraction of 1.
+// drawnFor reports whether a place belongs to the sample of a window. It is a hash compared with the share: the first eight
+// bytes of SHA-256 of room (8 bytes, big-endian), epoch (4), kind (1), index (8) and window (8), as a fraction of 1.
 func drawnFor(p Place, window int64, share float64) bool {
 	b := binary.BigEndian.AppendUint64(nil, uint64(p.Room))
 	b = binary.BigEndian.AppendUint32(b, uint32(p.Epoch))
@@ -98,7 +91,7 @@ func drawnFor(p Place, window int64, share float64) bool {
 
 func windowAt(at time.Time) int64 { return at.Unix() / int64(WindowLength/time.Second) }
 
-// Here is the sign of life of somebody who waits. It stores nothing but a place in memory, until the window is over.
+// Here is the sign of life of a waiting visitor. It keeps the place in memory until the window is over.
 func (r *Room) Here(p Place) { r.here(p, time.Now()) }
 
 func (r *Room) here(p Place, at time.Time) {
@@ -110,7 +103,7 @@ func (r *Room) here(p Place, at time.Time) {
 	}
 }
 
-// share is which part of those who wait gives a sign of life in each window.
+// share is the part of the waiting visitors that sends a sign of life in each window.
 func (s *State) share() float64 {
 	return min(1, mostBeats/float64(max(1, s.last()-s.Serving)))
 }
@@ -119,8 +112,8 @@ const countSQL = `
 INSERT INTO presence (room_id, node, width, people) VALUES ($1, $2, $3, $4)
     ON CONFLICT (room_id, node) DO UPDATE SET counted_at = clock_timestamp(), width = excluded.width, people = excluded.people`
 
-// count ends a window that is over at this time: it writes how many were here, reads how many were anywhere, and notes
-// who went away. Where nobody was it writes nothing.
+// count ends a window that is over at this time. It stores this node's count, reads those of all nodes, and records departures.
+// A node without visitors writes nothing.
 func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	now := windowAt(at)
 	c := &r.counts
@@ -142,14 +135,14 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 				people[at] += float32(1 / share)
 			}
 		}
-		if _, err := r.gate.db.Exec(ctx, countSQL, r.ID, r.gate.node, width, people); err != nil {
-			return fmt.Errorf("waitingroom: room %d: count who is here: %w", r.ID, err)
+		if _, err := r.rooms.db.Exec(ctx, countSQL, r.ID, r.rooms.node, width, people); err != nil {
+			return fmt.Errorf("waitingroom: room %d: store the presence: %w", r.ID, err)
 		}
 	}
-	if err := r.noteGone(ctx); err != nil {
+	if err := r.recordDepartures(ctx); err != nil {
 		return err
 	}
-	if err := r.noteLimits(ctx); err != nil {
+	if err := r.recordLimits(ctx); err != nil {
 		return err
 	}
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
@@ -158,7 +151,7 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	return r.readPresence(ctx)
 }
 
-// widthFor is how many numbers share a count: the least power of two that is enough.
+// widthFor is how many numbers share a count: the smallest power of two for at most mostCounts counts.
 func widthFor(last int64) int64 {
 	width := int64(1)
 	for width*mostCounts < last {
@@ -170,11 +163,11 @@ func widthFor(last int64) int64 {
 const presenceSQL = `
 SELECT width, people, clock_timestamp() FROM presence WHERE room_id = $1 AND counted_at > clock_timestamp() - interval '75 seconds' ORDER BY width DESC`
 
-// readPresence adds up what the nodes counted last, in the widest counts of them.
+// readPresence adds up the last counts of all nodes, in the width of the widest.
 func (r *Room) readPresence(ctx context.Context) error {
-	rows, err := r.gate.db.Query(ctx, presenceSQL, r.ID)
+	rows, err := r.rooms.db.Query(ctx, presenceSQL, r.ID)
 	if err != nil {
-		return fmt.Errorf("waitingroom: room %d: who is here: %w", r.ID, err)
+		return fmt.Errorf("waitingroom: room %d: read the presence: %w", r.ID, err)
 	}
 	var sum Presence
 	var width int64
@@ -192,7 +185,7 @@ func (r *Room) readPresence(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("waitingroom: room %d: who is here: %w", r.ID, err)
+		return fmt.Errorf("waitingroom: room %d: read the presence: %w", r.ID, err)
 	}
 	c := &r.counts
 	c.mu.Lock()
@@ -203,7 +196,7 @@ func (r *Room) readPresence(ctx context.Context) error {
 	return nil
 }
 
-// present is who was there last, nil while nobody was counted, and which share of them leaves in a second.
+// present is the last presence, nil before the first count, and the share of visitors that leaves per second.
 func (r *Room) present(s *State) (*Presence, float64) {
 	c := &r.counts
 	c.mu.Lock()

@@ -64,7 +64,7 @@ func TestTheLoopOfANodeKnowsWhenItMustLookNext(t *testing.T) {
 		joinAll(t, n.room, c.join)
 		n.read(t)
 		n.room.Still()
-		if pace := n.gate.Pace(); pace > c.most {
+		if pace := n.rooms.Pace(); pace > c.most {
 			t.Errorf("%s: the loop sleeps %s; %s is what it may", name, pace, c.most)
 		}
 	}
@@ -75,13 +75,13 @@ func TestJoin_IsKnownToAllNodes(t *testing.T) {
 	h := build(t, waitingroom.NewRoom{Slots: 1})
 	first, other := h.node(t, false), h.node(t, false)
 	var looked atomic.Bool
-	other.gate.Changed = func(*waitingroom.Room) { looked.Store(true) }
+	other.rooms.Changed = func(*waitingroom.Room) { looked.Store(true) }
 	other.run(t)
 	p := &person{holder: seats.NewID()}
 	if v := p.enter(t, first.room); !v.Inside {
 		t.Fatalf("the first got %+v", v)
 	}
-	eventually(t, "the other node sleeps", func() bool { return looked.Load() && other.gate.Pace() == 30*time.Second })
+	eventually(t, "the other node sleeps", func() bool { return looked.Load() && other.rooms.Pace() == 30*time.Second })
 	began := time.Now()
 	if _, _, err := first.room.Join(t.Context(), seats.NewID(), ""); err != nil {
 		t.Fatal(err)

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Status is what everybody is shown of a room: the same bytes for all, so that anything may cache them.
+// Status is the published state of a room: the same bytes for every visitor, so that any cache may keep them.
 type Status struct {
-	Version int64  // of the room: a page that knows a later one of the same epoch leaves this one alone
+	Version int64  // of the room: a page ignores one that is older than its own
 	ETag    string // with its quotes
 	JSON    []byte
-	Notice  []byte     // what of it changes from second to second, for those who have a socket
-	Shown   *Published // what JSON says
+	Notice  []byte     // the part that changes from second to second, for sockets
+	Shown   *Published // the content of JSON
 }
 
-// Status is what is shown to everybody now. It asks nobody, and is answered while the database is gone.
+// Status is the current status. It answers from memory, also while the database is gone.
 func (r *Room) Status() Status {
 	if s := r.status.Load(); s != nil {
 		return *s
@@ -28,7 +28,7 @@ func (r *Room) Status() Status {
 	s := r.state.Load()
 	status, err := r.statusOf(s, Published{})
 	if err != nil {
-		r.gate.log.Error("a status could not be made", "room", r.Slug, "error", err)
+		r.rooms.log.Error("failed to encode the status of a waiting room", "room", r.Slug, "error", err)
 	}
 	return status
 }
@@ -41,14 +41,14 @@ SELECT coalesce(sum((SELECT sum(n) FROM unnest(c.free) n)), 0), coalesce(sum((SE
   FROM event e JOIN counter c ON c.event_id = e.id
  WHERE e.room_id = $1`
 
-// show makes the status anew, once for each look of this node, and tells if it changed.
-func (r *Room) show(ctx context.Context) error {
+// refreshStatus makes the status anew, once for each refresh of this node, and calls Changed if it changed.
+func (r *Room) refreshStatus(ctx context.Context) error {
 	s := r.state.Load()
 	if err := r.count(ctx, s, time.Now()); err != nil {
 		return err
 	}
 	var p Published
-	err := r.gate.db.QueryRow(ctx, shownSQL, r.ID, s.Epoch).Scan(&p.Free, &p.Held, &p.Sold, &p.NextEnds, &p.MovedAt)
+	err := r.rooms.db.QueryRow(ctx, shownSQL, r.ID, s.Epoch).Scan(&p.Free, &p.Held, &p.Sold, &p.NextEnds, &p.MovedAt)
 	if err != nil {
 		return fmt.Errorf("waitingroom: room %d: count its seats: %w", r.ID, err)
 	}
@@ -60,24 +60,24 @@ func (r *Room) show(ctx context.Context) error {
 		return nil
 	}
 	r.status.Store(&next)
-	r.gate.Changed(r)
+	r.rooms.Changed(r)
 	return nil
 }
 
-// freshDraw is how long the draw is told to those who have a socket. Who comes later finds it in the page or the status.
+// freshDraw is how long the draw is in the notice for sockets. Later visitors find it in the page or the status.
 const freshDraw = 2 * time.Minute
 
-// statusOf completes a status by what the row of the room says. The tag is of all but the time, so that a room where
-// nothing happens has one.
+// statusOf completes a status from the state of the room. The tag covers everything but the time, so that it stays while
+// nothing happens.
 func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	p.Version, p.Epoch, p.Room, p.Name, p.Phase, p.Entry = s.Version, s.Epoch, s.ID, s.Name, s.Phase, s.Entry
 	p.LobbyOpensAt, p.OpensAt, p.Lobby, p.Line, p.Serving = s.LobbyOpensAt, s.OpensAt, s.Lobby, s.Line, s.Serving
 	p.Outlook, p.Note, p.Beat, p.Work = s.Outlook, s.Note, s.share(), s.AsksWork()
-	if r.gate.Looks != LooksPerSecond {
-		p.Looks = r.gate.Looks
+	if r.rooms.Looks != LooksPerSecond {
+		p.Looks = r.rooms.Looks
 	}
 	if s.TickedAt == nil {
-		p.Returning = UsualHabits.Returning // nobody looked yet
+		p.Returning = UsualHabits.Returning // before the first tick
 	}
 	p.Commitment = s.Commitment
 	if s.Mode == ModeScheduled {
@@ -101,11 +101,11 @@ func (r *Room) statusOf(s *State, p Published) (Status, error) {
 	return Status{Version: s.Version, ETag: `"` + hex.EncodeToString(sum[:8]) + `"`, JSON: text, Notice: notice, Shown: &p}, err
 }
 
-// Notice is what everybody in the room is told now; see Published.notice.
+// Notice is the current notice for sockets; see Published.notice.
 func (r *Room) Notice() []byte { return r.Status().Notice }
 
-// away says in the status that the database is gone. The first look after it is back takes that away again.
-func (r *Room) away() {
+// markAway marks the status: the database is gone. The first refresh after it is back removes the mark.
+func (r *Room) markAway() {
 	s := r.Status()
 	var p Published
 	if err := json.Unmarshal(s.JSON, &p); err != nil || p.Away {
@@ -118,7 +118,7 @@ func (r *Room) away() {
 		return
 	}
 	r.status.Store(&Status{Version: s.Version, ETag: strings.TrimSuffix(s.ETag, `"`) + `-away"`, JSON: text, Notice: notice, Shown: &p})
-	r.gate.Changed(r)
+	r.rooms.Changed(r)
 }
 
 // published is the record of the draw, made once; nil before the draw.
@@ -134,8 +134,8 @@ func (r *Room) published(s *State) *Record {
 	return &record
 }
 
-// Published is what everybody is told of a room: the JSON of its status, the same bytes for all, so that anything between
-// us and them may keep it for two seconds. What is one person's own follows from it and their number.
+// Published is the JSON of a status: the same bytes for every visitor, so that caches may keep it for two seconds. Each page
+// computes its visitor's own state from it and their number.
 type Published struct {
 	Version int64 `json:"v"` // grows with every change; a page ignores a lower one of the same epoch
 	Epoch   int32 `json:"epoch"`
@@ -144,7 +144,7 @@ type Published struct {
 	Room  int64  `json:"room"`
 	Name  string `json:"name"`
 	Entry string `json:"entry"`          // EntryBrowser or EntryEmail
-	Work  bool   `json:"work,omitempty"` // who joins shows a proof of work
+	Work  bool   `json:"work,omitempty"` // joining needs a proof of work
 
 	LobbyOpensAt *time.Time `json:"lobby_opens_at,omitempty"`
 	OpensAt      *time.Time `json:"opens_at,omitempty"`
@@ -163,22 +163,22 @@ type Published struct {
 	Commitment Hex     `json:"commitment,omitempty"` // to the secret of the draw
 	Beacon     string  `json:"beacon,omitempty"`     // the kind it waits for
 	Round      uint64  `json:"round,omitempty"`      // while it waits for drand
-	Draw       *Record `json:"draw,omitempty"`       // once it was made: with it every page finds its number
+	Draw       *Record `json:"draw,omitempty"`       // once it was made; with it every page computes its number
 
-	Away  bool      `json:"away,omitempty"`  // the database is gone: this is how it was, and nobody is called or let in
+	Away  bool      `json:"away,omitempty"`  // the database is gone: this is the last state, and no visitor is admitted
 	Note  string    `json:"note,omitempty"`  // from the organizer, such as why the room is paused
-	Beat  float64   `json:"beat"`            // share of pages that shall say they are there, each 30 s
-	Looks int       `json:"looks,omitempty"` // how often in a second all pages together may ask; none: 1,000
+	Beat  float64   `json:"beat"`            // share of pages that sends a sign of life each 30 s
+	Looks int       `json:"looks,omitempty"` // how often per second all pages together may poll; none: 1,000
 	At    time.Time `json:"at"`              // the database's clock
 
 	fresh bool // the numbers were drawn a moment ago
 }
 
-// notice is the part of it that changes from second to second, with the same names: a page puts it over what it knows. It
-// is short, for a node may send it to thousands within a second; what it leaves out a page asks for.
+// notice is the part of it that changes from second to second, with the same names: a page overlays it. It is short, because a
+// node may send it to thousands of pages within a second. Pages poll the rest.
 func (p *Published) notice() ([]byte, error) {
 	var draw *Record
-	if p.fresh { // everybody waits for it at the same moment, and need not ask
+	if p.fresh { // every page needs it at the same moment
 		draw = p.Draw
 	}
 	return json.Marshal(struct {

@@ -16,32 +16,32 @@ import (
 	"github.com/usherbox/usher/seats/seal"
 )
 
-// LooksPerSecond is how often pages ask unless a house is told otherwise. static/js/stand.js knows it.
+// LooksPerSecond is the default for Rooms.Looks. static/js/stand.js knows it.
 const LooksPerSecond = 1000
 
-// Gate is the waiting rooms of one node. Any number of nodes may run on one database; none of them is special.
-type Gate struct {
-	// Changed is told after what a room shows to everybody changed on this node. It must return at once.
+// Rooms is the waiting rooms of one node. Any number of nodes may run on one database; none of them is special.
+type Rooms struct {
+	// Changed is called after the status of a room changed on this node. It must return at once.
 	Changed func(*Room)
-	// Ended tells what became of the held seats of an event: how many came back free, and how many were sold. It must
-	// return at once; nil: nobody counts them.
+	// Ended returns how many held seats of an event became available again, and how many were sold. It must return at once.
+	// nil: they are not counted.
 	Ended func(event int64) (returned, sold int64)
-	// Beacon asks drand for a round of its quicknet chain; tests have one of their own.
+	// Beacon asks drand for a round of its quicknet chain.
 	Beacon func(ctx context.Context, url string, round uint64) (signature []byte, err error)
 
-	// Looks is how often in a second all pages of a room together may ask how it is, without a socket; ten times as often
-	// while no seat is free. 0: LooksPerSecond. A cache before the house may answer far more.
+	// Looks is how often per second all pages of a room together may poll its status without a socket; ten times as often
+	// while no seat is available. 0: LooksPerSecond. A cache in front of the server allows far more.
 	Looks int
-	// Patience is how long somebody waits who does not work before they join: a minute.
+	// Patience is how long a visitor without a proof of work waits before they join: a minute.
 	Patience time.Duration
 
-	db    *pgxpool.Pool
-	dsn   string
-	log   *slog.Logger
-	node  seats.ID
-	keys  *keys
-	wake  chan struct{}  // something happened that the loop need not sleep over
-	lanes sync.WaitGroup // running lanes
+	db      *pgxpool.Pool
+	dsn     string
+	log     *slog.Logger
+	node    seats.ID
+	keys    *keys
+	wake    chan struct{}  // wakes the loop before its next tick
+	running sync.WaitGroup // batches and beacon requests under way
 
 	claims claims // answered on this node
 
@@ -50,43 +50,43 @@ type Gate struct {
 	event map[int64]*Room // by event
 }
 
-// New returns the node's gate on the database at dsn. Run starts it; set Changed before that.
-func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Gate {
-	return &Gate{
+// New returns the node's waiting rooms on the database at dsn. Run starts them; set Changed before that.
+func New(db *pgxpool.Pool, dsn string, log *slog.Logger) *Rooms {
+	return &Rooms{
 		Changed: func(*Room) {}, Beacon: askDrand, Patience: time.Minute,
 		db: db, dsn: dsn, log: log, node: seats.NewID(), keys: newKeys(db, nil), wake: make(chan struct{}, 1),
 		rooms: map[int64]*Room{}, event: map[int64]*Room{},
 	}
 }
 
-// SealWith has the keys of places sealed with a key outside the database. Call it before anything else.
-func (g *Gate) SealWith(box *seal.Box) { g.keys.box = box }
+// SealWith seals the keys of places with a key outside the database. Call it before anything else.
+func (rs *Rooms) SealWith(box *seal.Box) { rs.keys.box = box }
 
-// Of returns the room of an event; nil if it has none. It asks nobody: a new room is known within a second.
-func (g *Gate) Of(event int64) *Room {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.event[event]
+// Of returns the room of an event, or nil. It answers from memory: a new room is known within a second.
+func (rs *Rooms) Of(event int64) *Room {
+	rs.mu.RLock()
+	defer rs.mu.RUnlock()
+	return rs.event[event]
 }
 
 // Room returns a room by its slug. ErrNoRoom if there is none.
-func (g *Gate) Room(ctx context.Context, slug string) (*Room, error) {
-	if r := g.named(slug); r != nil {
+func (rs *Rooms) Room(ctx context.Context, slug string) (*Room, error) {
+	if r := rs.named(slug); r != nil {
 		return r, nil
 	}
-	if err := g.load(ctx); err != nil {
+	if err := rs.load(ctx); err != nil {
 		return nil, err
 	}
-	if r := g.named(slug); r != nil {
+	if r := rs.named(slug); r != nil {
 		return r, nil
 	}
 	return nil, ErrNoRoom
 }
 
-func (g *Gate) named(slug string) *Room {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	for _, r := range g.rooms {
+func (rs *Rooms) named(slug string) *Room {
+	rs.mu.RLock()
+	defer rs.mu.RUnlock()
+	for _, r := range rs.rooms {
 		if r.Slug == slug {
 			return r
 		}
@@ -95,11 +95,11 @@ func (g *Gate) named(slug string) *Room {
 }
 
 // Rooms lists the rooms that this node knows.
-func (g *Gate) Rooms() []*Room {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	list := make([]*Room, 0, len(g.rooms))
-	for _, r := range g.rooms {
+func (rs *Rooms) All() []*Room {
+	rs.mu.RLock()
+	defer rs.mu.RUnlock()
+	list := make([]*Room, 0, len(rs.rooms))
+	for _, r := range rs.rooms {
 		list = append(list, r)
 	}
 	return list
@@ -110,7 +110,7 @@ const loadRoomsSQL = `SELECT ` + stateColumns + ` FROM room r`
 const loadCoveredSQL = `SELECT id, room_id FROM event WHERE room_id IS NOT NULL`
 
 // load reads every room and which events it covers.
-func (g *Gate) load(ctx context.Context) error {
+func (rs *Rooms) load(ctx context.Context) error {
 	var states []State
 	covered := map[int64]int64{}
 	var q pgx.Batch
@@ -123,36 +123,36 @@ func (g *Gate) load(ctx context.Context) error {
 		_, err := pgx.ForEachRow(rows, []any{&event, &room}, func() error { covered[event] = room; return nil })
 		return err
 	})
-	if err := g.db.SendBatch(ctx, &q).Close(); err != nil {
+	if err := rs.db.SendBatch(ctx, &q).Close(); err != nil {
 		return fmt.Errorf("waitingroom: read rooms and which events they cover: %w", err)
 	}
-	for i, r := range g.know(states, covered) {
-		r.learn(states[i])
+	for i, r := range rs.updateAll(states, covered) {
+		r.update(states[i])
 	}
 	return nil
 }
 
 // know returns the rooms with these states, of which some may be new, and notes which events they cover.
-func (g *Gate) know(states []State, covered map[int64]int64) []*Room {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (rs *Rooms) updateAll(states []State, covered map[int64]int64) []*Room {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	rooms := make([]*Room, len(states))
 	for i, s := range states {
-		if g.rooms[s.ID] == nil {
-			g.rooms[s.ID] = newRoom(g, s)
+		if rs.rooms[s.ID] == nil {
+			rs.rooms[s.ID] = newRoom(rs, s)
 		}
-		rooms[i] = g.rooms[s.ID]
+		rooms[i] = rs.rooms[s.ID]
 	}
-	g.event = make(map[int64]*Room, len(covered))
+	rs.event = make(map[int64]*Room, len(covered))
 	for event, room := range covered {
-		if r := g.rooms[room]; r != nil { // else it is newer than the rooms that were read
-			g.event[event] = r
+		if r := rs.rooms[room]; r != nil { // else it is newer than the rooms that were read
+			rs.event[event] = r
 		}
 	}
 	return rooms
 }
 
-// Errors that say why somebody cannot have what they asked for. None of them costs anybody their place.
+// Errors of requests. None of them costs a visitor their place.
 var (
 	ErrNoRoom  = errors.New("there is no such waiting room")
 	ErrNotYet  = errors.New("the waiting room is not open yet")
@@ -161,17 +161,17 @@ var (
 	ErrEmail   = errors.New("this waiting room wants an address that was verified")
 )
 
-// Phase is what a room does at a moment; doc.go draws how one becomes another.
+// Phase is the state of a room; doc.go draws how one becomes another.
 type Phase string
 
 // The phases of a room.
 const (
-	PhaseThrough Phase = "through" // who comes is let in, until the slots are full
-	PhaseLobby   Phase = "lobby"   // who comes has a place in the draw
+	PhaseThrough Phase = "through" // every visitor is admitted, until the slots are full
+	PhaseLobby   Phase = "lobby"   // visitors get a place in the draw
 	PhaseDrawing Phase = "drawing" // the lobby is closed; the numbers are about to be known
 	PhaseOpen    Phase = "open"    // numbers are called
-	PhasePaused  Phase = "paused"  // nobody is called or let in
-	PhaseEnded   Phase = "ended"   // nobody joins, is called or let in any more
+	PhasePaused  Phase = "paused"  // no number is called, no visitor is admitted
+	PhaseEnded   Phase = "ended"   // closed for good
 )
 
 // State is the row of a room at one version.
@@ -191,13 +191,13 @@ type State struct {
 	Serving      int64 // numbers up to here were called
 	Slots        int
 	Rate         float64       // numbers a second, at most; 0: no limit
-	Work         int           // rounds in each try of a browser before it joins; 0: none is asked for
+	Work         int           // rounds in each try of a browser's proof of work; 0: none
 	Valid        time.Duration // how long a called number may be used
-	Idle         time.Duration // how long a slot waits for its person to do something
-	Stay         time.Duration // how long a slot may be had without holding a seat
+	Idle         time.Duration // how long a slot lasts without activity
+	Stay         time.Duration // how long a slot lasts without a held seat
 	Note         string
 	Pace         Pace       // of the controller
-	Outlook      Outlook    // for those who wait
+	Outlook      Outlook    // for the estimates of waiting visitors
 	TickedAt     *time.Time // nil: never
 
 	Commitment  []byte
@@ -251,7 +251,7 @@ func (s *State) Draw() (Draw, bool) {
 	return d, true
 }
 
-// Record is what everybody may check the draw with; false before it was made.
+// Record is the public record of the draw; false before it was made.
 func (s *State) Record() (Record, bool) {
 	d, drawn := s.Draw()
 	if !drawn {
@@ -270,38 +270,38 @@ type Room struct {
 	ID   int64
 	Slug string
 
-	gate   *Gate
-	state  atomic.Pointer[State]
-	status atomic.Pointer[Status]
-	draw   atomic.Pointer[table]
-	record atomic.Pointer[Record]
-	counts counts       // of those who are still there
-	asking atomic.Bool  // the beacon is being asked
-	hurry  atomic.Int64 // people who were told to join later, and of whom nothing is written down yet
-	idle   atomic.Int64 // proofs of work that were worth nothing, of which nothing is written down yet
-	moved  atomic.Int64 // when a change was seen last, in nanoseconds of this machine's clock
+	rooms     *Rooms
+	state     atomic.Pointer[State]
+	status    atomic.Pointer[Status]
+	draw      atomic.Pointer[table]
+	record    atomic.Pointer[Record]
+	counts    counts       // of waiting visitors who are still there
+	asking    atomic.Bool  // a request to the beacon is under way
+	throttled atomic.Int64 // joins refused for their network's rate, not recorded yet
+	badProofs atomic.Int64 // invalid proofs of work, not recorded yet
+	changedAt atomic.Int64 // time of the last seen change, in nanoseconds of this machine's clock
 
-	joiners seats.Batches[*joiner]
-	comers  seats.Batches[*comer]
+	joins      seats.Batches[*joinRequest]
+	admissions seats.Batches[*admissionRequest]
 
 	mu      sync.Mutex
-	recent  map[seats.ID]Place // who joined here lately; guarded by mu
+	recent  map[seats.ID]Place // of visitors who joined here lately; guarded by mu
 	drawing sync.Mutex         // held while the numbers are drawn, so that it is done once
 }
 
-func newRoom(g *Gate, s State) *Room {
-	r := &Room{ID: s.ID, Slug: s.Slug, gate: g, recent: map[seats.ID]Place{}}
-	r.joiners.Most, r.joiners.Send, r.joiners.Ends = mostJoin, r.give, g.lanes.Add
-	r.comers.Most, r.comers.Send, r.comers.Ends = mostComers, r.letIn, g.lanes.Add
+func newRoom(rs *Rooms, s State) *Room {
+	r := &Room{ID: s.ID, Slug: s.Slug, rooms: rs, recent: map[seats.ID]Place{}}
+	r.joins.Most, r.joins.Send, r.joins.Ends = maxJoins, r.issuePlaces, rs.running.Add
+	r.admissions.Most, r.admissions.Send, r.admissions.Ends = maxAdmissions, r.answerAdmissions, rs.running.Add
 	r.state.Store(&s)
 	return r
 }
 
-// State is what this node knows of the room. It may be behind by a second, and more while the database is gone.
+// State is the room as this node knows it. It may be a second old, and older while the database is gone.
 func (r *Room) State() State { return *r.state.Load() }
 
-// learn takes a state on, unless a later one is known.
-func (r *Room) learn(s State) {
+// update stores a state, unless a later one is known.
+func (r *Room) update(s State) {
 	for {
 		known := r.state.Load()
 		if s.Epoch < known.Epoch || s.Epoch == known.Epoch && s.Version < known.Version || s.Now.Before(known.Now) {
@@ -309,7 +309,7 @@ func (r *Room) learn(s State) {
 		}
 		if r.state.CompareAndSwap(known, &s) {
 			if s.Version != known.Version {
-				r.moved.Store(time.Now().UnixNano())
+				r.changedAt.Store(time.Now().UnixNano())
 			}
 			return
 		}
@@ -318,23 +318,23 @@ func (r *Room) learn(s State) {
 
 const readRoomSQL = `SELECT ` + stateColumns + ` FROM room r WHERE r.id = $1`
 
-// read asks the database how the room is.
+// read reads the room from the database.
 func (r *Room) read(ctx context.Context) error {
 	var s State
-	if err := s.scan(r.gate.db.QueryRow(ctx, readRoomSQL, r.ID)); err != nil {
+	if err := s.scan(r.rooms.db.QueryRow(ctx, readRoomSQL, r.ID)); err != nil {
 		return fmt.Errorf("waitingroom: room %d: read: %w", r.ID, err)
 	}
-	r.learn(s)
+	r.update(s)
 	return nil
 }
 
-// table is the numbers of a lobby, by index.
+// table is the drawn numbers of a lobby, by index.
 type table struct {
 	epoch   int32
 	numbers []uint32
 }
 
-// Number is the number of a place; 0 while nobody knows it.
+// Number is the number of a place; 0 before the draw.
 func (r *Room) Number(p Place) int64 {
 	s := r.state.Load()
 	switch {
@@ -368,7 +368,7 @@ func (r *Room) numbers(s *State) *table {
 	return d
 }
 
-// step does what is due in a room by the database's clock. Every node tries; the row decides which one does it.
+// step does what is due in a room by the database's clock. Every node tries; the row of the room lets one succeed.
 func (r *Room) step(ctx context.Context) error {
 	var err error
 	switch s := r.state.Load(); {
@@ -385,7 +385,7 @@ func (r *Room) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.show(ctx)
+	return r.refreshStatus(ctx)
 }
 
 const closeLobbySQL = `
@@ -394,19 +394,19 @@ UPDATE room
  WHERE id = $1 AND phase = 'lobby' AND opens_at <= clock_timestamp()
 RETURNING version`
 
-// closeLobby ends the lobby when its time has come. From this commit on, the number of people in the draw is final.
+// closeLobby ends the lobby at its time. From this commit on, the number of places in the draw is final.
 func (r *Room) closeLobby(ctx context.Context) error { return r.move(ctx, closeLobbySQL, r.ID) }
 
-// move runs a guarded change of the room; if it changed something everybody is told.
+// move runs a guarded change of the room, and notifies all nodes if it changed something.
 func (r *Room) move(ctx context.Context, sql string, args ...any) error {
 	var version int64
-	err := r.gate.db.QueryRow(ctx, sql, args...).Scan(&version)
+	err := r.rooms.db.QueryRow(ctx, sql, args...).Scan(&version)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows): // somebody else did, or it is not due
+	case errors.Is(err, pgx.ErrNoRows): // done by another node, or not due
 	case err != nil:
 		return fmt.Errorf("waitingroom: room %d: move on: %w", r.ID, err)
 	default:
-		r.gate.ring(ctx, r.ID, version)
+		r.rooms.notify(ctx, r.ID, version)
 	}
 	return r.read(ctx)
 }

@@ -19,30 +19,30 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// A room may ask a browser for some work before it joins. That is a brake on programs that join by the thousand, and no wall:
-// it makes each place cost about half a second of a processor. Nobody solves a puzzle. The challenge is in the format of ALTCHA
-// (version 2, https://altcha.org), whose solver pages use: to find a counter with which PBKDF2 gives a key that begins with a
-// prefix. Nothing is stored until somebody joins; then the work is a person, who has one place, on whatever node and however
-// often they show it. Whoever cannot work, such as a browser without scripts, waits for a minute instead.
+// A room may ask a browser for a proof of work before it joins. It slows down programs that join by the thousand: each place
+// costs about half a second of processor time. Visitors see no puzzle. The challenge has the format of ALTCHA (version 2,
+// https://altcha.org), and pages use its solver: it searches a counter with which PBKDF2 gives a key with a certain prefix.
+// Nothing is stored until the visitor joins. Then the proof counts as a person, who has one place on all nodes. A browser that
+// cannot work, such as one without scripts, waits for a minute instead.
 const (
-	// UsualWork is what takes a browser about half a second, and a slow phone two.
+	// UsualWork takes a browser about half a second, and a slow phone two.
 	UsualWork = 300
 
-	mostWork      = 100_000
+	maxWork       = 100_000
 	challengeFor  = 10 * time.Minute
 	workAlgorithm = "PBKDF2/SHA-256"
-	workPrefix    = "000" // of 16³ tries one begins so
+	workPrefix    = "000" // one of 16³ tries has it
 	workKey       = 32    // bytes
 	longestProof  = 2048
 )
 
-// Why somebody cannot join yet.
+// Why a visitor cannot join yet.
 var (
-	ErrWork     = errors.New("this waiting room asks browsers for some work first")
-	ErrPatience = errors.New("nobody worked for this, and it did not wait long enough")
+	ErrWork     = errors.New("this waiting room needs a proof of work first")
+	ErrPatience = errors.New("there is no proof of work, and the visitor did not wait long enough")
 )
 
-// Challenge is what a browser is to work on. It is good for ten minutes, in one room.
+// Challenge is the task of a proof of work. It is valid for ten minutes, in one room.
 type Challenge struct {
 	Parameters Parameters `json:"parameters"`
 	Signature  Hex        `json:"signature"`
@@ -59,19 +59,19 @@ type Parameters struct {
 	Salt      Hex    `json:"salt"` // the key that signed it, the room and its epoch
 }
 
-// Solution is what a browser found; without one, somebody waited.
+// Solution is the result of a browser's work.
 type Solution struct {
 	Counter uint32 `json:"counter"`
 	Key     Hex    `json:"derivedKey"`
 }
 
-// Proof is what somebody shows who joins.
+// Proof is a challenge with its solution. Without one the visitor waited instead.
 type Proof struct {
 	Challenge Challenge `json:"challenge"`
 	Solution  *Solution `json:"solution,omitempty"`
 }
 
-// Patient tells of somebody who waited and did not work.
+// Patient reports whether the visitor waited instead of working.
 func (p *Proof) Patient() bool { return p.Solution == nil }
 
 // String is the proof as forms carry it.
@@ -80,7 +80,7 @@ func (p *Proof) String() string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// ReadProof reads what a form carries. ErrWork if it is nothing.
+// ReadProof reads the proof of a form. ErrWork if there is none.
 func ReadProof(text string) (*Proof, error) {
 	var p Proof
 	b, err := base64.StdEncoding.DecodeString(text)
@@ -90,15 +90,15 @@ func ReadProof(text string) (*Proof, error) {
 	return &p, nil
 }
 
-// AsksWork tells whether who joins now has to show a proof. While everybody is let through nobody has to, and those who come
-// in the moment in which that ends and this node does not know it yet.
+// AsksWork reports whether a join needs a proof. While every visitor is let through it does not. Visitors who join just after
+// that ends, before this node knows, need none either.
 func (s *State) AsksWork() bool {
 	return s.Work > 0 && s.Entry == EntryBrowser && s.Phase != PhaseThrough && s.Phase != PhaseEnded
 }
 
-// Challenge makes work for a browser. It asks nobody once a key is known.
+// Challenge makes a challenge. Once a key is known it needs no question to the database.
 func (r *Room) Challenge(ctx context.Context) (Challenge, error) {
-	now, err := r.gate.keys.now(ctx)
+	now, err := r.rooms.keys.now(ctx)
 	if err != nil {
 		return Challenge{}, err
 	}
@@ -108,7 +108,7 @@ func (r *Room) Challenge(ctx context.Context) (Challenge, error) {
 func (r *Room) challengeAt(ctx context.Context, now time.Time) (Challenge, error) {
 	s, nonce := r.state.Load(), make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	return r.gate.keys.challengeAt(ctx, subject{uint64(r.ID), s.Epoch}, max(1, s.Work), nonce, now)
+	return r.rooms.keys.challengeAt(ctx, subject{uint64(r.ID), s.Epoch}, max(1, s.Work), nonce, now)
 }
 
 func (ks *keys) challengeAt(ctx context.Context, of subject, cost int, nonce Hex, now time.Time) (Challenge, error) {
@@ -123,7 +123,7 @@ func (ks *keys) challengeAt(ctx context.Context, of subject, cost int, nonce Hex
 	return Challenge{p, k.challenge(&p)}, nil
 }
 
-// subject is what a challenge is of: an epoch of a room, or an event.
+// subject is the epoch of a room, or the event, that a challenge is for.
 type subject struct {
 	id    uint64
 	epoch int32
@@ -143,10 +143,10 @@ func (k key) challenge(p *Parameters) Hex {
 	return h.Sum(nil)
 }
 
-// Prove tells whether a proof lets somebody join. ErrPatience if nobody worked for it and it has not waited long enough;
-// ErrWork if it is worth nothing, such as one that is too old.
+// Prove checks a proof. ErrPatience if it has no solution and the visitor has not waited long enough; ErrWork if it is invalid
+// or too old.
 func (r *Room) Prove(ctx context.Context, p *Proof) error {
-	now, err := r.gate.keys.now(ctx)
+	now, err := r.rooms.keys.now(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,16 +155,16 @@ func (r *Room) Prove(ctx context.Context, p *Proof) error {
 
 func (r *Room) proveAt(ctx context.Context, proof *Proof, now time.Time) error {
 	s := r.state.Load()
-	return r.gate.proveAt(ctx, proof, subject{uint64(r.ID), s.Epoch}, s.Work, now)
+	return r.rooms.proveAt(ctx, proof, subject{uint64(r.ID), s.Epoch}, s.Work, now)
 }
 
-func (g *Gate) proveAt(ctx context.Context, proof *Proof, of subject, cost int, now time.Time) error {
+func (rs *Rooms) proveAt(ctx context.Context, proof *Proof, of subject, cost int, now time.Time) error {
 	p := &proof.Challenge.Parameters
 	if len(p.Salt) != 14 || len(p.Nonce) != 16 {
 		return ErrWork
 	}
 	id := binary.BigEndian.Uint16(p.Salt)
-	k, err := g.keys.find(ctx, id)
+	k, err := rs.keys.find(ctx, id)
 	switch {
 	case errors.Is(err, ErrNoPlace):
 		return ErrWork
@@ -175,17 +175,17 @@ func (g *Gate) proveAt(ctx context.Context, proof *Proof, of subject, cost int, 
 	switch {
 	case !hmac.Equal(k.challenge(p), proof.Challenge.Signature), !bytes.Equal(p.Salt, of.salt(id)), left <= 0:
 		return ErrWork
-	case proof.Patient() && left > challengeFor-g.Patience:
+	case proof.Patient() && left > challengeFor-rs.Patience:
 		return ErrPatience
 	case proof.Patient():
 		return nil
-	case p.Cost < cost: // more is asked for since
+	case p.Cost < cost: // the cost was raised meanwhile
 		return ErrWork
 	}
 	return proof.solved()
 }
 
-// solved does the last of the tries again.
+// solved repeats the successful try.
 func (p *Proof) solved() error {
 	c := &p.Challenge.Parameters
 	password := binary.BigEndian.AppendUint32(bytes.Clone(c.Nonce), p.Solution.Counter)
@@ -199,58 +199,58 @@ func (p *Proof) solved() error {
 	return nil
 }
 
-// person names what was worked for. No address has the same name.
+// person is a hash of the challenge. It differs from that of any address.
 func (p *Proof) person() []byte {
 	sum := sha256.Sum256(append([]byte("usher/work/v1"), p.Challenge.Parameters.Nonce...))
 	return sum[:]
 }
 
-// JoinBy is Join, or Again, with a proof that Prove found to be good.
+// JoinBy is Join, or Again, with a proof that Prove accepted.
 func (r *Room) JoinBy(ctx context.Context, holder seats.ID, token string, proof *Proof) (Place, string, error) {
 	by := byWork
 	if proof.Patient() {
 		by = byPatience
 	}
-	j := &joiner{holder: holder, person: proof.person(), by: by}
+	j := &joinRequest{holder: holder, person: proof.person(), by: by}
 	if token == "" {
-		return r.join(ctx, j) // it costs no look at who is inside
+		return r.join(ctx, j) // without a query for their slot
 	}
-	return r.again(ctx, j, token)
+	return r.rejoin(ctx, j, token)
 }
 
-// An event may ask a visitor for the same work before it takes claims of theirs (package limit says when). The challenge
-// is bound to the visitor, and so is the pass that they get for it: one proof is worth the seats of one visitor. Neither
-// is stored, and any node believes the pass of any other.
+// An event may ask a visitor for the same work before their claims (package limit decides when). The challenge and the pass
+// that the visitor gets for it are bound to them: one proof is worth the seats of one visitor. Neither is stored, and a pass
+// is valid on all nodes.
 
 const (
 	passFor  = 24 * time.Hour
 	passSize = 2 + 8 + sha256.Size
 )
 
-// ChallengeOf makes work for a visitor of an event.
-func (g *Gate) ChallengeOf(ctx context.Context, event int64, visitor seats.ID) (Challenge, error) {
-	now, err := g.keys.now(ctx)
+// ChallengeOf makes a challenge for a visitor of an event.
+func (rs *Rooms) ChallengeOf(ctx context.Context, event int64, visitor seats.ID) (Challenge, error) {
+	now, err := rs.keys.now(ctx)
 	if err != nil {
 		return Challenge{}, err
 	}
 	nonce := make([]byte, 8, 16)
 	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	return g.keys.challengeAt(ctx, eventSubject(event), UsualWork, append(nonce, nonceOf(visitor)...), now)
+	return rs.keys.challengeAt(ctx, eventSubject(event), UsualWork, append(nonce, nonceOf(visitor)...), now)
 }
 
-// Pass returns the pass of a visitor for their proof, and until when it is good. ErrWork and ErrPatience as Prove.
-func (g *Gate) Pass(ctx context.Context, event int64, visitor seats.ID, proof *Proof) (pass string, until time.Time, err error) {
-	now, err := g.keys.now(ctx)
+// Pass returns the pass of a visitor for their proof, and until when it is valid. ErrWork and ErrPatience as Prove.
+func (rs *Rooms) Pass(ctx context.Context, event int64, visitor seats.ID, proof *Proof) (pass string, until time.Time, err error) {
+	now, err := rs.keys.now(ctx)
 	if err != nil {
 		return "", until, err
 	}
-	if err := g.proveAt(ctx, proof, eventSubject(event), UsualWork, now); err != nil {
+	if err := rs.proveAt(ctx, proof, eventSubject(event), UsualWork, now); err != nil {
 		return "", until, err
 	}
-	if !hmac.Equal(proof.Challenge.Parameters.Nonce[8:], nonceOf(visitor)) { // another visitor did it
+	if !hmac.Equal(proof.Challenge.Parameters.Nonce[8:], nonceOf(visitor)) { // the proof of another visitor
 		return "", until, ErrWork
 	}
-	k, err := g.keys.signing(ctx)
+	k, err := rs.keys.signing(ctx)
 	if err != nil {
 		return "", until, err
 	}
@@ -259,17 +259,17 @@ func (g *Gate) Pass(ctx context.Context, event int64, visitor seats.ID, proof *P
 	return base64.RawURLEncoding.EncodeToString(append(b, k.pass(b, event, visitor)...)), until, nil
 }
 
-// Passes reports whether a pass is one of this visitor for this event.
-func (g *Gate) Passes(ctx context.Context, event int64, visitor seats.ID, pass string) (bool, error) {
+// Passes reports whether a pass is valid for this visitor and event.
+func (rs *Rooms) Passes(ctx context.Context, event int64, visitor seats.ID, pass string) (bool, error) {
 	b, err := base64.RawURLEncoding.DecodeString(pass)
 	if err != nil || len(b) != passSize {
 		return false, nil
 	}
-	now, err := g.keys.now(ctx)
+	now, err := rs.keys.now(ctx)
 	if err != nil || int64(binary.BigEndian.Uint64(b[2:])) < now.Unix() {
 		return false, err
 	}
-	k, err := g.keys.find(ctx, binary.BigEndian.Uint16(b))
+	k, err := rs.keys.find(ctx, binary.BigEndian.Uint16(b))
 	if errors.Is(err, ErrNoPlace) {
 		return false, nil
 	}
@@ -284,10 +284,10 @@ func (k key) pass(b []byte, event int64, visitor seats.ID) []byte {
 	return h.Sum(nil)
 }
 
-// eventSubject is no room: their numbers are positive.
+// eventSubject differs from every room, because the ids of rooms are positive.
 func eventSubject(event int64) subject { return subject{id: 1<<63 | uint64(event)} }
 
-// nonceOf is the half of a nonce that tells whose work it is.
+// nonceOf is the half of a nonce that identifies the visitor.
 func nonceOf(visitor seats.ID) []byte {
 	sum := sha256.Sum256(append([]byte("usher/visitor/work/v1"), visitor[:]...))
 	return sum[:8]

@@ -127,7 +127,7 @@ func TestWork_InvalidProofIsRefused(t *testing.T) {
 	now := time.Now()
 	good := worked(t, n.room)
 	signed := func(change func(*waitingroom.Parameters)) *waitingroom.Proof {
-		c, err := n.gate.SignedAgain(t.Context(), good.Challenge, change)
+		c, err := n.rooms.SignedAgain(t.Context(), good.Challenge, change)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestWork_WithoutScriptsAVisitorWaitsInstead(t *testing.T) {
 	if rules := h.evidence(t); rules.Patient != 1 || rules.Worked != 0 {
 		t.Errorf("the evidence says %+v", rules)
 	}
-	if got := h.one(t, `SELECT count(*) FROM control WHERE what = 'limit' AND detail LIKE '1 times somebody joined without the work%'`); got != 1 {
+	if got := h.one(t, `SELECT count(*) FROM control WHERE what = 'limit' AND detail LIKE '1 joins were refused for an invalid proof%'`); got != 1 {
 		t.Errorf("%d notes are there of one who was told to work first", got)
 	}
 }

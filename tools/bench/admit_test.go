@@ -54,7 +54,7 @@ func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *waitingroom.Room {
 }
 
 // token is the queue token in a waiting browser's cookie.
-func token(b *testing.B, g *waitingroom.Gate, room *waitingroom.Room, holder seats.ID, index int64) string {
+func token(b *testing.B, g *waitingroom.Rooms, room *waitingroom.Room, holder seats.ID, index int64) string {
 	text, err := g.Sign(b.Context(), waitingroom.Place{Room: room.ID, Epoch: 1, Kind: waitingroom.Line, Index: index}, holder)
 	if err != nil {
 		b.Fatal(err)
