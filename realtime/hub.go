@@ -170,10 +170,10 @@ type topic struct {
 	frames   atomic.Pointer[frameSet]
 	watchers []*watcher
 
-	broadcasting bool          // a round is under way or rests
+	broadcasting bool          // a broadcast is under way, or waits for the rest of its tick
 	changed      bool          // something changed since it began
-	recipients   []*watcher    // of the round under way
-	cost         time.Duration // of the last round
+	recipients   []*watcher    // of the broadcast under way
+	cost         time.Duration // of the last broadcast
 	audit        *time.Timer   // set while changes await their audit
 	auditDue     bool
 }
