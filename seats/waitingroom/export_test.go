@@ -64,6 +64,12 @@ func (r *Room) Habits(ctx context.Context) (Habits, error) {
 	return seen.Habits, err
 }
 
+// Seen is what a tick would see now.
+func (r *Room) Seen(ctx context.Context) (Seen, error) {
+	seen, _, err := r.see(ctx, r.state.Load())
+	return seen, err
+}
+
 // RecordDepartures has a node without loops note who went away.
 func (r *Room) RecordDepartures(ctx context.Context) error { return r.recordDepartures(ctx) }
 

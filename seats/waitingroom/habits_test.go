@@ -174,3 +174,18 @@ func TestAdmissions_RecordVisitorsWhoWentAway(t *testing.T) {
 	}
 	h.wantBooks(t)
 }
+
+func TestSee_SplitsCallsByHalfOfAShortValidity(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{Slots: 10, Valid: 16 * time.Second})
+	n := h.node(t, false)
+	h.exec(t, `UPDATE room SET phase = 'open', line = 60, serving = 60`)
+	h.exec(t, `INSERT INTO called (room_id, epoch, serving, at)
+		SELECT id, epoch, c.serving, clock_timestamp() - c.age * interval '1 second' FROM room, (VALUES (30, 40), (50, 10), (60, 0)) c(serving, age)`)
+	h.exec(t, `INSERT INTO admission (room_id, epoch, number, holder) SELECT id, epoch, n, gen_random_uuid() FROM room, generate_series(21, 44) n`)
+	n.read(t)
+	seen, err := n.room.Seen(t.Context())
+	if err != nil || seen.Settled != (waitingroom.Cohort{Called: 20, Came: 14}) || seen.Recent != (waitingroom.Cohort{Called: 10}) {
+		t.Errorf("settled %+v, recent %+v, %v", seen.Settled, seen.Recent, err)
+	}
+}

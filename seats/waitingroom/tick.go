@@ -33,7 +33,7 @@ SELECT count(*) FILTER (WHERE a.outcome IS NOT NULL OR a.admitted_at < clock_tim
   LEFT JOIN admission a ON a.room_id = r.id AND a.entered > 0 AND a.admitted_at > now() - interval '1 hour'
  WHERE r.id = $1`
 
-// A number that was given up before its call has an admission that was never entered: it does not count as called. The
+// A number that was given up before its call has an admission that was never entered: it does not count as called. The valid
 // calls of the last ten minutes are split in two: settled ones, and recent ones with visitors who may still be on their way.
 const cohortsSQL = `
 SELECT e.settled - e.over - a.settled_gone, a.settled_came, e.serving - e.settled - a.recent_gone, a.recent_came
@@ -41,7 +41,7 @@ SELECT e.settled - e.over - a.settled_gone, a.settled_came, e.serving - e.settle
                coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch
                             AND c.at < clock_timestamp() - least(r.valid, interval '10 minutes') ORDER BY c.serving DESC LIMIT 1), 0) AS over,
                coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch
-                            AND c.at < clock_timestamp() - make_interval(secs => $3) ORDER BY c.serving DESC LIMIT 1), 0) AS settled
+                            AND c.at < clock_timestamp() - least(make_interval(secs => $3), r.valid / 2) ORDER BY c.serving DESC LIMIT 1), 0) AS settled
           FROM room r WHERE r.id = $1) e,
        LATERAL (SELECT count(*) FILTER (WHERE number <= e.settled AND entered = 0) AS settled_gone,
                        count(*) FILTER (WHERE number <= e.settled AND entered > 0) AS settled_came,
