@@ -56,9 +56,8 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-# What drives other processes, computes by itself, or hands on what packages beneath it do, is tested without the race
-# detector, which makes it several times as slow. `make race` leaves nothing out.
-PLAIN = /cmd/usher/|/handlers|/migrations|/static|/views|/seats/plan|/seats/mail|/seats/seatstest
+# These packages compute by themselves or are slow under the race detector: `make race` tests them with it.
+PLAIN = /cmd/usher/rush|/handlers|/migrations|/views|/seats/plan
 
 unit: postgres ## all tests but those in a browser, in random order, with the race detector where goroutines meet
 	@go test -vet=off -race -shuffle=on $$(go list ./... | grep -Ev '/e2e|$(PLAIN)')
