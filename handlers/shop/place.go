@@ -13,7 +13,7 @@ import (
 
 func placeName(room *waitingroom.Room) string { return "place-" + strconv.FormatInt(room.ID, 10) }
 
-// token is the place that a browser kept; empty for none.
+// token is the signed place in the browser's cookie; empty for none.
 func (h *Handlers) token(r *http.Request, room *waitingroom.Room) string {
 	if cookie, err := r.Cookie(h.Kept(placeName(room))); err == nil {
 		return cookie.Value
@@ -23,8 +23,8 @@ func (h *Handlers) token(r *http.Request, room *waitingroom.Room) string {
 
 // Join answers POST /rooms/{slug}/places
 //
-// A place is given on the second contact: who has kept nothing is sent here again with something to keep, and who then
-// comes without it gets no number.
+// A place is given on the second contact. A browser without a visitor cookie gets one and is redirected here. If it does not
+// store the cookie, it gets no number.
 func (h *Handlers) Join(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, _ = h.softly(r)
 	holder, known := h.Visitor(r)
@@ -67,7 +67,7 @@ func joinAs(r *http.Request, room *waitingroom.Room, holder seats.ID, token stri
 	case proof != nil:
 		return room.JoinBy(r.Context(), holder, token, proof)
 	case token == "":
-		return room.Join(r.Context(), holder, token) // it costs no look at who is inside
+		return room.Join(r.Context(), holder, token) // without a query for their slot
 	}
 	return room.Again(r.Context(), holder, token)
 }

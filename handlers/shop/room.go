@@ -34,7 +34,7 @@ type Standing struct {
 	Inside bool       `json:"inside"`
 	Why    string     `json:"why,omitempty"`
 	Until  *time.Time `json:"until,omitempty"`
-	To     string     `json:"to,omitempty"` // inside: where to, if there is one event
+	To     string     `json:"to,omitempty"` // inside: address of the event, if there is one
 }
 
 // Room answers GET /rooms/{slug}
@@ -47,7 +47,7 @@ func (h *Handlers) Room(w http.ResponseWriter, r *http.Request, room *waitingroo
 	return h.showRoom(w, r, room, http.StatusOK, v, shop.RoomPage{Away: away})
 }
 
-// softly loads the session where it can be read. The page of a room is there without the database, too.
+// softly loads the session if that is possible, because the page of a room works without the database.
 func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 	with, err := h.Visited(r)
 	if err == nil {
@@ -67,10 +67,10 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 	p.Shown = *room.Status().Shown
 	p.Slug, p.Place, p.Number, p.Until, p.Events = room.Slug, v.Place, v.Number, v.Until, h.covered(r, room)
 	now := room.State()
-	if now.Now.After(p.Shown.At) { // a status stays as it is while nothing changes; time goes on
+	if now.Now.After(p.Shown.At) { // without changes the status is older than the state
 		p.Shown.At = now.Now
 	}
-	p.Shown.Work = now.AsksWork() // as a join asks for it, at this moment
+	p.Shown.Work = now.AsksWork() // as a join would at this moment
 	p.Away = p.Away || p.Shown.Away
 	p.State = stands(&p.Shown, &v)
 	if p.Shown.Work && p.Proof == "" {
@@ -163,7 +163,7 @@ type covered struct {
 	at     time.Time
 }
 
-// covered lists the events of a room, as they were known last if the database is gone.
+// covered lists the events of a room. If the database is gone it returns the last known ones.
 func (h *Handlers) covered(r *http.Request, room *waitingroom.Room) []seats.Event {
 	known, _ := h.rooms.Load(room.ID)
 	last, _ := known.(covered)

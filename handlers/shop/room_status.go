@@ -11,9 +11,9 @@ import (
 	"github.com/usherbox/usher/static"
 )
 
-// readyStatus is a status of a room as it is sent, made once for all who ask until it changes.
+// readyStatus is the encoded status of a room, made once for all requests until it changes.
 type readyStatus struct {
-	of             string // the tag of the status it was made of
+	of             string // tag of its status
 	tag            []string
 	plain, zipped  []byte
 	length, zipLen []string
@@ -22,7 +22,7 @@ type readyStatus struct {
 // StatusAge lets anything on the way answer a status for two seconds.
 const StatusAge = "public, max-age=2, stale-while-revalidate=10, stale-if-error=600"
 
-// What every status says of itself besides.
+// Further headers of every status.
 var (
 	statusVary = []string{"Accept-Encoding"}
 	zipped     = []string{"gzip"}
@@ -52,7 +52,7 @@ func (h *Handlers) RoomStatus(w http.ResponseWriter, r *http.Request, room *wait
 	return nil
 }
 
-// ready is the status of a room as it is sent.
+// ready returns the encoded status of a room.
 func (h *Handlers) ready(room *waitingroom.Room) (*readyStatus, error) {
 	now := room.Status()
 	if known, there := h.statuses.Load(room.ID); there && known.(*readyStatus).of == now.ETag {
@@ -66,7 +66,7 @@ func (h *Handlers) ready(room *waitingroom.Room) (*readyStatus, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	// The tag is a weak one: what is compressed has the same.
+	// The tag is weak, because the compressed body has the same one.
 	s := &readyStatus{
 		of: now.ETag, tag: []string{"W/" + now.ETag}, plain: now.JSON, zipped: b.Bytes(),
 		length: []string{strconv.Itoa(len(now.JSON))}, zipLen: []string{strconv.Itoa(b.Len())},

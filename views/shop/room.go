@@ -30,7 +30,7 @@ const (
 	RoomEnded   = "ended"
 )
 
-// RoomPage is the waiting room as one person sees it.
+// RoomPage is the waiting room for one visitor.
 type RoomPage struct {
 	views.Page
 	Slug       string
