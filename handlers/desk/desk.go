@@ -38,6 +38,25 @@ type Handlers struct {
 	Desks *Desks
 }
 
+// problems are the words for errors of the desk.
+var problems = web.Problems{
+	organizers.ErrSignedOut:  errSignedOut,
+	organizers.ErrNotYours:   errNothing,
+	organizers.ErrKey:        errAPIKey,
+	organizers.ErrNoTeam:     errNoTeam,
+	organizers.ErrLastOwner:  errOwner,
+	organizers.ErrNoLink:     errLink,
+	organizers.ErrBusy:       web.ErrBusy,
+	organizers.ErrCode:       errCode,
+	organizers.ErrSignIn:     errSignIn,
+	organizers.ErrPasskey:    errPasskey,
+	organizers.ErrNoPasskeys: errNoPasskeys,
+	orders.ErrNotPaid:        errNotPaid,
+	orders.ErrNotDue:         errNotDue,
+	organizers.ErrNoKey:      web.ErrNoKey,
+	organizers.ErrOtherKey:   errKey,
+}
+
 // Explain knows the errors of package organizers; nil if err is none.
 func Explain(err error) *web.Problem {
 	var mistakes organizers.Mistakes
@@ -45,42 +64,12 @@ func Explain(err error) *web.Problem {
 		return p
 	}
 	switch {
-	case errors.Is(err, organizers.ErrSignedOut):
-		return errSignedOut
-	case errors.Is(err, organizers.ErrNotYours):
-		return errNothing
-	case errors.Is(err, organizers.ErrKey):
-		return errAPIKey
-	case errors.Is(err, organizers.ErrNoTeam):
-		return errNoTeam
-	case errors.Is(err, organizers.ErrLastOwner):
-		return errOwner
-	case errors.Is(err, organizers.ErrNoLink):
-		return errLink
 	case errors.Is(err, organizers.ErrOften):
 		return web.Often(err)
-	case errors.Is(err, organizers.ErrBusy):
-		return web.ErrBusy
-	case errors.Is(err, organizers.ErrCode):
-		return errCode
-	case errors.Is(err, organizers.ErrSignIn):
-		return errSignIn
-	case errors.Is(err, organizers.ErrPasskey):
-		return errPasskey
-	case errors.Is(err, organizers.ErrNoPasskeys):
-		return errNoPasskeys
-	case errors.Is(err, orders.ErrNotPaid):
-		return errNotPaid
-	case errors.Is(err, orders.ErrNotDue):
-		return errNotDue
-	case errors.Is(err, organizers.ErrNoKey):
-		return web.ErrNoKey
-	case errors.Is(err, organizers.ErrOtherKey):
-		return errKey
 	case errors.As(err, &mistakes):
 		return web.NewProblem(422, "invalid", mistakes.Error(), "Nothing was changed.", "Change it and send it again.")
 	}
-	return nil
+	return problems.Of(err)
 }
 
 // OnEvent makes a handler of one about an event of the reader's team. It is the first wall: who is not signed in, who is no

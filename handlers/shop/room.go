@@ -2,7 +2,6 @@ package shop
 
 import (
 	"crypto/rand"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -214,27 +213,6 @@ func (h *Handlers) RoomRecord(w http.ResponseWriter, _ *http.Request, room *wait
 		return errNoDraw
 	}
 	return web.WriteJSON(w, http.StatusOK, record)
-}
-
-// ExplainRoom is what a room says of an error of package waitingroom; nil for others.
-func ExplainRoom(err error) *web.Problem {
-	switch {
-	case errors.Is(err, waitingroom.ErrNoRoom):
-		return web.ErrNoRoom
-	case errors.Is(err, waitingroom.ErrNotYet):
-		return errNotYet
-	case errors.Is(err, waitingroom.ErrEnded):
-		return errRoomEnded
-	case errors.Is(err, waitingroom.ErrEmail):
-		return errInvited
-	case errors.Is(err, waitingroom.ErrNoPlace):
-		return errNoPlace
-	case errors.Is(err, waitingroom.ErrWork):
-		return errWork
-	case errors.Is(err, waitingroom.ErrPatience):
-		return errPatience
-	}
-	return nil
 }
 
 var (

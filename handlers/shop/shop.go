@@ -2,9 +2,12 @@
 package shop
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // Handlers answers the addresses of attendees.
@@ -13,4 +16,27 @@ type Handlers struct {
 	geometries sync.Map // by plan hash
 	rooms      sync.Map // the events that each waiting room covers, by id
 	statuses   sync.Map // of waiting rooms as they are sent, by id
+}
+
+// problems are the words for errors of waiting rooms and waiting lists.
+var problems = web.Problems{
+	waitingroom.ErrNoRoom:   web.ErrNoRoom,
+	waitingroom.ErrNotYet:   errNotYet,
+	waitingroom.ErrEnded:    errRoomEnded,
+	waitingroom.ErrEmail:    errInvited,
+	waitingroom.ErrNoPlace:  errNoPlace,
+	waitingroom.ErrWork:     errWork,
+	waitingroom.ErrPatience: errPatience,
+	waitlist.ErrNoEntry:     web.ErrNoEntry,
+	waitlist.ErrOver:        web.ErrOver,
+	waitlist.ErrOften:       errWaitOften,
+}
+
+// Explain returns the words for an error of a waiting room or a waiting list; nil for other errors.
+func Explain(err error) *web.Problem {
+	var mistakes waitlist.Mistakes
+	if errors.As(err, &mistakes) {
+		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, "Change it and send it again.")
+	}
+	return problems.Of(err)
 }

@@ -131,19 +131,3 @@ func (h *Handlers) goToPlace(w http.ResponseWriter, r *http.Request, code string
 	w.Header().Set("Location", shop.WaitPath(code))
 	return h.showPlace(w, r, n, status, shop.WaitPage{})
 }
-
-// ExplainWait is what a wait list says of an error of package waitlist; nil for others.
-func ExplainWait(err error) *web.Problem {
-	var mistakes waitlist.Mistakes
-	switch {
-	case errors.As(err, &mistakes):
-		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, "Change it and send it again.")
-	case errors.Is(err, waitlist.ErrNoEntry):
-		return web.ErrNoEntry
-	case errors.Is(err, waitlist.ErrOver):
-		return web.ErrOver
-	case errors.Is(err, waitlist.ErrOften):
-		return errWaitOften
-	}
-	return nil
-}

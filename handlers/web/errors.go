@@ -71,7 +71,32 @@ func Invalid(what string) *Problem {
 	return NewProblem(422, "invalid", what, NothingChanged, "Send seats, or an area and a quantity, or how many of the best seats.")
 }
 
-// Known is the one table from errors to what people are told.
+// Problems are the words for errors.
+type Problems map[error]*Problem
+
+// Of returns the words for an error; nil if it has none.
+func (p Problems) Of(err error) *Problem {
+	for known, words := range p {
+		if errors.Is(err, known) {
+			return words
+		}
+	}
+	return nil
+}
+
+var problems = Problems{
+	orders.ErrUnpaid:      ErrUnpaid,
+	orders.ErrNoOrder:     errNoOrder,
+	orders.ErrNoPayment:   errNoOrder,
+	orders.ErrNoTicket:    errNoTicket,
+	orders.ErrNoDoor:      errNoDoor,
+	idempotency.ErrNoKey:  ErrNoKey,
+	seats.ErrNoEvent:      errNoEvent,
+	seats.ErrNoHold:       ErrNoHold,
+	seats.ErrSessionEnded: errEnded,
+}
+
+// Known returns the words for an error; nil if it is the program's own fault.
 func (h *Server) Known(err error) *Problem {
 	var p *Problem
 	var nonsense *seats.Nonsense
@@ -88,22 +113,9 @@ func (h *Server) Known(err error) *Problem {
 		return errTooLarge
 	case errors.As(err, &mistakes):
 		return NewProblem(422, "invalid", mistakes.Error(), "Nothing was sold; what you hold is still yours.", "Change it and send it again.")
-	case errors.Is(err, orders.ErrUnpaid):
-		return ErrUnpaid
-	case errors.Is(err, orders.ErrNoOrder), errors.Is(err, orders.ErrNoPayment):
-		return errNoOrder
-	case errors.Is(err, orders.ErrNoTicket):
-		return errNoTicket
-	case errors.Is(err, orders.ErrNoDoor):
-		return errNoDoor
-	case errors.Is(err, idempotency.ErrNoKey):
-		return ErrNoKey
-	case errors.Is(err, seats.ErrNoEvent):
-		return errNoEvent
-	case errors.Is(err, seats.ErrNoHold):
-		return ErrNoHold
-	case errors.Is(err, seats.ErrSessionEnded):
-		return errEnded
+	}
+	if p := problems.Of(err); p != nil {
+		return p
 	}
 	for _, explain := range h.Explain {
 		if p := explain(err); p != nil {
