@@ -26,7 +26,7 @@ var layers = map[string][]string{
 	"seats/seatstest":                {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
-	"seats/orders":                   {"seats", "seats/seal", "seats/idempotency"},
+	"seats/orders":                   {"seats", "seats/jobs", "seats/seal", "seats/idempotency"},
 	"seats/waitingroom":              {"seats", "seats/database", "seats/seal"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats", "seats/jobs"},

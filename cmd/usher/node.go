@@ -71,7 +71,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.outbox.Write = handlers.Letters{
 		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
-	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
+	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),

@@ -107,6 +107,11 @@ func (o Order) ticket(id seats.ID) (Ticket, bool) {
 	return Ticket{}, false
 }
 
+// toldToJoin holds for orders that get the mail when the link opens.
+const toldToJoin = `
+   AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < opens.at
+   AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'join')`
+
 // Orders that were placed while the link was open already got it with their confirmation.
 const mailJoinSQL = `
 INSERT INTO mail (order_id, kind)
@@ -114,8 +119,7 @@ SELECT o.id, 'join'
   FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
   JOIN orders o ON o.event_id = e.id
  WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND opens.at <= clock_timestamp() AND clock_timestamp() < e.starts_at + interval '1 day'
-   AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < opens.at
-   AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'join')
+` + toldToJoin + `
  ORDER BY o.created_at, o.id LIMIT 500
     ON CONFLICT DO NOTHING`
 

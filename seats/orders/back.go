@@ -77,7 +77,7 @@ func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount 
 	}
 	if first {
 		o.mailWritten()
-		o.wakeReckoner()
+		o.jobs.payments.Wake()
 	}
 	return nil
 }

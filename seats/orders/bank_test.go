@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -135,13 +137,19 @@ func openTill(t testing.TB, e seats.NewEvent) *till {
 	return h
 }
 
-// reckon starts a node's loop.
+// reckon has a node do the background work.
 func (h *till) reckon(t testing.TB) {
 	t.Helper()
 	h.orders.Accept(orders.Card, seatstest.Watched(t, h.db, h.bank))
+	h.runs(t)
+}
+
+// runs does the background work of orders until the test ends.
+func (h *house) runs(t testing.TB) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- h.orders.Reckon(ctx) }()
+	go func() { done <- jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), h.orders.Jobs()...).Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
 }
 

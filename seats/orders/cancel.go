@@ -140,7 +140,7 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 	switch {
 	case err == nil:
 		o.mailWritten()
-		o.wakeReckoner()
+		o.jobs.payments.Wake()
 		return nil
 	case errors.As(err, &refusal):
 		err = o.cancelled(ctx, c.order, c.tickets, refusal)

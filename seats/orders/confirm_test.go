@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // begins sends a form with an email that needs confirmation.
@@ -123,9 +124,7 @@ func TestConfirm_ClickOfANodeThatDiedIsCarriedOn(t *testing.T) {
 	h.exec(t, `UPDATE payment SET confirmed_at = now()`) // and the node is gone
 	h.exec(t, `UPDATE intention SET next_try = now(), tried_at = NULL`)
 	other := h.elsewhere(t)
-	if err := other.orders.ReckonDue(t); err != nil {
-		t.Fatal(err)
-	}
+	seatstest.Do(t.Context(), t, other.db, other.orders.Jobs()...)
 	if p, err := other.orders.Payment(t.Context(), p.Code); err != nil || !p.Done() {
 		t.Errorf("another node leaves it %+v, %v", p, err)
 	}
@@ -144,9 +143,7 @@ func TestConfirm_ExpiryFreesSeatsAndLimit(t *testing.T) {
 	}
 	h.exec(t, `UPDATE payment SET created_at = created_at - interval '1 hour'`)
 	h.exec(t, `UPDATE intention SET next_try = now(), tried_at = NULL`)
-	if err := h.orders.ReckonDue(t); err != nil {
-		t.Fatal(err)
-	}
+	seatstest.Do(t.Context(), t, h.db, h.orders.Jobs()...)
 	if p, err = h.orders.Confirm(t.Context(), token); err != nil || !p.Over() || !strings.Contains(p.Reason, "not confirmed in time. Nothing was ordered") {
 		t.Errorf("a click after its time: %+v, %v", p, err)
 	}

@@ -65,7 +65,7 @@
 // Every call to a provider is an intention first (intention.go), committed before and open until its answer is noted.
 // What a provider tells by itself stands in the inbox first (inbox.go) and only makes us ask. Money is captured after the
 // seats were sold (settle.go). Money that came too late tries the same seats once more, and else goes back (lose.go).
-// Reckon (reckon.go) carries on whatever was left by a node that died or a provider that was down.
+// Jobs (jobs.go) carry on what a node that died or a provider that was down left undone.
 //
 // Who agreed beforehand to an order is charged while they are not there (alone.go). A provider of cards keeps theirs for it
 // (mandate.go), from a page of its own, and forgets it once it was charged or is of no use any more.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,118 +14,40 @@ import (
 // Later reports whether an order with this method is paid after it is placed.
 func Later(method string) bool { return method == Door || method == Invoice }
 
-const (
-	dueAtMost = 5 * time.Minute // a look is made at least this often, for orders that other nodes placed
-	dueAtOnce = 50              // orders between two looks
-)
-
-// remindSQL writes the mail to those whose time to pay ends within a day.
+// remindSQL writes the mail to the attendee of an order that is due within a day.
 const remindSQL = `
 WITH due AS (
-    SELECT id, email FROM orders
-     WHERE due_at IS NOT NULL AND least(remind_at, due_at) <= statement_timestamp() AND remind_at <= statement_timestamp()
-     LIMIT 500 FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id, email FROM orders WHERE id = $1 AND due_at IS NOT NULL AND remind_at <= clock_timestamp() FOR NO KEY UPDATE SKIP LOCKED
 ), told AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'reminder' FROM due WHERE email <> ''
 )
 UPDATE orders SET remind_at = NULL FROM due WHERE orders.id = due.id`
 
-// $2 are orders that could not be cancelled and come again later; $1 of the others are taken.
-const overdueSQL = `
-SELECT code FROM orders WHERE due_at IS NOT NULL AND least(remind_at, due_at) <= statement_timestamp() AND due_at <= statement_timestamp() AND code <> ALL($2::text[])
- ORDER BY least(remind_at, due_at) LIMIT $1`
+const overdueSQL = `SELECT code FROM orders WHERE id = $1 AND due_at <= clock_timestamp()`
 
-const nextToPaySQL = `
-SELECT extract(epoch FROM min(least(remind_at, due_at)) - clock_timestamp())::float8 FROM orders WHERE due_at IS NOT NULL AND code <> ALL($1::text[])`
-
-// retry says when an order that could not be cancelled is tried again.
-type retry struct {
-	tries int
-	at    time.Time
-}
-
-// retries are those of this node, by code.
-type retries struct {
-	mu sync.Mutex
-	by map[string]retry
-}
-
-// waiting lists the orders whose time has not come, and how long it is until the first of them.
-func (r *retries) waiting() (codes []string, next time.Duration) {
-	codes, next = []string{}, dueAtMost
-	for code, order := range r.by {
-		switch left := time.Until(order.at); {
-		case left > 0:
-			codes, next = append(codes, code), min(next, left)
-		case left < -2*dueAtMost: // it was cancelled or paid since
-			delete(r.by, code)
-		}
-	}
-	return codes, next
-}
-
-// failed puts an order off: for two seconds, then twice as long each time.
-func (r *retries) failed(code string) {
-	if r.by == nil {
-		r.by = map[string]retry{}
-	}
-	tries := r.by[code].tries
-	r.by[code] = retry{tries + 1, time.Now().Add(min(2*time.Second<<min(tries, 10), dueAtMost))}
-}
-
-// RunDue reminds people of orders that are to be paid later, and cancels those that were not, until ctx is done. Safe on
-// all nodes at once: a reminder is written by the statement that takes its time away, and an order is cancelled once.
-func (o *Orders) RunDue(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-o.due:
-		case <-timer.C:
-		}
-		wait, err := o.PayDue(ctx)
-		if err != nil && ctx.Err() == nil {
-			o.pay.log.Warn("orders that are to be paid could not be looked at; the next try is in a second", "error", err)
-			wait = time.Second
-		}
-		timer.Reset(wait)
-	}
-}
-
-// PayDue reminds and cancels once. It returns how long until there is more to do. An order that cannot be cancelled comes
-// again later, and holds up no other.
-func (o *Orders) PayDue(ctx context.Context) (time.Duration, error) {
-	o.later.mu.Lock()
-	defer o.later.mu.Unlock()
-	tag, err := o.db.Exec(ctx, remindSQL)
+// remindOrExpire sends the reminder of an unpaid order, or cancels the order. The statement of the reminder takes its time
+// away, and an order is cancelled once, so that several nodes may do it. It returns 0 if neither is due.
+func (o *Orders) remindOrExpire(ctx context.Context, order string) (n int, err error) {
+	tag, err := o.db.Exec(ctx, remindSQL, order)
 	if err != nil {
 		return 0, fmt.Errorf("orders: remind: %w", err)
 	}
 	if tag.RowsAffected() > 0 {
 		o.mailWritten()
+		n = 1
 	}
-	waiting, _ := o.later.waiting()
-	codes, err := texts(ctx, o.db, overdueSQL, dueAtOnce, waiting)
+	var code string
+	err = o.db.QueryRow(ctx, overdueSQL, order).Scan(&code)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return n, nil
+	}
+	if err == nil {
+		err = o.expire(ctx, code)
+	}
 	if err != nil {
-		return 0, fmt.Errorf("orders: find unpaid orders: %w", err)
+		return n, fmt.Errorf("orders: end an unpaid order: %w", err)
 	}
-	for _, code := range codes {
-		if err := o.expire(ctx, code); err != nil {
-			o.later.failed(code)
-			o.pay.log.Warn("an unpaid order could not be cancelled; it is tried again", "error", err)
-		}
-	}
-	waiting, again := o.later.waiting()
-	var next *float64
-	if err := o.db.QueryRow(ctx, nextToPaySQL, waiting).Scan(&next); err != nil {
-		return 0, fmt.Errorf("orders: find what is to be paid next: %w", err)
-	}
-	if next == nil {
-		return again, nil
-	}
-	return min(max(time.Duration(*next*float64(time.Second)), 10*time.Millisecond), again), nil
+	return 1, nil
 }
 
 // Nothing is due any more of an order whose people came, or that was paid.
@@ -203,17 +124,9 @@ func (o *Orders) ExtendDue(ctx context.Context, code string, until time.Time, al
 	case !extended:
 		return ErrNotDue
 	}
-	o.wakeDue()
+	o.jobs.unpaid.Wake()
 	o.happened()
 	return nil
-}
-
-// wakeDue makes this node look at what is to be paid.
-func (o *Orders) wakeDue() {
-	select {
-	case o.due <- struct{}{}:
-	default: // it is awake already
-	}
 }
 
 // stillDue reports whether an order that is to be cancelled is overdue and unpaid still.

@@ -28,48 +28,9 @@ func (o *Orders) CancelAll(event int64) seats.Also {
 }
 
 // WakeErrands makes this node look for errands now.
-func (o *Orders) WakeErrands() {
-	select {
-	case o.errands <- struct{}{}:
-	default: // it is awake already
-	}
-}
+func (o *Orders) WakeErrands() { o.jobs.bulk.Wake() }
 
-const (
-	errandsAtLeast = 30 * time.Second // a look is made at least this often, for what nodes that died left behind
-	errandOrders   = 50               // that are given back before the errand is taken anew
-)
-
-// RunErrands does what is to be done to many orders, until ctx is done. Safe on all nodes at once: each errand is one
-// node's for a minute, and another one goes on where it stopped.
-func (o *Orders) RunErrands(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-o.errands:
-		case <-timer.C:
-		}
-		wait := errandsAtLeast
-		for more := true; more && ctx.Err() == nil; {
-			var err error
-			if more, err = o.Errand(ctx); err != nil && ctx.Err() == nil {
-				o.pay.log.Warn("an errand has to wait; the next try is in a second", "error", err)
-				more, wait = false, time.Second
-			}
-		}
-		for more := true; more && ctx.Err() == nil; {
-			var err error
-			if more, err = o.MailJoin(ctx); err != nil && ctx.Err() == nil {
-				o.pay.log.Warn("mail about joining has to wait; the next try is in a second", "error", err)
-				more, wait = false, time.Second
-			}
-		}
-		timer.Reset(wait)
-	}
-}
+const errandOrders = 50 // that are given back before the errand is taken anew
 
 // An errand under way, as it was taken.
 type errand struct {

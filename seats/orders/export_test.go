@@ -50,15 +50,9 @@ func (o *Orders) Late(t testing.TB, p Payment) {
 
 // ReadInbox makes due what is in the inbox, as another node may at any moment.
 func (o *Orders) ReadInbox(t testing.TB) {
-	if err := o.readInbox(t.Context()); err != nil {
+	if _, err := o.readInbox(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-// ReckonDue carries out what is due, once.
-func (o *Orders) ReckonDue(t testing.TB) error {
-	_, err := o.reckonDue(t.Context())
-	return err
 }
 
 // NormalEmail is the spelling that stands for all spellings of a mailbox.

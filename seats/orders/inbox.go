@@ -33,7 +33,7 @@ func (o *Orders) Hear(ctx context.Context, n News) error {
 	if _, err := o.db.Exec(ctx, newsSQL, n.Method, n.Event, n.Payment, n.Kind); err != nil {
 		return fmt.Errorf("orders: hear news: %w", err)
 	}
-	o.wakeReckoner()
+	o.jobs.inbox.Wake()
 	return nil
 }
 
@@ -59,11 +59,12 @@ INSERT INTO intention (payment_id, step)
 SELECT id, 'void' FROM payment WHERE id = $1 AND state = 'closed' AND captured = 0
     ON CONFLICT DO NOTHING`
 
-// readInbox makes what is in the inbox due.
-func (o *Orders) readInbox(ctx context.Context) error {
+// readInbox makes the payments in the inbox due, and returns how many there were.
+func (o *Orders) readInbox(ctx context.Context) (n int, err error) {
+	defer o.jobs.payments.Wake()
 	rows, err := o.db.Query(ctx, unreadSQL)
 	if err != nil {
-		return fmt.Errorf("orders: read the inbox: %w", err)
+		return 0, fmt.Errorf("orders: read the inbox: %w", err)
 	}
 	type unread struct {
 		Payment seats.ID
@@ -72,14 +73,14 @@ func (o *Orders) readInbox(ctx context.Context) error {
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[unread])
 	if err != nil {
-		return fmt.Errorf("orders: read the inbox: %w", err)
+		return 0, fmt.Errorf("orders: read the inbox: %w", err)
 	}
 	for _, u := range list {
 		if err := o.ask(ctx, u.Payment, u.Method, u.Events); err != nil {
-			return fmt.Errorf("orders: read the inbox: %w", err)
+			return 0, fmt.Errorf("orders: read the inbox: %w", err)
 		}
 	}
-	return nil
+	return len(list), nil
 }
 
 // ask makes the steps of a payment due and the news about it read, both or nothing.

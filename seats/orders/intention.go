@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 )
 
 // Steps of a payment, each one call to the provider.
@@ -38,12 +39,14 @@ type intention struct {
 // key is what the provider knows a repeat of the call by.
 func (i intention) key() string { return "usher-" + i.step + "-" + strconv.FormatInt(i.id, 10) }
 
-// The pauses between tries grow from seconds to two minutes. While a try is under way nobody else begins one, unless its
-// node seems to be gone.
+// The first pause is longer than callTime.
+var intentionBackoff = jobs.Backoff{First: 20 * time.Second, Most: 2 * time.Minute}
+
+// While a try is under way no other node begins one, unless the first node seems to be dead.
 const takeIntentionSQL = `
 UPDATE intention i
    SET tries = tries + 1, tried_at = clock_timestamp(),
-       next_try = clock_timestamp() + make_interval(secs => least(120, 15 * 1.5 ^ least(tries, 10)))
+       next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[least(tries + 1, cardinality($2))])
  WHERE i.id = (SELECT id FROM intention WHERE payment_id = $1 AND done_at IS NULL ORDER BY id LIMIT 1)
    AND done_at IS NULL AND (tried_at IS NULL OR tried_at < clock_timestamp() - interval '15 seconds')
 RETURNING i.id, i.step, i.refund_id, coalesce((SELECT amount FROM refund WHERE id = i.refund_id), 0),
@@ -51,7 +54,7 @@ RETURNING i.id, i.step, i.refund_id, coalesce((SELECT amount FROM refund WHERE i
 
 // take notes one more try of the first open intention of a payment; the zero intention if there is none.
 func (o *Orders) take(ctx context.Context, payment seats.ID) (i intention, err error) {
-	err = o.db.QueryRow(ctx, takeIntentionSQL, payment).Scan(&i.id, &i.step, &i.refundID, &i.amount, &i.before, &i.tries)
+	err = o.db.QueryRow(ctx, takeIntentionSQL, payment, intentionBackoff.Seconds()).Scan(&i.id, &i.step, &i.refundID, &i.amount, &i.before, &i.tries)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return i, nil
 	}
@@ -66,27 +69,37 @@ const triedIntentionSQL = `UPDATE intention SET tried_at = NULL, error = $2 WHER
 // work carries out what is meant for a payment, and what follows from it, as far as it gets. What could not be done stays
 // meant, and is tried again by whatever node comes first. A provider that is down is no error.
 func (o *Orders) work(ctx context.Context, payment seats.ID) error {
-	ctx = context.WithoutCancel(ctx) // whoever asked may leave; the money goes on
-	defer o.wakeReckoner()
-	for again := true; again; {
+	_, err := o.workDue(ctx, payment.String())
+	return err
+}
+
+// workDue is work, for the payment of a key, and returns how many steps it tried.
+func (o *Orders) workDue(ctx context.Context, key string) (tried int, err error) {
+	payment, err := seats.ParseID(key)
+	if err != nil {
+		return 0, err
+	}
+	ctx = context.WithoutCancel(ctx) // the attendee may leave, and the payment goes on
+	defer o.jobs.payments.Wake()
+	for again := true; again; tried++ {
 		i, err := o.take(ctx, payment)
 		if err != nil || i.id == 0 {
-			return err
+			return tried, err
 		}
 		again, err = o.carryOut(ctx, payment, i)
 		said := ""
 		if err != nil {
 			said = err.Error()
-			o.pay.log.Warn("a step of a payment failed and comes again", "payment", payment, "step", i.step, "tries", i.tries, "error", err)
+			o.jobs.payments.Failed(payment.String()+" "+i.step, i.tries, intentionBackoff.After(i.tries), err)
 		}
 		if _, e := o.db.Exec(ctx, triedIntentionSQL, i.id, said); e != nil {
-			return errors.Join(err, e)
+			return tried, errors.Join(err, e)
 		}
 		if down := (*downError)(nil); err != nil && !errors.As(err, &down) {
-			return err
+			return tried, err
 		}
 	}
-	return nil
+	return tried, nil
 }
 
 // downError is a call of which nobody knows what became.
@@ -109,6 +122,9 @@ func (o *Orders) carryOut(ctx context.Context, id seats.ID, i intention) (again 
 	p, err := o.onePayment(ctx, paymentByIDSQL, id)
 	if err != nil {
 		return false, err
+	}
+	if p.Form.Mandate != (seats.ID{}) {
+		defer o.jobs.cards.Wake()
 	}
 	switch i.step {
 	case stepAuthorize:

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 )
 
 // Keeper is a Payments that keeps somebody's card, which it charges later while they are not there.
@@ -132,40 +134,44 @@ func askKeeper(ctx context.Context, keeper Keeper, m Mandate) (Kept, error) {
 	return keeper.Kept(ctx, m.Reference)
 }
 
-// What is being paid with is forgotten afterwards. The pauses between tries grow to an hour.
-const forgetDueSQL = `
-UPDATE mandate m SET tries = tries + 1, next_try = clock_timestamp() + make_interval(secs => least(3600, 15 * 1.5 ^ least(tries, 14)))
+var mandateBackoff = jobs.Backoff{First: 30 * time.Second, Most: time.Hour} // its least is longer than two calls
+
+// A card that pays for an order is forgotten afterwards.
+const takeMandateSQL = `
+UPDATE mandate m
+   SET tries = tries + 1, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[least(tries + 1, cardinality($2))])
  WHERE m.id IN (
        SELECT d.id FROM mandate d
-        WHERE d.state = 'ending' AND d.next_try <= clock_timestamp()
+        WHERE d.id = $1 AND d.state = 'ending' AND d.next_try <= clock_timestamp()
           AND NOT EXISTS (SELECT FROM payment p WHERE p.mandate = d.id AND p.state IN ('open', 'authorized', 'sold'))
-        ORDER BY d.next_try LIMIT 16
           FOR UPDATE SKIP LOCKED)
-RETURNING m.id`
+RETURNING m.tries`
 
 const unforgottenSQL = `UPDATE mandate SET error = $2 WHERE id = $1 AND state = 'ending' AND error <> $2`
 
-// forgetDue has providers forget the cards that are of no use any more.
-func (o *Orders) forgetDue(ctx context.Context) error {
-	rows, err := o.db.Query(ctx, forgetDueSQL)
+// forgetDue has the provider forget a card that is of no use any more.
+func (o *Orders) forgetDue(ctx context.Context, key string) (int, error) {
+	id, err := seats.ParseID(key)
 	if err != nil {
-		return fmt.Errorf("orders: find mandates that ended: %w", err)
+		return 0, err
 	}
-	due, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+	var tries int
+	err = o.db.QueryRow(ctx, takeMandateSQL, id, mandateBackoff.Seconds()).Scan(&tries)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
 	if err != nil {
-		return fmt.Errorf("orders: find mandates that ended: %w", err)
+		return 0, fmt.Errorf("orders: take a mandate that ended: %w", err)
 	}
-	for _, id := range due {
-		failed := o.forget(ctx, id)
-		if failed == nil {
-			continue
-		}
-		o.pay.log.Warn("a card that is kept could not be forgotten; it is tried again", "mandate", id, "error", failed)
-		if _, err := o.db.Exec(ctx, unforgottenSQL, id, failed.Error()); err != nil {
-			return fmt.Errorf("orders: note that a card is still kept: %w", err)
-		}
+	failed := o.forget(ctx, id)
+	if failed == nil {
+		return 1, nil
 	}
-	return nil
+	o.jobs.cards.Failed(id, tries, mandateBackoff.After(tries), failed)
+	if _, err := o.db.Exec(ctx, unforgottenSQL, id, failed.Error()); err != nil {
+		return 1, fmt.Errorf("orders: note that a card is still kept: %w", err)
+	}
+	return 1, nil
 }
 
 const forgottenSQL = `

@@ -42,15 +42,14 @@ type Orders struct {
 	keys   keys
 	unpaid unpaidOrders
 
-	errands chan struct{} // there is an errand
-	due     chan struct{} // an order is to be paid later
-	later   retries       // unpaid orders that could not be cancelled
-	pay     paying
+	jobs background
+	pay  paying
 }
 
 // New returns the orders of a database.
 func New(db seats.DB) *Orders {
-	o := &Orders{Happened: func() {}, MailWritten: func() {}, db: db, keys: keys{db: db}, errands: make(chan struct{}, 1), due: make(chan struct{}, 1), pay: newPaying()}
+	o := &Orders{Happened: func() {}, MailWritten: func() {}, db: db, keys: keys{db: db}, pay: newPaying()}
+	o.jobs = o.newBackground()
 	for _, method := range []string{Free, Door, Invoice} {
 		o.Accept(method, byEmail{db})
 	}

@@ -88,13 +88,12 @@ var ErrNoPayments = errors.New("there is no such way to pay here")
 type paying struct {
 	by     map[string]Payments // by method
 	office *seats.Office       // whose seats follow a payment
-	wake   chan struct{}       // an intention may be due sooner than the ones known
 	home   string              // how browsers reach us
 	log    *slog.Logger
 }
 
 func newPaying() paying {
-	return paying{by: map[string]Payments{}, wake: make(chan struct{}, 1), log: slog.New(slog.DiscardHandler)}
+	return paying{by: map[string]Payments{}, log: slog.New(slog.DiscardHandler)}
 }
 
 // Open says whose seats follow a payment and how browsers reach us. Before anything is paid.

@@ -51,7 +51,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	case err == nil:
 		o.mailWritten()
 		if Later(p.form.Method) {
-			o.wakeDue()
+			o.jobs.unpaid.Wake()
 		}
 		return p.code, nil
 	case errors.As(err, &refusal) && refusal.Code == seats.CodePaying: // maybe the same form, whose email was confirmed in this moment

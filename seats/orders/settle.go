@@ -172,7 +172,7 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 	}
 	o.mailWritten()
 	if Later(p.Method) {
-		o.wakeDue()
+		o.jobs.unpaid.Wake()
 	}
 	return true, nil
 }

@@ -2,10 +2,12 @@ package waitlist_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/stripe"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
@@ -25,10 +27,13 @@ func (h *house) keepsCards(t *testing.T) *stripetest.Fake {
 }
 
 // carriesOut has a node carry out what is meant, until the test ends.
-func (n *node) carriesOut(t *testing.T) {
+func (n *node) carriesOut(t *testing.T, h *house) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = n.orders.Reckon(ctx) }()
+	go func() {
+		defer close(done)
+		_ = jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), n.orders.Jobs()...).Run(ctx)
+	}()
 	t.Cleanup(func() { cancel(); <-done })
 }
 
@@ -69,8 +74,8 @@ func TestConsent_SavedCardPaysAndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.rounds(t)
-	a.carriesOut(t)
-	b.carriesOut(t)
+	a.carriesOut(t, h)
+	b.carriesOut(t, h)
 	h.eventually(t, "the order is paid, and no card is kept", func() bool {
 		return h.count(t, `SELECT count(*) FROM orders WHERE method = 'card' AND paid = 1000`) == 1 && cards(fake) == 0
 	})
@@ -118,7 +123,7 @@ func TestConsent_DeclinedCardKeepsTheOffer(t *testing.T) {
 	if mails := h.count(t, `SELECT count(*) FROM mail WHERE kind = 'wait-offer'`); mails != 1 {
 		t.Errorf("%d mails ask", mails)
 	}
-	n.carriesOut(t)
+	n.carriesOut(t, h)
 	h.eventually(t, "the card is forgotten", func() bool { return cards(fake) == 0 })
 	n.buys(t, ann)
 	h.rounds(t)
@@ -150,7 +155,7 @@ func TestACardIsForgottenHoweverItsEntryEndsAndAsksForMore(t *testing.T) {
 	}
 	h.exec(t, `UPDATE entry SET until = clock_timestamp() WHERE code = $1`, code["waits until now"])
 	h.rounds(t)
-	n.carriesOut(t)
+	n.carriesOut(t, h)
 	h.eventually(t, "one card is kept", func() bool {
 		return cards(fake) == 1 && h.count(t, `SELECT count(*) FROM mandate WHERE state = 'ended'`) == 4
 	})
@@ -175,7 +180,7 @@ func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *test
 		t.Fatal(err)
 	}
 	fake.Down(true)
-	n.carriesOut(t)
+	n.carriesOut(t, h)
 	told := func() []orders.Concern {
 		list, err := n.orders.Attention(t.Context())
 		if err != nil {
@@ -193,7 +198,7 @@ func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *test
 	}
 	fake.Down(false)
 	h.exec(t, `UPDATE mandate SET next_try = clock_timestamp()`)
-	n.carriesOut(t)
+	n.carriesOut(t, h)
 	h.eventually(t, "the card is forgotten", func() bool { return cards(fake) == 0 && len(told()) == 0 })
 	if left := h.count(t, `SELECT count(*) FROM mandate WHERE error <> ''`); left != 0 {
 		t.Error("of a mandate that ended an error is left")

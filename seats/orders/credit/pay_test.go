@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/plan"
@@ -38,7 +39,7 @@ func openTill(t testing.TB) *till {
 	ctx, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
 	loops.Go(func() { _ = office.Run(ctx) })
-	loops.Go(func() { _ = h.orders.Reckon(ctx) })
+	loops.Go(func() { _ = jobs.NewRunner(h.db, log, h.orders.Jobs()...).Run(ctx) })
 	t.Cleanup(func() { stop(); loops.Wait() })
 	var err error
 	if h.sale, err = office.Sale(t.Context(), "evening"); err != nil {
