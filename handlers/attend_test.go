@@ -21,7 +21,7 @@ func onlineOrder(t *testing.T, early time.Duration) (s *site, who *http.Client, 
 	s, who = newSiteFor(t, seats.NewEvent{Online: seats.Online{On: true, Link: meeting, Early: early}, Confirmation: "Bring tea.\nAnd <cake>."}), person(t)
 	a, _ := s.post(t, who, fill(s.held(t, who, 1), "Ann", "ann@example.org"))
 	code = strings.TrimPrefix(a.Header.Get("Location"), "/orders/")
-	if _, _, err := s.sold.MarkPaid(t.Context(), code); err != nil {
+	if _, _, err := s.sold.MarkPaid(t.Context(), code, nil); err != nil {
 		t.Fatal(err)
 	}
 	return s, who, code

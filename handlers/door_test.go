@@ -13,7 +13,7 @@ import (
 
 func (s *site) door(t *testing.T) string {
 	t.Helper()
-	secret, err := orders.New(s.db).OpenDoor(t.Context(), "evening")
+	secret, err := orders.New(s.db).OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold, mine, theirs := s.held(t, who, 2), s.places(t, 2, "Ann"), s.places(t, 1, "Bob")
-	door, err := s.sold.OpenDoor(t.Context(), "evening")
+	door, err := s.sold.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestScan_ForgedCodeIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	code := s.places(t, 1, "Ann").Tickets[0].Code
-	door, err := s.sold.OpenDoor(t.Context(), "evening")
+	door, err := s.sold.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -222,7 +222,7 @@ func TestARefundThatFailsAfterAllIsPaidOutByHand(t *testing.T) {
 		t.Errorf("attention is asked for %+v, %v", list, err)
 	}
 	s.wantBooks(t)
-	if amount, _, err := s.sold.PaidOut(t.Context(), code); err != nil || amount != cost {
+	if amount, _, err := s.sold.PaidOut(t.Context(), code, nil); err != nil || amount != cost {
 		t.Errorf("%d was paid out, %v", amount, err)
 	}
 	s.tells(t, bank.Event(session, "refund.failed")) // once more

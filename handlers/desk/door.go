@@ -43,7 +43,7 @@ func (h *Handlers) OpenDoor(w http.ResponseWriter, r *http.Request, m organizers
 	secret := ""
 	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
-		secret, err = h.Orders.OpenDoorAnd(r.Context(), s.Event.Slug, also)
+		secret, err = h.Orders.OpenDoor(r.Context(), s.Event.Slug, also)
 		return err
 	})
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *Handlers) CloseDoors(w http.ResponseWriter, r *http.Request, m organize
 	var closed int64
 	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
-		closed, err = h.Orders.CloseDoorsAnd(r.Context(), s.Event.Slug, also)
+		closed, err = h.Orders.CloseDoors(r.Context(), s.Event.Slug, also)
 		return err
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package limit
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"sync"
 	"time"
 
@@ -46,11 +45,6 @@ func NewLimiter(keys int) *Limiter {
 	}
 	return l
 }
-
-var seed = maphash.MakeSeed()
-
-// Key is the key of a text, such as an email address.
-func Key(text string) uint64 { return maphash.String(seed, text) }
 
 // IDKey is the key of a visitor.
 func IDKey(id seats.ID) uint64 {

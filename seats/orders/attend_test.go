@@ -116,7 +116,7 @@ func TestAttend_UnpaidOrderJoinsNothingAndExpires(t *testing.T) {
 	// As it could be checked in before.
 	h.exec(t, `INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted) SELECT event_id, id, 'online ' || id, 'Online', clock_timestamp(), true FROM ticket LIMIT 1`)
 	paid := h.later(t, "bob@example.org", 1)
-	if _, _, err := h.orders.MarkPaid(t.Context(), paid.Code); err != nil {
+	if _, _, err := h.orders.MarkPaid(t.Context(), paid.Code, nil); err != nil {
 		t.Fatal(err)
 	}
 	if link, err := h.orders.Attend(t.Context(), paid, paid.Tickets[0].ID); link != joinLink || err != nil {

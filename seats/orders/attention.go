@@ -101,14 +101,9 @@ UPDATE orders SET paid = paid + was.due, received = received + was.due, due_at =
  WHERE orders.id = was.id AND state = 'confirmed' AND method IN ('door', 'invoice') AND was.due > 0
 RETURNING was.due, currency`
 
-// MarkPaid notes that what is due for an order was paid outside of this program. It returns how much that was, in minor
+// MarkPaid notes a payment outside of this program, and commits also with it. It returns the amount that was due, in minor
 // units. ErrNoOrder, ErrNotDue; a *seats.Refusal while tickets of the order are being cancelled.
-func (o *Orders) MarkPaid(ctx context.Context, code string) (amount int64, currency string, err error) {
-	return o.MarkPaidAnd(ctx, code, nil)
-}
-
-// MarkPaidAnd is MarkPaid with something that commits with it.
-func (o *Orders) MarkPaidAnd(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+func (o *Orders) MarkPaid(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if err := lockStaying(ctx, tx, code); err != nil {
 			return err

@@ -92,14 +92,9 @@ WITH done AS (
 SELECT coalesce(sum(done.amount), 0)::bigint, coalesce(min(o.currency), min(p.currency), '')
   FROM done LEFT JOIN orders o ON o.id = done.order_id LEFT JOIN payment p ON p.order_id = done.order_id`
 
-// PaidOut notes that what goes back by hand for the order or payment with this code was paid out. It returns how much that was, in
-// minor units: 0 if nothing was to be paid out. ErrNoOrder if nothing has this code.
-func (o *Orders) PaidOut(ctx context.Context, code string) (amount int64, currency string, err error) {
-	return o.PaidOutAnd(ctx, code, nil)
-}
-
-// PaidOutAnd is PaidOut with something that commits with it, if anything was to be paid out.
-func (o *Orders) PaidOutAnd(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+// PaidOut notes that the refunds by hand of an order or payment were paid out, and commits also with it. It returns their
+// sum in minor units, 0 if there were none. ErrNoOrder if there is no such code.
+func (o *Orders) PaidOut(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency); err != nil || amount == 0 {
 			return err

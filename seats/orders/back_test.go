@@ -23,7 +23,7 @@ func (h *till) paidOutside(t testing.TB, method string) orders.Order {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.orders.MarkPaid(t.Context(), code); err != nil {
+	if _, _, err := h.orders.MarkPaid(t.Context(), code, nil); err != nil {
 		t.Fatal(err)
 	}
 	return h.again(t, orders.Order{Code: code})
@@ -62,13 +62,13 @@ func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 			t.Errorf("%s: attention is asked for %+v, %v", method, list, err)
 		}
 		h.wantMoney(t)
-		if amount, currency, err := h.orders.PaidOut(t.Context(), order.Code); err != nil || amount != order.Total || currency != "EUR" {
+		if amount, currency, err := h.orders.PaidOut(t.Context(), order.Code, nil); err != nil || amount != order.Total || currency != "EUR" {
 			t.Errorf("%s: %d %s were paid out, %v", method, amount, currency, err)
 		}
-		if amount, _, err := h.orders.PaidOut(t.Context(), order.Code); err != nil || amount != 0 {
+		if amount, _, err := h.orders.PaidOut(t.Context(), order.Code, nil); err != nil || amount != 0 {
 			t.Errorf("%s: paid out again: %d, %v", method, amount, err)
 		}
-		if _, _, err := h.orders.PaidOut(t.Context(), "none"); !errors.Is(err, orders.ErrNoOrder) {
+		if _, _, err := h.orders.PaidOut(t.Context(), "none", nil); !errors.Is(err, orders.ErrNoOrder) {
 			t.Errorf("%s: an order that is not there: %v", method, err)
 		}
 		if now := h.again(t, order); now.Back != order.Total || now.OnItsWay != 0 || now.ByHand != 0 {
@@ -123,7 +123,7 @@ func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 		if now.Back != 700 || now.Due() != 0 || now.Paid != order.Total-700 || now.Tickets[0].Revoked || now.State != orders.Confirmed {
 			t.Errorf("%s: the order is %+v", order.Method, now)
 		}
-		if _, _, err := h.orders.MarkPaid(t.Context(), order.Code); !errors.Is(err, orders.ErrNotDue) {
+		if _, _, err := h.orders.MarkPaid(t.Context(), order.Code, nil); !errors.Is(err, orders.ErrNotDue) {
 			t.Errorf("%s: what was given back is due again: %v", order.Method, err)
 		}
 	}

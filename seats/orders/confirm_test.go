@@ -222,7 +222,7 @@ func TestConfirm_OrderPaidLaterAlwaysIs(t *testing.T) {
 		if err != nil || order.Method != method || order.DueAt == nil || order.Paid != 0 || order.Due() != order.Total || order.Total == 0 {
 			t.Errorf("%s: the order is %+v, %v", method, order, err)
 		}
-		if amount, _, err := h.orders.MarkPaid(t.Context(), p.Code); err != nil || amount != order.Total {
+		if amount, _, err := h.orders.MarkPaid(t.Context(), p.Code, nil); err != nil || amount != order.Total {
 			t.Errorf("%s: %d was paid, %v", method, amount, err)
 		}
 		h.wantMoney(t)
@@ -371,7 +371,7 @@ func TestUnpaid_PaidOrderWithACancelledTicketCountsNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.revokes(t, first, first.Tickets[0].ID)
-	if _, _, err := h.orders.MarkPaid(t.Context(), first.Code); err != nil {
+	if _, _, err := h.orders.MarkPaid(t.Context(), first.Code, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := order(); err != nil {

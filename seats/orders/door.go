@@ -26,14 +26,9 @@ type Doorway struct {
 
 const openDoorSQL = `INSERT INTO door (event_id, secret) SELECT id, $2 FROM event WHERE slug = $1`
 
-// OpenDoor is OpenDoorAnd by itself.
-func (o *Orders) OpenDoor(ctx context.Context, event string) (secret string, err error) {
-	return o.OpenDoorAnd(ctx, event, nil)
-}
-
-// OpenDoorAnd makes a link for an event, with what is to commit with it; the secret is in the link and nowhere else.
+// OpenDoor makes a link for an event, and commits also with it. The secret is in the link and nowhere else.
 // seats.ErrNoEvent if there is no such event.
-func (o *Orders) OpenDoorAnd(ctx context.Context, event string, also seats.Also) (secret string, err error) {
+func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.Also) (secret string, err error) {
 	secret = newCode()
 	opened, err := o.execAnd(ctx, also, openDoorSQL, event, secretHash(secret))
 	if err != nil {
@@ -54,13 +49,8 @@ const closeDoorsSQL = `
 UPDATE door SET revoked_at = clock_timestamp()
   FROM event e WHERE e.id = event_id AND e.slug = $1 AND revoked_at IS NULL`
 
-// CloseDoors revokes every link of an event. It returns how many there were.
-func (o *Orders) CloseDoors(ctx context.Context, event string) (n int64, err error) {
-	return o.CloseDoorsAnd(ctx, event, nil)
-}
-
-// CloseDoorsAnd is CloseDoors with what is to commit with it, whether a link was open or not.
-func (o *Orders) CloseDoorsAnd(ctx context.Context, event string, also seats.Also) (n int64, err error) {
+// CloseDoors revokes every link of an event, and commits also with it. It returns the number of links.
+func (o *Orders) CloseDoors(ctx context.Context, event string, also seats.Also) (n int64, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, closeDoorsSQL, event)
 		if err != nil {

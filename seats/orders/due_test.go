@@ -39,7 +39,7 @@ func TestDue_UnpaidOrderIsRemindedOfThenCancelled(t *testing.T) {
 	if order.DueAt == nil || order.DueAt.Sub(order.CreatedAt).Round(time.Minute) != 72*time.Hour {
 		t.Fatalf("it is due at %v, want three days after %v", order.DueAt, order.CreatedAt)
 	}
-	if _, _, err := h.orders.MarkPaid(t.Context(), paid.Code); err != nil {
+	if _, _, err := h.orders.MarkPaid(t.Context(), paid.Code, nil); err != nil {
 		t.Fatal(err)
 	}
 	h.scan(t, h.door(t), orders.Scan{Key: "k", Code: came.Tickets[0].Code})
@@ -122,14 +122,14 @@ func TestDue_NothingIsPaidOrExtendedWhileItIsCancelled(t *testing.T) {
 	h := open(t, "theatre", seats.NewEvent{})
 	order := h.later(t, "ann@example.org", 2)
 	stay := h.orders.Leave(t, order, order.Tickets[1].ID)
-	_, _, err := h.orders.MarkPaid(t.Context(), order.Code)
+	_, _, err := h.orders.MarkPaid(t.Context(), order.Code, nil)
 	wantRefusal(t, err, orders.CodeCancelled)
 	wantRefusal(t, h.orders.ExtendDue(t.Context(), order.Code, time.Now().Add(time.Hour), nil), orders.CodeCancelled)
 	stay()
 	if err := h.orders.ExtendDue(t.Context(), order.Code, time.Now().Add(time.Hour), nil); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := h.orders.MarkPaid(t.Context(), order.Code); err != nil {
+	if _, _, err := h.orders.MarkPaid(t.Context(), order.Code, nil); err != nil {
 		t.Error(err)
 	}
 	h.wantBooks(t)

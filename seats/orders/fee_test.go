@@ -109,7 +109,7 @@ func TestFees_OfUnpaidTicketsAreNotOwed(t *testing.T) {
 	if some.Due() != costOf(order.Tickets[1]) || some.Kept != 0 {
 		t.Errorf("%d is due, want what the other ticket costs, %d", some.Due(), costOf(order.Tickets[1]))
 	}
-	if amount, _, err := h.orders.MarkPaid(t.Context(), code); err != nil || amount != some.Due() {
+	if amount, _, err := h.orders.MarkPaid(t.Context(), code, nil); err != nil || amount != some.Due() {
 		t.Errorf("%d was noted, %v; want %d", amount, err, some.Due())
 	}
 	h.wantBooks(t)

@@ -89,7 +89,7 @@ func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", seats.NewEvent{})
 	o := h.soldAtOffice(t, orders.OfficeForm{Key: "k", Seats: []int{0, 1}, Method: orders.Terminal, Email: "ann@example.org"})
-	secret, err := h.orders.OpenDoor(t.Context(), "evening")
+	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{2 * i, 2*i + 1}, Method: orders.Cash, Email: "ann@example.org"})
 	}
 	came := h.soldAtOffice(t, orders.OfficeForm{Key: "came", Seats: []int{200, 201}, Method: orders.Cash})
-	secret, _ := h.orders.OpenDoor(t.Context(), "evening")
+	secret, _ := h.orders.OpenDoor(t.Context(), "evening", nil)
 	door, err := h.orders.Doorway(t.Context(), secret)
 	if err != nil {
 		t.Fatal(err)

@@ -253,13 +253,13 @@ func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 	if err != nil || order.State != orders.Confirmed || order.Due() == 0 {
 		t.Fatal(order, err)
 	}
-	if amount, currency, err := h.orders.MarkPaid(t.Context(), code); err != nil || amount != order.Total || currency != "EUR" {
+	if amount, currency, err := h.orders.MarkPaid(t.Context(), code, nil); err != nil || amount != order.Total || currency != "EUR" {
 		t.Errorf("%d %s were marked, %v; want %d", amount, currency, err, order.Total)
 	}
-	if _, _, err := h.orders.MarkPaid(t.Context(), code); !errors.Is(err, orders.ErrNotDue) {
+	if _, _, err := h.orders.MarkPaid(t.Context(), code, nil); !errors.Is(err, orders.ErrNotDue) {
 		t.Errorf("marked again: %v", err)
 	}
-	if _, _, err := h.orders.MarkPaid(t.Context(), "none"); !errors.Is(err, orders.ErrNoOrder) {
+	if _, _, err := h.orders.MarkPaid(t.Context(), "none", nil); !errors.Is(err, orders.ErrNoOrder) {
 		t.Errorf("an order that is not there: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func (h *house) door(t testing.TB) orders.Doorway {
 	t.Helper()
-	secret, err := h.orders.OpenDoor(t.Context(), "evening")
+	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,17 +156,17 @@ func TestAnOrdersCodeIsGoodForTheOneTicketThatIsLeftOfIt(t *testing.T) {
 func TestARevokedLinkOpensNoDoor(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", seats.NewEvent{})
-	secret, err := h.orders.OpenDoor(t.Context(), "evening")
+	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := h.orders.CloseDoors(t.Context(), "evening"); n != 1 || err != nil {
+	if n, err := h.orders.CloseDoors(t.Context(), "evening", nil); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	if _, err := h.orders.Doorway(t.Context(), secret); !errors.Is(err, orders.ErrNoDoor) {
 		t.Errorf("a revoked link got %v", err)
 	}
-	if _, err := h.orders.OpenDoor(t.Context(), "nowhere"); !errors.Is(err, seats.ErrNoEvent) {
+	if _, err := h.orders.OpenDoor(t.Context(), "nowhere", nil); !errors.Is(err, seats.ErrNoEvent) {
 		t.Errorf("a door of nowhere got %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package organizers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -26,17 +25,6 @@ func note(ctx context.Context, db seats.DB, m Member, what, subject string, deta
 		return fmt.Errorf("organizers: note that %s %q: %w", what, subject, err)
 	}
 	return nil
-}
-
-// Noting returns what notes it together with a change elsewhere, as Note does.
-func Noting(m Member, what, subject string, detail any) (seats.Also, error) {
-	said, err := json.Marshal(detail)
-	if err != nil {
-		return nil, fmt.Errorf("organizers: note that %s %q: %w", what, subject, err)
-	}
-	return func(q *pgx.Batch) {
-		q.Queue(noteSQL, m.Team, m.Organizer, m.Name, m.Email, what, subject, string(said))
-	}, nil
 }
 
 // Deed is one line of the log: who did what to what, when.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/usherbox/usher/seats"
 )
 
 const operatorSQL = `SELECT id, name FROM team WHERE name = $1 OR $1 = '' ORDER BY id LIMIT 1`
@@ -28,11 +26,6 @@ func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) 
 
 // operatorName is who did something by the command line, in the log.
 const operatorName = "the operator"
-
-// ByOperator is the line of a team's log about something that the operator does, to commit with it.
-func ByOperator(team int64, what, subject string, detail any) seats.Also {
-	return func(q *pgx.Batch) { q.Queue(noteSQL, team, 0, operatorName, "", what, subject, detail) }
-}
 
 const everybodySQL = `
 SELECT o.id, coalesce(t.id, 0), o.name, o.email, coalesce(t.name, ''), coalesce(m.role, '')

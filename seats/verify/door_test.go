@@ -38,9 +38,9 @@ func plantedDoor(t *testing.T) *house {
 		return find(seatstest.Order(t.Context(), h.db, h.sale, who))
 	}
 	first := buys(3, 4, 5)
-	_, _, err := o.MarkPaid(t.Context(), first.Code)
+	_, _, err := o.MarkPaid(t.Context(), first.Code, nil)
 	do(err)
-	secret, err := o.OpenDoor(t.Context(), "evening")
+	secret, err := o.OpenDoor(t.Context(), "evening", nil)
 	do(err)
 	door, err := o.Doorway(t.Context(), secret)
 	do(err)

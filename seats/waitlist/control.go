@@ -221,21 +221,6 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 	return nil
 }
 
-// Now runs a round for an event at once. It is for short-lived programs, in which List.Run is not running.
-func (c Control) Now(ctx context.Context, slug string) error {
-	for range 20 {
-		again, err := c.List.round(ctx, slug, true)
-		c.List.ordering.Wait()
-		if err != nil || !again {
-			return err
-		}
-		if err := seats.Sleep(ctx, rest); err != nil {
-			return err
-		}
-	}
-	return nil // the running nodes go on
-}
-
 // Overview is the waitlist of an event, for its organizer.
 type Overview struct {
 	Paused  bool

@@ -87,7 +87,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	h.orders.Happened = h.hooks.Wake
 	h.send(t, h.hooks)
 	order := h.sold(t, "a", 0, 1)
-	door, err := h.orders.OpenDoor(t.Context(), "evening")
+	door, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	if err := h.orders.Revoke(t.Context(), h.sale, order, false, last.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.orders.PaidOut(t.Context(), order.Code); err != nil {
+	if _, _, err := h.orders.PaidOut(t.Context(), order.Code, nil); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "six notices came", func() bool { return len(l.got()) == 6 })

@@ -25,14 +25,6 @@ func (f *Fake) Pays(id string, captured bool) {
 	}
 }
 
-// PaysWith is Pays with a card of this fingerprint.
-func (f *Fake) PaysWith(id, card string) {
-	f.Pays(id, false)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.find(id).Card = card
-}
-
 // Exchanges makes the money of a session one of another currency.
 func (f *Fake) Exchanges(id, currency string) {
 	f.mu.Lock()
