@@ -94,7 +94,7 @@ func (rs *Rooms) named(slug string) *Room {
 	return nil
 }
 
-// Rooms lists the rooms that this node knows.
+// All lists the rooms that this node knows.
 func (rs *Rooms) All() []*Room {
 	rs.mu.RLock()
 	defer rs.mu.RUnlock()
