@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views/shop"
@@ -18,7 +19,7 @@ const meeting = "https://meet.example.org/evening"
 // onlineOrder is a site of an online event, and the address of an order of it.
 func onlineOrder(t *testing.T, early time.Duration) (s *site, who *http.Client, code string) {
 	t.Helper()
-	s, who = newSiteFor(t, seats.NewEvent{Online: seats.Online{On: true, Link: meeting, Early: early}, Confirmation: "Bring tea.\nAnd <cake>."}), person(t)
+	s, who = newSiteFor(t, events.Settings{Online: seats.Online{On: true, Link: meeting, Early: early}, Confirmation: "Bring tea.\nAnd <cake>."}), person(t)
 	a, _ := s.post(t, who, fill(s.held(t, who, 1), "Ann", "ann@example.org"))
 	code = strings.TrimPrefix(a.Header.Get("Location"), "/orders/")
 	if _, _, err := s.sold.MarkPaid(t.Context(), code, nil); err != nil {

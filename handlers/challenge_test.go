@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/shop"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -23,7 +23,7 @@ import (
 // behindProxy is a site behind a proxy that says where people come from.
 func behindProxy(t *testing.T, with ...func(*Config)) *site {
 	t.Helper()
-	return newSiteFor(t, seats.NewEvent{}, append(with, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })...)
+	return newSiteFor(t, events.Settings{}, append(with, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })...)
 }
 
 func (s *site) claims(t *testing.T, who *http.Client, from string, idx ...int) (*http.Response, string) {
@@ -70,7 +70,7 @@ func (s *site) solves(t *testing.T, who *http.Client, proof string) int {
 // The attack of the security report: one process, one address, no cookies kept, one email address.
 func TestLimits_AScriptDoesNotTakeTheHallAndOthersGetSeats(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{SeatsPerHolder: 20}, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })
+	s := newSiteFor(t, events.Settings{SeatsPerHolder: 20}, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })
 	all, network := len(s.sale.Plan.Seats), s.config.Limits.Of(s.sale).Figures().SeatsPerNetwork
 	held, ordered := 0, 0
 	for idx := range all {

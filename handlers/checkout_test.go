@@ -15,7 +15,7 @@ import (
 
 	shophandlers "github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -292,7 +292,7 @@ func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 
 func TestCheckout_RefusesAboveTheLimitBeforePayment(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{Demo: true, SeatsPerHolder: 1})
+	s := newSiteFor(t, events.Settings{Demo: true, SeatsPerHolder: 1})
 	pays := func(who *http.Client, email string) (*http.Response, string) {
 		form := fill(s.held(t, who, 1), "Ann", email)
 		form.Set("method", "demo")

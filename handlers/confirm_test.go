@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views/shop"
@@ -77,7 +77,7 @@ func TestConfirm_ButtonPlacesTheOrder(t *testing.T) {
 
 func TestConfirm_KnownAddressIsNotAsked(t *testing.T) {
 	t.Parallel()
-	s, who := newSiteFor(t, seats.NewEvent{}), person(t)
+	s, who := newSiteFor(t, events.Settings{}), person(t)
 	s.signsIn(t, who, "ann@example.org")
 	orders := func(email string) string {
 		a, _ := send(t, who, "POST", s.url+"/events/evening/orders", fill(s.held(t, who, 1), "Ann", email).Encode(), "Content-Type", asForm, "Accept", asPage)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // signsIn asks for a link, reads the mail as it goes out, opens the link and presses its button.
@@ -234,7 +235,7 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 	if _, page := s.page(t, ann, at); !strings.Contains(page, "which does not pay the whole order") || strings.Contains(page, `value="credit"`) {
 		t.Error("who has no credit is offered it")
 	}
-	total := s.sale.Total([]int{hold.Idx[0]})
+	total := pricing.Of(s.sale, []int{hold.Idx[0]}).Total
 	for _, code := range s.vouchers(t, 2, total-1, "EUR", nil) {
 		if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
 			t.Fatal(a.StatusCode, body)

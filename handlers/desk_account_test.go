@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -218,7 +218,7 @@ func TestPasskeysAreRefusedInWordsWhereBrowsersKeepNone(t *testing.T) {
 	if a, body := send(t, ann, "POST", s.url+"/desk/account/passkeys/options", "{}"); a.StatusCode != 409 || !strings.Contains(body, "https") {
 		t.Errorf("at an address of numbers: %d %s", a.StatusCode, body)
 	}
-	s = newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.PublicURL = "https://tickets.example.org" })
+	s = newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL = "https://tickets.example.org" })
 	who := person(t)
 	a, body := send(t, who, "POST", s.url+"/desk/session/options", "{}")
 	if a.StatusCode != 200 || !strings.Contains(body, `"rpId":"tickets.example.org"`) || !strings.Contains(body, `"userVerification":"required"`) {

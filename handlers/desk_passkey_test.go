@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -111,7 +111,7 @@ func (s *site) proves(t *testing.T, who *http.Client, device *authenticator) (se
 func TestProof_PasskeyOfTheSameOrganizerProvesOnce(t *testing.T) {
 	t.Parallel()
 	const origin = "http://localhost:8080"
-	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.PublicURL = origin })
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL = origin })
 	ann := s.owner(t)
 	bob := s.memberOf(t, "bob", organizers.Viewer, s.sale.Event.Team)
 	laptop, other := newAuthenticator(t, origin), newAuthenticator(t, origin)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -71,7 +71,7 @@ func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newProxiedSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.AddressHeader, c.Proxies = "X-Forwarded-For", web.Proxies })
+	return newSiteFor(t, events.Settings{}, func(c *Config) { c.AddressHeader, c.Proxies = "X-Forwarded-For", web.Proxies })
 }
 
 func TestSignIn_StrangerCannotLockAnOrganizerOut(t *testing.T) {

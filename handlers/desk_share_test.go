@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
@@ -117,7 +118,7 @@ func TestAnExportIsJSONForProgramsWithAmountsInMinorUnits(t *testing.T) {
 			t.Fatalf("%s: %d %s: %v", name, a.StatusCode, body, err)
 		}
 	}
-	total := s.sale.Total([]int{0, 1})
+	total := pricing.Of(s.sale, []int{0, 1}).Total
 	if o := lists.Orders; len(o) != 1 || o[0].Order != code || o[0].Name != "=Eve \"x\"" || o[0].Paid != total || o[0].Tickets != 2 {
 		t.Errorf("the orders are %+v", o)
 	}

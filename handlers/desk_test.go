@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/desk"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
@@ -57,7 +57,7 @@ func (s *site) others(t *testing.T, slug string) (team int64) {
 		t.Fatal(err)
 	}
 	club, _ := plan.Named("club")
-	if _, err := seats.CreateEvent(t.Context(), s.db, seats.NewEvent{Name: slug, StartsAt: time.Unix(2e9, 0), Team: team}, club); err != nil {
+	if _, err := events.Create(t.Context(), s.db, events.Settings{Name: slug, StartsAt: time.Unix(2e9, 0), Team: team}, club); err != nil {
 		t.Fatal(err)
 	}
 	return team

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -14,7 +14,7 @@ func TestEvents_UpcomingComeFirst(t *testing.T) {
 	s, who := newSite(t), person(t)
 	places, _ := plan.Named("conference")
 	for name, starts := range map[string]time.Time{"Long ago": time.Unix(1e9, 0), "Last year": time.Unix(15e8, 0), "An hour ago": time.Now().Add(-time.Hour)} {
-		if _, err := seats.CreateEvent(t.Context(), s.db, seats.NewEvent{Name: name, StartsAt: starts}, places); err != nil {
+		if _, err := events.Create(t.Context(), s.db, events.Settings{Name: name, StartsAt: starts}, places); err != nil {
 			t.Fatal(err)
 		}
 	}

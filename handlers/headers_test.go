@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/desk"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestHeaders_EveryAnswerHasThem(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.PublicURL, c.Contact = "https://tickets.example.org", "mailto:safety@example.org" })
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL, c.Contact = "https://tickets.example.org", "mailto:safety@example.org" })
 	order := s.places(t, 1, "Ann")
 	for _, path := range []string{
 		"/events", "/events/evening", "/events/none", "/nowhere", "/nowhere/live", "/%ff", "/a//b", "/static/none", "/openapi.yaml", "/events/evening/live", "/events/evening/map.bin", "/events/evening/seats",
@@ -74,7 +74,7 @@ func TestHeaders_VaryNamesAccept(t *testing.T) {
 
 func TestHost_NeverReachesALink(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{})
+	s := newSiteFor(t, events.Settings{})
 	ann, order := s.owner(t), s.places(t, 1, "Ann")
 	h := newHandlers(s.config)
 	site := h.Wrap(h.routes(h.table()))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 )
 
@@ -153,7 +153,7 @@ func sum(counts []int) (n int) {
 
 func TestAnyNameAndAddressIsShownAsItIsAndAsNothingElse(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{SeatsPerHolder: 100})
+	s := newSiteFor(t, events.Settings{SeatsPerHolder: 100})
 	s.limits(t, limit.Settings{Challenge: limit.Off, UnpaidPerEmail: 100})
 	for _, name := range []string{
 		"Ann", "李小龍", "عبد الرحمن", "שָׁלוֹם", "Þórdís 🎭", "👩‍👩‍👧‍👦", "Zoë\u200dX", "a\u202eb", "ไม้เอก", "नमस्ते", "O’Neill", `"><script>alert(1)</script>`, "{{.}}", "'; DROP TABLE orders; --",
@@ -245,7 +245,7 @@ func TestFiftyPostsOfOneFormAtOnceMakeOneOrder(t *testing.T) {
 
 func TestFiftyPostsOfOneFormAtOnceBeginOnePayment(t *testing.T) {
 	t.Parallel()
-	s := newSiteFor(t, seats.NewEvent{Demo: true, Extensions: 100, SeatsPerHolder: 500})
+	s := newSiteFor(t, events.Settings{Demo: true, Extensions: 100, SeatsPerHolder: 500})
 	crowd := func() int {
 		who := person(t)
 		form := fill(s.held(t, who, 1), "Ann", "ann@example.org")

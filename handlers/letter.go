@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
@@ -75,7 +76,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	address := l.URL + shop.OrderPath(order.Code)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
-	if at, _ := s.Event.JoinsAt(); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
+	if at, _ := events.JoinsAt(s.Event); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
 		page.Now = at
 	}
 	var html strings.Builder

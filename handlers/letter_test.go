@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views/shop"
@@ -44,7 +45,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 func TestLetter_LostSeatsSaysWhereTheMoneyGoes(t *testing.T) {
 	t.Parallel()
 	for _, captured := range []bool{false, true} {
-		s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)
+		s, who := newSiteFor(t, events.Settings{Demo: true}), person(t)
 		hold := s.held(t, who, 2)
 		card := s.pays(t, who, hold)
 		state, sum := "closed", 0

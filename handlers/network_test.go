@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -59,7 +59,7 @@ func newRequest(t *testing.T, from string) *http.Request {
 func TestJoin_NetworkLimitSaysWhenAndKeepsPlaces(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
-	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Joins, c.AddressHeader = 3, "X-Forwarded-For" })
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.Joins, c.AddressHeader = 3, "X-Forwarded-For" })
 	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	join := func(who *http.Client, from, accept string) (*http.Response, string) {
 		t.Helper()

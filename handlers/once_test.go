@@ -19,6 +19,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
@@ -186,9 +187,9 @@ func (w *wall) unsafe(t *testing.T, table []route) (wrong []string) {
 func TestEveryFormThatComesTwiceDoesOneThingAndOtherContentIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
-	for _, e := range []seats.NewEvent{{Name: "Demo", Demo: true}, {Name: "Draft", Status: seats.Draft}, {Name: "Full"}} {
+	for _, e := range []events.Settings{{Name: "Demo", Demo: true}, {Name: "Draft", Status: seats.Draft}, {Name: "Full"}} {
 		e.StartsAt = time.Unix(2e9, 0)
-		if _, err := seats.CreateEvent(t.Context(), w.db, e, theClub(t)); err != nil {
+		if _, err := events.Create(t.Context(), w.db, e, theClub(t)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/shop"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // pays sends the form of the checkout with the demo card and returns where it leads.
@@ -60,7 +60,7 @@ func TestTheDemoCardPaysDeclinesAndSaysSoTwice(t *testing.T) {
 	for way, state := range map[string]string{"pay": "done", "twice": "done", "decline": "over"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			s, who := newSiteFor(t, seats.NewEvent{Demo: true, PaidAhead: true}), person(t)
+			s, who := newSiteFor(t, events.Settings{Demo: true, PaidAhead: true}), person(t)
 			hold := s.held(t, who, 2)
 			payment := s.answers(t, who, s.pays(t, who, hold), way)
 			p := s.untilState(t, who, payment, state)
@@ -88,7 +88,7 @@ func TestTheDemoCardPaysDeclinesAndSaysSoTwice(t *testing.T) {
 
 func TestTheDemoCardTakesOneAnswerOnly(t *testing.T) {
 	t.Parallel()
-	s, who := newSiteFor(t, seats.NewEvent{Demo: true, PaidAhead: true}), person(t)
+	s, who := newSiteFor(t, events.Settings{Demo: true, PaidAhead: true}), person(t)
 	card := s.pays(t, who, s.held(t, who, 1))
 	payment := s.answers(t, who, card, "pay")
 	for way, want := range map[string]int{"pay": 200, "decline": 409} {
@@ -101,7 +101,7 @@ func TestTheDemoCardTakesOneAnswerOnly(t *testing.T) {
 
 func TestAPaymentCanBeStoppedAndOrderedAnotherWay(t *testing.T) {
 	t.Parallel()
-	s, who := newSiteFor(t, seats.NewEvent{Demo: true}), person(t)
+	s, who := newSiteFor(t, events.Settings{Demo: true}), person(t)
 	hold := s.held(t, who, 1)
 	card := s.pays(t, who, hold)
 	if _, page := s.leads(t, who, fill(hold, "Ann", "ann@example.org")); !strings.Contains(page, "being paid for") {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
@@ -155,7 +155,7 @@ func TestANodeThatClosesIsNotReadyButAlive(t *testing.T) {
 	t.Parallel()
 	why := ""
 	var mu sync.Mutex
-	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) {
+	s := newSiteFor(t, events.Settings{}, func(c *Config) {
 		c.Unready = func() string {
 			mu.Lock()
 			defer mu.Unlock()

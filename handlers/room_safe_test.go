@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -18,7 +18,7 @@ func TestSigningInAndOutInsideAWaitingRoomKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	club, _ := plan.Named("club")
-	if _, err := seats.CreateEvent(t.Context(), s.db, seats.NewEvent{Name: "Morning", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
+	if _, err := events.Create(t.Context(), s.db, events.Settings{Name: "Morning", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
 		t.Fatal(err)
 	}
 	opens := time.Now().Add(time.Hour)

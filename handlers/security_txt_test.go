@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestSecurityText_HasContactAndExpiry(t *testing.T) {
 	t.Parallel()
-	if a, _ := ask(t, newSiteFor(t, seats.NewEvent{}).url+"/.well-known/security.txt"); a.StatusCode != http.StatusNotFound {
+	if a, _ := ask(t, newSiteFor(t, events.Settings{}).url+"/.well-known/security.txt"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("without a contact it answers %d", a.StatusCode)
 	}
-	s := newSiteFor(t, seats.NewEvent{}, func(c *Config) { c.Contact, c.PublicURL = "mailto:security@example.org", "https://tickets.example.org" })
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.Contact, c.PublicURL = "mailto:security@example.org", "https://tickets.example.org" })
 	a, body := ask(t, s.url+"/.well-known/security.txt")
 	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Fatalf("it answers %d, %s", a.StatusCode, a.Header.Get("Content-Type"))

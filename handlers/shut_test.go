@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
-func (s *site) set(t *testing.T, to seats.NewStatus) {
+func (s *site) set(t *testing.T, to events.Change) {
 	t.Helper()
-	if _, err := s.office.SetStatus(t.Context(), "evening", to, nil); err != nil {
+	if _, err := events.SetStatus(t.Context(), s.office, "evening", to, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 	t.Parallel()
-	s, who := newSiteFor(t, seats.NewEvent{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}), person(t)
+	s, who := newSiteFor(t, events.Settings{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}), person(t)
 	html := func(path string) (int, string) {
 		a, body := send(t, who, "GET", s.url+path, "", "Accept", "text/html")
 		return a.StatusCode, body
@@ -38,11 +39,11 @@ func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 	if a.StatusCode != http.StatusConflict || !strings.Contains(body, `"not_on_sale"`) || !strings.Contains(body, when) {
 		t.Errorf("a claim got %d %s", a.StatusCode, body)
 	}
-	s.set(t, seats.NewStatus{Status: seats.OnSale})
+	s.set(t, events.Change{Status: seats.OnSale})
 	if a, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":2}`); a.StatusCode != http.StatusCreated {
 		t.Fatalf("it is on sale, and a claim got %d %s", a.StatusCode, body)
 	}
-	s.set(t, seats.NewStatus{Status: seats.Paused, Reason: "Payments are <slow>"})
+	s.set(t, events.Change{Status: seats.Paused, Reason: "Payments are <slow>"})
 	if status, body := html("/events/evening"); status != 200 || !strings.Contains(body, "Payments are &lt;slow&gt;.") || !strings.Contains(body, `id="tray"`) {
 		t.Errorf("%d: who holds seats does not read why it is paused, or does not see them", status)
 	} else if n := strings.Count(body, "The sale is paused"); n != 1 {
@@ -58,7 +59,7 @@ func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 
 func TestDraft_IsNotPublic(t *testing.T) {
 	t.Parallel()
-	s, who := newSiteFor(t, seats.NewEvent{Status: seats.Draft}), person(t)
+	s, who := newSiteFor(t, events.Settings{Status: seats.Draft}), person(t)
 	for _, path := range []string{"", "/sections/0", "/seats", "/map.bin", "/geometry/" + s.sale.Event.PlanHash + ".json", "/live", "/hold", "/checkout", "/on-sale.ics"} {
 		if a, body := send(t, who, "GET", s.url+"/events/evening"+path, ""); a.StatusCode != 404 {
 			t.Errorf("GET %s: %d %s", path, a.StatusCode, body)

@@ -22,6 +22,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
@@ -50,15 +51,15 @@ type site struct {
 	config     Config
 }
 
-func newSite(t *testing.T) *site { return newSiteFor(t, seats.NewEvent{}) }
+func newSite(t *testing.T) *site { return newSiteFor(t, events.Settings{}) }
 
 // newSiteFor opens a box office for one event. with may set it up further before it opens.
-func newSiteFor(t *testing.T, e seats.NewEvent, with ...func(*Config)) *site {
+func newSiteFor(t *testing.T, e events.Settings, with ...func(*Config)) *site {
 	t.Helper()
 	return newSiteIn(t, seatstest.DB(t), e, with...)
 }
 
-func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*Config)) *site {
+func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*Config)) *site {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	club, ok := plan.Named("club")
@@ -66,7 +67,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e seats.NewEvent, with ...func(*C
 		t.Fatal("there is no plan club")
 	}
 	e.Name, e.StartsAt = "Evening", time.Unix(2e9, 0)
-	if _, err := seats.CreateEvent(t.Context(), db, e, club); err != nil {
+	if _, err := events.Create(t.Context(), db, e, club); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(db, log)

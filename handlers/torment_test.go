@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -81,7 +81,7 @@ func (f *failures) WithGroup(string) slog.Handler      { return f }
 func tormented(t *testing.T, planted ...route) *torment {
 	t.Helper()
 	log := newFailures()
-	s := newSiteFor(t, seats.NewEvent{HoldLength: time.Hour}, func(c *Config) { c.Log, c.AddressHeader, c.Joins = slog.New(log), "X-Forwarded-For", 600 })
+	s := newSiteFor(t, events.Settings{HoldLength: time.Hour}, func(c *Config) { c.Log, c.AddressHeader, c.Joins = slog.New(log), "X-Forwarded-For", 600 })
 	s.config.Hub.SocketsPerAddress = 1 << 20
 	h := newHandlers(s.config)
 	table := append(h.table(), planted...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/stripe"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
@@ -22,7 +23,7 @@ func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	t.Helper()
 	bank, db := stripetest.New(t), seatstest.DB(t)
 	account := stripe.New("sk_test_1", "whsec_old,"+stripetest.Secret, bank.URL)
-	e := seats.NewEvent{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Order: 199, Percent: 333}}
+	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Order: 199, Percent: 333}}
 	return newSiteIn(t, db, e, func(c *Config) {
 		c.Orders.Accept(orders.Card, seatstest.Watched(t, db, account))
 		c.Stripe = account.News

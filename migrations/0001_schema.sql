@@ -30,7 +30,7 @@ INSERT INTO team (name) VALUES ('Box office');
 -- The owner of an event that is created without a team, as by the command line.
 CREATE FUNCTION first_team() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT min(id) FROM team';
 
--- The drawing that events were made of. Written by seats, once for each different plan, and never changed.
+-- The drawing that events were made of. Written by seats/events, once for each different plan, and never changed.
 -- Plans that a team edits are in team_plan.
 CREATE TABLE plan (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -40,7 +40,7 @@ CREATE TABLE plan (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- An event on sale and its rules. Written by seats.
+-- An event on sale and its rules. Written by seats/events.
 -- Rarely written: what a crowd changes is in seat_state, hold and counter. A change of its rules adds a row to terms.
 CREATE TABLE event (
     id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -122,7 +122,7 @@ CREATE INDEX event_by_room ON event (room_id) WHERE room_id IS NOT NULL;
 CREATE INDEX event_by_team ON event (team_id);
 CREATE INDEX event_waited_for ON event (id) WHERE wait_list;
 
--- A category of seats of an event, and its price. Written by seats.
+-- A category of seats of an event, and its price. Written by seats/events.
 -- number is dense, 0…k-1, and the position in every array of counts.
 CREATE TABLE category (
     event_id bigint NOT NULL REFERENCES event,
@@ -135,7 +135,7 @@ CREATE TABLE category (
     CONSTRAINT "a price is not negative" CHECK (price >= 0)
 );
 
--- A section of an event: rows of seats, or an area of seats without labels. Written by seats, once.
+-- A section of an event: rows of seats, or an area of seats without labels. Written by seats/events, once.
 -- Its seats are idx first…first+count-1.
 CREATE TABLE section (
     event_id bigint NOT NULL REFERENCES event,
@@ -149,7 +149,7 @@ CREATE TABLE section (
     CONSTRAINT "a section has seats" CHECK (count > 0)
 );
 
--- A question that every order of an event answers, besides name and email. Written by seats.
+-- A question that every order of an event answers, besides name and email. Written by seats/events.
 CREATE TABLE question (
     event_id bigint NOT NULL REFERENCES event,
     number   smallint NOT NULL,          -- position on the page, from 1
@@ -166,7 +166,7 @@ CREATE TABLE question (
 
 -- 2 Seat ---------------------------------------------------------------------------------------------------------------
 
--- The drawing of a seat: label, place, category. Written by seats when the event is made or its plan changes.
+-- The drawing of a seat: label, place, category. Written by seats/events when the event is made or its plan changes.
 -- idx is dense, 0…n-1, so that a bitmap is the map. The state of the seat is in seat_state.
 CREATE TABLE seat (
     event_id    bigint NOT NULL REFERENCES event,

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -35,7 +36,7 @@ func TestInEightHoursThePageIsNeverLateTheClockNeverOffAndNothingIsLeftBehind(t 
 		db := connect(t, dsn)
 		defer db.Close()
 		minutes := int(shift / time.Minute)
-		if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(minutes)); err != nil {
+		if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(minutes)); err != nil {
 			t.Fatal(err)
 		}
 		n := startBubbleNode(t, db, "evening")

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // deed is one thing that happens in a world of two nodes and three pages.
@@ -174,7 +175,7 @@ func TestAnEpochIsThereOnlyAfterAllItsMaps(t *testing.T) {
 	defer db.Close()
 	writer, reader := seats.NewOffice(db, quiet()), seats.NewOffice(db, quiet())
 	for _, slug := range []string{"one", "two"} {
-		if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: slug, StartsAt: time.Unix(2e9, 0)}, room(3)); err != nil {
+		if _, err := events.Create(t.Context(), db, events.Settings{Name: slug, StartsAt: time.Unix(2e9, 0)}, room(3)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := reader.Sale(t.Context(), slug); err != nil {

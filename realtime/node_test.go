@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -87,7 +88,7 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 func event(t testing.TB, places int) *pgxpool.Pool {
 	t.Helper()
 	db := seatstest.DB(t)
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(places)); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(places)); err != nil {
 		t.Fatal(err)
 	}
 	return db

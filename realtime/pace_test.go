@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -32,7 +33,7 @@ func inBubble(t *testing.T, places int, does func(t *testing.T, n *bubbleNode)) 
 
 func openInBubble(t *testing.T, db *pgxpool.Pool, places int) *bubbleNode {
 	t.Helper()
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(places)); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, room(places)); err != nil {
 		t.Fatal(err)
 	}
 	return startBubbleNode(t, db, "evening")

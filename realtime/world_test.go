@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -73,7 +74,7 @@ func newWorld(t *testing.T, dsn, slug string, l lie) *world {
 	t.Helper()
 	db := connect(t, dsn)
 	w := &world{t: t, db: db, lie: l, truth: map[moment]seats.Snapshot{}, who: []seats.ID{seats.NewID(), seats.NewID(), seats.NewID()}}
-	e, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", Slug: slug, StartsAt: time.Unix(2e9, 0)}, room(modelSeats))
+	e, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", Slug: slug, StartsAt: time.Unix(2e9, 0)}, room(modelSeats))
 	if err != nil {
 		t.Fatal(err)
 	}

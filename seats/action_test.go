@@ -11,11 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 10))
+	b := newBench(t, events.Settings{}, hall(3, 10))
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}})
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1, 2}, Reason: "The lights stand there"}); err == nil {
 		t.Error("a held seat was blocked")
@@ -53,7 +54,7 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 
 func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{SeatsPerHolder: 1}, hall(1, 4500))
+	b := newBench(t, events.Settings{SeatsPerHolder: 1}, hall(1, 4500))
 	var crowd sync.WaitGroup
 	for range 8 {
 		crowd.Go(func() {
@@ -87,12 +88,12 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 
 func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 10))
+	b := newBench(t, events.Settings{}, hall(3, 10))
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "For the box office"}); err != nil {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/3"}})
-	b.set(t, seats.NewStatus{Status: seats.Closed})
+	b.set(t, events.Change{Status: seats.Closed})
 	sell := func(idx ...int) error {
 		_, err := b.sale.Sell(t.Context(), seats.Deal{Order: seats.NewID(), Seats: idx, Office: true})
 		return err
@@ -106,14 +107,14 @@ func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 			t.Error("no seat instead")
 		}
 	}
-	b.set(t, seats.NewStatus{Status: seats.Cancelled})
+	b.set(t, events.Change{Status: seats.Cancelled})
 	wantRefusal(t, sell(5), seats.CodeShut)
 	wantBooks(t, b)
 }
 
 func TestAMoveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 10))
+	b := newBench(t, events.Settings{}, hall(3, 10))
 	order := seats.NewID()
 	if _, err := b.sale.Sell(t.Context(), seats.Deal{Order: order, Seats: []int{0, 1}, Office: true}); err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func TestAMoveIsAllOrNothing(t *testing.T) {
 
 func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 10))
+	b := newBench(t, events.Settings{}, hall(3, 10))
 	ann, order := seats.NewID(), seats.NewID()
 	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
@@ -177,7 +178,7 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 
 func TestSeatsArePickedAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 10))
+	b := newBench(t, events.Settings{}, hall(3, 10))
 	for text, want := range map[string][]int{
 		"Stalls/A/1": {0}, "Stalls/A/3, Stalls/A/1-2": {0, 1, 2}, "Stalls/A/2-1;Floor/10": {0, 1, 39}, "Stalls/C": {20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, " \n": nil,
 		"Floor/1-3\nFloor/2": {30, 31, 32},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // street leads to a database, unless it is shut, and counts who comes.
@@ -58,7 +59,7 @@ func (s *street) lead(near net.Conn) {
 
 func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 4))
+	b := newBench(t, events.Settings{}, hall(1, 4))
 	cfg := b.db.Config().ConnConfig
 	street := newStreet(t, cfg.Host+"/.s.PGSQL.5432")
 	db, err := database.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=%s sslmode=disable", street.Addr().(*net.TCPAddr).Port, cfg.Database))

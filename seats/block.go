@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -29,8 +31,8 @@ const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2
 // Block keeps seats back from the sale: all of them or none, or as many as are free with Keeping.Rest. It returns
 // those it did. Refused if one is held or sold, or if there is nothing left to block.
 func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
-	if k.Reason = strings.TrimSpace(k.Reason); !oneLine(k.Reason, mostReason) {
-		return nil, &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", mostReason)}
+	if k.Reason = strings.TrimSpace(k.Reason); !OneLine(k.Reason, MostReason) {
+		return nil, &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", MostReason)}
 	}
 	return s.keep(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
 		id := NewID()
@@ -117,3 +119,11 @@ func (s *Sale) known(seats []int) ([]int, error) {
 	}
 	return sorted, nil
 }
+
+// OneLine reports whether a text is one line of at most so many characters.
+func OneLine(text string, most int) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) && utf8.RuneCountInString(text) <= most
+}
+
+// MostReason is the most characters of a reason, of a status or a block.
+const MostReason = 500

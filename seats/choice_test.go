@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -37,8 +38,8 @@ func TestChoice_AvailableBeforeExpired(t *testing.T) {
 		plan := hall(rapid.IntRange(1, 5).Draw(rt, "rows"), rapid.IntRange(1, 12).Draw(rt, "places"))
 		houses++
 		slug := fmt.Sprint("house-", houses)
-		e := seats.NewEvent{Name: "Evening", Slug: slug, StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC), SeatsPerHolder: 20}
-		event, err := seats.CreateEvent(ctx, db, e, plan)
+		e := events.Settings{Name: "Evening", Slug: slug, StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC), SeatsPerHolder: 20}
+		event, err := events.Create(ctx, db, e, plan)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func wantChoice(rt *rapid.T, plan *seats.Plan, w seats.Wish, n int, before []see
 
 func TestBest_WithoutCategoryIsTheDearestThatFits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{SeatsPerHolder: 10}, hall(4, 5))
+	b := newBench(t, events.Settings{SeatsPerHolder: 10}, hall(4, 5))
 	for i, want := range []string{"A", "A", "A", "B", "C"} {
 		n := 10
 		if want == "C" {
@@ -175,7 +176,7 @@ func TestBest_WithoutCategoryIsTheDearestThatFits(t *testing.T) {
 func TestBest_AskingAgainReplacesTheChoice(t *testing.T) {
 	t.Parallel()
 	for _, newcomer := range []bool{true, false} {
-		b := newBench(t, seats.NewEvent{SeatsPerHolder: 4}, hall(1, 1))
+		b := newBench(t, events.Settings{SeatsPerHolder: 4}, hall(1, 1))
 		who := seats.NewID()
 		byHand := 0
 		if !newcomer { // a seat chosen by hand stays
@@ -223,7 +224,7 @@ func TestChoice_EndAnnouncedBehindTheBatchIsNotSoldOut(t *testing.T) {
 	for name, w := range map[string]seats.Wish{"places": {Area: "Floor", Quantity: 1}, "best": {Best: 1, Category: "C"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, seats.NewEvent{}, hall(1, 1))
+			b := newBench(t, events.Settings{}, hall(1, 1))
 			ann := seats.NewID()
 			b.claim(t, ann, seats.Wish{Area: "Floor", Quantity: 1})
 			again, err := b.sale.DecideLate(t.Context(), seats.NewID(), w, func() {

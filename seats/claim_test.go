@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestClaim_OneSeatGoesToOneOfMany(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 1))
+	b := newBench(t, events.Settings{}, hall(2, 1))
 	_, other := node(t, b.db)
 	var won, refused atomic.Int32
 	var all sync.WaitGroup
@@ -42,7 +43,7 @@ func TestClaim_OneSeatGoesToOneOfMany(t *testing.T) {
 
 func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{HoldLength: time.Second}, hall(6, 20))
+	b := newBench(t, events.Settings{HoldLength: time.Second}, hall(6, 20))
 	second, other := node(t, b.db)
 	var all sync.WaitGroup
 	work := make(chan int)
@@ -110,7 +111,7 @@ func randomWish(s *seats.Sale, random *rand.Rand) seats.Wish {
 
 func TestNoFreePlaceIsRefusedToACrowd(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(26, 740))
+	b := newBench(t, events.Settings{}, hall(26, 740))
 	_, other := node(t, b.db)
 	var won, soldOut atomic.Int32
 	var all sync.WaitGroup
@@ -138,7 +139,7 @@ func TestNoFreePlaceIsRefusedToACrowd(t *testing.T) {
 
 func TestAClaimIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 1))
+	b := newBench(t, events.Settings{}, hall(2, 1))
 	first, second := seats.NewID(), seats.NewID()
 	b.claim(t, first, seats.Wish{Seats: []string{"Stalls/A/2"}})
 	_, err := b.sale.Claim(t.Context(), second, "", seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
@@ -153,7 +154,7 @@ func TestAClaimIsAllOrNothing(t *testing.T) {
 
 func TestARepeatedClaimGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 10))
+	b := newBench(t, events.Settings{}, hall(1, 10))
 	who, ctx := seats.NewID(), t.Context()
 	first, err := b.sale.Claim(ctx, who, "k", seats.Wish{Area: "Floor", Quantity: 2})
 	if err != nil {
@@ -172,7 +173,7 @@ func TestARepeatedClaimGetsTheFirstAnswer(t *testing.T) {
 
 func TestMoreSeatsNeverResetTheClockAndTheLimitHolds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{SeatsPerHolder: 3}, hall(2, 1))
+	b := newBench(t, events.Settings{SeatsPerHolder: 3}, hall(2, 1))
 	who := seats.NewID()
 	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	second := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
@@ -187,7 +188,7 @@ func TestMoreSeatsNeverResetTheClockAndTheLimitHolds(t *testing.T) {
 
 func TestBestSeatsAreTogetherAndNearTheFocus(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 1))
+	b := newBench(t, events.Settings{}, hall(3, 1))
 	hold := b.claim(t, seats.NewID(), seats.Wish{Best: 3, Category: "A"})
 	if len(hold.Seats) != 3 || hold.Seats[2] != hold.Seats[0]+2 || hold.Seats[2] > 9 {
 		t.Errorf("the best three are %v, want three side by side in the first row", hold.Seats)
@@ -196,7 +197,7 @@ func TestBestSeatsAreTogetherAndNearTheFocus(t *testing.T) {
 
 func TestNonsenseHoldsNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 5))
+	b := newBench(t, events.Settings{}, hall(1, 5))
 	for name, w := range map[string]seats.Wish{
 		"nothing": {}, "two ways": {Seats: []string{"Stalls/A/1"}, Best: 1, Category: "A"}, "unknown seat": {Seats: []string{"Stalls/Z/1"}},
 		"doubly named": {Seats: []string{"Stalls/A/1", "Stalls/A/1"}}, "no quantity": {Area: "Floor"}, "less than nothing": {Area: "Floor", Quantity: -1},

@@ -56,7 +56,7 @@
 //	map.go       the map of this node moves on; Office.Changed and Office.Committed tell the world
 //
 // hold.go extends, releases and ends holds, sell.go sells them, block.go keeps seats back, waitlist.go offers them to those
-// who wait; all of that are commands of a batch. event.go, edit.go, terms.go and plan.go are the event itself, and
+// who wait; all of that are commands of a batch. event.go and plan.go are the event itself, which package events edits, and
 // inventory.go the events of one node.
 //
 // All writers take their locks in one order, so no two wait for each other: holds and slots by holder, seats by idx, the

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -45,11 +46,11 @@ func hall(rows, places int) *seats.Plan {
 	return p
 }
 
-func newBench(t *testing.T, e seats.NewEvent, p *seats.Plan) *bench {
+func newBench(t *testing.T, e events.Settings, p *seats.Plan) *bench {
 	t.Helper()
 	db := seatstest.DB(t)
 	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
-	if _, err := seats.CreateEvent(t.Context(), db, e, p); err != nil {
+	if _, err := events.Create(t.Context(), db, e, p); err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{db: db}

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/text/unicode/norm"
 )
 
 // Event is one dated thing people come to.
@@ -128,23 +126,8 @@ func EventBySlug(ctx context.Context, db DB, slug string) (Event, error) {
 	return e, nil
 }
 
-// Slug turns a name into what an address may hold: lower case letters, digits and dashes. A name that has none of them, as
-// in another script, becomes the word for what it names.
-func Slug(name, otherwise string) string {
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case r == 'ß':
-			b.WriteString("ss")
-		case unicode.IsMark(r) || r == '\'' || r == '’':
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return or(strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-"), otherwise)
-}
+// Language is what Usher's own words are in.
+const Language = "en"
 
 // Status is how far an event is. Its row and the database's clock decide, whatever a node remembers.
 //
@@ -250,62 +233,188 @@ const (
 	AskCheckbox = "checkbox"
 )
 
+// Fees are what an order costs besides the prices of its seats. Seats without a price have none, and so has an order
+// without any that has one.
+type Fees struct {
+	Ticket  int64 // for each ticket with a price, minor units
+	Order   int64 // once for each order, minor units
+	Percent int   // of the prices, in hundredths of a percent; rounded once for each order, half a minor unit up
+	Kept    bool  // they do not go back with a cancelled ticket
+}
+
+// Policy is what a house decides about giving up tickets, paying later and confirming emails.
+type Policy struct {
+	NoCancelling  bool          // attendees do not cancel
+	CancelUntil   time.Duration // before the start; attendees cancel until then
+	CancelFee     int64         // kept for each cancelled ticket, minor units
+	CancelPercent int           // of its price, in hundredths of a percent; kept as well
+	PayLater      time.Duration // how long an order that is paid at the door or by invoice may stay unpaid
+	PayBefore     time.Duration // before the start; it is due then at the latest
+	Confirm       Confirm       // whether free orders confirm the email first
+}
+
+// Confirm says whether free orders confirm the email first. Orders that are paid later always do.
+type Confirm string
+
+// The values of Confirm.
 const (
-	mostQuestions = 20
-	mostLabel     = 200 // characters
+	ConfirmByLimit Confirm = ""       // if one person gets two tickets at most
+	ConfirmAlways  Confirm = "always" //
+	ConfirmNever   Confirm = "never"  //
 )
 
-// ReadQuestion reads a question as organizers write it: a kind, with ! if it must be answered, and what is asked;
-// for a choice, a colon and what there is to choose: "text! Company", "choice Menu: fish | vegetarian", "checkbox
-// News by mail".
-func ReadQuestion(text string) (Question, error) {
-	kind, label, _ := strings.Cut(strings.TrimSpace(text), " ")
-	q := Question{Label: strings.TrimSpace(label), Choices: []string{}}
-	q.Kind, q.Required = strings.CutSuffix(kind, "!")
-	if q.Kind == AskChoice {
-		label, choices, _ := strings.Cut(q.Label, ":")
-		q.Label = strings.TrimSpace(label)
-		for _, c := range strings.Split(choices, "|") {
-			if c = strings.TrimSpace(c); c != "" {
-				q.Choices = append(q.Choices, c)
-			}
-		}
-	}
-	switch {
-	case q.Kind != AskText && q.Kind != AskChoice && q.Kind != AskCheckbox:
-		return q, &Nonsense{Message: fmt.Sprintf("%q begins with none of text, choice and checkbox.", text)}
-	case q.Label == "" || len([]rune(q.Label)) > mostLabel || strings.ContainsFunc(text, unicode.IsControl):
-		return q, &Nonsense{Message: fmt.Sprintf("%q asks nothing, or more than %d characters.", text, mostLabel)}
-	case q.Kind == AskChoice && len(q.Choices) < 2:
-		return q, &Nonsense{Message: fmt.Sprintf("%q leaves no choice: write \"choice Menu: fish | vegetarian\".", text)}
-	}
-	return q, nil
+// DefaultPolicy is that of a new event.
+var DefaultPolicy = Policy{CancelUntil: 7 * 24 * time.Hour, PayLater: 3 * 24 * time.Hour, PayBefore: time.Hour}
+
+const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, '')`
+
+// policyScan is where the columns of a policy are read to.
+type policyScan struct {
+	until         *float64
+	later, before float64
 }
 
-// String writes a question as ReadQuestion reads it.
-func (q Question) String() string {
-	kind := q.Kind
-	if q.Required {
-		kind += "!"
-	}
-	text := kind + " " + q.Label
-	if len(q.Choices) > 0 {
-		text += ": " + strings.Join(q.Choices, " | ")
-	}
-	return text
+func (s *policyScan) into(p *Policy) []any {
+	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm}
 }
 
-const saveQuestionSQL = `
-INSERT INTO question (event_id, number, kind, label, required, choices) VALUES ($1, $2, $3, $4, $5, $6)`
-
-func saveQuestions(ctx context.Context, tx pgx.Tx, event int64, questions []Question) error {
-	if len(questions) > mostQuestions {
-		return &Nonsense{Message: fmt.Sprintf("An event asks at most %d questions.", mostQuestions)}
+func (s *policyScan) end(p *Policy) {
+	seconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+	p.PayLater, p.PayBefore, p.NoCancelling, p.CancelUntil = seconds(s.later), seconds(s.before), s.until == nil, 0
+	if s.until != nil {
+		p.CancelUntil = seconds(*s.until)
 	}
-	for i, q := range questions {
-		if _, err := tx.Exec(ctx, saveQuestionSQL, event, i+1, q.Kind, q.Label, q.Required, q.Choices); err != nil {
+}
+
+// Online is how people join an event that has no place. The zero value is an event with a place.
+type Online struct {
+	On    bool
+	Link  string        // where people join; empty while the organizer does not know it
+	Early time.Duration // before the start, when tickets open the link; 0: as soon as they are confirmed
+}
+
+const onlineColumns = `e.online, e.join_link, coalesce(extract(epoch FROM e.join_early), 0)::float8, e.confirmation`
+
+const lockEventSQL = `SELECT FROM event WHERE slug = $1 FOR NO KEY UPDATE`
+
+const (
+	claimsFrom = `CASE WHEN e.status = 'on sale' THEN coalesce(e.opens_at, '-infinity') ELSE 'infinity' END`
+	sells      = `e.status NOT IN ('draft', 'cancelled')`
+)
+
+// A version without seats: every node that meets one reads the event anew.
+const noteChangeSQL = `
+WITH bump AS (
+    UPDATE counter c SET version = version + 1, claims_from = ` + claimsFrom + `, sells = ` + sells + `
+      FROM event e WHERE c.event_id = $1 AND e.id = c.event_id
+    RETURNING c.version, c.free, c.held, c.sold, c.blocked
+)
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
+SELECT $1, version, '{}', '{}', '{}', free, held, sold, blocked, $2, 0 FROM bump
+RETURNING version`
+
+const saveTermsSQL = `
+INSERT INTO terms (event_id, version, status, opens_at, reason, hold_length, payment_length, seats_per_holder, extensions, strict)
+SELECT id, $2, status, opens_at, reason, hold_length, payment_length, seats_per_holder, extensions, strict FROM event WHERE id = $1`
+
+// ChangeEvent changes the rows of an event and makes that a version of it. The event is locked first and its counter row
+// last, as by a batch. change reports whether it changed anything; then also is committed with it. change must lock no
+// seat and no hold.
+func (o *Office) ChangeEvent(ctx context.Context, slug string, also Also, change func(pgx.Tx, Event) (bool, error)) (after Event, err error) {
+	var version int64
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockEventSQL, slug); err != nil {
 			return err
 		}
+		before, err := EventBySlug(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		changed, err := change(tx, before)
+		if err != nil || !changed {
+			after = before
+			return err
+		}
+		if err := also.Run(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, noteChangeSQL, before.ID, NewID()).Scan(&version); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, saveTermsSQL, before.ID, version); err != nil {
+			return err
+		}
+		after, err = EventBySlug(ctx, tx, slug)
+		return err
+	})
+	var refusal *Refusal
+	var nonsense *Nonsense
+	switch {
+	case errors.Is(err, ErrNoEvent) || errors.As(err, &refusal) || errors.As(err, &nonsense):
+		return after, err
+	case err != nil:
+		return after, fmt.Errorf("seats: change event %q: %w", slug, err)
+	case version > 0:
+		o.changedEvent(ctx, after, version)
 	}
-	return nil
+	return after, nil
+}
+
+// changedEvent tells this node and the others.
+func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
+	if s := o.sale(e.Slug); s != nil {
+		if err := s.CatchUp(ctx); err != nil {
+			o.log.Warn("the event is read anew with the next poll", "event", e.ID, "error", err)
+		}
+	}
+	o.Committed(e.ID, version)
+}
+
+// Begin begins a transaction on the database of the office.
+func (o *Office) Begin(ctx context.Context) (pgx.Tx, error) { return o.db.Begin(ctx) }
+
+const saveStatesSQL = `INSERT INTO seat_state (event_id, idx) SELECT $1, generate_series($2::integer, $3::integer - 1)`
+
+const saveCounterSQL = `
+INSERT INTO counter (event_id, free, held, sold, blocked, claims_from, sells)
+SELECT $1::bigint, $2::integer[], $3::integer[], $3, $3, ` + claimsFrom + `, ` + sells + ` FROM event e WHERE e.id = $1`
+
+// CreateSeats puts the seats of a new event on sale, all of them free. The event and its plan were written before.
+func CreateSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan) error {
+	if _, err := tx.Exec(ctx, saveStatesSQL, event, 0, len(p.Seats)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, saveCounterSQL, event, p.perCategory(0), make([]int32, len(p.Categories))); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, saveTermsSQL, event, 0)
+	return err
+}
+
+const addFreeSQL = `
+UPDATE counter SET free = ARRAY(SELECT a + d FROM unnest(free, $2::integer[]) u(a, d)) WHERE event_id = $1`
+
+const noteSeatsSQL = `
+INSERT INTO added (event_id, version, seats) SELECT event_id, version + 1, $2 FROM counter WHERE event_id = $1`
+
+// AddSeats puts the seats of a newer plan on sale that come behind the first few, all of them free. It is part of
+// ChangeEvent, which makes the version.
+func AddSeats(ctx context.Context, tx pgx.Tx, event int64, p *Plan, first int) error {
+	if _, err := tx.Exec(ctx, saveStatesSQL, event, first, len(p.Seats)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, addFreeSQL, event, p.perCategory(first)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, noteSeatsSQL, event, len(p.Seats)-first)
+	return err
+}
+
+// perCategory counts the seats of each category, from one idx on.
+func (p *Plan) perCategory(first int) []int32 {
+	n := make([]int32, len(p.Categories))
+	for i := range p.Seats[first:] {
+		n[p.Seats[first+i].Category]++
+	}
+	return n
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestGuard_RefusesAWrongDecision(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	mine := b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
 	if err := b.sale.Lie(t.Context(), seats.NewID(), mine.Seats[0]); err == nil {
 		t.Error("a held seat was given to another visitor")
@@ -26,7 +27,7 @@ func TestGuard_RefusesAWrongDecision(t *testing.T) {
 
 // behind is a node that believes everything is held, while seat 0 and two places were just released.
 func behind(t *testing.T) *seats.Sale {
-	b := newBench(t, seats.NewEvent{SeatsPerHolder: 20}, hall(1, 10))
+	b := newBench(t, events.Settings{SeatsPerHolder: 20}, hall(1, 10))
 	_, late := node(t, b.db)
 	who := seats.NewID()
 	b.claim(t, who, seats.Wish{Area: "Floor", Quantity: 10})
@@ -68,7 +69,7 @@ func TestClaim_GrantsAnExpiredSeatBeforeItIsAnnounced(t *testing.T) {
 	for name, w := range map[string]seats.Wish{"a seat": {Seats: []string{"Stalls/A/1"}}, "places": {Area: "Floor", Quantity: 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, seats.NewEvent{}, hall(1, 1))
+			b := newBench(t, events.Settings{}, hall(1, 1))
 			who := seats.NewID()
 			b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 			b.claim(t, who, seats.Wish{Area: "Floor", Quantity: 1})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -18,7 +19,7 @@ func changes(b *bench) <-chan struct{} {
 
 func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	t.Parallel()
-	db := newBench(t, seats.NewEvent{HoldLength: 5 * time.Second}, hall(2, 1))
+	db := newBench(t, events.Settings{HoldLength: 5 * time.Second}, hall(2, 1))
 	who := seats.NewID()
 	moved := changes(db)
 	db.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
@@ -47,7 +48,7 @@ func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 
 func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
 	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	const endNow = `WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 second')
@@ -65,7 +66,7 @@ func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
 
 func TestRelease_NamedSeatsOrAll(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
 	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"}})
 	if h, err := b.sale.Release(t.Context(), who, 1, 7); err != nil || len(h.Seats) != 2 {
@@ -82,7 +83,7 @@ func TestRelease_NamedSeatsOrAll(t *testing.T) {
 
 func TestARepeatedReleaseGetsTheFirstAnswerAndGivesNothingMoreBack(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
 	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 || h.ID != first.ID {
@@ -107,7 +108,7 @@ func TestARepeatedReleaseGetsTheFirstAnswerAndGivesNothingMoreBack(t *testing.T)
 
 func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
+	b := newBench(t, events.Settings{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
 	who := seats.NewID()
 	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	for range 2 {
@@ -128,7 +129,7 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 
 func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
+	b := newBench(t, events.Settings{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
 	who, wish := seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}}
 	if _, err := b.sale.Claim(t.Context(), who, "claim", wish); err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 
 func TestBlock_BlockedSeatsCannotBeClaimed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1}, Reason: "The lights stand there"}); err != nil {
 		t.Fatal(err)
 	}

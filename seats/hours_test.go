@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -44,8 +45,8 @@ func TestHours_HoldsLastAsLongAsPromised(t *testing.T) {
 	t.Parallel()
 	seatstest.Through(t, func(s *seatstest.Hours) {
 		h := &hours{Hours: s, has: map[int]mine{}}
-		e := seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
-		if _, err := seats.CreateEvent(h.T.Context(), h.DB, e, hall(simRows, 1)); err != nil {
+		e := events.Settings{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: simHolds, SeatsPerHolder: 4, Extensions: 100}
+		if _, err := events.Create(h.T.Context(), h.DB, e, hall(simRows, 1)); err != nil {
 			h.T.Fatal(err)
 		}
 		for range simPeople {

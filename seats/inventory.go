@@ -283,7 +283,7 @@ func (s *Sale) named(seats []int) string {
 		groups = append(groups, s.Plan.group(seats[from:to]))
 		from = to
 	}
-	return joined(groups, ", and ")
+	return Joined(groups, ", and ")
 }
 
 // wasOrWere is the verb that fits so many seats.
@@ -308,13 +308,13 @@ func (p *Plan) group(seats []int) string {
 		numbers[i] = p.Seats[idx].Number
 	}
 	if p.Seats[seats[0]].Row == "" {
-		return p.Sections[p.Seats[seats[0]].Section].Name + ", places " + joined(numbers, " and ")
+		return p.Sections[p.Seats[seats[0]].Section].Name + ", places " + Joined(numbers, " and ")
 	}
-	return p.rowWords(seats[0]) + ", seats " + joined(numbers, " and ")
+	return p.rowWords(seats[0]) + ", seats " + Joined(numbers, " and ")
 }
 
-// joined lists parts as a sentence does, with another word before the last.
-func joined(parts []string, last string) string {
+// Joined lists parts of a sentence, with another word before the last.
+func Joined(parts []string, last string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}

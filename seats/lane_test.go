@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // lockedSQL reports whether a statement waits for a row or a table.
@@ -26,7 +27,7 @@ func (b *bench) awaitLocked(t *testing.T) {
 
 func TestFastPath_LaterCommandIsServedNext(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 10))
+	b := newBench(t, events.Settings{}, hall(1, 10))
 	tx, err := b.db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
@@ -34,7 +35,7 @@ func (d deaf) Read(b []byte) (int, error) {
 
 func TestALostAnswerToCommitLeavesTheMapAsTheRowsAre(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 4))
+	b := newBench(t, events.Settings{}, hall(1, 4))
 	cfg, err := pgxpool.ParseConfig(b.db.Config().ConnString())
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func (s *slow) Close() error {
 
 func TestSwift_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 4))
+	b := newBench(t, events.Settings{}, hall(1, 4))
 	cfg := b.db.Config()
 	of := &slowly{marked: []byte("the key of a claim")}
 	dial := cfg.ConnConfig.DialFunc

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // keep keeps others from even reading a table, until it is let go.
@@ -30,7 +31,7 @@ func (b *bench) keep(t *testing.T, table string) (letGo func()) {
 
 func TestSale_CommitWhileOpeningIsKnown(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	letGo := b.keep(t, "category")
 	other := seats.NewOffice(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	opened := make(chan *seats.Sale, 1)
@@ -52,7 +53,7 @@ func TestSale_CommitWhileOpeningIsKnown(t *testing.T) {
 // Addresses of events that are not there are asked for, too, and a database may take its time.
 func TestSale_OpeningOneEventDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	letGo := b.keep(t, "event")
 	read, open := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := b.office.Sale(t.Context(), "nowhere"); read <- err }()

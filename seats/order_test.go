@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestBatch_FirstCommandIsServedFirst(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1300))
+	b := newBench(t, events.Settings{}, hall(1, 1300))
 	var holders []seats.ID
 	var wishes []seats.Wish
 	for i := range 2000 { // some batches full; every fifth points at a place where choices are made too

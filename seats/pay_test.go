@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // pays begins a payment for a visitor's whole hold.
@@ -20,7 +21,7 @@ func (b *bench) pays(t *testing.T, who seats.ID, h seats.Hold) seats.Hold {
 
 func TestAPaymentKeepsItsSeatsForATimeOfItsOwn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{HoldLength: time.Minute, PaymentLength: time.Hour}, hall(1, 1))
+	b := newBench(t, events.Settings{HoldLength: time.Minute, PaymentLength: time.Hour}, hall(1, 1))
 	who := seats.NewID()
 	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	paying := b.pays(t, who, held)
@@ -49,7 +50,7 @@ func TestAPaymentKeepsItsSeatsForATimeOfItsOwn(t *testing.T) {
 
 func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
 	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	b.pays(t, who, held)
@@ -63,7 +64,7 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 }
 
 // lapsedWhilePaying is a visitor with an expired time for paying.
-func lapsedWhilePaying(t *testing.T, e seats.NewEvent) (*bench, seats.ID, seats.Deal) {
+func lapsedWhilePaying(t *testing.T, e events.Settings) (*bench, seats.ID, seats.Deal) {
 	e.HoldLength, e.PaymentLength = 3*time.Second, time.Second
 	b := newBench(t, e, hall(1, 1))
 	who := seats.NewID()
@@ -82,7 +83,7 @@ func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 	for name, strict := range map[string]bool{"lapsed": false, "free again": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, _, deal := lapsedWhilePaying(t, seats.NewEvent{Strict: strict})
+			b, _, deal := lapsedWhilePaying(t, events.Settings{Strict: strict})
 			if _, err := b.sale.Sell(t.Context(), deal); err != nil {
 				t.Error(err)
 			}
@@ -97,7 +98,7 @@ func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 
 func TestSeatsThatLapsedInPaymentAndWereTakenStayTaken(t *testing.T) {
 	t.Parallel()
-	b, _, deal := lapsedWhilePaying(t, seats.NewEvent{})
+	b, _, deal := lapsedWhilePaying(t, events.Settings{})
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}})
 	_, err := b.sale.Sell(t.Context(), deal)
 	r := wantRefusal(t, err, seats.CodeTaken)
@@ -112,7 +113,7 @@ func TestSeatsThatLapsedInPaymentAndWereTakenStayTaken(t *testing.T) {
 
 func TestPay_RepeatedPaymentsDoNotExtendAHold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Extensions: 2}, hall(1, 1))
+	b := newBench(t, events.Settings{Extensions: 2}, hall(1, 1))
 	who := seats.NewID()
 	h := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	for range 2 {

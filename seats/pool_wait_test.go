@@ -9,13 +9,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // A batch that follows another node's reads what that one did. It must not keep its own connection meanwhile: with one
 // connection for all, as with many busy events for few, it would wait for itself until its time is up.
 func TestTurn_NeedsOneConnectionAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 6))
+	b := newBench(t, events.Settings{}, hall(1, 6))
 	config := b.db.Config()
 	config.MaxConns = 1
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)

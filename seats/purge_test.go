@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestPurge_DeletesOnlyEndedSessions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 10))
+	b := newBench(t, events.Settings{}, hall(1, 10))
 	var holders []seats.ID
 	for _, label := range []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"} {
 		holders = append(holders, seats.NewID())

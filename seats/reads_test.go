@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -21,7 +21,7 @@ var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsS
 func TestNoStatementReadsAWholeEventForSomeOfItsSeats(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening"}, hall(2, 5000)); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening"}, hall(2, 5000)); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := db.Acquire(t.Context())

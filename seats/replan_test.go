@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
@@ -55,11 +56,11 @@ func (b *bench) now(t *testing.T, o *seats.Office) *seats.Sale {
 
 func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 5))
+	b := newBench(t, events.Settings{}, hall(3, 5))
 	who := seats.NewID()
 	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/B/3", "Stalls/B/4"}})
 	hash := b.sale.Event.PlanHash
-	e, err := b.office.ReplacePlan(t.Context(), "evening", redrawn(3, 5), nil)
+	e, err := events.ReplacePlan(t.Context(), b.office, "evening", redrawn(3, 5), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	if h, err := s.Hold(t.Context(), who); err != nil || !slices.Equal(h.Seats, held.Seats) {
 		t.Errorf("held is %v, %v; want %v", h.Seats, err, held.Seats)
 	}
-	again, err := b.office.ReplacePlan(t.Context(), "evening", redrawn(3, 5), nil)
+	again, err := events.ReplacePlan(t.Context(), b.office, "evening", redrawn(3, 5), nil)
 	if err != nil || again.PlanHash != e.PlanHash || s.Version() != b.now(t, b.office).Version() {
 		t.Errorf("the same plan once more is another version, %v", err)
 	}
@@ -82,10 +83,10 @@ func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 
 func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 3))
+	b := newBench(t, events.Settings{}, hall(2, 3))
 	far, before := node(t, b.db)
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
-	if _, err := b.office.ReplacePlan(t.Context(), "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
+	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}
 	s := b.now(t, b.office)
@@ -121,7 +122,7 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 
 func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(3, 2))
+	b := newBench(t, events.Settings{}, hall(3, 2))
 	ann, bob, cid := seats.NewID(), seats.NewID(), seats.NewID()
 	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/C/10"}})
 	if _, err := b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID()}); err != nil {
@@ -163,7 +164,7 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 		"new seats in a row":      {changed(func(p *seats.Plan) { p.Seats[29].ID = "other" }), "Stalls, row C, seat 10 is sold, and would be lost"},
 		"a new price":             {changed(func(p *seats.Plan) { p.Categories[1].Key = "Z"; *p = *withBalcony(p, 1) }), "a price this event does not have"},
 	} {
-		_, err := b.office.ReplacePlan(t.Context(), "evening", c.plan, nil)
+		_, err := events.ReplacePlan(t.Context(), b.office, "evening", c.plan, nil)
 		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, c.says) || !strings.Contains(r.Message, "nothing was changed") {
 			t.Errorf("%s: %s", name, r.Message)
 		}
@@ -176,7 +177,7 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 
 func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(20, 50))
+	b := newBench(t, events.Settings{}, hall(20, 50))
 	far, _ := node(t, b.db)
 	done := make(chan int, 4)
 	for i := range 4 {
@@ -206,7 +207,7 @@ func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 				next.Seats = append(next.Seats, seats.Seat{ID: fmt.Sprint("x", k, "-", n), Section: 2 + k, Category: 1, Row: "A", Number: fmt.Sprint(n + 1)})
 			}
 		}
-		if _, err := b.office.ReplacePlan(t.Context(), "evening", &next, nil); err != nil {
+		if _, err := events.ReplacePlan(t.Context(), b.office, "evening", &next, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,7 +225,7 @@ func TestAPlanOfAFileIsRedrawnByItsNextVersion(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	club, _ := plan.Named("theatre")
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, club); err != nil {
 		t.Fatal(err)
 	}
 	o, _ := node(t, db)
@@ -236,16 +237,16 @@ func TestAPlanOfAFileIsRedrawnByItsNextVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.ReplacePlan(t.Context(), "evening", read.Plan, nil); err != nil {
+	if _, err := events.ReplacePlan(t.Context(), o, "evening", read.Plan, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTheAuditorNoticesSeatsThatCameFromNowhere(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 3))
+	b := newBench(t, events.Settings{}, hall(2, 3))
 	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
-	if _, err := b.office.ReplacePlan(t.Context(), "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
+	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}
 	wantBooks(t, b)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestNoClaimLeavesALoneSeatWhereItCanDoWithout(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{NoLoneSeats: true}, hall(1, 1))
+	b := newBench(t, events.Settings{NoLoneSeats: true}, hall(1, 1))
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
 	r := wantRefusal(t, err, seats.CodeLone)
 	if len(r.Nearest) != 2 || r.Nearest[1] != r.Nearest[0]+1 {
@@ -28,7 +29,7 @@ func TestNoClaimLeavesALoneSeatWhereItCanDoWithout(t *testing.T) {
 
 func TestAStrictEventTakesSeatsAwayWhenTheirTimeIsUp(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Strict: true, HoldLength: time.Second}, hall(1, 1))
+	b := newBench(t, events.Settings{Strict: true, HoldLength: time.Second}, hall(1, 1))
 	who := seats.NewID()
 	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	for b.sale.Remaining() != 11 {
@@ -48,7 +49,7 @@ func TestASlugKeepsLettersUnderTheirAccents(t *testing.T) {
 	for name, want := range map[string]string{
 		"Wélt Müsik": "welt-musik", "Straße 7": "strasse-7", "O'Neill’s night": "oneills-night", "  — Čapek — ": "capek", "ﬁnale": "finale", "Вишнёвый сад": "event", "🎭": "event", "-- --": "event", "": "event",
 	} {
-		if got := seats.Slug(name, "event"); got != want {
+		if got := events.Slug(name, "event"); got != want {
 			t.Errorf("Slug(%q) = %q, want %q", name, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
@@ -23,7 +24,7 @@ func visitor(t *testing.T, store *sessions.Sessions, token string, end time.Time
 
 func TestHold_NeverOutlivesItsSession(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 3))
+	b := newBench(t, events.Settings{HoldLength: time.Hour}, hall(1, 3))
 	_, other := node(t, b.db)
 	store := sessions.New(b.db, nil)
 	end := time.Now().Add(30 * time.Minute).Truncate(time.Microsecond)
@@ -42,7 +43,7 @@ func TestHold_NeverOutlivesItsSession(t *testing.T) {
 
 func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{HoldLength: time.Hour}, hall(1, 1))
+	b := newBench(t, events.Settings{HoldLength: time.Hour}, hall(1, 1))
 	_, other := node(t, b.db)
 	token, who := seats.NewID().String(), seats.NewID()
 	here, there := sessions.New(b.db, nil), sessions.New(b.db, nil)

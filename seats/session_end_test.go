@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
@@ -47,7 +48,7 @@ func (g guest) mustClaim(t *testing.T, sale *seats.Sale, labels ...string) {
 // matinee is a second event of the bench's node.
 func (b *bench) matinee(t *testing.T) *seats.Sale {
 	t.Helper()
-	if _, err := seats.CreateEvent(t.Context(), b.db, seats.NewEvent{Name: "Matinee", StartsAt: time.Unix(4e9, 0)}, hall(1, 1)); err != nil {
+	if _, err := events.Create(t.Context(), b.db, events.Settings{Name: "Matinee", StartsAt: time.Unix(4e9, 0)}, hall(1, 1)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := b.office.Sale(t.Context(), "matinee")
@@ -67,7 +68,7 @@ func (b *bench) count(t *testing.T, what string, args ...any) (n int) {
 
 func TestSession_EndingItReleasesItsSeats(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 1))
+	b := newBench(t, events.Settings{}, hall(2, 1))
 	matinee := b.matinee(t)
 	_, other := node(t, b.db)
 	ann, bob, pays := b.guest(), b.guest(), b.guest()
@@ -116,7 +117,7 @@ func TestSession_EndingItReleasesItsSeats(t *testing.T) {
 
 func TestSession_NoClaimOutlivesIt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	matinee := b.matinee(t)
 	ann := b.guest()
 	ann.mustClaim(t, b.sale, "Stalls/A/1")
@@ -165,7 +166,7 @@ func TestSession_NoClaimOutlivesIt(t *testing.T) {
 
 func TestSession_PurgeReleasesSeatsOfEndedSessions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	gone, stays := b.guest(), b.guest()
 	gone.mustClaim(t, b.sale, "Stalls/A/1")
 	stays.mustClaim(t, b.sale, "Stalls/A/3")
@@ -198,7 +199,7 @@ UPDATE session SET expires_at = clock_timestamp() - interval '9 minutes' WHERE e
 
 func TestSession_AnotherTokenKeepsItsSeats(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	ann := b.guest()
 	ann.mustClaim(t, b.sale, "Stalls/A/1")
 	ctx := ann.store.Rename(t.Context())
@@ -225,7 +226,7 @@ func TestSession_AnotherTokenKeepsItsSeats(t *testing.T) {
 
 func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	matinee := b.matinee(t)
 	stuck, gone := b.guest(), b.guest()
 	stuck.mustClaim(t, matinee, "Stalls/A/1")
@@ -271,7 +272,7 @@ func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 
 func TestSession_ClaimsNothingWhileItEnds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	matinee := b.matinee(t)
 	ann := b.guest()
 	ann.mustClaim(t, b.sale, "Stalls/A/1")

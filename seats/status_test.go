@@ -12,11 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
-func (b *bench) set(t *testing.T, to seats.NewStatus) seats.Event {
+func (b *bench) set(t *testing.T, to events.Change) seats.Event {
 	t.Helper()
-	e, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+	e, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
 	if err != nil {
 		t.Fatalf("make it %s: %v", to.Status, err)
 	}
@@ -25,16 +26,16 @@ func (b *bench) set(t *testing.T, to seats.NewStatus) seats.Event {
 
 func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 10))
+	b := newBench(t, events.Settings{}, hall(2, 10))
 	_, other := node(t, b.db)
 	ann := seats.NewID()
 	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
 	tomorrow := time.Now().Add(24 * time.Hour)
-	for _, to := range []seats.NewStatus{
+	for _, to := range []events.Change{
 		{Status: seats.Paused, Reason: "Payments are slow"}, {Status: seats.Closed}, {Status: seats.Scheduled, OpensAt: tomorrow},
 	} {
 		if to.Status == seats.Scheduled {
-			b.set(t, seats.NewStatus{Status: seats.Closed})
+			b.set(t, events.Change{Status: seats.Closed})
 		}
 		b.set(t, to)
 		for i, sale := range []*seats.Sale{b.sale, other} {
@@ -50,10 +51,10 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 			t.Errorf("%s: who holds seats got no more time: %v", to.Status, err)
 		}
 		if to.Status != seats.Scheduled {
-			b.set(t, seats.NewStatus{Status: seats.OnSale})
+			b.set(t, events.Change{Status: seats.OnSale})
 		}
 	}
-	b.set(t, seats.NewStatus{Status: seats.OnSale})
+	b.set(t, events.Change{Status: seats.OnSale})
 	if _, err := other.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/2"}}); err != nil {
 		t.Errorf("it is on sale again, and another node refuses: %v", err)
 	}
@@ -62,7 +63,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 
 func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}, hall(2, 10))
+	b := newBench(t, events.Settings{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}, hall(2, 10))
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
 	if r := wantRefusal(t, err, seats.CodeShut); !strings.Contains(r.Message, "Friday 1 March 2030, 10:00 CET") {
 		t.Errorf("it does not say when by the clock of the place: %s", r.Message)
@@ -70,7 +71,7 @@ func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 	if e := b.current(t); e.Status != seats.Scheduled {
 		t.Fatalf("it is %s", e.Status)
 	}
-	b.set(t, seats.NewStatus{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
+	b.set(t, events.Change{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
 	for end := time.Now().Add(30 * time.Second); ; {
 		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
 		if err == nil {
@@ -103,7 +104,7 @@ func (b *bench) current(t *testing.T) seats.Event {
 // claim may stand between a pause and the next opening: verify looks at each.
 func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(10, 900))
+	b := newBench(t, events.Settings{}, hall(10, 900))
 	_, other := node(t, b.db)
 	stop := make(chan struct{})
 	var crowd sync.WaitGroup
@@ -130,9 +131,9 @@ func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
 		})
 	}
 	for range 12 {
-		b.set(t, seats.NewStatus{Status: seats.Paused, Reason: "A look at the doors"})
+		b.set(t, events.Change{Status: seats.Paused, Reason: "A look at the doors"})
 		<-time.After(15 * time.Millisecond)
-		b.set(t, seats.NewStatus{Status: seats.OnSale})
+		b.set(t, events.Change{Status: seats.OnSale})
 		<-time.After(25 * time.Millisecond)
 	}
 	close(stop)
@@ -142,10 +143,10 @@ func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
 
 func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 10))
+	b := newBench(t, events.Settings{}, hall(2, 10))
 	ann := seats.NewID()
 	hold := b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
-	b.set(t, seats.NewStatus{Status: seats.Cancelled, Reason: "The hall is under water"})
+	b.set(t, events.Change{Status: seats.Cancelled, Reason: "The hall is under water"})
 	_, err := b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Hold: hold.ID})
 	wantRefusal(t, err, seats.CodeShut)
 	_, err = b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Seats: hold.Seats, Late: true})
@@ -155,7 +156,7 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
 		t.Errorf("seats of a cancelled event cannot be released: %v", err)
 	}
-	if _, err := b.office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.OnSale}, nil); err == nil {
+	if _, err := events.SetStatus(t.Context(), b.office, "evening", events.Change{Status: seats.OnSale}, nil); err == nil {
 		t.Error("it came back")
 	}
 	wantBooks(t, b)
@@ -163,25 +164,25 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 
 func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
+	b := newBench(t, events.Settings{Status: seats.Draft}, hall(2, 10))
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
 	wantRefusal(t, err, seats.CodeShut)
-	for _, to := range []seats.NewStatus{{Status: seats.Paused, Reason: "x"}, {Status: seats.Closed}, {Status: seats.Cancelled}} {
-		_, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+	for _, to := range []events.Change{{Status: seats.Paused, Reason: "x"}, {Status: seats.Closed}, {Status: seats.Cancelled}} {
+		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
 		wantRefusal(t, err, seats.CodeChanged)
 	}
-	for _, to := range []seats.NewStatus{{Status: "sold"}, {Status: seats.Scheduled}, {Status: seats.Paused}, {Status: seats.Closed, Reason: "a\nb"}} {
-		_, err := b.office.SetStatus(t.Context(), "evening", to, nil)
+	for _, to := range []events.Change{{Status: "sold"}, {Status: seats.Scheduled}, {Status: seats.Paused}, {Status: seats.Closed, Reason: "a\nb"}} {
+		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
 		var nonsense *seats.Nonsense
 		if !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", to, err)
 		}
 	}
-	if _, err := b.office.SetStatus(t.Context(), "nowhere", seats.NewStatus{Status: seats.OnSale}, nil); !errors.Is(err, seats.ErrNoEvent) {
+	if _, err := events.SetStatus(t.Context(), b.office, "nowhere", events.Change{Status: seats.OnSale}, nil); !errors.Is(err, seats.ErrNoEvent) {
 		t.Errorf("no event got %v", err)
 	}
 	before := b.sale.Version()
-	b.set(t, seats.NewStatus{Status: seats.Draft})
+	b.set(t, events.Change{Status: seats.Draft})
 	if b.sale.Version() != before {
 		t.Error("the same status was written once more")
 	}
@@ -189,7 +190,7 @@ func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 		t.Errorf("attendees see the draft: %v, %v", list, err)
 	}
 	failing := func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }
-	if _, err := b.office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.OnSale}, failing); err == nil {
+	if _, err := events.SetStatus(t.Context(), b.office, "evening", events.Change{Status: seats.OnSale}, failing); err == nil {
 		t.Error("what was to be committed with it failed, and it did not")
 	}
 	if e := b.current(t); e.Status != seats.Draft {
@@ -199,12 +200,12 @@ func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 
 func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{Status: seats.Draft}, hall(2, 10))
+	b := newBench(t, events.Settings{Status: seats.Draft}, hall(2, 10))
 	far, there := node(t, b.db)
-	n := b.current(t).New()
+	n := events.Of(b.current(t))
 	n.Name, n.SeatsPerHolder, n.Strict = "Another evening", 2, true
 	n.Questions = []seats.Question{{Kind: seats.AskText, Label: "Company", Choices: []string{}}}
-	if _, err := b.office.EditEvent(t.Context(), "evening", n, []int64{700, 600, 500}, nil); err != nil {
+	if _, err := events.Edit(t.Context(), b.office, "evening", n, []int64{700, 600, 500}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := there.CatchUp(t.Context()); err != nil {
@@ -217,41 +218,41 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	if s.Event.Name != n.Name || s.Plan.Categories[0].Price != 700 || len(s.Event.Questions) != 1 || s.Event.PlanHash == there.Event.PlanHash {
 		t.Errorf("another node has %+v at %d", s.Event, s.Plan.Categories[0].Price)
 	}
-	b.set(t, seats.NewStatus{Status: seats.OnSale})
+	b.set(t, events.Change{Status: seats.OnSale})
 	_, err = s.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 3, Category: "A"})
 	wantRefusal(t, err, seats.CodeLimit)
 	b.claim(t, seats.NewID(), seats.Wish{Best: 2, Category: "A"})
-	n = b.current(t).New()
+	n = events.Of(b.current(t))
 	n.SeatsPerHolder, n.HoldLength, n.Venue = 1, time.Minute, "Elsewhere"
-	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil {
+	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil {
 		t.Errorf("limits are for the organizer to lower: %v", err)
 	}
 	wantBooks(t, b) // though a visitor holds two, and for longer
 	again := b.sale.Version()
-	if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); err != nil || b.sale.Version() != again {
+	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil || b.sale.Version() != again {
 		t.Errorf("the same edit was a change: %v", err)
 	}
-	for what, edit := range map[string]func(*seats.NewEvent) []int64{
-		"prices":         func(*seats.NewEvent) []int64 { return []int64{1, 2, 3} },
-		"the currency":   func(n *seats.NewEvent) []int64 { n.Currency = "CHF"; return nil },
-		"the questions":  func(n *seats.NewEvent) []int64 { n.Questions = nil; return nil },
-		"time is up can": func(n *seats.NewEvent) []int64 { n.Strict = false; return nil },
+	for what, edit := range map[string]func(*events.Settings) []int64{
+		"prices":         func(*events.Settings) []int64 { return []int64{1, 2, 3} },
+		"the currency":   func(n *events.Settings) []int64 { n.Currency = "CHF"; return nil },
+		"the questions":  func(n *events.Settings) []int64 { n.Questions = nil; return nil },
+		"time is up can": func(n *events.Settings) []int64 { n.Strict = false; return nil },
 	} {
-		n := b.current(t).New()
+		n := events.Of(b.current(t))
 		prices := edit(&n)
-		_, err := b.office.EditEvent(t.Context(), "evening", n, prices, nil)
+		_, err := events.Edit(t.Context(), b.office, "evening", n, prices, nil)
 		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
 			t.Errorf("%s: %s", what, r.Message)
 		}
 	}
-	for _, edit := range []func(*seats.NewEvent){
-		func(n *seats.NewEvent) { n.Name = "" }, func(n *seats.NewEvent) { n.TimeZone = "Mars" }, func(n *seats.NewEvent) { n.Currency = "euro" },
-		func(n *seats.NewEvent) { n.Venue = "a\nb" }, func(n *seats.NewEvent) { n.HoldLength = time.Millisecond }, func(n *seats.NewEvent) { n.StartsAt = time.Time{} },
+	for _, edit := range []func(*events.Settings){
+		func(n *events.Settings) { n.Name = "" }, func(n *events.Settings) { n.TimeZone = "Mars" }, func(n *events.Settings) { n.Currency = "euro" },
+		func(n *events.Settings) { n.Venue = "a\nb" }, func(n *events.Settings) { n.HoldLength = time.Millisecond }, func(n *events.Settings) { n.StartsAt = time.Time{} },
 	} {
-		n := b.current(t).New()
+		n := events.Of(b.current(t))
 		edit(&n)
 		var nonsense *seats.Nonsense
-		if _, err := b.office.EditEvent(t.Context(), "evening", n, nil, nil); !errors.As(err, &nonsense) {
+		if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", n, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // A claim of one seat takes another statement than one of several. What is granted and what is not must be the same.
@@ -18,7 +19,7 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 		meet := func(event string, check func(t *testing.T, b *bench, late *seats.Sale)) {
 			t.Run(name+" "+event, func(t *testing.T) {
 				t.Parallel()
-				b := newBench(t, seats.NewEvent{SeatsPerHolder: 3}, hall(4, 2))
+				b := newBench(t, events.Settings{SeatsPerHolder: 3}, hall(4, 2))
 				_, late := node(t, b.db)
 				check(t, b, late)
 				wantBooks(t, b)
@@ -57,7 +58,7 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 			}
 		})
 		meet("of an event that is paused", func(t *testing.T, b *bench, late *seats.Sale) {
-			b.set(t, seats.NewStatus{Status: seats.Paused, Reason: "A look at the doors"})
+			b.set(t, events.Change{Status: seats.Paused, Reason: "A look at the doors"})
 			_, err := late.Claim(t.Context(), seats.NewID(), "key", wish)
 			wantRefusal(t, err, seats.CodeShut)
 		})

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/sessions"
 )
 
 func TestASessionThatWasWrittenThoughTheAnswerWasLostIsNotInTheWay(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(1, 1))
+	b := newBench(t, events.Settings{}, hall(1, 1))
 	store := sessions.New(b.db, nil)
 	visit := func() context.Context {
 		ctx := store.Act(t.Context())

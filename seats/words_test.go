@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 func TestASeatIsSaidAsPeopleSayIt(t *testing.T) {
@@ -19,7 +20,7 @@ func TestASeatIsSaidAsPeopleSayIt(t *testing.T) {
 
 func TestARefusalNamesSeatsAsPeopleSayThem(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, seats.NewEvent{}, hall(2, 1))
+	b := newBench(t, events.Settings{}, hall(2, 1))
 	all := []string{"Stalls/A/1", "Stalls/A/2", "Stalls/B/3"}
 	if _, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: all}); err != nil {
 		t.Fatal(err)

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 var english = message.NewPrinter(language.English)
 
 // Money writes an amount of minor units as people do: "€250", "€12.50", "CHF 25", "¥3,000".
 func Money(minor int64, iso string) string {
-	digits := seats.Decimals(iso)
+	digits := pricing.Decimals(iso)
 	whole, scale := minor, int64(1)
 	for range digits {
 		whole, scale = whole/10, scale*10

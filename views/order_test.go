@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
@@ -51,7 +52,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", &seats.Hold{Seats: []int{3}})
 	s.Event.Policy = seats.Policy{CancelUntil: 7 * 24 * time.Hour, CancelFee: 500}
-	ends, _ := s.Event.CancelEnds()
+	ends, _ := events.CancelEnds(s.Event)
 	const fee, over = "We keep €5 for each cancelled ticket, at most its price.", "Tickets for this event can no longer be cancelled."
 	for name, c := range map[string]struct {
 		now    time.Time

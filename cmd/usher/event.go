@@ -13,6 +13,8 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // eventCreate puts one event on sale. It works beside a running serve and then uses its private Postgres.
@@ -80,9 +82,9 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 		return misuse(err)
 	}
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
-		made, err := seats.CreateEvent(ctx, db.pool, n, p)
+		made, err := events.Create(ctx, db.pool, n, p)
 		if errors.Is(err, seats.ErrSlugTaken) {
-			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, seats.Slug(n.Name, "event")))
+			return fmt.Errorf("another event is at /events/%s already; nothing was changed. Choose another --slug", cmp.Or(n.Slug, events.Slug(n.Name, "event")))
 		}
 		if err != nil {
 			return err
@@ -92,14 +94,14 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 }
 
 // event is the event that the flags describe. It refuses what makes no sense before a database is touched.
-func (c *eventCreate) event() (n seats.NewEvent, err error) {
-	n = seats.NewEvent{
+func (c *eventCreate) event() (n events.Settings, err error) {
+	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
 		Extensions: c.Extensions, Strict: c.Strict, NoLoneSeats: c.NoLoneSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees},
 	}
 	for _, text := range c.Ask {
-		q, err := seats.ReadQuestion(text)
+		q, err := events.ReadQuestion(text)
 		if err != nil {
 			return n, fmt.Errorf("--ask %q: %w", text, err)
 		}
@@ -122,7 +124,7 @@ func (c *eventCreate) policy() (*seats.Policy, error) {
 	p := seats.DefaultPolicy
 	span := func(to *time.Duration) func(string) error {
 		return func(text string) (err error) {
-			*to, err = seats.ReadSpan(text)
+			*to, err = events.ReadSpan(text)
 			return err
 		}
 	}
@@ -132,8 +134,8 @@ func (c *eventCreate) policy() (*seats.Policy, error) {
 	}{
 		{"pay-later", c.PayLater, span(&p.PayLater)},
 		{"pay-before", c.PayBefore, span(&p.PayBefore)},
-		{"confirm-email", c.ConfirmEmail, p.ReadConfirm},
-		{"cancel-until", c.CancelUntil, p.ReadCancelUntil},
+		{"confirm-email", c.ConfirmEmail, func(text string) error { return events.ReadConfirm(&p, text) }},
+		{"cancel-until", c.CancelUntil, func(text string) error { return events.ReadCancelUntil(&p, text) }},
 	} {
 		if err := f.read(f.text); err != nil {
 			return nil, fmt.Errorf("--%s %q: %w", f.flag, f.text, err)
@@ -147,9 +149,9 @@ func setCancelFee(p *seats.Policy, said map[string]string, currency string) (err
 	for kind, text := range said {
 		switch kind {
 		case "amount":
-			p.CancelFee, err = seats.ReadAmount(text, currency)
+			p.CancelFee, err = pricing.ReadAmount(text, currency)
 		case "percent":
-			p.CancelPercent, err = seats.ReadPercent(text)
+			p.CancelPercent, err = pricing.ReadPercent(text)
 		default:
 			err = errors.New("it is an amount or a percentage")
 		}
@@ -161,9 +163,9 @@ func setCancelFee(p *seats.Policy, said map[string]string, currency string) (err
 }
 
 // checkNewEvent refuses what makes no sense before a database is touched, and puts the time of the start into n.
-func checkNewEvent(n *seats.NewEvent, starts string) error {
+func checkNewEvent(n *events.Settings, starts string) error {
 	switch {
-	case n.Slug != "" && n.Slug != seats.Slug(n.Slug, ""):
+	case n.Slug != "" && n.Slug != events.Slug(n.Slug, ""):
 		return fmt.Errorf("--slug %q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2", n.Slug)
 	case n.HoldLength < time.Second:
 		return fmt.Errorf("--hold %s is too short; a second is the least", n.HoldLength)
@@ -174,7 +176,7 @@ func checkNewEvent(n *seats.NewEvent, starts string) error {
 	case n.Extensions < 1:
 		return fmt.Errorf("--extensions is %d; one is the least", n.Extensions)
 	}
-	if err := seats.CheckCurrency(n.Currency); err != nil {
+	if err := pricing.CheckCurrency(n.Currency); err != nil {
 		return fmt.Errorf("--currency: %w", err)
 	}
 	zone, err := time.LoadLocation(n.TimeZone)
@@ -186,7 +188,7 @@ func checkNewEvent(n *seats.NewEvent, starts string) error {
 }
 
 // setOpening says how far a new event is.
-func setOpening(n *seats.NewEvent, draft bool, opens string) (err error) {
+func setOpening(n *events.Settings, draft bool, opens string) (err error) {
 	if draft {
 		n.Status = seats.Draft
 	}
@@ -282,7 +284,7 @@ func setPrices(p *seats.Plan, prices map[string]string, currency string) error {
 			}
 			return fmt.Errorf("--price %s: the plan has no such category; it has %s", key, strings.Join(keys, ", "))
 		}
-		price, err := seats.ReadAmount(amount, currency)
+		price, err := pricing.ReadAmount(amount, currency)
 		if err != nil {
 			return fmt.Errorf("--price %s: %w", key, err)
 		}
@@ -296,11 +298,11 @@ func setFees(f *seats.Fees, said map[string]string, currency string) (err error)
 	for kind, text := range said {
 		switch kind {
 		case "ticket":
-			f.Ticket, err = seats.ReadAmount(text, currency)
+			f.Ticket, err = pricing.ReadAmount(text, currency)
 		case "order":
-			f.Order, err = seats.ReadAmount(text, currency)
+			f.Order, err = pricing.ReadAmount(text, currency)
 		case "percent":
-			f.Percent, err = seats.ReadPercent(text)
+			f.Percent, err = pricing.ReadPercent(text)
 		default:
 			err = errors.New("it is for each ticket, for each order, or percent")
 		}

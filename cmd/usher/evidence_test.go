@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -18,7 +19,7 @@ func TestTheEvidenceOfARoomHasAllThatHappenedNoHolderUnlessAskedAndNoFormula(t *
 	t.Parallel()
 	db := seatstest.DB(t)
 	p, _ := plan.Named("conference")
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, p); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0)}, p); err != nil {
 		t.Fatal(err)
 	}
 	rooms := waitingroom.Control{DB: db, Who: "=HYPERLINK(\"http://evil.example\")"}

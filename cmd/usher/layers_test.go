@@ -19,6 +19,8 @@ const module = "github.com/usherbox/usher/"
 var layers = map[string][]string{
 	"seats":                          {},
 	"seats/database":                 {"seats"},
+	"seats/pricing":                  {"seats"},
+	"seats/events":                   {"seats", "seats/pricing"},
 	"seats/idempotency":              {},
 	"seats/jobs":                     {"seats"},
 	"seats/sessions":                 {"seats", "seats/idempotency"},
@@ -26,33 +28,33 @@ var layers = map[string][]string{
 	"seats/seatstest":                {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres"},
 	"seats/verify":                   {"seats"},
 	"seats/seal":                     {},
-	"seats/orders":                   {"seats", "seats/jobs", "seats/seal", "seats/idempotency"},
-	"seats/waitingroom":              {"seats", "seats/database", "seats/seal"},
+	"seats/orders":                   {"seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/events", "seats/pricing"},
+	"seats/waitingroom":              {"seats", "seats/database", "seats/seal", "seats/events"},
 	"seats/limit":                    {"seats"},
 	"seats/mail":                     {"seats", "seats/jobs"},
 	"seats/organizers":               {"seats", "seats/seal", "seats/plan"},
 	"seats/sales":                    {"seats", "seats/orders", "seats/organizers"},
-	"seats/waitlist":                 {"seats"},
+	"seats/waitlist":                 {"seats", "seats/events", "seats/pricing"},
 	"seats/webhooks":                 {"seats", "seats/jobs", "seats/seal", "seats/organizers"},
 	"seats/orders/credit":            {"seats", "seats/jobs", "seats/orders"},
 	"seats/orders/demo":              {"seats", "seats/jobs", "seats/orders"},
-	"seats/orders/stripe":            {"seats", "seats/orders"},
+	"seats/orders/stripe":            {"seats", "seats/orders", "seats/pricing"},
 	"seats/orders/stripe/standin":    {},
 	"seats/orders/stripe/stripetest": {"seats/orders/stripe/standin"},
 	"realtime":                       {"seats", "seats/database"},
-	"views":                          {"seats", "seats/orders", "seats/organizers", "static"},
-	"views/shop":                     {"seats", "seats/plan", "seats/orders", "seats/orders/credit", "seats/waitingroom", "seats/waitlist", "static", "views"},
-	"views/desk":                     {"seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop"},
+	"views":                          {"seats", "seats/orders", "seats/organizers", "static", "seats/pricing"},
+	"views/shop":                     {"seats", "seats/plan", "seats/orders", "seats/orders/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/events", "seats/pricing"},
+	"views/desk":                     {"seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/events", "seats/pricing"},
 	"views/mail":                     {"seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop"},
-	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk"},
-	"handlers/web":                   {"realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop"},
-	"handlers/shop":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop"},
-	"handlers/desk":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop"},
+	"handlers":                       {"seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/events", "seats/pricing"},
+	"handlers/web":                   {"realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/events", "seats/pricing"},
+	"handlers/shop":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/events", "seats/pricing"},
+	"handlers/desk":                  {"handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/events", "seats/pricing"},
 	"migrations":                     {},
 	"static":                         {},
 	"cmd/usher/postgres":             {},
 	"cmd/usher/rush":                 {"seats", "seats/plan", "realtime"},
-	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations"},
+	"cmd/usher":                      {"seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/events", "seats/pricing"},
 	"e2e":                            {},
 }
 
@@ -67,6 +69,8 @@ var outside = map[string][]string{
 	"views/desk":          {"github.com/jackc/pgx", "net/http"},
 	"views/mail":          {"github.com/jackc/pgx", "net/http"},
 	"seats":               {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/events":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/pricing":       {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/mail":          {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/orders":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/waitlist":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
@@ -76,7 +80,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/orders/credit", "seats/orders/demo", "seats/orders/stripe", "seats/orders/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -40,7 +40,7 @@ func TestACrowdBuysFromThreeNodesInTurnBehindAPlainProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	hall.Categories[0].Price = 0 // the crowd reads no mail
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
 		t.Fatal(err)
 	}
 	var nodes []*url.URL

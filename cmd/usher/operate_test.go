@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	seatsdb "github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -125,7 +125,7 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
 	hall, _ := plan.Named("conference")
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, hall); err != nil {
 		t.Fatal(err)
 	}
 	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: db.Config().ConnString()}, Log: "text", Joins: 1})

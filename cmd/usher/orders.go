@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -43,7 +43,7 @@ func (c *attention) Run(ctx context.Context, sh *shell) error {
 		for _, p := range list {
 			amount := "-"
 			if p.Currency != "" {
-				amount = p.Currency + " " + seats.Amount(p.Amount, p.Currency)
+				amount = p.Currency + " " + pricing.Amount(p.Amount, p.Currency)
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(p.Code, "-"), cmp.Or(p.Event, "-"), p.Method, p.Reference, amount, p.State, p.Why)
 			byHand = byHand || p.State == orders.ByHand
@@ -102,10 +102,10 @@ func endOfDay(day string) (*time.Time, error) {
 
 // worthOf reads the worth of a voucher, which is more than 0.
 func worthOf(text, currency string) (credit.Amount, error) {
-	if err := seats.CheckCurrency(currency); err != nil {
+	if err := pricing.CheckCurrency(currency); err != nil {
 		return credit.Amount{}, err
 	}
-	minor, err := seats.ReadAmount(text, currency)
+	minor, err := pricing.ReadAmount(text, currency)
 	if err == nil && minor == 0 {
 		err = fmt.Errorf("%q would load nothing", text)
 	}

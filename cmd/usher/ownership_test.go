@@ -18,7 +18,8 @@ import (
 // owners names the one package that writes a table.
 var owners = map[string]string{
 	"migrations":          "migration",
-	"seats":               "added block category change counter event hold plan purchase_key question ready seat seat_state section terms",
+	"seats/events":        "category event plan question seat section",
+	"seats":               "added block change counter hold purchase_key ready seat_state terms",
 	"seats/idempotency":   "idempotency_key",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -156,7 +157,7 @@ func newLog(w io.Writer, form string) *slog.Logger {
 type demoEvent struct {
 	plan  string
 	days  int // from today
-	event seats.NewEvent
+	event events.Settings
 }
 
 // demoEvents are one of each kind of venue. serve shows the first one first.
@@ -164,14 +165,14 @@ func demoEvents() []demoEvent {
 	unconfirmed := seats.DefaultPolicy
 	unconfirmed.Confirm = seats.ConfirmNever // a demo has no mail to read
 	return []demoEvent{
-		{"theatre", 17, seats.NewEvent{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"}},
-		{"club", 24, seats.NewEvent{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"}},
-		{"conference", 31, seats.NewEvent{
+		{"theatre", 17, events.Settings{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"}},
+		{"club", 24, events.Settings{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"}},
+		{"conference", 31, events.Settings{
 			Slug: "small-web-day", Name: "Small Web Day", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true, Policy: &unconfirmed,
 			Online:       seats.Online{On: true, Link: "https://example.org/small-web-day", Early: 15 * time.Minute},
 			Confirmation: "Have a cup of tea ready. We begin with a short round of introductions.",
 		}},
-		{"stadium", 45, seats.NewEvent{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
+		{"stadium", 45, events.Settings{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
 	}
 }
 
@@ -205,6 +206,6 @@ func (d *demoEvent) create(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	d.event.StartsAt = evening(time.Now().In(zone), d.days)
-	_, err = seats.CreateEvent(ctx, tx, d.event, p)
+	_, err = events.Create(ctx, tx, d.event, p)
 	return err
 }

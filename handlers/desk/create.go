@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
@@ -78,17 +79,17 @@ func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, wh
 }
 
 // createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
-func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, n seats.NewEvent, p *seats.Plan, what string) (slug string, err error) {
+func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, n events.Settings, p *seats.Plan, what string) (slug string, err error) {
 	if key == "" {
 		return "", organizers.ErrNoKey
 	}
-	base := seats.Slug(n.Name, "event")
+	base := events.Slug(n.Name, "event")
 	if base == "new" { // the address of the form that makes one
 		base = "event-new"
 	}
 	return h.Organizers.Create(r.Context(), m, key, what, n, base, func(slug string, also seats.Also) error {
 		n.Slug = slug
-		_, err := h.Office.CreateEvent(r.Context(), n, p, also)
+		_, err := events.Create(r.Context(), h.Office, n, p, also)
 		return err
 	})
 }
@@ -124,7 +125,7 @@ func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key s
 }
 
 // newEvent understands the first step: what it is, where and when, and its plan.
-func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, file []byte) (n seats.NewEvent, p *seats.Plan, wrong desk.Wrong, err error) {
+func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, file []byte) (n events.Settings, p *seats.Plan, wrong desk.Wrong, err error) {
 	full := desk.SettingsForm{
 		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
@@ -157,7 +158,7 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	n := s.Event.New()
+	n := events.Of(s.Event)
 	n.Status, n.Slug, n.Team = seats.Draft, "", m.Team
 	if name := strings.Join(strings.Fields(form.Get("name")), " "); name != "" {
 		n.Name = name
@@ -182,7 +183,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	to := seats.NewStatus{Status: seats.Status(form.Get("status")), Reason: form.Get("reason")}
+	to := events.Change{Status: seats.Status(form.Get("status")), Reason: form.Get("reason")}
 	page := desk.SettingsPage{Form: formOf(s), Reason: to.Reason}
 	if opens := form.Get("opens"); to.Status == seats.Scheduled || to.Status == seats.OnSale && opens != "" && form.Get("now") == "" {
 		to.Status = seats.Scheduled
@@ -202,7 +203,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 		if to.Status == seats.Cancelled {
 			also = seats.Both(also, h.Orders.CancelAll(s.Event.ID))
 		}
-		_, err := h.Office.SetStatus(r.Context(), s.Event.Slug, to, also)
+		_, err := events.SetStatus(r.Context(), h.Office, s.Event.Slug, to, also)
 		h.Orders.WakeErrands()
 		return err
 	})

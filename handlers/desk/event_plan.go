@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views/desk"
@@ -52,7 +53,7 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
 	err = h.Organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
-		_, err := h.Office.ReplacePlan(r.Context(), s.Event.Slug, next, also)
+		_, err := events.ReplacePlan(r.Context(), h.Office, s.Event.Slug, next, also)
 		return err
 	})
 	var refusal *seats.Refusal

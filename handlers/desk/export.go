@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // exports are the lists that organizers take away.
@@ -77,7 +78,7 @@ func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) e
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
-	d := seats.Decimals(s.Event.Currency)
+	d := pricing.Decimals(s.Event.Currency)
 	return h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
 		standing, came := "valid", any(nil)
 		if l.In != nil {
@@ -111,7 +112,7 @@ func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) er
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
-	d := seats.Decimals(s.Event.Currency)
+	d := pricing.Decimals(s.Event.Currency)
 	var last orders.Line
 	var price, fee int64
 	var live, cancelled, came int
@@ -164,7 +165,7 @@ func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) err
 	if err != nil {
 		return err
 	}
-	d, m := seats.Decimals(s.Event.Currency), s.Snapshot()
+	d, m := pricing.Decimals(s.Event.Currency), s.Snapshot()
 	for idx := range s.Plan.Seats {
 		seat, c := &s.Plan.Seats[idx], s.Plan.Categories[s.Plan.Seats[idx].Category]
 		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{c.Price, d}, m.States[idx].Shown().String(), why[idx], of[idx].order, of[idx].name); err != nil {
@@ -178,7 +179,7 @@ func (h *Handlers) exportMoney(ctx context.Context, s *seats.Sale, to sheet) err
 	if err := to.row("at", "order", "name", "what", "method", "reference", "amount", "currency", "standing"); err != nil {
 		return err
 	}
-	d := seats.Decimals(s.Event.Currency)
+	d := pricing.Decimals(s.Event.Currency)
 	return h.Orders.Money(ctx, s.Event.ID, func(m orders.Moved) error {
 		return to.row(m.At, m.Order, m.Name, m.Kind, m.Method, m.Reference, amount{m.Amount, d}, m.Currency, m.Standing)
 	})

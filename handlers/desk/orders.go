@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -169,7 +170,7 @@ func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sa
 // Refund answers POST /desk/events/{slug}/orders/{code}/refunds
 func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.Also) error {
-		amount, err := seats.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
+		amount, err := pricing.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
 		if err != nil || amount <= 0 {
 			return &seats.Nonsense{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views/desk"
@@ -185,7 +185,7 @@ func (h *Handlers) PlanVersion(w http.ResponseWriter, r *http.Request, m organiz
 		return err
 	}
 	w.Header().Set("Content-Type", mime)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+seats.Slug(v.Name, "plan")+"-"+number+"."+kind+`"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+events.Slug(v.Name, "plan")+"-"+number+"."+kind+`"`)
 	_, _ = w.Write(content) // a reader who is gone needs no plan
 	return nil
 }

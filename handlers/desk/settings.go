@@ -13,8 +13,10 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -58,20 +60,20 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
-		FeeTicket: seats.Amount(e.Fees.Ticket, e.Currency), FeeOrder: seats.Amount(e.Fees.Order, e.Currency), FeePercent: seats.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
-		CancelUntil: e.Policy.CancelUntilText(), CancelFee: seats.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: seats.Percentage(e.Policy.CancelPercent),
-		PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), Confirm: e.Policy.ConfirmText(),
+		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeeOrder: pricing.Amount(e.Fees.Order, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
+		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: pricing.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
+		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
 	}
 	if e.Online.Early > 0 {
 		f.JoinEarly = minutesOf(e.Online.Early)
 	}
 	for _, c := range s.Plan.Categories {
-		f.Prices = append(f.Prices, seats.Amount(c.Price, e.Currency))
+		f.Prices = append(f.Prices, pricing.Amount(c.Price, e.Currency))
 	}
 	lines := make([]string, len(e.Questions))
 	for i, q := range e.Questions {
-		lines[i] = q.String()
+		lines[i] = events.QuestionText(q)
 	}
 	f.Questions = strings.Join(lines, "\n")
 	return f
@@ -96,9 +98,9 @@ func typed(form url.Values) desk.SettingsForm {
 }
 
 // understood is what a form says of an event; wrong is what is wrong with it, by field.
-func understood(f desk.SettingsForm, categories []seats.Category) (n seats.NewEvent, prices []int64, wrong desk.Wrong) {
+func understood(f desk.SettingsForm, categories []seats.Category) (n events.Settings, prices []int64, wrong desk.Wrong) {
 	wrong = desk.Wrong{}
-	n = seats.NewEvent{
+	n = events.Settings{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 	}
@@ -112,10 +114,10 @@ func understood(f desk.SettingsForm, categories []seats.Category) (n seats.NewEv
 	if n.StartsAt, err = momentOf(f.Starts, zone); err != nil {
 		wrong["starts"] = "Say when it begins, such as 2030-03-01 20:00."
 	}
-	if !seats.IsLanguage(cmp.Or(n.Language, seats.Language)) {
+	if !events.IsLanguage(cmp.Or(n.Language, seats.Language)) {
 		wrong["language"] = "A language is a tag such as en, de or pt-BR."
 	}
-	if err := seats.CheckCurrency(n.Currency); err != nil {
+	if err := pricing.CheckCurrency(n.Currency); err != nil {
 		wrong["currency"] = "The currency is three letters, such as EUR."
 	}
 	n.HoldLength = minutesIn(f.Hold, "hold", time.Second, 7*24*time.Hour, wrong)
@@ -124,7 +126,7 @@ func understood(f desk.SettingsForm, categories []seats.Category) (n seats.NewEv
 	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
 	n.Questions = questionsIn(f.Questions, wrong)
 	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Order: feeIn(f.FeeOrder, "fee_order", n.Currency, wrong), Kept: f.FeeKept}
-	if n.Fees.Percent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
+	if n.Fees.Percent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
 		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
 	}
 	n.Policy = policyIn(f, n.Currency, wrong)
@@ -163,7 +165,7 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		q, err := seats.ReadQuestion(strings.TrimSpace(line))
+		q, err := events.ReadQuestion(strings.TrimSpace(line))
 		var nonsense *seats.Nonsense
 		if errors.As(err, &nonsense) {
 			wrong["questions"] = nonsense.Message
@@ -177,21 +179,21 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 // policyIn reads what the house decides about cancelling and paying later; an empty field is the default.
 func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
 	p, def := seats.Policy{}, seats.DefaultPolicy
-	if err := p.ReadCancelUntil(cmp.Or(strings.TrimSpace(f.CancelUntil), def.CancelUntilText())); err != nil {
+	if err := events.ReadCancelUntil(&p, cmp.Or(strings.TrimSpace(f.CancelUntil), events.CancelUntilText(def))); err != nil {
 		wrong["cancel_until"] = "Enter a time such as 7 days or 12 hours, 0 for the start, or never."
 	}
 	p.CancelFee = feeIn(f.CancelFee, "cancel_fee", currency, wrong)
 	var err error
-	if p.CancelPercent, err = seats.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
+	if p.CancelPercent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
 		wrong["cancel_percent"] = "A percentage is between 0 and 100, such as 2.5."
 	}
-	if p.PayLater, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), seats.Span(def.PayLater))); err != nil || p.PayLater == 0 {
+	if p.PayLater, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), events.Span(def.PayLater))); err != nil || p.PayLater == 0 {
 		wrong["pay_later"] = "Enter a time such as 3 days or 12 hours."
 	}
-	if p.PayBefore, err = seats.ReadSpan(cmp.Or(strings.TrimSpace(f.PayBefore), seats.Span(def.PayBefore))); err != nil {
+	if p.PayBefore, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayBefore), events.Span(def.PayBefore))); err != nil {
 		wrong["pay_before"] = "Enter a time such as 1 hour or 2 days."
 	}
-	if err := p.ReadConfirm(f.Confirm); err != nil {
+	if err := events.ReadConfirm(&p, f.Confirm); err != nil {
 		wrong["confirm_email"] = "Choose automatic, always or never."
 	}
 	return &p
@@ -200,7 +202,7 @@ func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Pol
 // onlineIn reads how people join; an empty number of minutes is as soon as they have tickets.
 func onlineIn(f desk.SettingsForm, wrong desk.Wrong) seats.Online {
 	o := seats.Online{On: f.Online, Link: strings.TrimSpace(f.JoinLink)}
-	if problem := seats.CheckJoinLink(o.Link); problem != "" {
+	if problem := events.CheckJoinLink(o.Link); problem != "" {
 		wrong["join_link"] = problem
 	}
 	if strings.TrimSpace(f.JoinEarly) != "" {
@@ -211,7 +213,7 @@ func onlineIn(f desk.SettingsForm, wrong desk.Wrong) seats.Online {
 
 // feeIn reads a fee; an empty field is none.
 func feeIn(text, field, currency string, wrong desk.Wrong) int64 {
-	amount, err := seats.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
+	amount, err := pricing.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
 	if err != nil {
 		wrong[field] = "A fee is an amount such as 1.50, with the decimals of the currency."
 	}
@@ -225,7 +227,7 @@ func pricesIn(texts []string, currency string, categories []seats.Category, wron
 			prices[i] = categories[i].Price
 			continue
 		}
-		amount, err := seats.ReadAmount(strings.TrimSpace(texts[i]), currency)
+		amount, err := pricing.ReadAmount(strings.TrimSpace(texts[i]), currency)
 		if prices[i] = amount; err != nil || amount < 0 {
 			wrong["price"] = fmt.Sprintf("The price of %s is not an amount such as 25.00.", categories[i].Name)
 		}
@@ -252,7 +254,7 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 	}
 	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
 	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
-		_, err := h.Office.EditEvent(r.Context(), s.Event.Slug, n, prices, also)
+		_, err := events.Edit(r.Context(), h.Office, s.Event.Slug, n, prices, also)
 		return err
 	})
 	if words, refused := deskRefused(r, err); refused {
@@ -339,12 +341,12 @@ func settingsAnswer(s *seats.Sale) any {
 	b := settingsBody{
 		Listed: web.Describe(s, s.Snapshot()).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
-		CancelUntil: e.Policy.CancelUntilText(), CancelFee: e.Policy.CancelFee, CancelPercent: seats.Percentage(e.Policy.CancelPercent), PayLater: seats.Span(e.Policy.PayLater), PayBefore: seats.Span(e.Policy.PayBefore), ConfirmEmail: e.Policy.ConfirmText(),
+		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
 		Questions: []string{}, Prices: []priced{},
 	}
 	for _, q := range e.Questions {
-		b.Questions = append(b.Questions, q.String())
+		b.Questions = append(b.Questions, events.QuestionText(q))
 	}
 	for _, c := range s.Plan.Categories {
 		b.Prices = append(b.Prices, priced{c.Key, c.Price})

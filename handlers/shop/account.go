@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -179,7 +180,7 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 			p.Form.Email = p.Purse.Account
 		}
 	}
-	if p.Purse.Balance < s.Total(p.Hold.Seats) {
+	if p.Purse.Balance < pricing.Of(s, p.Hold.Seats).Total {
 		p.Methods = slices.Delete(p.Methods, i, i+1)
 	}
 	return nil

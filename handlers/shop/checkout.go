@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -107,7 +108,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	case err != nil:
 		return err
 	}
-	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, s.Total(hold.Seats))
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.Of(s, hold.Seats).Total)
 	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
-	if orders.Ahead(form.Method) && s.Total(form.Seats) > 0 {
+	if orders.Ahead(form.Method) && pricing.Of(s, form.Seats).Total > 0 {
 		return h.pay(w, r, s, holder, form)
 	}
 	h.limitOrder(r, s, holder, &form)

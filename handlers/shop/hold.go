@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 type HoldAnswer struct {
@@ -35,7 +36,7 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
 	}
-	cost := s.Cost(hold.Seats)
+	cost := pricing.Of(s, hold.Seats)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -35,9 +36,9 @@ func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist
 	if typed.Method == orders.Free {
 		return c
 	}
-	most, err := seats.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
+	most, err := pricing.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
 	if c.Most = most; err != nil || most == 0 {
-		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + seats.Amount(5000, s.Event.Currency) + "."
+		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + pricing.Amount(5000, s.Event.Currency) + "."
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -89,7 +90,7 @@ func describeEntry(s *seats.Sale, p *shop.WaitPage) EntryAnswer {
 		body.Categories = append(body.Categories, s.Plan.Categories[i].Key)
 	}
 	if o := n.Offer; o != nil {
-		cost := s.Cost(o.Seats)
+		cost := pricing.Of(s, o.Seats)
 		body.Offer = &offerBody{web.Labels(s, o.Seats), o.Until.UTC(), o.Why, cost.Total, cost.Fee, s.Event.Currency}
 	}
 	return EntryAnswer{body}

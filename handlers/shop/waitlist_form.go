@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -79,7 +80,7 @@ func formEntry(r *http.Request) (l shop.EntryForm, key string, err error) {
 }
 
 func (a askedEntry) typed(s *seats.Sale) (shop.EntryForm, error) {
-	l := shop.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: seats.Amount(a.Most, s.Event.Currency)}
+	l := shop.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: pricing.Amount(a.Most, s.Event.Currency)}
 	for _, name := range a.Sections {
 		l.Sections = append(l.Sections, s.Plan.SectionNamed(name)) // -1 is found to be wrong
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -26,7 +27,7 @@ func sale(t *testing.T, db *pgxpool.Pool) *seats.Sale {
 	if !known {
 		t.Fatal("there is no plan conference")
 	}
-	if _, err := seats.CreateEvent(t.Context(), db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(4e9, 0), HoldLength: 8 * time.Minute}, hall); err != nil {
+	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0), HoldLength: 8 * time.Minute}, hall); err != nil {
 		t.Fatal(err)
 	}
 	s, err := seats.NewOffice(db, quiet).Sale(t.Context(), "evening")

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
@@ -182,7 +183,7 @@ func open(t *testing.T) *house {
 	t.Helper()
 	h := &house{db: seatstest.DB(t)}
 	p, _ := plan.Named("conference")
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 100}, p); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 100}, p); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Alone is a Payments that needs nobody at a page: whoever agreed before is charged without being asked again.
@@ -32,7 +33,7 @@ const CodeDeclined = "declined"
 // PlaceAlone places or pays for an order that somebody agreed to before. A repeat changes nothing more. Errors are those
 // of Place and Mandate, ErrNotAlone, and a *seats.Refusal that says why a payment came to nothing.
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
-	total := s.Total(f.Seats)
+	total := pricing.Of(s, f.Seats).Total
 	if total == 0 {
 		f.Method = Free
 	}

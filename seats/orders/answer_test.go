@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -14,7 +15,7 @@ import (
 func questions(t *testing.T) (list []seats.Question) {
 	t.Helper()
 	for _, text := range []string{"text! Company", "choice! Menu: fish | vegetarian", "checkbox News by mail", "checkbox! House rules", "text Remarks"} {
-		q, err := seats.ReadQuestion(text)
+		q, err := events.ReadQuestion(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ func questions(t *testing.T) (list []seats.Question) {
 
 func TestAnOrganizersQuestionsAreAnsweredWithTheOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{Questions: questions(t)})
+	h := open(t, "conference", events.Settings{Questions: questions(t)})
 	who := seats.NewID()
 	form := h.form(t, who, 1)
 	good := map[string]string{"1": " Usher & Söhne ", "2": "fish", "4": "yes", "9": "was not asked"}
@@ -61,7 +62,7 @@ func TestAnOrganizersQuestionsAreAnsweredWithTheOrder(t *testing.T) {
 func TestQuestionsThatMakeNoSenseAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "text", "number How many?", "choice Menu", "choice Menu: fish", "text " + strings.Repeat("a", 201), "text a\x00"} {
-		if q, err := seats.ReadQuestion(bad); err == nil {
+		if q, err := events.ReadQuestion(bad); err == nil {
 			t.Errorf("%.30q became %+v", bad, q)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
 const joinLink = "https://meet.example.org/evening"
 
-func online(early time.Duration) seats.NewEvent {
-	return seats.NewEvent{Online: seats.Online{On: true, Link: joinLink, Early: early}}
+func online(early time.Duration) events.Settings {
+	return events.Settings{Online: seats.Online{On: true, Link: joinLink, Early: early}}
 }
 
 func TestAttend_ChecksATicketInOnceAndReturnsTheLink(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -40,7 +41,7 @@ func (h *till) revokes(t testing.TB, o orders.Order, tickets ...seats.ID) orders
 func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{orders.Door, orders.Invoice} {
-		h := openTill(t, seats.NewEvent{Invoices: true})
+		h := openTill(t, events.Settings{Invoices: true})
 		h.sale.Event.PayAtDoor = true
 		order := h.paidOutside(t, method)
 		one := costOf(order.Tickets[0])
@@ -86,7 +87,7 @@ func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 
 func TestCancel_OrganizerCancelsPaidAndUsedTickets(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	order, d := h.buys(t, 2), h.door(t)
 	h.exec(t, `UPDATE event SET starts_at = now() - interval '1 minute'`)
 	if v := h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code}); v.Word != orders.ScanIn {
@@ -105,7 +106,7 @@ func TestCancel_OrganizerCancelsPaidAndUsedTickets(t *testing.T) {
 
 func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Invoices: true})
+	h := openTill(t, events.Settings{Invoices: true})
 	card, bill := h.buys(t, 2), h.paidOutside(t, orders.Invoice)
 	for _, order := range []orders.Order{card, bill} {
 		for range 2 {
@@ -148,7 +149,7 @@ func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 // Other people's claims travel in the batch of a cancellation. That a door was faster is found before.
 func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	d := h.door(t)
 	order := h.buys(t, 1)
 	h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code})
@@ -188,7 +189,7 @@ func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 
 func TestScan_TicketInCancellationIsRefused(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	d := h.door(t)
 	order := h.buys(t, 1)
 	h.exec(t, `UPDATE ticket SET leaving_until = now() + interval '1 minute'`)
@@ -205,7 +206,7 @@ func TestScan_TicketInCancellationIsRefused(t *testing.T) {
 // that is being cancelled, and the batch that cancels it fails with everybody in it.
 func TestACancellationThatComesToNothingLeavesTheMarkOfAnother(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	d := h.door(t)
 	order := h.buys(t, 2)
 	marked := func() int { return h.count(t, `ticket WHERE leaving_until > now()`) }
@@ -230,7 +231,7 @@ func TestACancellationThatComesToNothingLeavesTheMarkOfAnother(t *testing.T) {
 func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []orders.Stand{orders.Authorized, orders.Captured} {
-		h := openTill(t, seats.NewEvent{})
+		h := openTill(t, events.Settings{})
 		h.bank.next = orders.Pending
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
@@ -249,7 +250,7 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		}
 		h.wantMoney(t)
 	}
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.next = orders.Declined
 	who := seats.NewID()
 	h.pays(t, who, h.claims(t, who, 1))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -126,7 +127,7 @@ type till struct {
 	bank *bank
 }
 
-func openTill(t testing.TB, e seats.NewEvent) *till {
+func openTill(t testing.TB, e events.Settings) *till {
 	t.Helper()
 	e.PaidAhead = true
 	if e.Fees == (seats.Fees{}) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Codes of refusals about an order that is there.
@@ -242,7 +243,7 @@ func (o Order) refusePolicy(next string) error {
 func (o Order) keeps(tickets []seats.ID) (fee int64) {
 	for _, t := range o.Tickets {
 		if slices.Contains(tickets, t.ID) {
-			fee += o.Policy.Keeps(t.Price)
+			fee += pricing.Kept(o.Policy, t.Price)
 		}
 	}
 	return fee

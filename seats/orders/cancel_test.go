@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 )
@@ -29,7 +30,7 @@ func wantRefusal(t *testing.T, err error, code string) {
 
 func TestACancelledOrderFreesItsSeatsAndRevokesItsTickets(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	order := h.ordered(t, 3)
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "k1", order.Tickets[1].ID); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestACancelledOrderFreesItsSeatsAndRevokesItsTickets(t *testing.T) {
 
 func TestFiftyPostsOfOneCancellationCancelOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	order := h.ordered(t, 2)
 	var crowd sync.WaitGroup
 	for range 50 {
@@ -80,7 +81,7 @@ func TestFiftyPostsOfOneCancellationCancelOnce(t *testing.T) {
 
 func TestCancel_RefusalsSayWhy(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	order, other := h.ordered(t, 1), h.ordered(t, 1)
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "k", other.Tickets[0].ID); !errors.Is(err, orders.ErrNoTicket) {
 		t.Errorf("another order's ticket got %v", err)
@@ -100,7 +101,7 @@ func TestCancel_RefusalsSayWhy(t *testing.T) {
 
 func TestTheMailOfAnOrderIsSentAgainOnceForEachKeyAndNotForEver(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	order := h.ordered(t, 1)
 	for range 3 {
 		if err := h.orders.Resend(t.Context(), order, "k"); err != nil {

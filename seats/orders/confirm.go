@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // An order that is paid later, and a free one of an event that asks for it, is placed once its email is confirmed. Until
@@ -37,7 +38,7 @@ const confirmedSQL = `SELECT EXISTS (SELECT FROM payment WHERE holder = $1 AND c
 // the visitor showed before that they read this mailbox.
 func (o *Orders) needsConfirmation(ctx context.Context, s *seats.Sale, p placed) (needs bool, err error) {
 	switch {
-	case !Later(p.form.Method) && !s.Event.ConfirmsFree():
+	case !Later(p.form.Method) && !events.ConfirmsFree(s.Event):
 		return false, nil
 	case p.form.Verified != "" && personKey("email", normalEmail(p.form.Verified)) == p.keys[0]:
 		return false, nil

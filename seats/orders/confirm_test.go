@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -68,7 +69,7 @@ func (h *house) elsewhere(t testing.TB) *house {
 
 func TestConfirm_ManyClicksOnManyNodesMakeOneOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	who := seats.NewID()
 	f := h.unconfirmed(t, who, 2)
 	p := h.begins(t, who, f)
@@ -118,7 +119,7 @@ func TestConfirm_ManyClicksOnManyNodesMakeOneOrder(t *testing.T) {
 
 func TestConfirm_ClickOfANodeThatDiedIsCarriedOn(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	who := seats.NewID()
 	p := h.begins(t, who, h.unconfirmed(t, who, 1))
 	h.exec(t, `UPDATE payment SET confirmed_at = now()`) // and the node is gone
@@ -133,7 +134,7 @@ func TestConfirm_ClickOfANodeThatDiedIsCarriedOn(t *testing.T) {
 
 func TestConfirm_ExpiryFreesSeatsAndLimit(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1, Strict: true})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1, Strict: true})
 	who := seats.NewID()
 	p := h.begins(t, who, h.unconfirmed(t, who, 1))
 	h.wantPersonLimit(t, "Ann+again@example.org", 1) // it counts while it waits
@@ -161,7 +162,7 @@ func TestConfirm_ExpiryFreesSeatsAndLimit(t *testing.T) {
 
 func TestConfirm_ConfirmsOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	who, other := seats.NewID(), seats.NewID()
 	if p := h.clicks(t, h.begins(t, who, h.unconfirmed(t, who, 1))); !p.Done() {
 		t.Fatalf("after the click it is %+v", p)
@@ -192,7 +193,7 @@ func TestConfirm_IsAskedByTheLimitOfTheEventUnlessItSaysOtherwise(t *testing.T) 
 	} {
 		policy := seats.DefaultPolicy
 		policy.Confirm = c.confirm
-		h := open(t, "conference", seats.NewEvent{SeatsPerHolder: c.limit, Policy: &policy})
+		h := open(t, "conference", events.Settings{SeatsPerHolder: c.limit, Policy: &policy})
 		who := seats.NewID()
 		_, err := h.orders.Place(t.Context(), h.sale, who, h.unconfirmed(t, who, 1))
 		if errors.Is(err, orders.ErrUnconfirmed) != c.asks || !c.asks && err != nil {
@@ -212,7 +213,7 @@ func TestConfirm_OrderPaidLaterAlwaysIs(t *testing.T) {
 	policy := seats.DefaultPolicy
 	policy.Confirm = seats.ConfirmNever
 	for _, method := range []string{orders.Door, orders.Invoice} {
-		h := openTill(t, seats.NewEvent{Invoices: true, Policy: &policy})
+		h := openTill(t, events.Settings{Invoices: true, Policy: &policy})
 		h.sale.Event.PayAtDoor = true
 		who := seats.NewID()
 		f := h.claims(t, who, 2)
@@ -236,7 +237,7 @@ func TestConfirm_OrderPaidLaterAlwaysIs(t *testing.T) {
 
 func TestConfirm_IsTakenBackToCorrectTheAddress(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	who := seats.NewID()
 	f := h.unconfirmed(t, who, 1)
 	f.Email = "an@example.org"
@@ -264,7 +265,7 @@ func TestConfirm_IsTakenBackToCorrectTheAddress(t *testing.T) {
 
 func TestConfirm_MailIsSentAgainThreeTimesAtMost(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	who := seats.NewID()
 	p := h.begins(t, who, h.unconfirmed(t, who, 1))
 	if err := h.orders.ConfirmAgain(t.Context(), p); !errors.Is(err, orders.ErrMailed) {
@@ -284,7 +285,7 @@ func TestConfirm_MailIsSentAgainThreeTimesAtMost(t *testing.T) {
 
 func TestUnpaid_BoundOfAnEmailHoldsOnManyNodes(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Invoices: true, SeatsPerHolder: 100})
+	h := openTill(t, events.Settings{Invoices: true, SeatsPerHolder: 100})
 	const bound = 3
 	nodes := []*house{h.house, h.elsewhere(t), h.elsewhere(t), h.elsewhere(t)}
 	var all sync.WaitGroup
@@ -317,7 +318,7 @@ func TestUnpaid_BoundOfAnEmailHoldsOnManyNodes(t *testing.T) {
 
 func TestUnpaid_BoundOfANetworkHoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Invoices: true})
+	h := openTill(t, events.Settings{Invoices: true})
 	const bound = 3
 	order := func(i int, unconfirmed bool) error {
 		who := seats.NewID()
@@ -355,7 +356,7 @@ func TestUnpaid_BoundOfANetworkHoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 
 func TestUnpaid_PaidOrderWithACancelledTicketCountsNoMore(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Invoices: true})
+	h := openTill(t, events.Settings{Invoices: true})
 	order := func() (orders.Order, error) {
 		who := seats.NewID()
 		f := h.claims(t, who, 2)

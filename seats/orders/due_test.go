@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -34,7 +35,7 @@ func (h *house) look(t testing.TB) {
 
 func TestDue_UnpaidOrderIsRemindedOfThenCancelled(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	order, paid, came := h.later(t, "ann@example.org", 2), h.later(t, "bob@example.org", 1), h.later(t, "eve@example.org", 1)
 	if order.DueAt == nil || order.DueAt.Sub(order.CreatedAt).Round(time.Minute) != 72*time.Hour {
 		t.Fatalf("it is due at %v, want three days after %v", order.DueAt, order.CreatedAt)
@@ -80,7 +81,7 @@ func TestDue_UnpaidOrderIsRemindedOfThenCancelled(t *testing.T) {
 
 func TestDue_EndsBeforeTheEventAndCanBeExtended(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	h.exec(t, `UPDATE event SET starts_at = clock_timestamp() + interval '30 hours'`)
 	order := h.later(t, "ann@example.org", 1)
 	if left := time.Until(*order.DueAt).Round(time.Minute); left != 29*time.Hour {
@@ -106,7 +107,7 @@ func TestDue_EndsBeforeTheEventAndCanBeExtended(t *testing.T) {
 
 func TestDue_FreedSeatsAreClaimableAgain(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	order := h.later(t, "ann@example.org", 1)
 	h.exec(t, `UPDATE orders SET due_at = clock_timestamp(), remind_at = NULL`)
 	h.look(t)
@@ -119,7 +120,7 @@ func TestDue_FreedSeatsAreClaimableAgain(t *testing.T) {
 // The job for unpaid orders sees that an order is unpaid before it cancels it in a batch: it is not paid or extended in between.
 func TestDue_NothingIsPaidOrExtendedWhileItIsCancelled(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	order := h.later(t, "ann@example.org", 2)
 	stay := h.orders.Leave(t, order, order.Tickets[1].ID)
 	_, _, err := h.orders.MarkPaid(t.Context(), order.Code, nil)
@@ -137,7 +138,7 @@ func TestDue_NothingIsPaidOrExtendedWhileItIsCancelled(t *testing.T) {
 
 func TestDue_AnOrderThatFailsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	refused, failing, last := h.later(t, "ann@example.org", 1), h.later(t, "bob@example.org", 1), h.later(t, "eve@example.org", 1)
 	h.exec(t, `UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = $1`, refused.Tickets[0].Idx)
 	h.exec(t, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'it fails'; END $$`)

@@ -4,16 +4,18 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 var someFees = seats.Fees{Ticket: 150, Order: 199, Percent: 333}
 
 func TestFeesThatGoBackGoWithTheirTicket(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Fees: someFees})
+	h := openTill(t, events.Settings{Fees: someFees})
 	order := h.buys(t, 3)
-	if c := h.sale.Cost([]int{order.Tickets[0].Idx, order.Tickets[1].Idx, order.Tickets[2].Idx}); order.Fee == 0 || order.Fee != c.Fee || order.Total != c.Total {
+	if c := pricing.Of(h.sale, []int{order.Tickets[0].Idx, order.Tickets[1].Idx, order.Tickets[2].Idx}); order.Fee == 0 || order.Fee != c.Fee || order.Total != c.Total {
 		t.Fatalf("the order is %+v, want the cost %+v", order, c)
 	}
 	if s := h.bank.stands[h.payment(t, order).ID]; s.Captured != order.Total {
@@ -33,7 +35,7 @@ func TestFeesThatAreKeptStayWithEachCancelledTicketThatWasPaid(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		kept := someFees
 		kept.Kept = true
-		h := openTill(t, seats.NewEvent{Fees: kept})
+		h := openTill(t, events.Settings{Fees: kept})
 		if late { // the money is taken after tickets were cancelled
 			h.bank.stuck = "capture"
 		}
@@ -62,7 +64,7 @@ func TestFeesGoBackWhenTheEventIsCalledOff(t *testing.T) {
 	t.Parallel()
 	kept := someFees
 	kept.Kept = true
-	h := openTill(t, seats.NewEvent{Fees: kept})
+	h := openTill(t, events.Settings{Fees: kept})
 	order := h.buys(t, 2)
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
 	h.revokes(t, order)
@@ -76,7 +78,7 @@ func TestFeesOfThePolicyAreNotKeptOfMoneyTakenAfterTheEventWasCalledOff(t *testi
 	t.Parallel()
 	policy := seats.DefaultPolicy
 	policy.CancelFee = 500
-	h := openTill(t, seats.NewEvent{Policy: &policy})
+	h := openTill(t, events.Settings{Policy: &policy})
 	h.bank.set(func(b *bank) { b.stuck = "capture" })
 	order := h.buys(t, 2)
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
@@ -93,7 +95,7 @@ func TestFees_OfUnpaidTicketsAreNotOwed(t *testing.T) {
 	t.Parallel()
 	kept := someFees
 	kept.Kept = true
-	h := openTill(t, seats.NewEvent{Fees: kept, Invoices: true})
+	h := openTill(t, events.Settings{Fees: kept, Invoices: true})
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
 	form.Method = orders.Invoice
@@ -121,7 +123,7 @@ func TestFees_OfUnpaidTicketsAreNotOwed(t *testing.T) {
 
 func TestTheBoxOfficeTakesTheFeesAndAGiftHasNone(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{Fees: someFees})
+	h := open(t, "theatre", events.Settings{Fees: someFees})
 	for method, free := range map[string]bool{orders.Cash: false, orders.Free: true} {
 		list := []int{1, 2}
 		if free {
@@ -132,7 +134,7 @@ func TestTheBoxOfficeTakesTheFeesAndAGiftHasNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, err := h.orders.Find(t.Context(), code)
-		if want := h.sale.Cost(list); err != nil || free && o.Total != 0 || !free && (o.Total != want.Total || o.Fee != want.Fee || o.Paid != want.Total) {
+		if want := pricing.Of(h.sale, list); err != nil || free && o.Total != 0 || !free && (o.Total != want.Total || o.Fee != want.Fee || o.Paid != want.Total) {
 			t.Errorf("by %s the order is %+v, %v; want %+v", method, o, err, want)
 		}
 	}

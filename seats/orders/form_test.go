@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
 func TestBadDetailsAreNamedAndSellNothing(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{AsksBirth: true})
+	h := open(t, "conference", events.Settings{AsksBirth: true})
 	who := seats.NewID()
 	good := h.form(t, who, 1)
 	for _, bad := range []struct {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
 func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 3})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 3})
 	who := seats.NewID()
 	f := h.form(t, who, 2)
 	code, err := h.orders.Place(t.Context(), h.sale, who, f)
@@ -53,7 +54,7 @@ func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
 
 func TestLimit_CountsNoTicketOfTheBoxOffice(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "office", Seats: []int{0, 1, 2}, Method: orders.Cash}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // News of a payment whose money was taken makes us look at it: somebody may have given money back at the provider, or a
@@ -28,7 +29,7 @@ func (o *Orders) lookAt(ctx context.Context, p Payment, i intention) (again bool
 		for _, f := range standing.Failed {
 			queueFailed(&q, p, f)
 		}
-		q.Queue(elsewhereSQL, p.ID, standing.Elsewhere, seats.NewID(), p.Currency, seats.Decimals(p.Currency))
+		q.Queue(elsewhereSQL, p.ID, standing.Elsewhere, seats.NewID(), p.Currency, pricing.Decimals(p.Currency))
 		q.Queue(lookedSQL, i.id, i.tries)
 		return tx.SendBatch(ctx, &q).Close()
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -24,7 +25,7 @@ type house struct {
 	orders *orders.Orders
 }
 
-func open(t testing.TB, planName string, e seats.NewEvent) *house {
+func open(t testing.TB, planName string, e events.Settings) *house {
 	t.Helper()
 	h := &house{db: seatstest.DB(t)}
 	p, ok := plan.Named(planName)
@@ -32,7 +33,7 @@ func open(t testing.TB, planName string, e seats.NewEvent) *house {
 		t.Fatalf("there is no plan %q", planName)
 	}
 	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
-	if _, err := seats.CreateEvent(t.Context(), h.db, e, p); err != nil {
+	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
 	var office *seats.Office

@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // How an order of the box office is paid, besides Free: at once.
@@ -112,7 +113,7 @@ func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 	if len(form.Seats) == 0 {
 		return form, &seats.Nonsense{Message: "No seat was chosen. Nothing was sold."}
 	}
-	if s.Total(form.Seats) == 0 {
+	if pricing.Of(s, form.Seats).Total == 0 {
 		form.Method = Free
 	}
 	return form, nil
@@ -132,9 +133,9 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE em
 
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []int) {
 	ids, idxs := newTickets(sold)
-	cost := s.Cost(sold)
+	cost := pricing.Of(s, sold)
 	if p.form.Method == Free { // a gift
-		cost = seats.Cost{Prices: make([]int64, len(sold)), Shares: make([]int64, len(sold))}
+		cost = pricing.Cost{Prices: make([]int64, len(sold)), Shares: make([]int64, len(sold))}
 	}
 	q.Queue(officeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.form.Method,
 		s.Event.Currency, cost.Total, ids, idxs, cost.Prices, cost.Shares, cost.Fee, s.Event.Fees.Kept)

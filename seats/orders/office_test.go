@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -35,7 +36,7 @@ func (h *house) soldAtOffice(t testing.TB, f orders.OfficeForm) orders.Order {
 
 func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	f := orders.OfficeForm{Key: "k", Seats: []int{1, 0}, Method: orders.Cash}
 	codes := make([]string, 8)
 	var clicks sync.WaitGroup
@@ -87,7 +88,7 @@ func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.
 
 func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	o := h.soldAtOffice(t, orders.OfficeForm{Key: "k", Seats: []int{0, 1}, Method: orders.Terminal, Email: "ann@example.org"})
 	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
@@ -134,7 +135,7 @@ func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 
 func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	for i := range 30 {
 		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{i}, Method: orders.Free, Email: "ann@example.org"})
 	}
@@ -176,7 +177,7 @@ func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 
 func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	for i := range 70 {
 		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{2 * i, 2*i + 1}, Method: orders.Cash, Email: "ann@example.org"})
 	}
@@ -190,7 +191,7 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(h.db, nil)
-	if _, err := office.SetStatus(t.Context(), "evening", seats.NewStatus{Status: seats.Cancelled}, h.orders.CancelAll(h.sale.Event.ID)); err != nil {
+	if _, err := events.SetStatus(t.Context(), office, "evening", events.Change{Status: seats.Cancelled}, h.orders.CancelAll(h.sale.Event.ID)); err != nil {
 		t.Fatal(err)
 	}
 	// The node that begins is stopped in the middle of an order, wherever that is.
@@ -225,7 +226,7 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 
 func TestAnOrderIsFoundByNameAddressCodeAndSeat(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	ann := h.soldAtOffice(t, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: orders.Cash, Name: "Ann 100%_Ørsted", Email: "ann@example.org"})
 	bob := h.soldAtOffice(t, orders.OfficeForm{Key: "b", Seats: []int{1, 2}, Method: orders.Cash, Name: "Bob", Email: "bob@example.org"})
 	for words, want := range map[string][]string{

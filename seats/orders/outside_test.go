@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -16,7 +17,7 @@ import (
 // call there is.
 func TestATransactionThatStaysOpenOverACallToAProviderIsNoticed(t *testing.T) {
 	t.Parallel()
-	h := &till{house: open(t, "theatre", seats.NewEvent{PaidAhead: true}), bank: newBank()}
+	h := &till{house: open(t, "theatre", events.Settings{PaidAhead: true}), bank: newBank()}
 	var mu sync.Mutex
 	var found []string
 	note := func(what string) { mu.Lock(); defer mu.Unlock(); found = append(found, what) }

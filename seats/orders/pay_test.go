@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
 func TestAPaidOrderIsSoldThenCaptured(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 2))
 	order, err := h.orders.Find(t.Context(), p.Code)
@@ -25,7 +26,7 @@ func TestAPaidOrderIsSoldThenCaptured(t *testing.T) {
 
 func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.next = orders.Pending
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
@@ -75,11 +76,11 @@ func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 		return len(h.bank.stands) - before
 	}
 	for _, stand := range []orders.Stand{orders.Authorized, orders.Pending} {
-		if n := crowd(openTill(t, seats.NewEvent{}), stand); n != 1 {
+		if n := crowd(openTill(t, events.Settings{}), stand); n != 1 {
 			t.Errorf("%d payments were begun while one is %s, want 1", n, stand)
 		}
 	}
-	h := openTill(t, seats.NewEvent{Extensions: 100, SeatsPerHolder: 500})
+	h := openTill(t, events.Settings{Extensions: 100, SeatsPerHolder: 500})
 	h.exec(t, `DROP INDEX "one hold has one payment under way"`)
 	for tries := 0; crowd(h, orders.Pending) < 2; tries++ { // it is a race, and often the first is fast enough
 		if tries == 40 {
@@ -90,7 +91,7 @@ func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 
 func TestADeclinedPaymentChargesNothingAndKeepsTheSeats(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.next = orders.Declined
 	who := seats.NewID()
 	form := h.claims(t, who, 1)
@@ -114,7 +115,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []orders.Stand{orders.Authorized, orders.Captured} {
 		for _, taken := range []bool{false, true} {
-			h := openTill(t, seats.NewEvent{})
+			h := openTill(t, events.Settings{})
 			h.bank.next = orders.Pending
 			who := seats.NewID()
 			p := h.pays(t, who, h.claims(t, who, 2))
@@ -141,7 +142,7 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 	for name, stop := range map[string]bool{"stopped": true, "time over": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := openTill(t, seats.NewEvent{})
+			h := openTill(t, events.Settings{})
 			h.bank.next = orders.Pending
 			who := seats.NewID()
 			p := h.pays(t, who, h.claims(t, who, 1))
@@ -191,7 +192,7 @@ func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
 		{"another currency", " JPY, and the order is ", 0, "JPY", orders.Authorized},
 		{"another currency, taken at once", " JPY, and the order is ", 0, "JPY", orders.Captured},
 	} {
-		h := openTill(t, seats.NewEvent{})
+		h := openTill(t, events.Settings{})
 		h.bank.wrong, h.bank.foreign, h.bank.next = c.wrong, c.foreign, c.next
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
@@ -205,7 +206,7 @@ func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
 // What was promised may be taken as something else: the order stands, and the organizer is told.
 func TestMoneyThatIsTakenAsAnotherCurrencyIsTold(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.stuck = "capture"
 	order := h.buys(t, 1)
 	p := h.payment(t, order)
@@ -218,7 +219,7 @@ func TestMoneyThatIsTakenAsAnotherCurrencyIsTold(t *testing.T) {
 
 func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.down = errDown
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))
@@ -241,7 +242,7 @@ func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 
 func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{Invoices: true})
+	h := openTill(t, events.Settings{Invoices: true})
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
 	form.Method = orders.Invoice
@@ -266,7 +267,7 @@ func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 
 func TestAttention_ListsFailures(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	who := seats.NewID()
 	h.bank.wrong = 1
 	odd := h.pays(t, who, h.claims(t, who, 1))
@@ -283,7 +284,7 @@ func TestAttention_ListsFailures(t *testing.T) {
 
 func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = orders.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // Payments moves money: a card provider, the demo card, credit. No transaction is open while it is called, and the row of
@@ -116,8 +117,8 @@ func (o *Orders) Methods(e seats.Event, total int64) (methods []string) {
 		{Demo, e.Demo && o.pay.by[Demo] != nil},
 		{Card, !e.Demo && o.pay.by[Card] != nil},
 		{Credit, o.pay.by[Credit] != nil},
-		{Door, e.PayAtDoor && e.CanPayLater(time.Now())},
-		{Invoice, e.Invoices && e.CanPayLater(time.Now())},
+		{Door, e.PayAtDoor && events.CanPayLater(e, time.Now())},
+		{Invoice, e.Invoices && events.CanPayLater(e, time.Now())},
 	} {
 		if m.there {
 			methods = append(methods, m.method)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -57,7 +58,7 @@ func (h *house) orderBy(t testing.TB, email string, n int) (code string, err err
 
 func TestPersonLimit_CountsOrdersUnderSpellingsOfOneEmail(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	code, err := h.orderBy(t, "ann.lee@gmail.com", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func TestPersonLimit_CountsOrdersUnderSpellingsOfOneEmail(t *testing.T) {
 
 func TestPersonLimit_HoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	var all sync.WaitGroup
 	for person := range 5 {
 		for try := range 8 {
@@ -107,7 +108,7 @@ func TestPersonLimit_HoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 // refused with an error. A sequence counts such batches, because nothing undoes it.
 func TestPersonLimit_CountsAcrossBatches(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	if _, err := h.db.Exec(t.Context(), `
 CREATE SEQUENCE undone;
 CREATE FUNCTION count_undone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.tickets IS NULL THEN PERFORM nextval('undone'); END IF; RETURN NEW; END $$;
@@ -130,7 +131,7 @@ CREATE TRIGGER undone BEFORE UPDATE ON purchase_key FOR EACH ROW EXECUTE FUNCTIO
 
 func TestPersonLimit_HoldsAtManyNodesAtOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	at := []*seats.Sale{h.sale}
 	for range 1 {
 		_, sale := h.node(t)
@@ -157,7 +158,7 @@ func TestPersonLimit_HoldsAtManyNodesAtOnce(t *testing.T) {
 
 func TestPersonLimit_SecondPaymentInAnotherBrowserIsRefusedBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{SeatsPerHolder: 1})
+	h := openTill(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.next = orders.Pending
 	one, two := seats.NewID(), seats.NewID()
 	first := h.pays(t, one, h.claims(t, one, 1))
@@ -183,7 +184,7 @@ func TestPersonLimit_SecondPaymentInAnotherBrowserIsRefusedBeforeItBegins(t *tes
 
 func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{SeatsPerHolder: 2})
+	h := openTill(t, events.Settings{SeatsPerHolder: 2})
 	h.bank.next = orders.Pending
 	who := seats.NewID()
 	first := h.pays(t, who, h.claims(t, who, 2))
@@ -208,7 +209,7 @@ func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 
 func TestPersonLimit_CountsTheCardAndCapturesNothingAboveIt(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{SeatsPerHolder: 1})
+	h := openTill(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.card = "fingerprint"
 	var codes []string
 	for i := range 2 {
@@ -236,7 +237,7 @@ func TestPersonLimit_CountsTheCardAndCapturesNothingAboveIt(t *testing.T) {
 
 func TestPersonLimit_LatePaymentIsCountedAgain(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{SeatsPerHolder: 1})
+	h := openTill(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.set(func(b *bank) { b.next, b.deaf = orders.Pending, true })
 	one := seats.NewID()
 	p := h.pays(t, one, h.claims(t, one, 1))
@@ -264,7 +265,7 @@ func TestPersonLimit_LatePaymentIsCountedAgain(t *testing.T) {
 // Tickets that are given back and were not counted, because a count was lost, do not raise the limit.
 func TestPersonLimit_CountIsNeverNegative(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 2})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
 	for _, lost := range []string{`DELETE FROM purchase_key`, `UPDATE purchase_key SET tickets = 1`} {
 		code, err := h.orderBy(t, "ann@example.org", 2)
 		if err != nil {
@@ -293,7 +294,7 @@ func TestPersonLimit_CountIsNeverNegative(t *testing.T) {
 
 func TestPersonLimit_BoxOfficeSalesDoNotCount(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 1})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
 	if _, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "k", Seats: []int{0, 1, 2}, Method: orders.Cash, Email: "ann@example.org"}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // CodeKey is the code of a refusal: the hold made an order already, with other details.
@@ -75,7 +76,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
 		return placed{}, seats.ErrNoHold
 	}
-	total := s.Total(f.Seats)
+	total := pricing.Of(s, f.Seats).Total
 	keys := personKeys(f.Email, f.Account)
 	f = f.tidy(s.Event, total)
 	today, err := o.today(ctx, s.Event)
@@ -132,7 +133,7 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
 	ids, idxs := newTickets(sold)
-	cost := s.Cost(sold)
+	cost := pricing.Of(s, sold)
 	q.Queue(placeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
 		p.form.Method, s.Event.Currency, cost.Total, ids, idxs, cost.Prices, p.form.Answers, cost.Shares, cost.Fee, s.Event.Fees.Kept, p.keys)
 	p.queueNetwork(q)

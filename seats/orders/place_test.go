@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 func TestAFreeOrderSellsItsSeatsAndMakesTicketsAtOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{AsksBirth: true})
+	h := open(t, "conference", events.Settings{AsksBirth: true})
 	order := h.ordered(t, 3)
 	if order.State != orders.Confirmed || len(order.Tickets) != 3 || order.Due() != 0 || order.Name != "Ann Ørsted" || len(order.Code) != 26 ||
 		order.Born.Format(time.DateOnly) != "1990-12-31" || order.Event != "evening" {
@@ -59,7 +61,7 @@ func many(t *testing.T, h *house) (placed int, errs []error) {
 
 func TestFiftyPostsOfOneFormMakeOneOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 150})
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 150})
 	who := seats.NewID()
 	form := h.form(t, who, 2)
 	codes := make(chan string, 50)
@@ -90,7 +92,7 @@ func TestARepeatedFormBuysNothingTakenSince(t *testing.T) {
 	t.Parallel()
 	for range 10 { // it is a race
 		t.Run("", func(t *testing.T) { // one database is open at a time
-			h := open(t, "conference", seats.NewEvent{SeatsPerHolder: 150})
+			h := open(t, "conference", events.Settings{SeatsPerHolder: 150})
 			if n, _ := many(t, h); n > 1 {
 				t.Fatalf("one form made %d orders", n)
 			}
@@ -101,7 +103,7 @@ func TestARepeatedFormBuysNothingTakenSince(t *testing.T) {
 
 func TestOneHoldWithOtherDetailsIsRefused(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	who := seats.NewID()
 	form := h.form(t, who, 1)
 	code, err := h.orders.Place(t.Context(), h.sale, who, form)
@@ -124,7 +126,7 @@ func TestOneHoldWithOtherDetailsIsRefused(t *testing.T) {
 
 func TestPlace_RefusesSeatsThatThePageDidNotShow(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	who := seats.NewID()
 	form := h.form(t, who, 1)
 	more := h.form(t, who, 1)
@@ -147,7 +149,7 @@ func TestPlace_RefusesSeatsThatThePageDidNotShow(t *testing.T) {
 func TestPlace_PricedSeatsAreDueAtTheDoorIfAllowed(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []bool{false, true} {
-		h := open(t, "theatre", seats.NewEvent{PaidAhead: ahead})
+		h := open(t, "theatre", events.Settings{PaidAhead: ahead})
 		who := seats.NewID()
 		hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Best: 2, Category: "A"})
 		if err != nil {
@@ -162,7 +164,7 @@ func TestPlace_PricedSeatsAreDueAtTheDoorIfAllowed(t *testing.T) {
 			continue
 		}
 		order, err := h.orders.Find(t.Context(), code)
-		if total := h.sale.Total(hold.Seats); err != nil || order.Due() != total || total == 0 || order.State != orders.Confirmed {
+		if total := pricing.Of(h.sale, hold.Seats).Total; err != nil || order.Due() != total || total == 0 || order.State != orders.Confirmed {
 			t.Errorf("the order is %+v, %v; want %d due", order, err, total)
 		}
 		h.wantBooks(t)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -47,7 +48,7 @@ func (h *till) cancels(t testing.TB, o orders.Order, key string, tickets ...seat
 
 func TestCancel_RefundsTheWayItWasPaid(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	order := h.buys(t, 3)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
 	some := h.untilBack(t, order, costOf(order.Tickets[0]))
@@ -69,7 +70,7 @@ func TestCancel_RefundsTheWayItWasPaid(t *testing.T) {
 
 func TestARefundIsOwedWhileTheProviderIsDownAndPaidAfter(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	order := h.buys(t, 1)
 	h.bank.set(func(b *bank) { b.stuck = "refund" })
 	h.cancels(t, order, "k")
@@ -100,7 +101,7 @@ func (h *till) nudge(t testing.TB, o orders.Order) {
 func TestMoneyTakenAfterATicketWasCancelledGoesBackForIt(t *testing.T) {
 	t.Parallel()
 	for _, all := range []bool{false, true} {
-		h := openTill(t, seats.NewEvent{})
+		h := openTill(t, events.Settings{})
 		h.bank.stuck = "capture"
 		order := h.buys(t, 2)
 		if order.Paid != 0 {
@@ -124,7 +125,7 @@ func TestMoneyTakenAfterATicketWasCancelledGoesBackForIt(t *testing.T) {
 
 func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	order := h.buys(t, 2)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
 	h.untilBack(t, order, costOf(order.Tickets[0]))
@@ -146,7 +147,7 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 
 func TestManyCancellationsAtOnceGiveEachCentBackOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	order := h.buys(t, 4)
 	var crowd sync.WaitGroup
 	for i := range 24 {
@@ -166,7 +167,7 @@ func TestManyCancellationsAtOnceGiveEachCentBackOnce(t *testing.T) {
 
 func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	d, order := h.door(t), h.buys(t, 2)
 	if v := h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code}); v.Word != orders.ScanIn {
 		t.Fatal(v)
@@ -187,7 +188,7 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 
 func TestOfAScanAndACancellationAtOnceOneWins(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{SeatsPerHolder: 100})
+	h := openTill(t, events.Settings{SeatsPerHolder: 100})
 	d := h.door(t)
 	for i := range 12 {
 		order := h.buys(t, 1)
@@ -208,7 +209,7 @@ func TestOfAScanAndACancellationAtOnceOneWins(t *testing.T) {
 
 func TestACheckoutFindsItsPaymentByAnIndex(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, seats.NewEvent{})
+	h := openTill(t, events.Settings{})
 	conn, err := h.db.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -38,7 +39,7 @@ func (h *house) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdi
 
 func TestATicketLetsOnePersonInAndTheSecondScanSaysWhenAndWhere(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, ticket := h.door(t), h.ordered(t, 1).Tickets[0]
 	var in atomic.Int32
 	var crowd sync.WaitGroup
@@ -61,7 +62,7 @@ func TestATicketLetsOnePersonInAndTheSecondScanSaysWhenAndWhere(t *testing.T) {
 
 func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, tickets := h.door(t), h.ordered(t, 2).Tickets
 	h.exec(t, `UPDATE door SET created_at = clock_timestamp() - interval '2 hours'`)
 	s := orders.Scan{Key: "k", Code: tickets[0].Code, Place: "North", At: time.Now().Add(-time.Hour)}
@@ -80,7 +81,7 @@ func TestAScanThatIsSentAgainIsTheSameScan(t *testing.T) {
 
 func TestScan_TimeLiesWithinTheLifeOfTheDoor(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, tickets := h.door(t), h.ordered(t, 2).Tickets
 	for i, at := range []time.Time{time.UnixMilli(1), time.Now().Add(time.Hour)} {
 		v := h.scan(t, d, orders.Scan{Key: strconv.Itoa(i), Code: tickets[i].Code, At: at})
@@ -92,7 +93,7 @@ func TestScan_TimeLiesWithinTheLifeOfTheDoor(t *testing.T) {
 
 func TestScan_RefusesTicketsOfOtherEvents(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, order := h.door(t), h.ordered(t, 2)
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "k", order.Tickets[0].ID); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestScan_RefusesTicketsOfOtherEvents(t *testing.T) {
 
 func TestAnOrdersCodeMayBeTyped(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, one, two := h.door(t), h.ordered(t, 1), h.ordered(t, 2)
 	as := strings.ToLower(one.Code[:13] + " - " + one.Code[13:])
 	if v := h.scan(t, d, orders.Scan{Key: "1", Code: as}); v.Word != orders.ScanIn {
@@ -139,7 +140,7 @@ func TestAnOrdersCodeMayBeTyped(t *testing.T) {
 
 func TestAnOrdersCodeIsGoodForTheOneTicketThatIsLeftOfIt(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	d, order := h.door(t), h.ordered(t, 2)
 	for i, want := range []string{orders.ScanIn, orders.ScanWhich} {
 		if err := h.orders.Cancel(t.Context(), h.sale, order, want, order.Tickets[i].ID); err != nil {
@@ -155,7 +156,7 @@ func TestAnOrdersCodeIsGoodForTheOneTicketThatIsLeftOfIt(t *testing.T) {
 
 func TestARevokedLinkOpensNoDoor(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // What an attendee reads when a payment came to nothing.
@@ -152,7 +153,7 @@ func (o *Orders) sell(ctx context.Context, p Payment) (again bool, err error) {
 	switch {
 	case ordered:
 		return o.lose(ctx, p, 0, reasonOrdered, "")
-	case s.Total(p.Form.Seats) != p.Amount:
+	case pricing.Of(s, p.Form.Seats).Total != p.Amount:
 		return o.lose(ctx, p, 0, reasonPrice, "")
 	}
 	form := placed{id: p.Order, code: p.Code, holder: p.Holder, form: p.Form, total: p.Amount, keys: p.allKeys()}

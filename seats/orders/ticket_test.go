@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
 func TestATicketsCodeIsBelievedOnlyWithEveryBitAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	ticket := h.ordered(t, 1).Tickets[0]
 	found, event, err := h.orders.Check(t.Context(), ticket.Code)
 	if err != nil || found.ID != ticket.ID || found.Idx != ticket.Idx || event != "evening" || found.Revoked {
@@ -45,7 +45,7 @@ func TestATicketsCodeIsBelievedOnlyWithEveryBitAsItWasWritten(t *testing.T) {
 
 func TestARevokedTicketSaysSoAndARevokedKeySignsNothing(t *testing.T) {
 	t.Parallel()
-	h := open(t, "conference", seats.NewEvent{})
+	h := open(t, "conference", events.Settings{})
 	order := h.ordered(t, 2)
 	h.exec(t, `UPDATE ticket SET revoked_at = now() WHERE id = $1`, order.Tickets[0].ID)
 	if found, _, err := h.orders.Check(t.Context(), order.Tickets[0].Code); err != nil || !found.Revoked {

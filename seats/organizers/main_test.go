@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -97,7 +98,7 @@ func (h *house) event(t *testing.T, name string, team int64) seats.Event {
 	if !ok {
 		t.Fatal("there is no plan club")
 	}
-	e, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: name, StartsAt: time.Unix(2e9, 0), Team: team}, club)
+	e, err := events.Create(t.Context(), h.db, events.Settings{Name: name, StartsAt: time.Unix(2e9, 0), Team: team}, club)
 	if err != nil {
 		t.Fatal(err)
 	}

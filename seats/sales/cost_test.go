@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -25,7 +26,7 @@ const (
 // bigSale is a stadium that was sold out in 20,000 orders, made by SQL: each order is two changes, the hold and the sale.
 func bigSale(t testing.TB) (*hall, *Sales, organizers.Member) {
 	t.Helper()
-	h := openHall(t, "stadium", seats.NewEvent{})
+	h := openHall(t, "stadium", events.Settings{})
 	if len(h.sale.Plan.Seats) < soldSeats {
 		t.Fatalf("the stadium has %d seats", len(h.sale.Plan.Seats))
 	}

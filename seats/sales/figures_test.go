@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -94,7 +95,7 @@ func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 // A member who saw the first ones has to learn of the later ones, and that there are more than are shown.
 func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{})
+	h := openHall(t, "club", events.Settings{})
 	look := func() (l Live) {
 		t.Helper()
 		var q pgx.Batch
@@ -128,7 +129,7 @@ func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 // A replay played to its end is the map, and seats that were never shown are no part of it.
 func TestAReplayComesToTheMap(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{})
+	h := openHall(t, "club", events.Settings{})
 	h.buy(t, h.hold(t, 0, 1, 7))
 	gone := h.hold(t, 9)
 	if _, err := h.sale.Release(t.Context(), gone); err != nil {

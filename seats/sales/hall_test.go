@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -20,7 +21,7 @@ type hall struct {
 	sale *seats.Sale
 }
 
-func openHall(t testing.TB, planName string, e seats.NewEvent) *hall {
+func openHall(t testing.TB, planName string, e events.Settings) *hall {
 	t.Helper()
 	h := &hall{db: seatstest.DB(t)}
 	p, ok := plan.Named(planName)
@@ -28,7 +29,7 @@ func openHall(t testing.TB, planName string, e seats.NewEvent) *hall {
 		t.Fatalf("there is no plan %q", planName)
 	}
 	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
-	if _, err := seats.CreateEvent(t.Context(), h.db, e, p); err != nil {
+	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))

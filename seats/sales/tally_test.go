@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
 func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{})
+	h := openHall(t, "club", events.Settings{})
 	bought, gone := h.hold(t, 0, 1), h.hold(t, 2)
 	h.hold(t, 3, 4, 5)
 	h.buy(t, bought)
@@ -21,7 +23,7 @@ func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	y := h.tally(t)
-	price := h.sale.Total([]int{0, 1})
+	price := pricing.Of(h.sale, []int{0, 1}).Total
 	want := Sums{Sold: 2, Revenue: price, Orders: 1, Begun: 3, Ordered: 1, GivenBack: 1}
 	if y.Total != want {
 		t.Errorf("the tally says %+v, and it was %+v", y.Total, want)
@@ -36,7 +38,7 @@ func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 
 func TestAHoldThatLapsedAndIsOrderedAfterAllIsOrdered(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{HoldLength: time.Second})
+	h := openHall(t, "club", events.Settings{HoldLength: time.Second})
 	late, never, taken := h.hold(t, 0), h.hold(t, 1), h.hold(t, 2)
 	for h.tally(t).Total.Lapsed < 3 {
 		time.Sleep(50 * time.Millisecond)
@@ -57,7 +59,7 @@ func TestAHoldThatLapsedAndIsOrderedAfterAllIsOrdered(t *testing.T) {
 
 func TestACancelledSeatTakesItsPriceOutOfTheRevenue(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{})
+	h := openHall(t, "club", events.Settings{})
 	who := h.hold(t, 0, 1)
 	code := h.buy(t, who)
 	sold := orders.New(h.db)
@@ -68,7 +70,7 @@ func TestACancelledSeatTakesItsPriceOutOfTheRevenue(t *testing.T) {
 	if err := sold.Revoke(t.Context(), h.sale, order, false, order.Tickets[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	y, price := h.tally(t), h.sale.Total([]int{1})
+	y, price := h.tally(t), pricing.Of(h.sale, []int{1}).Total
 	if y.Total.Returned != 1 || y.Total.Revenue != price {
 		t.Errorf("one seat came back, and %d is left of the revenue; the tally says %+v", price, y.Total)
 	}
@@ -145,7 +147,7 @@ func TestEveryWayOfAHoldIsTallied(t *testing.T) {
 // A tally that is kept and read again, at any version, goes on as one that was never put away.
 func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{HoldLength: 2 * time.Second})
+	h := openHall(t, "club", events.Settings{HoldLength: 2 * time.Second})
 	luck := rand.New(rand.NewPCG(7, 1))
 	kept := newTally(h.sale.Event)
 	var holders []seats.ID
@@ -209,7 +211,7 @@ func wantSame(t *testing.T, got, want *Tally) {
 // Two nodes that keep their tally write the same history, whichever is ahead.
 func TestTwoNodesKeepOneHistory(t *testing.T) {
 	t.Parallel()
-	h := openHall(t, "club", seats.NewEvent{})
+	h := openHall(t, "club", events.Settings{})
 	a, b := newTally(h.sale.Event), newTally(h.sale.Event)
 	follow := func(y *Tally, keep bool) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 )
 
@@ -13,7 +14,7 @@ import (
 // ticket of seat 3 to 20, and wrote to both.
 func plantedActions(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	o := orders.New(h.db)
 	o.Open(h.office, "", slog.New(slog.DiscardHandler))
 	do := func(err error) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
 func TestOneBatchMayFreeASoldSeatAndGiveItToTheNext(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	o := orders.New(h.db)
 	o.Open(h.office, "", slog.New(slog.DiscardHandler))
 	who := seats.NewID()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -14,7 +15,7 @@ import (
 // which €3 went back, and voided.
 func plantedPurses(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	l, ann := credit.New(h.db), "ann@example.org"
 	euros := func(minor int64) credit.Amount { return credit.Amount{Minor: minor, Currency: "EUR"} }
 	do := func(err error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -15,7 +16,7 @@ import (
 // and 5 holds; of the second, all of it was cancelled; the third was paid with credit, and some of that went back.
 func plantedDoor(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	o, ledger := orders.New(h.db), credit.New(h.db)
 	o.Open(h.office, "", slog.New(slog.DiscardHandler))
 	o.Accept(orders.Credit, credit.Payments{Ledger: ledger})

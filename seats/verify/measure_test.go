@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/verify"
 )
 
 // BenchmarkAStadium looks at 50,000 seats after 10,000 claims of two seats.
 func BenchmarkAStadium(b *testing.B) {
-	h := open(b, "stadium", seats.NewEvent{})
+	h := open(b, "stadium", events.Settings{})
 	var crowd sync.WaitGroup
 	for w := range 64 {
 		crowd.Go(func() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/demo"
 )
@@ -14,7 +15,7 @@ import (
 // plantedTill has one payment that was captured and one that is open.
 func plantedTill(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{Demo: true, Fees: seats.Fees{Ticket: 100, Percent: 250}})
+	h := open(t, "theatre", events.Settings{Demo: true, Fees: seats.Fees{Ticket: 100, Percent: 250}})
 	sold := orders.New(h.db)
 	sold.Open(h.office, "", slog.New(slog.DiscardHandler))
 	card := demo.New(h.db, sold.Hear)

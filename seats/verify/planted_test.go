@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -16,7 +17,7 @@ import (
 // The evening into which corruptions are planted, by seat: 0 and 1 are held by ann, 2 is held by bob, 3 was sold, 4 is
 // blocked, 5 lapsed in the hands of cleo, and 6 was held by dora and given back.
 func plantedEvening(t *testing.T) *house {
-	h := open(t, "theatre", seats.NewEvent{SeatsPerHolder: 3})
+	h := open(t, "theatre", events.Settings{SeatsPerHolder: 3})
 	ann, bob, cleo, dora, eve := seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID()
 	h.claim(t, ann, "first", 0, 1)
 	h.claim(t, bob, "first", 2)

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
 
 func TestABusyEventKeepsItsBooks(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{HoldLength: time.Second, SeatsPerHolder: 4})
+	h := open(t, "theatre", events.Settings{HoldLength: time.Second, SeatsPerHolder: 4})
 	watch := verify.NewWatch(h.db, h.office)
 	ctx, stop := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup
@@ -116,7 +117,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		}
 	}
 	var looked []string
-	for _, p := range open(t, "theatre", seats.NewEvent{}).look(t).Promises {
+	for _, p := range open(t, "theatre", events.Settings{}).look(t).Promises {
 		looked = append(looked, p.Name+" "+p.Words)
 	}
 	if strings.Join(given, "\n") != strings.Join(looked, "\n") {
@@ -129,7 +130,7 @@ func TestVerify_UnreadableDatabaseIsAnError(t *testing.T) {
 	for _, sql := range []string{`DROP TABLE change`, `DROP TABLE hold CASCADE`, `ALTER TABLE seat_state DROP COLUMN expires_at`, `ALTER TABLE section RENAME TO old_section`, `ALTER TABLE hold DROP COLUMN answers`, `ALTER TABLE credit_hold DROP COLUMN captured`} {
 		t.Run(sql, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, "theatre", seats.NewEvent{})
+			h := open(t, "theatre", events.Settings{})
 			h.exec(t, `UPDATE counter SET free[1] = 0`)
 			h.exec(t, `DELETE FROM seat_state WHERE idx = 3`)
 			h.exec(t, sql)
@@ -142,7 +143,7 @@ func TestVerify_UnreadableDatabaseIsAnError(t *testing.T) {
 
 func TestAnEventIsLookedAtByItsSlug(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	if r, err := verify.Look(t.Context(), h.db, "evening"); err != nil || r.Events != 1 {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -153,7 +154,7 @@ func TestAnEventIsLookedAtByItsSlug(t *testing.T) {
 
 func TestOnlyTenFindingsAreToldAndAllAreCounted(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	h.exec(t, `DELETE FROM seat_state WHERE idx < 30`)
 	p4 := h.look(t).Promises[3]
 	if p4.Broken != 30 || len(p4.Findings) != 10 || p4.Findings[0].Seat != h.sale.Plan.Label(0) {

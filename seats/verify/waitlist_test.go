@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/verify"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -17,7 +18,7 @@ import (
 // a pair before both was passed over.
 func waitedEvening(t *testing.T) *house {
 	t.Helper()
-	h := open(t, "theatre", seats.NewEvent{SeatsPerHolder: 6})
+	h := open(t, "theatre", events.Settings{SeatsPerHolder: 6})
 	list := waitlist.New(h.db, h.office, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	first := seats.NewID()
 	for from := 0; from < len(h.sale.Plan.Seats); from += 6 {

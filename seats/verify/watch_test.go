@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -18,7 +19,7 @@ func lookAgain(t *testing.T, w *verify.Watch) *verify.Report {
 
 func TestWatch_SkipsUnchangedEvents(t *testing.T) {
 	t.Parallel()
-	h := open(t, "theatre", seats.NewEvent{})
+	h := open(t, "theatre", events.Settings{})
 	w := verify.NewWatch(h.db, h.office)
 	for look, events := range []int{1, 0, 0} {
 		if r := lookAgain(t, w); r.Events != events {
@@ -56,7 +57,7 @@ func TestVerify_FindsAMapThatWasNotCommitted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, "theatre", seats.NewEvent{})
+			h := open(t, "theatre", events.Settings{})
 			w := verify.NewWatch(h.db, h.office)
 			h.claim(t, seats.NewID(), "", 0)
 			wantFine(t, lookAgain(t, w))

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -218,7 +219,7 @@ type NewRoom struct {
 const drandURL = "https://api.drand.sh/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
 func (n NewRoom) withDefaults() NewRoom {
-	n.Slug = or(n.Slug, seats.Slug(n.Name, "room"))
+	n.Slug = or(n.Slug, events.Slug(n.Name, "room"))
 	n.Slots = or(n.Slots, 500)
 	n.Entry = or(n.Entry, EntryBrowser)
 	n.Beacon = or(n.Beacon, BeaconNone)
@@ -249,7 +250,7 @@ func (n *NewRoom) check() error {
 	switch {
 	case strings.TrimSpace(n.Name) == "" || utf8.RuneCountInString(n.Name) > 200:
 		return nonsense("A waiting room needs a name of up to 200 letters.")
-	case n.Slug != seats.Slug(n.Slug, ""):
+	case n.Slug != events.Slug(n.Slug, ""):
 		return nonsense("%q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2.", n.Slug)
 	case n.Slots < 1 || n.Slots > 100_000:
 		return nonsense("%d is not a number of slots between 1 and 100,000.", n.Slots)
@@ -321,7 +322,7 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 		if _, err := tx.Exec(ctx, createSlotsSQL, d.Room, n.Slots); err != nil {
 			return err
 		}
-		covered, err := seats.SetRoom(ctx, tx, d.Room, n.Events)
+		covered, err := events.SetRoom(ctx, tx, d.Room, n.Events)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -16,7 +17,7 @@ import (
 func (h *house) evenings(t testing.TB, nodes []*node) (second []*seats.Sale) {
 	t.Helper()
 	p, _ := plan.Named("conference")
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Night", StartsAt: *in(1e15)}, p); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Night", StartsAt: *in(1e15)}, p); err != nil {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE event SET room_id = (SELECT id FROM room)`)

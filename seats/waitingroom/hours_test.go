@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -65,7 +66,7 @@ func newHours(s *seatstest.Hours) *hours {
 	if !ok {
 		h.T.Fatal("there is no plan for it")
 	}
-	if _, err := seats.CreateEvent(h.ctx, h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: time.Minute}, p); err != nil {
+	if _, err := events.Create(h.ctx, h.db, events.Settings{Name: "Evening", StartsAt: time.Now().Add(1000 * time.Hour), HoldLength: time.Minute}, p); err != nil {
 		h.T.Fatal(err)
 	}
 	n := waitingroom.NewRoom{Name: "Evening", Events: []string{"evening"}, Slots: h.slots, Valid: simValid, Idle: simIdle, Stay: 5 * time.Minute}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -41,7 +42,7 @@ func build(t testing.TB, n waitingroom.NewRoom) *house {
 	if !ok {
 		t.Fatal("there is no plan for it")
 	}
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
 		t.Fatal(err)
 	}
 	n.Name, n.Events = "Evening", []string{"evening"}

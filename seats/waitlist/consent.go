@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Consent allows us to order offered seats at once, without asking the person again.
@@ -127,8 +128,8 @@ func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 
 func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 	why, says := "", "It could not be ordered at once."
-	if total := s.Total(p.Seats); total > p.Most {
-		costs, agreed := seats.Amount(total, s.Event.Currency), seats.Amount(p.Most, s.Event.Currency)
+	if total := pricing.Of(s, p.Seats).Total; total > p.Most {
+		costs, agreed := pricing.Amount(total, s.Event.Currency), pricing.Amount(p.Most, s.Event.Currency)
 		why = fmt.Sprintf("it costs %s, and they agreed to %s", costs, agreed)
 		says = fmt.Sprintf("It costs %s %s, and you had agreed to %s at most.", costs, s.Event.Currency, agreed)
 	} else {

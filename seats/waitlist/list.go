@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 const (
@@ -269,7 +270,7 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 	news = l.grew(s.Event.Slug, s.Remaining()) || news
 	open := st.open()
 	if keep := open && st.inUse; keep != st.flagged {
-		if err := seats.SetWaitlist(ctx, l.db, event, keep); err != nil {
+		if err := events.SetWaitlist(ctx, l.db, event, keep); err != nil {
 			return false, err
 		}
 		news = true

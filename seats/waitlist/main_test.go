@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
@@ -98,8 +99,8 @@ func build(t *testing.T, p *seats.Plan, begins time.Duration, nodes int, live bo
 // event makes one more event, which the house is about from then on.
 func (h *house) event(t failer, slug string, p *seats.Plan, begins time.Duration) {
 	t.Helper()
-	e := seats.NewEvent{Name: "Evening", Slug: slug, StartsAt: time.Now().Add(begins), SeatsPerHolder: 6, TimeZone: "Europe/Vienna"}
-	if _, err := seats.CreateEvent(h.ctx, h.db, e, p); err != nil {
+	e := events.Settings{Name: "Evening", Slug: slug, StartsAt: time.Now().Add(begins), SeatsPerHolder: 6, TimeZone: "Europe/Vienna"}
+	if _, err := events.Create(h.ctx, h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
 	h.slug = slug

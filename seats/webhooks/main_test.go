@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -40,7 +41,7 @@ func open(t *testing.T) *house {
 	if !ok {
 		t.Fatal("there is no plan theatre")
 	}
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), Invoices: true}, theatre); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), Invoices: true}, theatre); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(h.db, slog.New(slog.DiscardHandler))

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -25,7 +26,7 @@ const (
 func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *waitingroom.Room {
 	ctx := b.Context()
 	event, room := fmt.Sprintf("event-%d", slots), fmt.Sprintf("room-%d", slots)
-	if _, err := seats.CreateEvent(ctx, db, seats.NewEvent{Slug: event, Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
+	if _, err := events.Create(ctx, db, events.Settings{Slug: event, Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := (waitingroom.Control{DB: db, Who: "bench"}).Create(ctx, waitingroom.NewRoom{Slug: room, Name: "Bench", Events: []string{event}, Slots: slots}); err != nil {

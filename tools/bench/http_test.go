@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
@@ -79,7 +80,7 @@ func newBox(b *testing.B) *box {
 // event puts an event on sale and returns it.
 func (x *box) event(ctx context.Context, n int) (*seats.Sale, error) {
 	slug := "bench-" + seats.NewID().String()
-	if _, err := seats.CreateEvent(ctx, x.db, seats.NewEvent{Slug: slug, Name: "Bench", StartsAt: time.Now()}, rows(n)); err != nil {
+	if _, err := events.Create(ctx, x.db, events.Settings{Slug: slug, Name: "Bench", StartsAt: time.Now()}, rows(n)); err != nil {
 		return nil, err
 	}
 	return x.office.Sale(ctx, slug)

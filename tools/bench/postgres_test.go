@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // startServer starts a durable server of its own, with settings beside those of `usher serve`, and returns a pool of so many
@@ -91,11 +92,11 @@ func pool(b *testing.B, dsn string, connections int32) *pgxpool.Pool {
 
 // ours claims through an office, with an idempotency key and the change log; every claim is another attendee's.
 func ours(name string, db *pgxpool.Pool, office *seats.Office) contender {
-	return contender{name, func(ctx context.Context, events, n int) (claim, error) {
-		sales := make([]*seats.Sale, events)
+	return contender{name, func(ctx context.Context, many, n int) (claim, error) {
+		sales := make([]*seats.Sale, many)
 		for i := range sales {
 			slug := "bench-" + seats.NewID().String()
-			if _, err := seats.CreateEvent(ctx, db, seats.NewEvent{Slug: slug, Name: "Bench", StartsAt: time.Now()}, rows(n)); err != nil {
+			if _, err := events.Create(ctx, db, events.Settings{Slug: slug, Name: "Bench", StartsAt: time.Now()}, rows(n)); err != nil {
 				return nil, err
 			}
 			var err error
@@ -157,20 +158,20 @@ func bareSeats(ctx context.Context, db *pgxpool.Pool, events, n int) error {
 
 // bare is one guarded UPDATE for each claim, and nothing else.
 func bare(db *pgxpool.Pool) contender {
-	return contender{"(b) bare guarded UPDATE", func(ctx context.Context, events, n int) (claim, error) {
+	return contender{"(b) bare guarded UPDATE", func(ctx context.Context, many, n int) (claim, error) {
 		return func(ctx context.Context, event, first, n int) error {
 			tag, err := db.Exec(ctx, bareClaimSQL, event, first, n, seats.NewID())
 			if err == nil && tag.RowsAffected() != int64(n) {
 				err = fmt.Errorf("%d rows of %d", tag.RowsAffected(), n)
 			}
 			return err
-		}, bareSeats(ctx, db, events, n)
+		}, bareSeats(ctx, db, many, n)
 	}}
 }
 
 // perClaim is what the descriptions suggest: one transaction for each claim, with a counter and a NOTIFY in it.
 func perClaim(db *pgxpool.Pool) contender {
-	return contender{"(a) transaction with counter and NOTIFY", func(ctx context.Context, events, n int) (claim, error) {
+	return contender{"(a) transaction with counter and NOTIFY", func(ctx context.Context, many, n int) (claim, error) {
 		return func(ctx context.Context, event, first, n int) error {
 			return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 				tag, err := tx.Exec(ctx, bareClaimSQL, event, first, n, seats.NewID())
@@ -183,6 +184,6 @@ func perClaim(db *pgxpool.Pool) contender {
 				_, err = tx.Exec(ctx, `SELECT pg_notify('seats', $1)`, fmt.Sprint(event, ":", first))
 				return err
 			})
-		}, bareSeats(ctx, db, events, n)
+		}, bareSeats(ctx, db, many, n)
 	}}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/realtime"
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
@@ -27,7 +27,7 @@ type lobby struct {
 
 func newLobby(b *testing.B) *lobby {
 	db := startServer(b, 32)
-	if _, err := seats.CreateEvent(b.Context(), db, seats.NewEvent{Slug: "bench", Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
+	if _, err := events.Create(b.Context(), db, events.Settings{Slug: "bench", Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
 		b.Fatal(err)
 	}
 	opens := time.Now().Add(24 * time.Hour)

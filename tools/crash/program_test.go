@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/tools/planted"
@@ -71,8 +71,8 @@ func newProgram(t *testing.T) *program {
 	}
 	t.Cleanup(p.db.Close)
 	hall, _ := plan.Named("theatre")
-	e := seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), HoldLength: time.Hour, PaymentLength: time.Hour, PaidAhead: true}
-	if _, err := seats.CreateEvent(t.Context(), p.db, e, hall); err != nil {
+	e := events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), HoldLength: time.Hour, PaymentLength: time.Hour, PaidAhead: true}
+	if _, err := events.Create(t.Context(), p.db, e, hall); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.kill)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -58,8 +58,8 @@ func TestS4_AHundredPostsOfOneFormMakeOneOrder(t *testing.T) {
 	for _, bug := range []string{"", "a form has no key"} {
 		p := newProgram(t)
 		small, _ := plan.Named("conference")
-		e := seats.NewEvent{Name: "Small", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 150, HoldLength: time.Hour}
-		if _, err := seats.CreateEvent(t.Context(), p.db, e, small); err != nil {
+		e := events.Settings{Name: "Small", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 150, HoldLength: time.Hour}
+		if _, err := events.Create(t.Context(), p.db, e, small); err != nil {
 			t.Fatal(err)
 		}
 		p.start("", bug)

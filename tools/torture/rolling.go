@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 )
 
 // Rolling is what came of restarting one node after the other while a crowd came.
@@ -104,7 +105,7 @@ func (r *run) openRush(ctx context.Context) error {
 		return err
 	}
 	return r.within(ctx, func(conn *pgx.Conn) error {
-		_, err := seats.CreateEvent(ctx, conn, seats.NewEvent{Name: "Rush", Slug: rushSlug, StartsAt: time.Unix(4e9, 0)}, plan)
+		_, err := events.Create(ctx, conn, events.Settings{Name: "Rush", Slug: rushSlug, StartsAt: time.Unix(4e9, 0)}, plan)
 		return err
 	})
 }

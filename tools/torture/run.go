@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders/stripe/standin"
 )
 
@@ -195,7 +196,7 @@ func (r *run) putOnSale(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = seats.CreateEvent(ctx, conn, seats.NewEvent{
+	_, err = events.Create(ctx, conn, events.Settings{
 		Name: eventName, Slug: eventSlug, StartsAt: time.Unix(4e9, 0), HoldLength: r.settings.Hold, SeatsPerHolder: hallLimit, Extensions: 3,
 	}, r.plan)
 	if err == nil {

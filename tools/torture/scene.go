@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -42,7 +43,7 @@ func (r *run) plays(scene string) bool { return slices.Contains(r.settings.Scene
 // setScenes makes the events of the scenes.
 func (r *run) setScenes(ctx context.Context, conn *pgx.Conn) error {
 	for _, scene := range r.settings.Scenes {
-		e := seats.NewEvent{
+		e := events.Settings{
 			Name: "Torture, " + scene, Slug: slugOf(scene), StartsAt: time.Unix(4e9, 0), HoldLength: 2 * r.settings.Hold, SeatsPerHolder: hallLimit,
 			Extensions: 3, PaymentLength: 2 * r.settings.Hold, PaidAhead: scene == scenePaid,
 		}
@@ -52,7 +53,7 @@ func (r *run) setScenes(ctx context.Context, conn *pgx.Conn) error {
 		}
 		plan := floor(places[scene], price)
 		r.plans[scene] = plan
-		if _, err := seats.CreateEvent(ctx, conn, e, plan); err != nil {
+		if _, err := events.Create(ctx, conn, e, plan); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
 )
@@ -15,7 +15,7 @@ func (p Live) money(minor int64) string { return views.Money(minor, p.Sale.Event
 // short is money in few letters: "€1.42m"; exact below ten thousand.
 func (p Live) short(minor int64) string {
 	whole := float64(minor)
-	for range seats.Decimals(p.Sale.Event.Currency) {
+	for range pricing.Decimals(p.Sale.Event.Currency) {
 		whole /= 10
 	}
 	sign := strings.TrimRight(views.Money(0, p.Sale.Event.Currency), "0")

@@ -6,8 +6,10 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -63,7 +65,7 @@ type SettingsForm struct {
 	CancelUntil                         string // as seats.Policy reads it
 	CancelFee, CancelPercent            string
 	Confirm                             string // automatic, always or never
-	PayLater, PayBefore                 string // as seats.ReadSpan reads it
+	PayLater, PayBefore                 string // as events.ReadSpan reads it
 	Questions                           string // one on a line
 	Online                              bool
 	JoinLink, JoinEarly                 string // the address; minutes before the start, empty for at once
@@ -91,7 +93,7 @@ func (p SettingsPage) price(i int) string {
 	if i < len(p.Form.Prices) {
 		return p.Form.Prices[i]
 	}
-	return seats.Amount(p.Plan.Categories[i].Price, p.Event.Currency)
+	return pricing.Amount(p.Plan.Categories[i].Price, p.Event.Currency)
 }
 
 // begun tells whether prices and the like cannot be changed any more.
@@ -139,7 +141,7 @@ func (p SettingsPage) statusMeaning() string {
 }
 
 func (p SettingsPage) may(to seats.Status) bool {
-	return slices.Contains(p.Event.Next(), to)
+	return slices.Contains(events.Next(*p.Event), to)
 }
 
 // errandWords says how far something is that is done to all orders.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 )
@@ -18,7 +18,7 @@ func (s Sale) Body() templ.Attributes {
 		"data-symbol":      views.Symbol(s.Event.Currency),
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 	}
-	if decimals := seats.Decimals(s.Event.Currency); decimals != 2 {
+	if decimals := pricing.Decimals(s.Event.Currency); decimals != 2 {
 		facts["data-decimals"] = strconv.Itoa(decimals)
 	}
 	return facts

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views"
 )
@@ -69,7 +70,7 @@ func (p CheckoutPage) noMore() string {
 // confirmWords say that the email has to be confirmed, if it has; the server knows who did before.
 func (p CheckoutPage) confirmWords() string {
 	switch {
-	case p.total() == 0 && p.Event.ConfirmsFree():
+	case p.total() == 0 && events.ConfirmsFree(p.Event):
 		return "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
 	case p.total() > 0 && (slices.Contains(p.Methods, orders.Door) || slices.Contains(p.Methods, orders.Invoice)):
 		return "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."

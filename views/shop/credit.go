@@ -3,7 +3,7 @@ package shop
 import (
 	"time"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/views"
@@ -46,7 +46,7 @@ func (p CheckoutPage) about(method string) string {
 
 // payBy says until when an order that is paid later is to be paid.
 func (p CheckoutPage) payBy() string {
-	by, latest := "within "+seats.Span(p.Event.Policy.PayLater), p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
+	by, latest := "within "+events.Span(p.Event.Policy.PayLater), p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
 	if p.held().Now.Add(p.Event.Policy.PayLater).After(latest) {
 		by = "by " + p.Event.Local(latest).Format("Mon 2 January 2006, 15:04\u00a0MST")
 	}

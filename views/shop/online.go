@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/views"
 )
 
@@ -23,13 +24,13 @@ func (p OrderPage) unpaid() bool { return p.Order.DueAt != nil }
 
 // Joins reports whether tickets can be used to join now.
 func (p OrderPage) Joins() bool {
-	at, waits := p.Event.JoinsAt()
+	at, waits := events.JoinsAt(p.Event)
 	return p.Online() && !p.unpaid() && p.Event.Online.Link != "" && p.Event.Status != seats.Cancelled && (!waits || !p.Now.Before(at))
 }
 
 // Joining says how people join, and from when on; here is where they read on.
 func (p OrderPage) Joining(here string) string {
-	at, waits := p.Event.JoinsAt()
+	at, waits := events.JoinsAt(p.Event)
 	waits = waits && p.Now.Before(at)
 	switch {
 	case p.Event.Status == seats.Cancelled:
@@ -53,7 +54,7 @@ func (p OrderPage) emailed() string {
 
 // JoinsIn returns how long it is until tickets can be used to join, if that is a matter of the clock and of hours.
 func (p OrderPage) JoinsIn() (time.Duration, bool) {
-	at, waits := p.Event.JoinsAt()
+	at, waits := events.JoinsAt(p.Event)
 	left := at.Sub(p.Now)
 	return left, p.Online() && waits && left > 0 && left < 12*time.Hour
 }

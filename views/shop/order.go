@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -74,7 +76,7 @@ func (p OrderPage) CancelWords() string {
 		return neverCancelled
 	}
 	said := cancelUntil(p.Event, *o.CancelEnds, o.CancelOver)
-	keeps := slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return o.Policy.Keeps(t.Price) > 0 })
+	keeps := slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return pricing.Kept(o.Policy, t.Price) > 0 })
 	if !o.CancelOver && keeps && orders.Ahead(o.Method) {
 		said += keepWords(p.Event, o.Policy)
 	}
@@ -83,7 +85,7 @@ func (p OrderPage) CancelWords() string {
 
 // CancelWords says until when the tickets of this checkout may be cancelled, and what we keep.
 func (p CheckoutPage) CancelWords() string {
-	ends, may := p.Event.CancelEnds()
+	ends, may := events.CancelEnds(p.Event)
 	if !may {
 		return neverCancelled
 	}
@@ -111,7 +113,7 @@ func keepWords(e seats.Event, policy seats.Policy) string {
 		kept = append(kept, views.Money(policy.CancelFee, e.Currency))
 	}
 	if policy.CancelPercent > 0 {
-		kept = append(kept, seats.Percentage(policy.CancelPercent)+"% of its price")
+		kept = append(kept, pricing.Percentage(policy.CancelPercent)+"% of its price")
 	}
 	if len(kept) == 0 {
 		return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -146,7 +147,7 @@ func (s Sale) priceRange(section int) (low, high int64) {
 }
 
 // cost is what the hold costs.
-func (s Sale) cost() seats.Cost { return seats.CostOf(s.Event, s.Plan, s.held().Seats) }
+func (s Sale) cost() pricing.Cost { return pricing.CostOf(s.Event, s.Plan, s.held().Seats) }
 
 func (s Sale) total() int64 { return s.cost().Total }
 
@@ -157,7 +158,7 @@ func FeesOf(e seats.Event) string {
 		said = append(said, views.Money(e.Fees.Ticket, e.Currency)+" for each ticket")
 	}
 	if e.Fees.Percent > 0 {
-		said = append(said, seats.Percentage(e.Fees.Percent)+" % of the prices")
+		said = append(said, pricing.Percentage(e.Fees.Percent)+" % of the prices")
 	}
 	if e.Fees.Order > 0 {
 		said = append(said, views.Money(e.Fees.Order, e.Currency)+" for each order")

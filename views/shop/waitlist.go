@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -47,7 +48,7 @@ func EntryFormOf(e seats.Event, n waitlist.Entry) EntryForm {
 	w, c := n.Wanted, n.Consent
 	l := EntryForm{n.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, "", c.Method, c.Name, ""}
 	if c.Most > 0 {
-		l.Most = seats.Amount(c.Most, e.Currency)
+		l.Most = pricing.Amount(c.Most, e.Currency)
 	}
 	if n.Until != nil {
 		l.Until = e.Local(n.Until.Add(-time.Minute)).Format(time.DateOnly)

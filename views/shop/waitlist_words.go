@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -96,7 +97,7 @@ func (s Sale) SeatsOf(idxs []int) (words []string) {
 // costs is what an offer costs with its fees, as far as the plan has its seats.
 func (s Sale) costs(idxs []int) int64 {
 	known := slices.DeleteFunc(slices.Clone(idxs), func(idx int) bool { return idx < 0 || idx >= len(s.Plan.Seats) })
-	return seats.CostOf(s.Event, s.Plan, known).Total
+	return pricing.CostOf(s.Event, s.Plan, known).Total
 }
 
 // seatedSections are the sections one may wait for by name: where a category says as much, none.

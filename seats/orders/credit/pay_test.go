@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -28,7 +30,7 @@ func openTill(t testing.TB) *till {
 	t.Helper()
 	h := &till{purse: open(t)}
 	theatre, _ := plan.Named("theatre")
-	if _, err := seats.CreateEvent(t.Context(), h.db, seats.NewEvent{Name: "Evening", StartsAt: time.Unix(2e9, 0), PaidAhead: true, SeatsPerHolder: 100}, theatre); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), PaidAhead: true, SeatsPerHolder: 100}, theatre); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -85,7 +87,7 @@ func TestAnOrderIsPaidWithCreditAndItsRefundIsCreditAgain(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 2, ann)
-	total := h.sale.Total(f.Seats)
+	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(total+500))
 	p := h.pays(t, who, f)
 	order, err := h.orders.Find(t.Context(), p.Code)
@@ -126,7 +128,7 @@ func TestTooLittleCreditSellsNothingAndTheSeatsStayHeld(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 2, ann)
-	h.load(t, ann, euros(h.sale.Total(f.Seats)-1))
+	h.load(t, ann, euros(pricing.Of(h.sale, f.Seats).Total-1))
 	for _, account := range []string{ann, bob} { // bob never had credit
 		f.Account = account
 		if p := h.pays(t, who, f); !p.Over() || p.Reason == "" {
@@ -150,7 +152,7 @@ func TestTwoTabsAndADoubleClickPayOnce(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
-	total := h.sale.Total(f.Seats)
+	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(10*total))
 	var tabs sync.WaitGroup
 	for range 20 {
@@ -178,7 +180,7 @@ func TestCreditForOneOrderPaysOneOfManyAtOnce(t *testing.T) {
 		people[i] = seats.NewID()
 		forms[i] = h.claims(t, people[i], 1, ann)
 	}
-	h.load(t, ann, euros(h.sale.Total(forms[0].Seats)))
+	h.load(t, ann, euros(pricing.Of(h.sale, forms[0].Seats).Total))
 	var all sync.WaitGroup
 	for i := range people {
 		all.Go(func() {
@@ -200,7 +202,7 @@ func TestSeatsThatAreLostGiveTheCreditBack(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
-	total := h.sale.Total(f.Seats)
+	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(total))
 	h.orders.Accept(orders.Credit, late{credit.Payments{Ledger: h.Ledger}, func() {
 		h.exec(t, `UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 3`)
@@ -234,7 +236,7 @@ func TestSpend_LatePaymentOfAnOrderKeepsItsCredit(t *testing.T) {
 	t.Parallel()
 	h, who := openTill(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
-	h.load(t, ann, euros(h.sale.Total(f.Seats)))
+	h.load(t, ann, euros(pricing.Of(h.sale, f.Seats).Total))
 	p := h.pays(t, who, f)
 	open := wish(ann, euros(100))
 	h.load(t, ann, euros(100))

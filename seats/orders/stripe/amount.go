@@ -3,7 +3,7 @@ package stripe
 import (
 	"math"
 
-	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Stripe counts in the minor unit of ISO 4217, with exceptions (docs.stripe.com/currencies, "Minor units in API amounts",
@@ -15,7 +15,7 @@ const tens = 3
 
 // toStripe is an amount as Stripe counts; false if it cannot be said there.
 func toStripe(amount int64, currency string) (int64, bool) {
-	ours := seats.Decimals(currency)
+	ours := pricing.Decimals(currency)
 	theirs, other := decimals[currency]
 	if !other {
 		return amount, ours != tens || amount%10 == 0
@@ -33,7 +33,7 @@ func fromStripe(amount int64, currency string) int64 {
 	if !other {
 		return amount
 	}
-	if ours := seats.Decimals(currency); ours > theirs {
+	if ours := pricing.Decimals(currency); ours > theirs {
 		return amount * int64(math.Pow10(ours-theirs))
 	} else {
 		return amount / int64(math.Pow10(theirs-ours))

@@ -1,4 +1,4 @@
-package seats_test
+package pricing_test
 
 import (
 	"math/big"
@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // fees draws terms and the prices of an order, small ones and the largest there are.
@@ -39,7 +40,7 @@ func TestTheSharesOfFeesComeToTheFeesForAnyMixture(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		f, prices := fees(t)
-		shares := f.Shares(prices)
+		shares := pricing.Shares(f, prices)
 		sum := new(big.Int)
 		for i, share := range shares {
 			if share < 0 || prices[i] == 0 && share != 0 || prices[i] > 0 && share < f.Ticket {
@@ -62,7 +63,7 @@ func TestAnOrderCostsItsPricesAndItsFees(t *testing.T) {
 			p.Categories = append(p.Categories, seats.Category{Price: price})
 			p.Seats, all = append(p.Seats, seats.Seat{Category: i}), append(all, i)
 		}
-		c, lines := seats.CostOf(seats.Event{Fees: f}, p, all), int64(0)
+		c, lines := pricing.CostOf(seats.Event{Fees: f}, p, all), int64(0)
 		for i := range all {
 			lines += c.Prices[i] + c.Shares[i]
 		}
@@ -76,12 +77,12 @@ func TestPercentagesAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 100_00).Draw(t, "hundredths")
-		if got, err := seats.ReadPercent(seats.Percentage(n)); err != nil || got != n {
-			t.Fatalf("%d is %s, read as %d, %v", n, seats.Percentage(n), got, err)
+		if got, err := pricing.ReadPercent(pricing.Percentage(n)); err != nil || got != n {
+			t.Fatalf("%d is %s, read as %d, %v", n, pricing.Percentage(n), got, err)
 		}
 	})
 	for _, text := range []string{"", ".5", "2.555", "100.01", "-1", "1e2", "half", "2,5", "+3"} {
-		if n, err := seats.ReadPercent(text); err == nil {
+		if n, err := pricing.ReadPercent(text); err == nil {
 			t.Errorf("%q is read as %d", text, n)
 		}
 	}

@@ -1,0 +1,139 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Edit gives an event other settings; its slug, its seats and its status stay. prices are those of the categories, in
+// minor units; nil keeps them. Once the sale has begun, what attendees agreed to cannot change: prices, fees, the
+// currency, questions, and what happens to seats of an expired hold. Limits apply to claims from now on.
+//
+// Errors: seats.ErrNoEvent; a *Refusal that names what cannot change any more; *Nonsense; the database's.
+func Edit(ctx context.Context, office *seats.Office, slug string, n Settings, prices []int64, also seats.Also) (seats.Event, error) {
+	n = n.withDefaults()
+	if n.StartsAt.IsZero() {
+		return seats.Event{}, &seats.Nonsense{Message: "Say when the event is. Nothing was changed."}
+	}
+	if err := n.check(); err != nil {
+		return seats.Event{}, err
+	}
+	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		p, err := seats.LoadPlan(ctx, tx, e.ID)
+		if err != nil {
+			return false, err
+		}
+		if prices == nil {
+			prices = pricesOf(p)
+		}
+		if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
+			return false, &seats.Nonsense{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
+		}
+		n.Policy = cmp.Or(n.Policy, &e.Policy)
+		reprices := !slices.Equal(prices, pricesOf(p))
+		if n.equal(Of(e)) && !reprices {
+			return false, nil
+		}
+		if err := mayEdit(e, n, reprices); err != nil {
+			return false, err
+		}
+		plan, err := reprice(ctx, tx, e.ID, p, prices)
+		if err != nil {
+			return false, err
+		}
+		if err := n.save(ctx, tx, e.ID, plan); err != nil {
+			return false, err
+		}
+		if sameQuestions(n.Questions, e.Questions) {
+			return true, nil
+		}
+		if _, err := tx.Exec(ctx, forgetQuestionsSQL, e.ID); err != nil {
+			return false, err
+		}
+		return true, saveQuestions(ctx, tx, e.ID, n.Questions)
+	})
+}
+
+// mayEdit refuses changes that come too late.
+func mayEdit(e seats.Event, n Settings, reprices bool) error {
+	if e.Status == seats.Cancelled {
+		return &seats.Refusal{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+	}
+	if e.Status == seats.Draft || e.Status == seats.Scheduled {
+		return nil
+	}
+	var fixed []string
+	for _, f := range []struct {
+		what    string
+		changes bool
+	}{
+		{"prices", reprices},
+		{"fees", n.Fees != e.Fees},
+		{"the cancellation policy", !sameCancelling(*n.Policy, e.Policy)},
+		{"the currency", n.Currency != e.Currency},
+		{"the questions", !sameQuestions(n.Questions, e.Questions) || n.AsksBirth != e.AsksBirth},
+		{"what becomes of seats whose time is up", n.Strict != e.Strict},
+	} {
+		if f.changes {
+			fixed = append(fixed, f.what)
+		}
+	}
+	if len(fixed) == 0 {
+		return nil
+	}
+	return &seats.Refusal{Code: seats.CodeChanged, Message: "The sale has begun, and people took seats on what they read: " + seats.Joined(fixed, " and ") + " cannot be changed any more. Nothing was changed."}
+}
+
+func pricesOf(p *seats.Plan) []int64 {
+	prices := make([]int64, len(p.Categories))
+	for i := range p.Categories {
+		prices[i] = p.Categories[i].Price
+	}
+	return prices
+}
+
+const setPricesSQL = `
+UPDATE category c SET price = n.price FROM unnest($2::bigint[]) WITH ORDINALITY AS n(price, place) WHERE c.event_id = $1 AND c.number = n.place - 1`
+
+// reprice writes other prices. Pages cache the drawing, which shows prices: it becomes another plan. Returns nil if the
+// prices are the same.
+func reprice(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan, prices []int64) (plan *int64, err error) {
+	if slices.Equal(prices, pricesOf(p)) {
+		return nil, nil
+	}
+	for i := range prices {
+		p.Categories[i].Price = prices[i]
+	}
+	if _, err := tx.Exec(ctx, setPricesSQL, event, prices); err != nil {
+		return nil, err
+	}
+	id, err := savePlan(ctx, tx, p)
+	return &id, err
+}
+
+const setRoomSQL = `UPDATE event SET room_id = $1 WHERE slug = ANY($2) AND room_id IS NULL`
+
+// SetRoom gives a waiting room to those of the events that have none, and returns how many these were.
+func SetRoom(ctx context.Context, tx pgx.Tx, room int64, slugs []string) (int, error) {
+	tag, err := tx.Exec(ctx, setRoomSQL, room, slugs)
+	if err != nil {
+		return 0, fmt.Errorf("events: set waiting room: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}
+
+const setWaitlistSQL = `UPDATE event SET wait_list = $2 WHERE id = $1 AND wait_list <> $2`
+
+// SetWaitlist decides whether batches reserve the seats of an event that come back for its waiting list.
+func SetWaitlist(ctx context.Context, db seats.DB, event int64, reserve bool) error {
+	if _, err := db.Exec(ctx, setWaitlistSQL, event, reserve); err != nil {
+		return fmt.Errorf("events: set waiting list: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// ReplacePlan gives an event a newer version of its plan, on all nodes, while it is on sale. It may change the drawing,
+// positions of seats, their flags but for aisles, and names and colors of categories. New seats come in new sections, at
+// prices that the event has. Every seat keeps its idx, its id, its label and its price. Seats are matched by id.
+//
+// Errors: seats.ErrNoEvent; a *Refusal that names the seats that would be lost or altered; the database's. The plan must
+// have passed plan.Check.
+func ReplacePlan(ctx context.Context, office *seats.Office, slug string, next *seats.Plan, also seats.Also) (seats.Event, error) {
+	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		if e.Status == seats.Cancelled {
+			return false, &seats.Refusal{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+		}
+		p, err := seats.LoadPlan(ctx, tx, e.ID)
+		if err != nil {
+			return false, err
+		}
+		q, conflicts := extended(p, next)
+		if len(conflicts) > 0 {
+			states, err := statesOf(ctx, tx, e.ID)
+			if err != nil {
+				return false, err
+			}
+			return false, refuseConflicts(p, conflicts, states)
+		}
+		if len(q.Seats) > seats.MaxSeats {
+			return false, &seats.Nonsense{Message: fmt.Sprintf("An event has at most %d seats. Nothing was changed.", seats.MaxSeats)}
+		}
+		id, err := savePlan(ctx, tx, q)
+		if err != nil {
+			return false, err
+		}
+		var before int64
+		if err := tx.QueryRow(ctx, planOfEventSQL, e.ID).Scan(&before); err != nil || before == id {
+			return false, err
+		}
+		return true, redraw(ctx, tx, e.ID, id, p, q)
+	})
+}
+
+const planOfEventSQL = `SELECT plan_id FROM event WHERE id = $1`
+
+const statesSQL = `SELECT state FROM seat_state WHERE event_id = $1 ORDER BY idx`
+
+func statesOf(ctx context.Context, tx pgx.Tx, event int64) ([]seats.State, error) {
+	rows, err := tx.Query(ctx, statesSQL, event)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[seats.State])
+}
+
+// No claim reads what is written here, so no seat is locked.
+const redrawSeatsSQL = `
+UPDATE seat s SET x = n.x, y = n.y, flags = n.flags
+  FROM unnest($2::integer[], $3::real[], $4::real[], $5::smallint[]) AS n(idx, x, y, flags)
+ WHERE s.event_id = $1 AND s.idx = n.idx`
+
+const renameCategoriesSQL = `
+UPDATE category c SET name = n.name FROM unnest($2::text[]) WITH ORDINALITY AS n(name, place)
+ WHERE c.event_id = $1 AND c.number = n.place - 1 AND c.name <> n.name`
+
+const drawnFromSQL = `UPDATE event SET plan_id = $2, seats = $3 WHERE id = $1`
+
+// redraw writes the differences between plan p of an event and its newer version q.
+func redraw(ctx context.Context, tx pgx.Tx, event, plan int64, p, q *seats.Plan) error {
+	var idxs []int32
+	var xs, ys []float32
+	var flags []int16
+	for idx := range p.Seats {
+		if was, is := &p.Seats[idx], &q.Seats[idx]; float32(was.X) != float32(is.X) || float32(was.Y) != float32(is.Y) || was.Flags != is.Flags {
+			idxs, xs, ys, flags = append(idxs, int32(idx)), append(xs, float32(is.X)), append(ys, float32(is.Y)), append(flags, int16(is.Flags))
+		}
+	}
+	if _, err := tx.Exec(ctx, redrawSeatsSQL, event, idxs, xs, ys, flags); err != nil {
+		return err
+	}
+	names := make([]string, len(q.Categories))
+	for i, c := range q.Categories {
+		names[i] = c.Name
+	}
+	if _, err := tx.Exec(ctx, renameCategoriesSQL, event, names); err != nil {
+		return err
+	}
+	if len(q.Seats) > len(p.Seats) {
+		if err := saveRows(ctx, tx, event, q, p); err != nil {
+			return err
+		}
+		if err := seats.AddSeats(ctx, tx, event, q, len(p.Seats)); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, drawnFromSQL, event, plan, len(q.Seats))
+	return err
+}
+
+// extended is plan p of an event in the drawing of next. Every seat keeps its idx, id, label and price. Positions,
+// outlines, shapes, flags and names of categories come from next, whose new sections follow the others. It lists what
+// cannot be done.
+func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
+	at := matched(p, next)
+	list := conflicts(p, next, at)
+	q := &seats.Plan{Name: next.Name, Width: next.Width, Height: next.Height, Shapes: next.Shapes, Focus: next.Focus}
+	for _, c := range p.Categories {
+		if i := next.CategoryKeyed(c.Key); i >= 0 {
+			c.Name, c.Color = next.Categories[i].Name, next.Categories[i].Color
+		}
+		q.Categories = append(q.Categories, c)
+	}
+	for _, s := range p.Sections {
+		if i := next.SectionNamed(s.Name); i >= 0 {
+			s.Outline = next.Sections[i].Outline
+		}
+		q.Sections = append(q.Sections, s)
+	}
+	for idx := range p.Seats {
+		s := p.Seats[idx]
+		if at[idx] >= 0 {
+			n := &next.Seats[at[idx]]
+			s.X, s.Y, s.Flags = n.X, n.Y, n.Flags
+		}
+		q.Seats = append(q.Seats, s)
+	}
+	return q, append(list, addSections(q, next, at)...)
+}
+
+// conflict is something in a newer plan that an event on sale cannot have.
+type conflict struct {
+	idx  int    // the seat it is about; -1 if that is a new one
+	what string // "would be lost"
+}
+
+// matched returns for each seat of p its idx in next, by the id of the seat, or -1.
+func matched(p, next *seats.Plan) []int {
+	byID := make(map[string]int, len(next.Seats))
+	for i := range next.Seats {
+		byID[next.Seats[i].ID] = i
+	}
+	at := make([]int, len(p.Seats))
+	for i := range at {
+		at[i] = -1
+		if n, ok := byID[p.Seats[i].ID]; ok {
+			at[i] = n
+		}
+	}
+	return at
+}
+
+// conflicts lists the seats that next would lose or alter.
+func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
+	for idx, n := range at {
+		switch {
+		case n < 0:
+			list = append(list, conflict{idx, "would be lost"})
+		case p.Label(idx) != next.Label(n):
+			list = append(list, conflict{idx, "would be called " + next.Words(n)})
+		case p.Categories[p.Seats[idx].Category].Key != next.Categories[next.Seats[n].Category].Key:
+			list = append(list, conflict{idx, "would cost what “" + next.Categories[next.Seats[n].Category].Name + "” costs"})
+		case (p.Seats[idx].Flags^next.Seats[n].Flags)&seats.AisleAfter != 0:
+			list = append(list, conflict{idx, "would have an aisle where it has none, or none where it has one"})
+		}
+	}
+	return list
+}
+
+// addSections adds the sections that only next has behind those of p.
+func addSections(p, next *seats.Plan, at []int) (list []conflict) {
+	known := make(map[int]bool, len(at))
+	for _, n := range at {
+		known[n] = true
+	}
+	for i, s := range next.Sections {
+		fresh := p.SectionNamed(s.Name) < 0
+		if fresh {
+			p.Sections = append(p.Sections, seats.Section{Name: s.Name, Area: s.Area, First: len(p.Seats), Count: s.Count, Outline: s.Outline})
+		}
+		for n := s.First; n < s.First+s.Count; n++ {
+			seat := next.Seats[n]
+			if known[n] {
+				continue // conflicts lists it if it has another label
+			}
+			if !fresh {
+				list = append(list, conflict{-1, next.Words(n) + " would be new among seats that are on sale; put it into a new section"})
+				continue
+			}
+			key := next.Categories[next.Seats[n].Category].Key
+			if seat.Category = p.CategoryKeyed(key); seat.Category < 0 {
+				list = append(list, conflict{-1, fmt.Sprintf("%s would cost what “%s” costs, a price this event does not have", next.Words(n), next.Categories[next.Seats[n].Category].Name)})
+				continue
+			}
+			seat.Section = len(p.Sections) - 1
+			p.Seats = append(p.Seats, seat)
+		}
+		if fresh && len(p.Seats) != p.Sections[len(p.Sections)-1].First+s.Count && len(list) == 0 {
+			list = append(list, conflict{-1, "section " + next.Sections[i].Name + " would have seats of another one"})
+		}
+	}
+	return list
+}
+
+var conflictWords = map[seats.State]string{seats.Free: "free", seats.Held: "held", seats.Lapsed: "held", seats.Paying: "being paid", seats.Sold: "sold", seats.Blocked: "blocked"}
+
+// refuseConflicts names the conflicts, seats that are not free first, each with its state.
+func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seats.Refusal {
+	const most = 8
+	var first, rest []string
+	r := &seats.Refusal{Code: seats.CodeChanged}
+	for _, c := range list {
+		if c.idx < 0 {
+			rest = append(rest, c.what)
+			continue
+		}
+		r.Seats = append(r.Seats, c.idx)
+		if state := states[c.idx]; state != seats.Free {
+			first = append(first, fmt.Sprintf("%s is %s, and %s", p.Words(c.idx), conflictWords[state], c.what))
+		} else {
+			rest = append(rest, fmt.Sprintf("%s is free, and %s", p.Words(c.idx), c.what))
+		}
+	}
+	said := append(first, rest...)
+	more := ""
+	if n := len(said) - most; n > 0 {
+		said, more = said[:most], fmt.Sprintf("; and so for %d more", n)
+	}
+	r.Message = "The plan was not replaced, and nothing was changed. " + strings.Join(said, "; ") + more + "."
+	return r
+}

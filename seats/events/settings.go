@@ -1,0 +1,218 @@
+package events
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
+)
+
+// Settings are what an organizer decides about an event; zero values stand for the defaults named here.
+type Settings struct {
+	Slug           string // made from Name
+	Name           string
+	Venue          string
+	StartsAt       time.Time
+	TimeZone       string        // UTC
+	Language       string        // en
+	Currency       string        // EUR
+	HoldLength     time.Duration // 8 minutes
+	SeatsPerHolder int           // 6
+	Extensions     int           // 10
+	Strict         bool
+	NoLoneSeats    bool
+	AsksBirth      bool
+	Questions      []seats.Question
+	PaidAhead      bool          // payment at the door is off
+	Invoices       bool          // payment by invoice is on
+	Demo           bool          // paid with the demo card
+	PaymentLength  time.Duration // 15 minutes
+	Team           int64         // the first team
+	Status         seats.Status  // OnSale; a new event may also be a Draft
+	OpensAt        time.Time     // on sale from then on; at once
+	Fees           seats.Fees    // none
+	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
+	Online         seats.Online  // the event has a venue
+	Confirmation   string        // none
+}
+
+func (e Settings) withDefaults() Settings {
+	e.Slug = cmp.Or(e.Slug, Slug(e.Name, "event"))
+	e.TimeZone = cmp.Or(e.TimeZone, "UTC")
+	e.Language = cmp.Or(e.Language, seats.Language)
+	e.Currency = cmp.Or(e.Currency, "EUR")
+	e.HoldLength = cmp.Or(e.HoldLength, 8*time.Minute)
+	e.SeatsPerHolder = cmp.Or(e.SeatsPerHolder, 6)
+	e.Extensions = cmp.Or(e.Extensions, 10)
+	e.PaymentLength = cmp.Or(e.PaymentLength, 15*time.Minute)
+	e.Status = cmp.Or(e.Status, seats.OnSale)
+	return e
+}
+
+// Of returns the settings of an event.
+func Of(e seats.Event) Settings {
+	return Settings{
+		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
+		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLoneSeats: e.NoLoneSeats, AsksBirth: e.AsksBirth,
+		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
+		Online: e.Online, Confirmation: e.Confirmation,
+	}
+}
+
+// equal compares all but the slug, the team and the status, which an edit does not change.
+func (e Settings) equal(other Settings) bool {
+	n, questions := e, sameQuestions(e.Questions, other.Questions)
+	other.Slug, other.Team, other.Status, other.OpensAt, other.Questions = n.Slug, n.Team, n.Status, n.OpensAt, n.Questions
+	if n.StartsAt.Equal(other.StartsAt) {
+		other.StartsAt = n.StartsAt
+	}
+	return questions && reflect.DeepEqual(n, other)
+}
+
+func sameQuestions(list, other []seats.Question) bool {
+	return slices.EqualFunc(list, other, func(a, b seats.Question) bool {
+		return a.Kind == b.Kind && a.Label == b.Label && a.Required == b.Required && slices.Equal(a.Choices, b.Choices)
+	})
+}
+
+const mostName = 200 // characters
+
+var tag = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`) // by its form (BCP 47)
+
+// IsLanguage reports whether a text has the form of a language tag.
+func IsLanguage(text string) bool { return tag.MatchString(text) }
+
+// check refuses settings that no event may have.
+func (e Settings) check() error {
+	if _, err := time.LoadLocation(e.TimeZone); err != nil {
+		return &seats.Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", e.TimeZone)}
+	}
+	var wrong string
+	switch {
+	case e.Name == "" || !seats.OneLine(e.Name, mostName):
+		wrong = fmt.Sprintf("The name of an event is one line of at most %d characters.", mostName)
+	case !seats.OneLine(e.Venue, mostName):
+		wrong = fmt.Sprintf("The venue is one line of at most %d characters.", mostName)
+	case !IsLanguage(e.Language):
+		wrong = "A language is a tag such as en, de or pt-BR."
+	case e.HoldLength < time.Second || e.HoldLength > 7*24*time.Hour:
+		wrong = "Seats are held between a second and a week."
+	case e.PaymentLength < time.Second || e.PaymentLength > 24*time.Hour:
+		wrong = "A payment may take between a second and a day."
+	case e.SeatsPerHolder < 1 || e.SeatsPerHolder > seats.MaxSeats:
+		wrong = "One person may have at least one seat."
+	case e.Extensions < 0:
+		wrong = "Extensions are not negative."
+	case e.Status != seats.Draft && e.Status != seats.OnSale:
+		wrong = "An event begins as a draft, or on sale."
+	}
+	wrong = cmp.Or(wrong, checkFees(e.Fees), checkOnline(e.Online, e.Confirmation))
+	if wrong == "" && e.Policy != nil {
+		wrong = checkPolicy(*e.Policy)
+	}
+	if wrong == "" && pricing.CheckCurrency(e.Currency) != nil {
+		wrong = "The currency is three letters of ISO 4217, such as EUR."
+	}
+	if wrong != "" {
+		return &seats.Nonsense{Message: wrong + " Nothing was changed."}
+	}
+	return nil
+}
+
+const mostFee = 1 << 40 // minor units, as for a price
+
+// checkFees returns what is wrong with fees, empty if nothing is.
+func checkFees(f seats.Fees) string {
+	switch {
+	case f.Ticket < 0 || f.Order < 0 || f.Ticket > mostFee || f.Order > mostFee:
+		return "A fee is an amount that is not negative."
+	case f.Percent < 0 || f.Percent > pricing.WholePercent:
+		return "A fee is between 0 and 100 percent."
+	}
+	return ""
+}
+
+const mostSpan = 366 * 24 * time.Hour
+
+// checkPolicy returns what is wrong with a policy, empty if nothing is.
+func checkPolicy(p seats.Policy) string {
+	switch {
+	case p.CancelUntil < 0 || p.CancelUntil > mostSpan:
+		return "Cancelling ends between the start and a year before it."
+	case p.CancelFee < 0 || p.CancelFee > mostFee || p.CancelPercent < 0 || p.CancelPercent > pricing.WholePercent:
+		return "What is kept of a cancelled ticket is not negative, and not more than its price."
+	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
+		return "An order may stay unpaid between a minute and a year."
+	}
+	return ""
+}
+
+// sameCancelling compares what two policies say about cancelling.
+func sameCancelling(p, other seats.Policy) bool {
+	other.PayLater, other.PayBefore, other.Confirm = p.PayLater, p.PayBefore, p.Confirm
+	return p == other
+}
+
+const (
+	mostJoinLink     = 2000 // bytes
+	mostConfirmation = 5000 // characters
+	mostEarly        = 30 * 24 * time.Hour
+)
+
+// CheckJoinLink returns what is wrong with a link to join, empty if nothing is.
+func CheckJoinLink(link string) string {
+	u, err := url.Parse(link)
+	switch {
+	case link == "":
+		return ""
+	case len(link) > mostJoinLink || strings.ContainsFunc(link, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return fmt.Sprintf("The link to join has at most %d characters, and no spaces.", mostJoinLink)
+	case err != nil || u.Scheme != "https" || u.Hostname() == "":
+		return "The link to join begins with https://, such as https://meet.example.org/small-web."
+	}
+	return ""
+}
+
+// checkOnline returns what is wrong with an online event or its confirmation, empty if nothing is.
+func checkOnline(o seats.Online, confirmation string) string {
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' }
+	switch {
+	case o.Early < 0 || o.Early > mostEarly || o.Early > 0 && o.Early < time.Minute:
+		return "The link to join opens between a minute and 30 days before the start."
+	case !utf8.ValidString(confirmation) || utf8.RuneCountInString(confirmation) > mostConfirmation || strings.ContainsFunc(confirmation, control):
+		return fmt.Sprintf("The text in the confirmation has at most %d characters.", mostConfirmation)
+	}
+	return CheckJoinLink(o.Link)
+}
+
+// ConfirmsFree reports whether free orders of the event confirm the email first.
+func ConfirmsFree(e seats.Event) bool {
+	return e.Policy.Confirm == seats.ConfirmAlways || e.Policy.Confirm == seats.ConfirmByLimit && e.SeatsPerHolder <= confirmLimit
+}
+
+// confirmLimit is the largest limit per person at which free orders confirm the email by default.
+const confirmLimit = 2
+
+// CancelEnds returns until when attendees may cancel, and false if they never may.
+func CancelEnds(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Policy.CancelUntil), !e.Policy.NoCancelling
+}
+
+// CanPayLater reports whether an order that is placed now may be paid later.
+func CanPayLater(e seats.Event, now time.Time) bool {
+	return now.Before(e.StartsAt.Add(-e.Policy.PayBefore))
+}
+
+// JoinsAt returns when tickets open the link to join, and false if they do so from the first moment on.
+func JoinsAt(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Online.Early), e.Online.Early > 0
+}

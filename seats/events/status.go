@@ -1,0 +1,106 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// A Change is the next status of an event.
+type Change struct {
+	Status  seats.Status
+	OpensAt time.Time // of seats.Scheduled: when the sale begins
+	Reason  string    // of Paused, Closed and Cancelled, for attendees
+}
+
+// leads lists the statuses that may follow each one. A status follows itself where its time or reason may change.
+var leads = map[seats.Status][]seats.Status{
+	seats.Draft:     {seats.Draft, seats.Scheduled, seats.OnSale},
+	seats.Scheduled: {seats.Draft, seats.Scheduled, seats.OnSale, seats.Cancelled},
+	seats.OnSale:    {seats.OnSale, seats.Paused, seats.Closed, seats.Cancelled},
+	seats.Paused:    {seats.OnSale, seats.Scheduled, seats.Paused, seats.Closed, seats.Cancelled},
+	seats.Closed:    {seats.OnSale, seats.Scheduled, seats.Closed, seats.Cancelled},
+	seats.Cancelled: {seats.Cancelled},
+}
+
+// Next lists the other statuses that may follow that of the event, the usual one first.
+func Next(e seats.Event) []seats.Status {
+	return slices.DeleteFunc(slices.Clone(leads[e.Status]), func(s seats.Status) bool { return s == e.Status })
+}
+
+// SetStatus gives an event another status, on all nodes at once: every claim and every sale locks the counter row last,
+// and reads the new status there once this returns. A batch that was decided by the earlier status is undone and decided
+// again. Claims granted before stay. The same status once more changes nothing.
+//
+// Errors: seats.ErrNoEvent; a *Refusal if the status cannot follow; *Nonsense for an invalid reason or time; the
+// database's.
+func SetStatus(ctx context.Context, office *seats.Office, slug string, to Change, also seats.Also) (seats.Event, error) {
+	to.Reason = strings.TrimSpace(to.Reason)
+	if to.Status == seats.OnSale || to.Status == seats.Scheduled || to.Status == seats.Draft {
+		to.Reason = ""
+	}
+	if to.Status != seats.Scheduled {
+		to.OpensAt = time.Time{}
+	}
+	if err := to.check(); err != nil {
+		return seats.Event{}, err
+	}
+	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		if err := mayBecome(ctx, tx, e, to); err != nil {
+			return false, err
+		}
+		if e.Status == to.Status && e.Reason == to.Reason && e.OpensAt.Equal(to.OpensAt) {
+			return false, nil
+		}
+		stored := to.Status
+		if stored == seats.Scheduled {
+			stored = seats.OnSale
+		}
+		_, err := tx.Exec(ctx, setStatusSQL, e.ID, stored, momentOf(to.OpensAt), to.Reason)
+		return true, err
+	})
+}
+
+const setStatusSQL = `UPDATE event SET status = $2, opens_at = $3, reason = $4 WHERE id = $1`
+
+func (n Change) check() error {
+	switch {
+	case leads[n.Status] == nil:
+		return &seats.Nonsense{Message: fmt.Sprintf("An event is never %q. Nothing was changed.", n.Status)}
+	case n.Status == seats.Scheduled && n.OpensAt.IsZero():
+		return &seats.Nonsense{Message: "Say from when on the event is on sale. Nothing was changed."}
+	case n.Status == seats.Paused && n.Reason == "":
+		return &seats.Nonsense{Message: "Say why the sale is paused: everybody who looks at the event reads it. Nothing was changed."}
+	case !seats.OneLine(n.Reason, seats.MostReason):
+		return &seats.Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", seats.MostReason)}
+	}
+	return nil
+}
+
+const hasOrdersSQL = `SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`
+
+// mayBecome refuses a status that cannot follow that of the event.
+func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
+	if !slices.Contains(leads[e.Status], to.Status) {
+		return &seats.Refusal{Code: seats.CodeChanged, Message: fmt.Sprintf("This event is %s, and from there it cannot become %s. Nothing was changed.", statusWords[e.Status], statusWords[to.Status])}
+	}
+	if to.Status != seats.Draft || e.Status == seats.Draft {
+		return nil
+	}
+	var ordered bool
+	if err := tx.QueryRow(ctx, hasOrdersSQL, e.ID).Scan(&ordered); err != nil {
+		return err
+	}
+	if ordered {
+		return &seats.Refusal{Code: seats.CodeChanged, Message: "Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead."}
+	}
+	return nil
+}
+
+var statusWords = map[seats.Status]string{seats.Draft: "a draft", seats.Scheduled: "scheduled", seats.OnSale: "on sale", seats.Paused: "paused", seats.Closed: "closed", seats.Cancelled: "cancelled"}
