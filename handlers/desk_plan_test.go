@@ -23,14 +23,14 @@ func (w *wall) drawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, team := range []int64{w.sale.Event.Team, w.team} {
+	for _, team := range []int64{w.sale.Event.Team, w.team} {
 		var id int64
 		err := w.db.QueryRow(t.Context(), `INSERT INTO team_plan (team_id, versions) VALUES ($1, 1) RETURNING id`, team).Scan(&id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.exec(t, `INSERT INTO plan_version (plan_id, version, document, name, seats, sections, organizer_id, key, saved_by)
-			SELECT $1, 1, $2, 'Club', 1, 1, min(id), $3, 'Ann' FROM organizer`, id, string(document), fmt.Sprint("drawn ", i))
+		w.exec(t, `INSERT INTO plan_version (plan_id, version, document, name, seats, sections, organizer_id, saved_by)
+			SELECT $1, 1, $2, 'Club', 1, 1, min(id), 'Ann' FROM organizer`, id, string(document))
 		w.plans = append(w.plans, fmt.Sprint(id))
 		file := seats.NewID()
 		w.exec(t, `INSERT INTO plan_import (id, team_id, name, content) VALUES ($1, $2, 'a.csv', 'row,number')`, file, team)

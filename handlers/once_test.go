@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ var harmless = map[string]string{
 
 const everyTableSQL = `
 SELECT string_agg(format('SELECT %L, md5(coalesce(string_agg(md5(t::text), '''' ORDER BY md5(t::text)), '''')) FROM %I t', relname, relname), ' UNION ALL ')
-  FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('session', 'posted', 'typed', 'tally', 'history', 'intention')`
+  FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('session', 'typed', 'tally', 'history', 'intention')`
 
 // everything is what stands in each table.
 func (s *site) everything(t *testing.T, sql string) map[string]string {
@@ -208,14 +209,15 @@ func theClub(t *testing.T) *seats.Plan {
 	return club
 }
 
-func TestAFormIsAnsweredOnceAlsoIfItsKeyCannotBeKeptOrForgotten(t *testing.T) {
+func TestOnce_AnAnswerThatCannotBeKeptIsNotGiven(t *testing.T) {
 	t.Parallel()
 	w := newSite(t)
 	h := newHandlers(w.config)
-	for _, status := range []int{200, 409} {
+	w.exec(t, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+		CREATE TRIGGER refuse BEFORE INSERT ON idempotency_key FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	for status, want := range map[int]int{200: 503, 409: 409} { // a refusal needs no key
 		server := httptest.NewServer(h.Wrap(h.routes([]route{{"POST /planted", h.Once(func(rw http.ResponseWriter, _ *http.Request) error {
-			w.exec(t, `ALTER TABLE posted RENAME TO gone`)
-			return web.WriteJSON(rw, status, "said")
+			return web.WriteJSON(rw, status, web.ErrorAnswer{})
 		}), pageRule}})))
 		t.Cleanup(server.Close)
 		a, err := http.Post(server.URL+"/planted", "application/json", strings.NewReader(`{"key": "one"}`))
@@ -224,11 +226,60 @@ func TestAFormIsAnsweredOnceAlsoIfItsKeyCannotBeKeptOrForgotten(t *testing.T) {
 		}
 		body, err := io.ReadAll(a.Body)
 		var said web.ErrorAnswer
-		if err = errors.Join(err, a.Body.Close(), json.Unmarshal(body, &said)); err != nil || a.StatusCode != 503 || said.Error.Code != "unavailable" {
+		if err = errors.Join(err, a.Body.Close(), json.Unmarshal(body, &said)); err != nil || a.StatusCode != want || (want == 503) != (said.Error.Code == "unavailable") {
 			t.Errorf("what would have been %d is %d %s: %v", status, a.StatusCode, body, err)
 		}
-		w.exec(t, `ALTER TABLE gone RENAME TO posted`)
-		w.exec(t, `TRUNCATE posted`)
+	}
+}
+
+func TestOnce_ARepeatWaitsForTheFirstAnswerAndFreesItsKeyIfThatFails(t *testing.T) {
+	t.Parallel()
+	w := newSite(t)
+	h := newHandlers(w.config)
+	status, begun, goOn := 200, make(chan bool, 9), make(chan bool)
+	server := httptest.NewServer(h.Wrap(h.routes([]route{{"POST /planted", h.Once(func(rw http.ResponseWriter, _ *http.Request) error {
+		begun <- true
+		<-goOn
+		return web.WriteJSON(rw, status, web.ErrorAnswer{})
+	}), pageRule}})))
+	t.Cleanup(server.Close)
+	for _, c := range []struct{ status, runs int }{{200, 1}, {409, 2}} {
+		status = c.status
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				if a, body := send(t, http.DefaultClient, "POST", server.URL+"/planted", fmt.Sprintf(`{"key": "%d"}`, c.status)); a.StatusCode != c.status {
+					t.Errorf("an answer of %d is %d %s", c.status, a.StatusCode, body)
+				}
+			})
+		}
+		<-begun
+		w.untilOneWaits(t)
+		for range c.runs {
+			goOn <- true
+		}
+		both.Wait()
+		if n := 1 + len(begun); n != c.runs {
+			t.Errorf("a form that is answered %d was done %d times, want %d", c.status, n, c.runs)
+		}
+		for len(begun) > 0 {
+			<-begun
+		}
+	}
+}
+
+// untilOneWaits returns once a connection waits for a lock of another one.
+func (s *site) untilOneWaits(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var waits bool
+		err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory')`).Scan(&waits)
+		if err != nil || time.Now().After(end) {
+			t.Fatal("no connection waits for a lock: ", err)
+		}
+		if waits {
+			return
+		}
 	}
 }
 

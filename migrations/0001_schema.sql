@@ -328,7 +328,7 @@ CREATE TABLE session (
 ) WITH (fillfactor = 80);
 
 -- A request that was done, so that a repeat with its key is not done again, for a day. Written by seats/idempotency in
--- the transaction of the change. Rows are inserted and deleted, never updated.
+-- the transaction of the change. A key of the desk has the scope desk/team/organizer.
 CREATE TABLE idempotency_key (
     scope      text NOT NULL,            -- the sender, or the thing that the request is about
     key        text NOT NULL,            -- chosen by the sender
@@ -340,20 +340,6 @@ CREATE TABLE idempotency_key (
 );
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
-
--- A form that was sent with an idempotency key, and its answer, for a day. Written by seats/sessions.
--- Changes of seats, orders and money have keys of their own, stored with what they changed.
-CREATE TABLE posted (
-    who    bytea NOT NULL,               -- SHA-256 of sender and address
-    key    text NOT NULL,
-    wish   bytea NOT NULL,               -- SHA-256 of what was asked for
-    answer jsonb,                        -- null until the request is answered
-    since  timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (who, key),
-    CONSTRAINT "a posted key is short" CHECK (length(key) BETWEEN 1 AND 200)
-);
-
-CREATE INDEX posted_by_age ON posted (since);
 
 -- What a visitor typed at a checkout that made no order, and its answer, for a day or until the order.
 -- Written by seats/orders; seats deletes old rows.
@@ -842,7 +828,6 @@ CREATE TABLE link (
     expires_at timestamptz NOT NULL,
     asked      integer NOT NULL DEFAULT 1,                        -- requests since
     since      timestamptz NOT NULL DEFAULT clock_timestamp(),
-    asked_key  text,                                              -- idempotency key of the form that asked last
     opened     bytea,                                             -- SHA-256 of the token used last and of the key of the form that used it
     opened_at  timestamptz,
     CONSTRAINT "one token is one link" UNIQUE (token),
@@ -851,7 +836,6 @@ CREATE TABLE link (
 );
 
 CREATE INDEX link_by_age ON link (since);
-CREATE INDEX link_by_key ON link (asked_key) WHERE asked_key IS NOT NULL;
 
 
 -- 10 Waiting room ------------------------------------------------------------------------------------------------------
@@ -1062,7 +1046,6 @@ CREATE TABLE entry (
     gather_until timestamptz,            -- seats for a group are gathered, or were, until then
     asked       smallint NOT NULL DEFAULT 1, -- mails with its link, since asked_since
     asked_since timestamptz NOT NULL DEFAULT clock_timestamp(),
-    asked_key   text,                    -- idempotency key of the form that asked last
 
     -- Consent: what is offered is ordered at once.
     method      text,                    -- how it is paid; null: the person is asked
@@ -1360,20 +1343,6 @@ CREATE TABLE security_event (
 CREATE INDEX security_event_by_organizer ON security_event (organizer_id, id);
 CREATE INDEX security_event_by_team ON security_event (team_id, id);
 
--- The idempotency key of a form at the desk, and its answer. Written by seats/organizers, and deleted some time after.
-CREATE TABLE desk_key (
-    organizer_id bigint NOT NULL REFERENCES organizer,
-    key          text NOT NULL,
-    wish         bytea NOT NULL,             -- SHA-256 of what was asked for
-    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-    done_at      timestamptz,
-    answer       text NOT NULL DEFAULT '',
-    PRIMARY KEY (organizer_id, key),
-    CONSTRAINT "a key of the desk is short" CHECK (length(key) BETWEEN 1 AND 200)
-);
-
-CREATE INDEX desk_key_by_age ON desk_key (created_at);
-
 -- An audit entry: what an organizer did. Written by seats/organizers in the transaction of the deed, and never changed.
 -- It names the organizer in words, so that it stays readable after they have left.
 CREATE TABLE deed (
@@ -1422,11 +1391,9 @@ CREATE TABLE plan_version (
     sections     integer NOT NULL,
     note         text NOT NULL DEFAULT '',   -- its origin or change, in the organizer's words
     organizer_id bigint NOT NULL REFERENCES organizer,
-    key          text NOT NULL,              -- idempotency key of the form that saved it
     saved_by     text NOT NULL,              -- the organizer's name then
     saved_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (plan_id, version),
-    CONSTRAINT "one form saves one version" UNIQUE (organizer_id, key),
     CONSTRAINT "versions are numbered from 1" CHECK (version >= 1)
 );
 
@@ -1803,7 +1770,7 @@ CALL desk_wall('refund', 'EXISTS (SELECT FROM orders o WHERE o.id = refund.order
 CALL desk_wall('intention', 'EXISTS (SELECT FROM payment p WHERE p.id = intention.payment_id)');
 CALL desk_wall('errand_order', 'EXISTS (SELECT FROM errand e WHERE e.id = errand_order.errand_id)');
 CALL desk_wall('organizer', 'EXISTS (SELECT FROM member m WHERE m.organizer_id = organizer.id)', 'SELECT (id, email, name, created_at)');
-CALL desk_wall('desk_key', 'EXISTS (SELECT FROM member m WHERE m.organizer_id = desk_key.organizer_id)', 'SELECT, INSERT');
+CALL desk_wall('idempotency_key', 'starts_with(scope, ''desk/'' || desk_team() || ''/'')', 'SELECT, INSERT, UPDATE (answer)');
 CALL desk_wall('security_event', 'desk_team() IS NOT NULL AND (team_id = desk_team() OR team_id = 0 AND organizer_id = 0
     OR team_id = 0 AND EXISTS (SELECT FROM member m WHERE m.organizer_id = security_event.organizer_id))');
 CALL desk_wall('mail', 'EXISTS (SELECT FROM orders o WHERE o.id = mail.order_id) OR EXISTS (SELECT FROM payment p WHERE p.id = mail.payment_id)

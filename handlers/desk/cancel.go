@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views/desk"
@@ -84,7 +85,7 @@ func (h *Handlers) ordersOf(r *http.Request, s *seats.Sale, codes []string) (lis
 // cancelWhole gives one of many orders back, with a line of its own in the log.
 func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, key string, how orders.Revoking) error {
 	if key == "" {
-		return organizers.ErrNoKey
+		return idempotency.ErrNoKey
 	}
 	deed := organizers.Wish{
 		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},

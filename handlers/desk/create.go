@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views"
@@ -81,7 +82,7 @@ func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, wh
 // createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
 func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, n events.Settings, p *seats.Plan, what string) (slug string, err error) {
 	if key == "" {
-		return "", organizers.ErrNoKey
+		return "", idempotency.ErrNoKey
 	}
 	base := events.Slug(n.Name, "event")
 	if base == "new" { // the address of the form that makes one

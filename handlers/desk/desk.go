@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -53,8 +54,7 @@ var problems = web.Problems{
 	organizers.ErrNoPasskeys: errNoPasskeys,
 	orders.ErrNotPaid:        errNotPaid,
 	orders.ErrNotDue:         errNotDue,
-	organizers.ErrNoKey:      web.ErrNoKey,
-	organizers.ErrOtherKey:   errKey,
+	idempotency.ErrOtherKey:  errKey,
 }
 
 // Explain knows the errors of package organizers; nil if err is none.

@@ -68,13 +68,13 @@ type askedAnswer struct {
 
 // JoinWaitList answers POST /events/{slug}/waitlist
 func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	wish, typed, key, err := h.decodeEntry(r, s)
+	wish, typed, err := h.decodeEntry(r, s)
 	if err == nil && h.Hurried(w, r, web.CountsJoins, h.Joins) {
 		err = errWaitHurried
 	}
 	var joined waitlist.Joined
 	if err == nil {
-		by := waitlist.Joining{Verified: h.account(r), Number: h.numberIn(r, s), Key: key}
+		by := waitlist.Joining{Verified: h.account(r), Number: h.numberIn(r, s)}
 		joined, err = h.Waits.Join(r.Context(), s, wish, by)
 	}
 	if err != nil {

@@ -144,7 +144,7 @@ func (h *Handlers) ConfirmPlace(w http.ResponseWriter, r *http.Request, n waitli
 
 // ChangePlace answers POST /waitlist/{code}
 func (h *Handlers) ChangePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
-	wish, typed, _, err := h.decodeEntry(r, s)
+	wish, typed, err := h.decodeEntry(r, s)
 	if err == nil {
 		err = h.Waits.Change(r.Context(), s, n, wish)
 	}

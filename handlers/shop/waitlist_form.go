@@ -28,21 +28,17 @@ type askedEntry struct {
 }
 
 // decodeEntry reads an entry, and what the form shows again if it is wrong.
-func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed shop.EntryForm, key string, err error) {
+func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEntry, typed shop.EntryForm, err error) {
 	var asked askedEntry
 	if web.IsForm(r) {
-		typed, key, err = formEntry(r)
+		typed, err = formEntry(r)
 	} else {
 		if err = web.DecodeBody(r, &asked); err == nil {
 			typed, err = asked.typed(s)
 		}
-		key = asked.Key
-	}
-	if err == nil {
-		err = web.WrongKey(key)
 	}
 	if err != nil {
-		return w, typed, key, err
+		return w, typed, err
 	}
 	w = waitlist.NewEntry{Email: typed.Email, Wanted: seats.Wanted{
 		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
@@ -57,12 +53,12 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 			w.Wrong[waitlist.FieldUntil] = "This is not a day such as 2030-12-31."
 		}
 	}
-	return w, typed, key, nil
+	return w, typed, nil
 }
 
-func formEntry(r *http.Request) (l shop.EntryForm, key string, err error) {
+func formEntry(r *http.Request) (l shop.EntryForm, err error) {
 	if err := web.ParseForm(r); err != nil {
-		return l, "", err
+		return l, err
 	}
 	f := r.PostForm
 	l = shop.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until"), Method: f.Get("method"), Name: f.Get("name"), Most: f.Get("most")}
@@ -71,12 +67,12 @@ func formEntry(r *http.Request) (l shop.EntryForm, key string, err error) {
 		for _, text := range f[field] {
 			i, err := strconv.Atoi(text)
 			if err != nil {
-				return l, "", waitlist.Mistakes{waitlist.FieldWhere: "This event has no such place."}
+				return l, waitlist.Mistakes{waitlist.FieldWhere: "This event has no such place."}
 			}
 			*list = append(*list, i)
 		}
 	}
-	return l, f.Get("key"), nil
+	return l, nil
 }
 
 func (a askedEntry) typed(s *seats.Sale) (shop.EntryForm, error) {

@@ -85,15 +85,16 @@ func (p Problems) Of(err error) *Problem {
 }
 
 var problems = Problems{
-	orders.ErrUnpaid:      ErrUnpaid,
-	orders.ErrNoOrder:     errNoOrder,
-	orders.ErrNoPayment:   errNoOrder,
-	orders.ErrNoTicket:    errNoTicket,
-	orders.ErrNoDoor:      errNoDoor,
-	idempotency.ErrNoKey:  ErrNoKey,
-	seats.ErrNoEvent:      errNoEvent,
-	seats.ErrNoHold:       ErrNoHold,
-	seats.ErrSessionEnded: errEnded,
+	orders.ErrUnpaid:        ErrUnpaid,
+	orders.ErrNoOrder:       errNoOrder,
+	orders.ErrNoPayment:     errNoOrder,
+	orders.ErrNoTicket:      errNoTicket,
+	orders.ErrNoDoor:        errNoDoor,
+	idempotency.ErrNoKey:    ErrNoKey,
+	idempotency.ErrUnderWay: errStillAtIt,
+	seats.ErrNoEvent:        errNoEvent,
+	seats.ErrNoHold:         ErrNoHold,
+	seats.ErrSessionEnded:   errEnded,
 }
 
 // Known returns the words for an error; nil if it is the program's own fault.

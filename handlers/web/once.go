@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/seats/sessions"
 )
 
 var (
@@ -23,75 +24,72 @@ var (
 	errStillAtIt = NewProblem(409, "under_way", "This form was sent a moment ago, and is still being done.", "Nothing was changed twice.", "Load the page again in a few seconds.")
 )
 
-// Once makes a handler of one that does something each time it is asked: with a key it does it once, and a repeat gets the
-// first answer. A key belongs to a browser, or to a program, and to an address. What was refused used no key up.
-// Without a key it is done as often as it is sent; every form of ours has one.
+// formAnswer is what a form was answered, as its repeats get it.
+type formAnswer struct {
+	Status  int
+	Header  http.Header
+	Body    []byte
+	Entered string // the organizer's session that the form began; empty if it began none
+}
+
+// errNotKept ends a form whose answer refuses it: its key may be sent again.
+var errNotKept = errors.New("the answer is not kept")
+
+// Once makes a handler do a form with a key once. A repeat gets the first answer. A key belongs to a browser, or to a
+// program, and to an address. A refused form uses no key up. A form without a key is done as often as it is sent.
 func (h *Server) Once(next Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		defer func() { RemoveFiles(r) }()
-		key, wish, err := keyAndWish(r)
+		name, request, err := keyAndWish(r)
 		if err != nil {
 			return err
 		}
-		if key == "" {
+		if name == "" {
 			return next(w, r)
 		}
-		who := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.sessionToken(r), r.Header.Get("Authorization")}))
-		p := sessions.Posted{Who: who[:], Key: key, Wish: wish}
-		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
-			first, answer, err := h.Store.Post(r.Context(), p)
-			switch {
-			case errors.Is(err, sessions.ErrOtherPost):
-				return errOtherPost
-			case err != nil:
-				return err
-			case first:
-				return h.first(w, r, p, next)
-			case answer != nil:
-				return h.repeat(w, r, answer)
-			}
-			select { // the same form is being done at this moment
-			case <-r.Context().Done():
-				return r.Context().Err()
-			case <-time.After(100 * time.Millisecond):
-			}
+		sender := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.sessionToken(r), r.Header.Get("Authorization")}))
+		key, err := idempotency.New("form/"+base64.RawURLEncoding.EncodeToString(sender[:]), name, request)
+		if err != nil {
+			return err
 		}
-		return errStillAtIt
+		held := &heldAnswer{ResponseWriter: w, status: http.StatusOK}
+		answer, repeat, err := h.Organizers.Requests.Once(r.Context(), key, func(ctx context.Context) ([]byte, error) {
+			return held.keep(next(held, r.WithContext(ctx)))
+		})
+		switch {
+		case errors.Is(err, idempotency.ErrOtherKey):
+			return errOtherPost
+		case err == nil && repeat:
+			return h.repeat(w, r, answer)
+		case err != nil && !errors.Is(err, errNotKept):
+			return err
+		}
+		w.WriteHeader(held.status)
+		_, _ = w.Write(held.body.Bytes()) // a lost connection needs no answer
+		return nil
 	}
 }
 
-// first does what a form says and stores the answer. The work goes on if the client disconnects. An answer is
-// written last: what comes after it can go wrong and would be a second one.
-func (h *Server) first(w http.ResponseWriter, r *http.Request, p sessions.Posted, next Handler) error {
-	ctx := context.WithoutCancel(r.Context())
-	held := &heldAnswer{ResponseWriter: w, status: http.StatusOK}
-	if err := next(held, r.WithContext(ctx)); err != nil {
-		return errors.Join(err, h.Store.Unpost(ctx, p))
+// keep returns the answer for repeats. errNotKept if it refuses the form.
+func (a *heldAnswer) keep(err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
 	}
-	if err := h.settle(ctx, p, held); err != nil {
+	if a.status >= http.StatusBadRequest || a.undone {
+		return nil, errNotKept
+	}
+	header := a.Header().Clone()
+	header.Del("Set-Cookie")
+	return json.Marshal(formAnswer{a.status, header, a.body.Bytes(), a.entered})
+}
+
+// repeat answers as the first time. A repeat of a form that began an organizer's session is let into it, too: the first
+// answer may have been lost.
+func (h *Server) repeat(w http.ResponseWriter, r *http.Request, answer []byte) error {
+	var a formAnswer
+	if err := json.Unmarshal(answer, &a); err != nil {
 		return err
 	}
-	w.WriteHeader(held.status)
-	_, _ = w.Write(held.body.Bytes()) // a caller who is gone needs no answer
-	return nil
-}
-
-// settle keeps an answer for its repeats, or forgets the key of one that refuses.
-func (h *Server) settle(ctx context.Context, p sessions.Posted, held *heldAnswer) error {
-	if held.status >= http.StatusBadRequest || held.undone {
-		return h.Store.Unpost(ctx, p)
-	}
-	header := held.Header().Clone()
-	header.Del("Set-Cookie")
-	a := sessions.PostedAnswer{Status: held.status, Header: header, Body: held.body.Bytes(), Entered: held.entered}
-	if err := h.Store.Answer(ctx, p, a); err != nil {
-		return errors.Join(err, h.Store.Unpost(ctx, p))
-	}
-	return nil
-}
-
-// repeat answers as the first time. Who was let in by the first answer is let in by this one, too: it may have been lost.
-func (h *Server) repeat(w http.ResponseWriter, r *http.Request, a *sessions.PostedAnswer) error {
 	if a.Entered != "" {
 		r, err := h.Visited(r)
 		if err != nil {
@@ -102,11 +100,9 @@ func (h *Server) repeat(w http.ResponseWriter, r *http.Request, a *sessions.Post
 			return err
 		}
 	}
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // a caller who is gone needs no answer
+	_, _ = w.Write(a.Body) // a lost connection needs no answer
 	return nil
 }
 

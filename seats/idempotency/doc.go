@@ -7,7 +7,10 @@
 //
 // A change in a transaction of its own calls Take first. A repeat waits there for the first request, at the unique
 // index. A change that travels in a batch of package seats calls Find before, and Insert among its statements: the
-// seats are the guard there, since they change once.
+// seats are the guard there, since they change once. A form of the desk, or one that is done in several transactions, runs
+// in Requests.Once: a repeat waits at an advisory lock, and the row is written with the change, or right after it.
+//
+// The answer to a claim is not here. It stays with the hold (hold.answers), in the statement that writes the hold.
 //
 // A row is deleted a day after it was written.
 package idempotency

@@ -58,6 +58,16 @@ func (k Key) Take(ctx context.Context, tx pgx.Tx, answer []byte) (first bool, ea
 	return false, earlier, err
 }
 
+const keepSQL = `UPDATE idempotency_key SET answer = $3 WHERE scope = $1 AND key = $2`
+
+// Keep replaces the answer of a key, in the transaction that took it.
+func (k Key) Keep(ctx context.Context, tx pgx.Tx, answer []byte) error {
+	if _, err := tx.Exec(ctx, keepSQL, k.scope, k.name, answer); err != nil {
+		return fmt.Errorf("idempotency: keep an answer: %w", err)
+	}
+	return nil
+}
+
 // Insert queues the row of a change that travels in a batch.
 func (k Key) Insert(q *pgx.Batch, answer []byte) {
 	q.Queue(insertSQL, k.scope, k.name, k.request, answer)

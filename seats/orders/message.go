@@ -51,25 +51,25 @@ func (m Message) check() error {
 	return nil
 }
 
-const messageSQL = `INSERT INTO message (id, event_id, subject, text) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+const messageSQL = `INSERT INTO message (id, event_id, subject, text) VALUES ($1, $2, $3, $4)`
 
-// Tell writes to everybody who ordered of an event, one mail for each order that holds; a repeat with its key does nothing.
-// Errors: Mistakes, idempotency.ErrNoKey, the database's.
+// Tell writes to all who ordered of an event, one mail for each confirmed order. A repeat with its key sends nothing.
+// Errors: Mistakes; idempotency.ErrNoKey; a *seats.Refusal if the key came with other content; the database's.
 func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, also seats.Also) error {
-	if key == "" || len(key) > 200 {
-		return idempotency.ErrNoKey
-	}
 	m = m.tidy()
+	k, err := idempotency.New(fmt.Sprintf("message/%d", event), key, m)
+	if err != nil {
+		return err
+	}
 	if err := m.check(); err != nil {
 		return err
 	}
-	id, fresh := idOf(ErrandMessage, event, key), false
-	err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+	_, err = o.once(ctx, k, func(tx pgx.Tx) error {
+		id := seats.NewID()
 		if _, err := tx.Exec(ctx, messageSQL, id, event, m.Subject, m.Text); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, errandSQL, id, event, ErrandMessage, id)
-		if fresh = err == nil && tag.RowsAffected() == 1; !fresh {
+		if _, err := tx.Exec(ctx, errandSQL, id, event, ErrandMessage, id); err != nil {
 			return err
 		}
 		return also.Run(ctx, tx)

@@ -41,23 +41,22 @@ type OfficeForm struct {
 // Errors: Mistakes; idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal if somebody has a seat, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.Also) (code string, err error) {
-	if f.Key == "" || len(f.Key) > 200 {
-		return "", idempotency.ErrNoKey
-	}
 	form, err := f.form(s)
 	if err != nil {
 		return "", err
 	}
-	holder := idOf("holder", s.Event.ID, f.Key)
-	switch code, err := o.first(ctx, holder, form, seats.ErrNoHold); {
-	case err == nil:
-		return code, nil
-	case !errors.Is(err, seats.ErrNoHold):
+	key, err := idempotency.New(fmt.Sprintf("office/%d", s.Event.ID), f.Key, form)
+	if err != nil {
 		return "", err
 	}
-	p := placed{id: seats.NewID(), code: newCode(), holder: holder, form: form}
-	d := seats.Deal{Holder: holder, Order: p.id, Seats: form.Seats, Office: true}
+	if code, err := o.soldBefore(ctx, key, nil); code != "" || err != nil {
+		return code, err
+	}
+	form.Hold = seats.NewID()
+	p := placed{id: seats.NewID(), code: newCode(), holder: seats.NewID(), form: form}
+	d := seats.Deal{Holder: p.holder, Order: p.id, Seats: form.Seats, Office: true}
 	d.Write = func(q *pgx.Batch, sold []int) {
+		key.Insert(q, []byte(p.code))
 		p.queueOffice(q, s, sold)
 		if also != nil {
 			also(q)
@@ -71,11 +70,23 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 		o.mailWritten()
 		return p.code, nil
 	case errors.As(err, &refusal):
-		return o.first(ctx, holder, form, err)
+		return o.soldBefore(ctx, key, err)
 	case errors.As(err, &nonsense):
 		return "", err
 	}
 	return "", fmt.Errorf("orders: sell at the box office: %w", err)
+}
+
+// soldBefore returns the code of the order that a form made before. Otherwise it returns why.
+func (o *Orders) soldBefore(ctx context.Context, key idempotency.Key, why error) (code string, err error) {
+	done, answer, err := key.Find(ctx, o.db)
+	switch {
+	case err != nil:
+		return "", refuseOther(err)
+	case !done:
+		return "", why
+	}
+	return string(answer), nil
 }
 
 // idOf makes the same id of the same words.
@@ -86,9 +97,9 @@ func idOf(words ...any) seats.ID {
 	return id
 }
 
-// form is the sale as an order has it. Its hold is named by the key: one hold makes one order.
+// form returns the sale as an order has it.
 func (f OfficeForm) form(s *seats.Sale) (Form, error) {
-	form := Form{Hold: idOf("hold", s.Event.ID, f.Key), Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: f.Name, Email: f.Email, Method: f.Method}
+	form := Form{Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: f.Name, Email: f.Email, Method: f.Method}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
 		form.Name = nobody
 	}

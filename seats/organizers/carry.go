@@ -2,72 +2,83 @@ package organizers
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
-// Wish is something a member does with seats or orders: what changes them commits the deed with it.
+// Wish is a form of a member that changes seats or orders. Its deed and its key commit with the change.
 type Wish struct {
 	Key     string // of the form
 	Form    []any  // all that the form says
 	What    string // a verb in the past, such as "blocked seats"
 	Subject string // the address below /desk of what it is done to
 	Detail  any    // anything more that JSON can say, or nil
-	Answer  string // what a repeat of the form has to know; may be empty
 }
 
-// Carry does what a form wishes, once: do has to hand also to what changes something, so that they commit together. A form that came before
-// and was done does nothing more; one that came before and was not is tried again.
+// key returns the idempotency key of a member's form.
+func (m Member) key(name string, form ...any) (idempotency.Key, error) {
+	return idempotency.New(fmt.Sprintf("desk/%d/%d", m.Team, m.Organizer), name, form...)
+}
+
+// Carry does what a form asks for, once. do has to hand also to the change, so that they commit together. A repeat waits
+// for the first request. A form that failed may be sent again.
 //
-// Errors: ErrNoKey; ErrOtherKey; those of do, unless it was refused because the same form had done it in the meantime; the
-// database's.
+// Errors: those of idempotency.Requests.Once.
 func (d *Desk) Carry(ctx context.Context, m Member, a Wish, do func(also seats.Also) error) error {
-	detail, err := json.Marshal(a.Detail)
-	if err != nil {
-		return fmt.Errorf("organizers: %s: %w", a.What, err)
-	}
-	if a.Detail == nil {
-		detail = []byte("{}")
-	}
-	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
-		_, err := Once(ctx, tx, m, a.Key, a.Form...)
-		return err
-	})
+	deed, err := noting(m, a.What, a.Subject, a.Detail)
 	if err != nil {
 		return err
 	}
-	if done, err := d.done(ctx, m, a.Key); err != nil || done {
-		return err
-	}
-	err = do(func(q *pgx.Batch) {
-		q.Queue(doneSQL, m.Organizer, a.Key, a.Answer)
-		q.Queue(noteSQL, m.Team, m.Organizer, m.Name, m.Email, a.What, a.Subject, string(detail))
+	_, err = d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.Also) (string, error) {
+		return "", do(seats.Both(keep(""), deed))
 	})
-	if err == nil {
-		return nil
-	}
-	if done, lookErr := d.done(ctx, m, a.Key); lookErr == nil && done {
-		return nil // another one like it was first
-	}
 	return err
 }
 
-const doneSQL = `UPDATE desk_key SET done_at = clock_timestamp(), answer = $3 WHERE organizer_id = $1 AND key = $2`
-
-const wasDoneSQL = `SELECT EXISTS (SELECT FROM desk_key WHERE organizer_id = $1 AND key = $2 AND done_at IS NOT NULL)`
-
-func (d *Desk) done(ctx context.Context, m Member, key string) (done bool, err error) {
-	if err := d.db.QueryRow(ctx, wasDoneSQL, m.Organizer, key).Scan(&done); err != nil {
-		return false, fmt.Errorf("organizers: look for a key: %w", err)
+// once runs do unless the form was done before. What keep returns writes the form's key and answer with the change.
+func (d *Desk) once(ctx context.Context, m Member, name string, form []any, do func(keep func(answer string) seats.Also) (string, error)) (string, error) {
+	key, err := m.key(name, form...)
+	if err != nil {
+		return "", err
 	}
-	return done, nil
+	answer, _, err := d.Requests.Once(ctx, key, func(context.Context) ([]byte, error) {
+		answer, err := do(func(answer string) seats.Also {
+			return func(q *pgx.Batch) { key.Insert(q, []byte(answer)) }
+		})
+		return []byte(answer), err
+	})
+	return string(answer), err
 }
 
-// Record notes something a member did that changed nothing, such as taking a list away.
+// mostAddresses is how many events of one name there may be.
+const mostAddresses = 100
+
+// Create makes an event under the first address that is not taken: base, base-2, base-3 … do makes it there, and returns
+// seats.ErrSlugTaken if the address is taken. It returns the address. Errors are those of Carry.
+func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any, base string, do func(slug string, also seats.Also) error) (slug string, err error) {
+	return d.once(ctx, m, key, []any{what, wish}, func(keep func(answer string) seats.Also) (slug string, err error) {
+		for n := 1; n <= mostAddresses; n++ {
+			if slug = base; n > 1 {
+				slug = fmt.Sprintf("%s-%d", base, n)
+			}
+			deed, err := noting(m, what, "events/"+slug, nil)
+			if err != nil {
+				return "", err
+			}
+			if err = do(slug, seats.Both(keep(slug), deed)); !errors.Is(err, seats.ErrSlugTaken) {
+				return slug, err
+			}
+		}
+		return "", seats.ErrSlugTaken
+	})
+}
+
+// Record notes an act of a member that changed nothing, such as downloading a list.
 func (d *Desk) Record(ctx context.Context, m Member, what, subject string, detail any) error {
 	return note(ctx, d.db, m, what, subject, detail)
 }

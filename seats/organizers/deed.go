@@ -2,6 +2,7 @@ package organizers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -25,6 +26,20 @@ func note(ctx context.Context, db seats.DB, m Member, what, subject string, deta
 		return fmt.Errorf("organizers: note that %s %q: %w", what, subject, err)
 	}
 	return nil
+}
+
+// noting returns statements that note what a member did with a change elsewhere, as Note does.
+func noting(m Member, what, subject string, detail any) (seats.Also, error) {
+	if detail == nil {
+		detail = struct{}{}
+	}
+	said, err := json.Marshal(detail)
+	if err != nil {
+		return nil, fmt.Errorf("organizers: note that %s %q: %w", what, subject, err)
+	}
+	return func(q *pgx.Batch) {
+		q.Queue(noteSQL, m.Team, m.Organizer, m.Name, m.Email, what, subject, string(said))
+	}, nil
 }
 
 // Deed is one line of the log: who did what to what, when.

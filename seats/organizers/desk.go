@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -30,6 +31,9 @@ type Desk struct {
 	wrote         map[SecurityEvent]bool     // of these, those of which a row was written; guarded by events
 	happenedFirst chan struct{}              // there is a new one
 
+	// Requests does forms that change seats or orders, once.
+	Requests *idempotency.Requests
+
 	Log  *slog.Logger // where security events are told, if it is set
 	Seal *seal.Box    // for secrets of second factors; nil: they are kept as they are
 }
@@ -40,7 +44,7 @@ const atOnce = 2
 // New returns the desk of a database. wake is told after mail was written; it must return at once.
 func New(db *pgxpool.Pool, wake func()) *Desk {
 	return &Desk{
-		db: db, hands: make(chan struct{}, atOnce), decoy: sync.OnceValue(newDecoy), wake: wake,
+		db: db, Requests: idempotency.NewRequests(db), hands: make(chan struct{}, atOnce), decoy: sync.OnceValue(newDecoy), wake: wake,
 		waiting: map[string]int{}, happened: map[SecurityEvent]*pending{}, wrote: map[SecurityEvent]bool{}, happenedFirst: make(chan struct{}, 1), Log: slog.New(slog.DiscardHandler),
 	}
 }

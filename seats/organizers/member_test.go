@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -116,27 +117,26 @@ func TestTheListHasTheEventsOfTheTeam(t *testing.T) {
 	}
 }
 
-func TestAFormIsDoneOnce(t *testing.T) {
+func TestChange_AFormIsDoneOnceForEachMember(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	once := func(key string, wish ...any) (first bool, err error) {
-		err = h.desk.As(t.Context(), h.ann, func(tx pgx.Tx) error {
-			first, err = organizers.Once(t.Context(), tx, h.ann, key, wish...)
-			return err
-		})
-		return first, err
+	once := func(m organizers.Member, key string, form ...any) (done bool, err error) {
+		err = h.desk.Change(t.Context(), m, key, form, func(pgx.Tx) error { done = true; return nil })
+		return done, err
 	}
-	if first, err := once("k", "invite", "bob"); !first || err != nil {
-		t.Error(first, err)
-	}
-	if first, err := once("k", "invite", "bob"); first || err != nil {
-		t.Error("a repeat:", first, err)
-	}
-	if _, err := once("k", "invite", "eve"); !errors.Is(err, organizers.ErrOtherKey) {
-		t.Error("other content:", err)
-	}
-	if _, err := once(""); !errors.Is(err, organizers.ErrNoKey) {
-		t.Error("no key:", err)
+	for _, m := range []organizers.Member{h.ann, h.bob} {
+		if done, err := once(m, "k", "invite", "bob"); !done || err != nil {
+			t.Errorf("%s: %t, %v", m.Name, done, err)
+		}
+		if done, err := once(m, "k", "invite", "bob"); done || err != nil {
+			t.Errorf("%s: a repeat: %t, %v", m.Name, done, err)
+		}
+		if _, err := once(m, "k", "invite", "eve"); !errors.Is(err, idempotency.ErrOtherKey) {
+			t.Errorf("%s: other content: %v", m.Name, err)
+		}
+		if _, err := once(m, ""); !errors.Is(err, idempotency.ErrNoKey) {
+			t.Errorf("%s: no key: %v", m.Name, err)
+		}
 	}
 }
 

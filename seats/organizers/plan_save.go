@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,29 +14,34 @@ import (
 
 const newPlanSQL = `INSERT INTO team_plan (team_id) VALUES ($1) RETURNING id`
 
-const savedByKeySQL = `SELECT plan_id, version FROM plan_version WHERE organizer_id = $1 AND key = $2`
-
-// NewPlan makes a plan of the team of a document in the open format, with a note on where it came from. A repeat of the
-// same form is answered as the first time.
+// NewPlan makes a plan of the team from a document in the open format, with a note on its origin. A repeat of the form
+// gets the first answer.
 //
-// Errors: *Unfit; ErrNoKey, ErrOtherKey; the database's.
+// Errors: *Unfit; those of idempotency.New and Take; the database's.
 func (d *Desk) NewPlan(ctx context.Context, m Member, key, note string, document []byte) (id int64, err error) {
 	opened, err := fit(document)
 	if err != nil {
 		return 0, err
 	}
+	form, err := m.key(key, "plan", note, opened.Document)
+	if err != nil {
+		return 0, err
+	}
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		first, err := Once(ctx, tx, m, key, "plan", note, opened.Document)
-		if err != nil {
-			return err
+		first, answer, err := form.Take(ctx, tx, nil)
+		if err == nil && !first {
+			id, err = strconv.ParseInt(string(answer), 10, 64)
 		}
-		if !first {
-			return tx.QueryRow(ctx, savedByKeySQL, m.Organizer, key).Scan(&id, new(int))
+		if err != nil || !first {
+			return err
 		}
 		if err := tx.QueryRow(ctx, newPlanSQL, m.Team).Scan(&id); err != nil {
 			return err
 		}
-		_, err = save(ctx, tx, m, key, id, note, opened.Document, opened.Plan)
+		if err := form.Keep(ctx, tx, strconv.AppendInt(nil, id, 10)); err != nil {
+			return err
+		}
+		_, err = save(ctx, tx, m, id, note, opened.Document, opened.Plan)
 		return err
 	})
 	if err != nil {
@@ -46,15 +52,20 @@ func (d *Desk) NewPlan(ctx context.Context, m Member, key, note string, document
 
 const lockPlanSQL = `SELECT versions FROM team_plan WHERE id = $1 AND team_id = $2 FOR NO KEY UPDATE`
 
-// SavePlan saves a document as the next version of a plan; base is the version it was drawn from. A repeat of the same
-// form is answered as the first time.
+// SavePlan saves a document as the next version of a plan. base is the version it was drawn from. A repeat of the form
+// gets the first answer.
 //
-// Errors: *Unfit; *NotNewest if there is a version after base; ErrNotYours; ErrNoKey, ErrOtherKey; the database's.
+// Errors: *Unfit; *NotNewest if there is a version after base; ErrNotYours; those of idempotency.New and Take; the
+// database's.
 func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, base int, note string, document []byte) (version int, err error) {
 	if _, err := d.PlanVersions(ctx, m, id); err != nil {
 		return 0, err
 	}
 	opened, err := fit(document)
+	if err != nil {
+		return 0, err
+	}
+	form, err := m.key(key, "version", id, base, note, opened.Document)
 	if err != nil {
 		return 0, err
 	}
@@ -67,12 +78,12 @@ func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, bas
 		if err != nil {
 			return err
 		}
-		first, err := Once(ctx, tx, m, key, "version", id, base, note, opened.Document)
-		if err != nil {
-			return err
+		first, answer, err := form.Take(ctx, tx, strconv.AppendInt(nil, int64(newest)+1, 10))
+		if err == nil && !first {
+			version, err = strconv.Atoi(string(answer))
 		}
-		if !first {
-			return tx.QueryRow(ctx, savedByKeySQL, m.Organizer, key).Scan(&id, &version)
+		if err != nil || !first {
+			return err
 		}
 		if newest != base {
 			other := &NotNewest{}
@@ -81,7 +92,7 @@ func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, bas
 			}
 			return other
 		}
-		version, err = save(ctx, tx, m, key, id, note, opened.Document, opened.Plan)
+		version, err = save(ctx, tx, m, id, note, opened.Document, opened.Plan)
 		return err
 	})
 	if err != nil {
@@ -92,12 +103,12 @@ func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, bas
 
 const saveVersionSQL = `
 WITH next AS (UPDATE team_plan SET versions = versions + 1 WHERE id = $1 RETURNING versions)
-INSERT INTO plan_version (plan_id, version, document, name, seats, sections, note, organizer_id, key, saved_by)
-SELECT $1, versions, $2, $3, $4, $5, $6, $7, $8, $9 FROM next
+INSERT INTO plan_version (plan_id, version, document, name, seats, sections, note, organizer_id, saved_by)
+SELECT $1, versions, $2, $3, $4, $5, $6, $7, $8 FROM next
 RETURNING version`
 
-func save(ctx context.Context, tx pgx.Tx, m Member, key string, id int64, note string, document []byte, p *seats.Plan) (version int, err error) {
-	err = tx.QueryRow(ctx, saveVersionSQL, id, string(document), p.Name, len(p.Seats), len(p.Sections), note, m.Organizer, key, m.Name).Scan(&version)
+func save(ctx context.Context, tx pgx.Tx, m Member, id int64, note string, document []byte, p *seats.Plan) (version int, err error) {
+	err = tx.QueryRow(ctx, saveVersionSQL, id, string(document), p.Name, len(p.Seats), len(p.Sections), note, m.Organizer, m.Name).Scan(&version)
 	if err != nil {
 		return 0, err
 	}

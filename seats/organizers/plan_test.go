@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
@@ -57,7 +58,7 @@ func TestEachSaveOfAPlanIsAVersionAndNothingIsOverwritten(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(p.Seats, club.Seats) {
 		t.Errorf("events would be made of other seats, %v", err)
 	}
-	if _, err := h.desk.SavePlan(t.Context(), h.ann, "k2", id, 1, "renamed", first); !errors.Is(err, organizers.ErrOtherKey) {
+	if _, err := h.desk.SavePlan(t.Context(), h.ann, "k2", id, 1, "renamed", first); !errors.Is(err, idempotency.ErrOtherKey) {
 		t.Errorf("a used key: %v", err)
 	}
 	var late *organizers.NotNewest
@@ -116,7 +117,7 @@ func TestADocumentThatWouldHaveToBeRepairedIsNotSaved(t *testing.T) {
 	if _, err := h.desk.NewPlan(t.Context(), h.ann, "k", "", []byte(`{"format":`)); !errors.As(err, &unfit) {
 		t.Errorf("half a file: %v", err)
 	}
-	if _, err := h.desk.NewPlan(t.Context(), h.ann, "", "", document(t, "club")); !errors.Is(err, organizers.ErrNoKey) {
+	if _, err := h.desk.NewPlan(t.Context(), h.ann, "", "", document(t, "club")); !errors.Is(err, idempotency.ErrNoKey) {
 		t.Errorf("no key: %v", err)
 	}
 }

@@ -205,9 +205,6 @@ func (d *Desk) slowDown(ctx context.Context, pair, network string, own, delay ti
 	}
 }
 
-// A form that is sent again after a month is another one.
-const forgetKeysSQL = `DELETE FROM desk_key WHERE created_at < clock_timestamp() - interval '30 days'`
-
 const passwordSQL = `
 SELECT o.id, o.epoch, o.password,
        EXISTS (SELECT FROM desk_device d WHERE d.organizer_id = o.id AND d.token = $2 AND d.used_at > clock_timestamp() - interval '180 days')
@@ -249,9 +246,6 @@ func (d *Desk) SignIn(ctx context.Context, email, password string, from Client) 
 	}
 	if err := d.succeeded(ctx, by); err != nil {
 		return Session{}, err
-	}
-	if _, err := d.db.Exec(ctx, forgetKeysSQL); err != nil {
-		return Session{}, fmt.Errorf("organizers: sign in: %w", err)
 	}
 	return s, nil
 }

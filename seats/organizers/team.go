@@ -44,10 +44,14 @@ func (d *Desk) Colleagues(ctx context.Context, m Member) (list []Colleague, err 
 // ErrLastOwner is a change that would leave the team without an owner.
 var ErrLastOwner = errors.New("the team would have no owner")
 
-// Change does what a form asks for, once, behind the second wall; do notes the deed. Errors of do that callers know come through.
+// Change does what a form asks for, once, behind the second wall. do notes the deed. Errors of do come through.
 func (d *Desk) Change(ctx context.Context, m Member, key string, wish []any, do func(tx pgx.Tx) error) error {
-	err := d.As(ctx, m, func(tx pgx.Tx) error {
-		first, err := Once(ctx, tx, m, key, wish...)
+	form, err := m.key(key, wish...)
+	if err != nil {
+		return err
+	}
+	err = d.As(ctx, m, func(tx pgx.Tx) error {
+		first, _, err := form.Take(ctx, tx, nil)
 		if err != nil || !first {
 			return err
 		}
@@ -78,7 +82,7 @@ func colleague(ctx context.Context, tx pgx.Tx, m Member, organizer int64) (c Col
 
 // SetRole gives a member of the team another role, from now on and on all nodes.
 //
-// Errors: ErrLastOwner; ErrNotYours if they are no member; Mistakes; those of Once; the database's.
+// Errors: ErrLastOwner; ErrNotYours if they are no member; Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role, key string) error {
 	if !role.Known() {
 		return Mistakes{{FieldRole, "Choose one of the roles."}}
@@ -112,7 +116,7 @@ const removeMemberSQL = `DELETE FROM member WHERE team_id = $1 AND organizer_id 
 
 // Remove takes a member out of the team; they are out at once, on all nodes.
 //
-// Errors: ErrLastOwner; ErrNotYours if they are no member; those of Once; the database's.
+// Errors: ErrLastOwner; ErrNotYours if they are no member; those of idempotency.Key.Take; the database's.
 func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string) error {
 	done := false
 	err := d.Change(ctx, m, key, []any{"remove", organizer}, func(tx pgx.Tx) error {
@@ -140,7 +144,7 @@ func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string
 
 const demandSQL = `UPDATE team SET second_factor = $2 WHERE id = $1 AND second_factor <> $2`
 
-// Demand says whether every member of the team needs a second factor. Errors: those of Once; the database's.
+// Demand says whether every member of the team needs a second factor. Errors: those of idempotency.Key.Take; the database's.
 func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error {
 	what, words := "stopped demanding a second factor", "no longer demands a second factor of every member"
 	if on {
@@ -166,7 +170,7 @@ func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error 
 
 const renameTeamSQL = `UPDATE team SET name = $2 WHERE id = $1 AND name <> $2`
 
-// Rename gives the team another name. Errors: Mistakes; those of Once; the database's.
+// Rename gives the team another name. Errors: Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 	name, wrong := tidyName(name, mostTeam)
 	if wrong != "" {
@@ -185,14 +189,18 @@ const newTeamSQL = `INSERT INTO team (name) VALUES ($1) RETURNING id`
 
 // NewTeam makes another team, of which the member is the owner, and returns it; 0 for a repeat. It has no events yet.
 //
-// Errors: Mistakes; those of Once; the database's.
+// Errors: Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) NewTeam(ctx context.Context, m Member, name, key string) (team int64, err error) {
 	name, wrong := tidyName(name, mostTeam)
 	if wrong != "" {
 		return 0, Mistakes{{FieldName, wrong}}
 	}
-	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error { // no wall: the team has no member yet
-		first, err := Once(ctx, tx, m, key, "team", name)
+	form, err := m.key(key, "team", name)
+	if err != nil {
+		return 0, err
+	}
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error { // no wall: the team has no members yet
+		first, _, err := form.Take(ctx, tx, nil)
 		if err != nil || !first {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -129,7 +130,7 @@ func TestRolesAndMembersChangeAndTheLastOwnerStays(t *testing.T) {
 		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, "king", k) }, organizers.Mistakes{}, organizers.Viewer},
 		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, h.bob.Organizer, organizers.Door, k) }, organizers.ErrNotYours, organizers.Viewer},
 		{func(k string) error { return h.desk.Remove(t.Context(), h.bob, eve.Organizer, k) }, organizers.ErrNotYours, organizers.Viewer},
-		{func(string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Door, "") }, organizers.ErrNoKey, organizers.Viewer},
+		{func(string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Door, "") }, idempotency.ErrNoKey, organizers.Viewer},
 		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Owner, k) }, nil, organizers.Owner},
 		{func(k string) error { return h.desk.SetRole(t.Context(), eve, h.ann.Organizer, organizers.Manager, k) }, nil, organizers.Owner},
 	} {

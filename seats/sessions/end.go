@@ -115,14 +115,7 @@ func (s *Sessions) endAll(ctx context.Context) error {
 	return nil
 }
 
-// A key is good for a day.
-const purgePostedSQL = `DELETE FROM posted WHERE since < clock_timestamp() - interval '1 day'`
-
-// Purge deletes sessions that are over, with the seats that their visitors did not come back for, and old keys of forms.
+// Purge deletes sessions that are over, with the seats that their visitors did not come back for, and old idempotency keys.
 func (s *Sessions) Purge(ctx context.Context) error {
-	err := s.endAll(ctx)
-	if _, posted := s.db.Exec(ctx, purgePostedSQL); posted != nil {
-		err = errors.Join(err, fmt.Errorf("sessions: purge keys of forms: %w", posted))
-	}
-	return errors.Join(err, idempotency.Purge(ctx, s.db))
+	return errors.Join(s.endAll(ctx), idempotency.Purge(ctx, s.db))
 }

@@ -1,5 +1,5 @@
-// Package sessions keeps browser sessions in the database (sessions.go), ends them (end.go), and answers each form once
-// (posted.go). A session of a request that changes seats travels with the batch: seats.Visit.
+// Package sessions keeps browser sessions in the database (sessions.go) and ends them (end.go). A session of a request that
+// changes seats travels with the batch: seats.Visit.
 package sessions
 
 import (

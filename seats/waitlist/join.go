@@ -106,7 +106,6 @@ const CodeFree = "free"
 type Joining struct {
 	Verified string // the visitor's verified address; empty if none
 	Number   int64  // in the event's waiting room; 0 if the visitor does not come from there
-	Key      string // idempotency key of the form; a repeat sends no second mail
 }
 
 // Joined is the result of a join.
@@ -169,9 +168,9 @@ RETURNING (extract(epoch FROM room_since) * 1000000)::bigint`
 
 // A second join with the same address changes an unverified entry, and sends its link again. A verified entry stays.
 const joinSQL = `
-INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, asked_key, method, name, most)
-VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), nullif($11, ''),
-        nullif($12, ''), CASE WHEN $12 <> '' THEN $13 END, CASE WHEN $12 <> '' THEN $14::bigint END)
+INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, method, name, most)
+VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+        nullif($11, ''), CASE WHEN $11 <> '' THEN $12 END, CASE WHEN $11 <> '' THEN $13::bigint END)
     ON CONFLICT (event_id, email) WHERE state IN ('new', 'waiting', 'offered') DO UPDATE
    SET quantity    = CASE e.state WHEN 'new' THEN excluded.quantity ELSE e.quantity END,
        sections    = CASE e.state WHEN 'new' THEN excluded.sections ELSE e.sections END,
@@ -183,10 +182,9 @@ VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[],
        name        = CASE e.state WHEN 'new' THEN excluded.name ELSE e.name END,
        most        = CASE e.state WHEN 'new' THEN excluded.most ELSE e.most END,
        rank        = CASE e.state WHEN 'new' THEN least(e.rank, excluded.rank) ELSE e.rank END,
-       asked       = CASE WHEN e.asked_key = excluded.asked_key THEN e.asked WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN least(e.asked + 1, 1000) ELSE 1 END,
-       asked_since = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN e.asked_since ELSE clock_timestamp() END,
-       asked_key   = excluded.asked_key
-RETURNING e.id, e.code, e.state, e.asked, (xmax = 0) AS fresh, coalesce((SELECT asked_key = $11 FROM entry o WHERE o.id = e.id), false) AS repeat`
+       asked       = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN least(e.asked + 1, 1000) ELSE 1 END,
+       asked_since = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN e.asked_since ELSE clock_timestamp() END
+RETURNING e.id, e.code, e.state, e.asked, (xmax = 0) AS fresh`
 
 const askVerifySQL = `INSERT INTO mail (entry_id, kind) VALUES ($1, 'wait-verify')`
 
@@ -214,9 +212,9 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		}
 		var state string
 		var asked int
-		var fresh, repeat bool
-		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, by.Key, w.Consent.Method, w.Consent.Name, w.Consent.Most).
-			Scan(&j.Entry, &j.Code, &state, &asked, &fresh, &repeat)
+		var fresh bool
+		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, w.Consent.Method, w.Consent.Name, w.Consent.Most).
+			Scan(&j.Entry, &j.Code, &state, &asked, &fresh)
 		if err != nil {
 			return err
 		}
@@ -228,10 +226,7 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		if w.Email == by.Verified {
 			return l.verified(ctx, tx, s.Event.ID, j.Entry)
 		}
-		switch j.Asked = true; {
-		case repeat:
-			return nil
-		case asked > mostAsked:
+		if j.Asked = true; asked > mostAsked {
 			return ErrOften
 		}
 		_, err = tx.Exec(ctx, askVerifySQL, j.Entry)

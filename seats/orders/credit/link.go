@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // Why there is no link.
@@ -23,55 +25,55 @@ const MailLink = "link"
 // An address gets three mails within an hour. The row counts, so no two at once get one more.
 const askSQL = `
 WITH asked AS (
-    INSERT INTO link (email, expires_at, asked_key) VALUES ($1, clock_timestamp() + interval '30 minutes', nullif($2, ''))
+    INSERT INTO link (email, expires_at) VALUES ($1, clock_timestamp() + interval '30 minutes')
         ON CONFLICT (email) DO UPDATE
-       SET asked_key = excluded.asked_key,
-           asked = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.asked + 1 ELSE 1 END,
+       SET asked = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.asked + 1 ELSE 1 END,
            since = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.since ELSE clock_timestamp() END
-     WHERE (link.since <= clock_timestamp() - interval '1 hour' OR link.asked < 3)
-       AND (excluded.asked_key IS NULL OR excluded.asked_key IS DISTINCT FROM link.asked_key)
+     WHERE link.since <= clock_timestamp() - interval '1 hour' OR link.asked < 3
     RETURNING email
 )
 INSERT INTO mail (email, kind) SELECT email, 'link' FROM asked`
 
-const askedSQL = `SELECT email FROM link WHERE asked_key = $1`
-
-// Ask has a link mailed to an address, whether or not it has credit: nobody learns that here. ErrOften if enough went
-// there within the hour; the newest of them is good. It returns the address as it is written. A repeat with the key of its
-// form, if that has one, sends no more; ErrKey if it came before with another address.
+// Ask mails a link to an address, whether or not it has credit, so that the answer does not reveal that. The newest link
+// is valid. It returns the address in its one spelling. A repeat with the key of the form, if it has one, sends no mail.
+//
+// Errors: ErrOften if three links went there within the hour; ErrKey if the key came with another address before; the
+// database's.
 func (l *Ledger) Ask(ctx context.Context, email, key string) (string, error) {
 	email, err := Address(email)
 	if err != nil {
 		return "", err
 	}
-	if first, err := l.asked(ctx, key); err != nil || first == email {
-		return email, err
-	} else if first != "" {
-		return email, ErrKey
-	}
-	done, err := l.db.Exec(ctx, askSQL, email, key)
+	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		if first, err := takeKey(ctx, tx, key, email); err != nil || !first {
+			return err
+		}
+		done, err := tx.Exec(ctx, askSQL, email)
+		if err == nil && done.RowsAffected() == 0 {
+			err = ErrOften
+		}
+		return err
+	})
 	if err != nil {
 		return email, fmt.Errorf("credit: ask for a link: %w", err)
 	}
-	if done.RowsAffected() > 0 {
-		return email, nil
-	}
-	if first, err := l.asked(ctx, key); err != nil || first == email { // the same form, in the same moment
-		return email, err
-	}
-	return email, ErrOften
+	return email, nil
 }
 
-// asked is the address that a form with this key asked for; empty for none.
-func (l *Ledger) asked(ctx context.Context, key string) (email string, err error) {
+// takeKey takes the key of a form that asks for a link. It reports whether the form is the first with the key, or has none.
+func takeKey(ctx context.Context, tx pgx.Tx, key, email string) (first bool, err error) {
 	if key == "" {
-		return "", nil
+		return true, nil
 	}
-	err = l.db.QueryRow(ctx, askedSQL, key).Scan(&email)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return "", fmt.Errorf("credit: look for a key: %w", err)
+	k, err := idempotency.New("link", key, email)
+	if err != nil {
+		return false, err
 	}
-	return email, nil
+	first, _, err = k.Take(ctx, tx, nil)
+	if errors.Is(err, idempotency.ErrOtherKey) {
+		return false, ErrKey
+	}
+	return first, err
 }
 
 const linkSQL = `UPDATE link SET token = $2, expires_at = clock_timestamp() + interval '30 minutes' WHERE email = $1`
