@@ -153,7 +153,7 @@ func (r *Room) places(ctx context.Context, first []*joinRequest) ([]Place, error
 
 // In through, numbers are called while slots are available and not needed by visitors called in the last seconds. If there are
 // fewer slots than visitors, the others wait.
-const spaceSQL = `
+const slotSpace = `
 space AS MATERIALIZED (
     SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.slot <= r.slots AND s.expires_at > clock_timestamp()) AS live,
            coalesce((SELECT c.serving FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < clock_timestamp() - interval '10 seconds'
@@ -163,21 +163,21 @@ space AS MATERIALIZED (
      WHERE r.id = $1 AND r.phase = 'through'
 )`
 
-// calledSQL is how many of n visitors are called in through.
-const calledSQL = `least(n.came, greatest(0, r.slots - coalesce((SELECT live + greatest(0, r.serving - settled) FROM space), r.slots)))`
+// calledInThrough is how many of n visitors are called in through.
+const calledInThrough = `least(n.came, greatest(0, r.slots - coalesce((SELECT live + greatest(0, r.serving - settled) FROM space), r.slots)))`
 
 // The phase and the counters are one row. The phase decides about the kind of the place, and the lobby closes for all nodes at
 // the same moment: the first statement after its time closes it.
 const joinSQL = `
-WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` + spaceSQL + `, given AS (
+WITH n AS MATERIALIZED (SELECT clock_timestamp() AS now, $2::bigint AS came), ` + slotSpace + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
            phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
-                            WHEN r.phase = 'through' AND ` + calledSQL + ` < n.came THEN 'open' ELSE r.phase END,
+                            WHEN r.phase = 'through' AND ` + calledInThrough + ` < n.came THEN 'open' ELSE r.phase END,
            closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
            lobby     = r.lobby + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN n.came ELSE 0 END,
            line      = r.line + CASE WHEN r.phase = 'lobby' AND r.opens_at > n.now THEN 0 ELSE n.came END,
-           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledSQL + ` ELSE 0 END
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledInThrough + ` ELSE 0 END
       FROM n
      WHERE r.id = $1 AND r.phase <> 'ended' AND (r.phase <> 'lobby' OR r.lobby_opens_at IS NULL OR r.lobby_opens_at <= n.now)
     RETURNING r.id, r.phase, r.epoch, r.lobby, r.line, r.serving
@@ -323,15 +323,15 @@ WITH t AS MATERIALIZED (SELECT clock_timestamp() AS now), came AS MATERIALIZED (
     RETURNING kind
 ), n AS MATERIALIZED (
     SELECT now, (SELECT count(*) FROM entered) AS came FROM t
-), ` + spaceSQL + `, given AS (
+), ` + slotSpace + `, given AS (
     UPDATE room r
        SET version   = r.version + 1,
            phase     = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN 'drawing'
-                            WHEN r.phase = 'through' AND ` + calledSQL + ` < n.came THEN 'open' ELSE r.phase END,
+                            WHEN r.phase = 'through' AND ` + calledInThrough + ` < n.came THEN 'open' ELSE r.phase END,
            closed_at = CASE WHEN r.phase = 'lobby' AND r.opens_at <= n.now THEN n.now ELSE r.closed_at END,
            lobby     = r.lobby + (SELECT count(*) FROM entered WHERE kind = 1),
            line      = r.line + (SELECT count(*) FROM entered WHERE kind = 2),
-           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledSQL + ` ELSE 0 END
+           serving   = r.serving + CASE WHEN r.phase = 'through' THEN ` + calledInThrough + ` ELSE 0 END
       FROM n
      WHERE r.id = $1 AND EXISTS (SELECT FROM entered)
     RETURNING r.id, r.phase, r.epoch, r.serving
