@@ -327,7 +327,7 @@ CREATE TABLE session (
     expires_at timestamptz NOT NULL
 ) WITH (fillfactor = 80);
 
--- A request that was done, so that a repeat with its key is not done again, for a day. Written by seats/idempotency in
+-- A request that was done, so that a repeat with its key is not done again, for 30 days. Written by seats/idempotency in
 -- the transaction of the change. A key of the desk has the scope desk/team/organizer.
 CREATE TABLE idempotency_key (
     scope      text NOT NULL,            -- the sender, or the thing that the request is about

@@ -247,7 +247,7 @@ func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 	for _, sql := range []string{
 		`UPDATE hold SET session_ends = expires_at`,
 		`UPDATE session SET expires_at = now() - interval '9 minutes'`,
-		`INSERT INTO idempotency_key (scope, key, request, created_at) VALUES ('order/1', 'k', '', now() - interval '2 days')`,
+		`INSERT INTO idempotency_key (scope, key, request, created_at) VALUES ('order/1', 'k', '', now() - interval '31 days')`,
 		`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$`,
 		`CREATE TRIGGER refuse BEFORE UPDATE ON seat_state FOR EACH ROW WHEN (old.holder = '` + stuck.id.String() + `') EXECUTE FUNCTION refuse()`,
 	} {

@@ -12,5 +12,6 @@
 //
 // The answer to a claim is not here. It stays with the hold (hold.answers), in the statement that writes the hold.
 //
-// A row is deleted a day after it was written.
+// A row is deleted 30 days after it was written: a browser that restores its tabs may send an old form again, and a
+// refund must not be made twice.
 package idempotency

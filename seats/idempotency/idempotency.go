@@ -93,9 +93,9 @@ func (k Key) Find(ctx context.Context, db interface {
 	return true, answer, nil
 }
 
-const purgeSQL = `DELETE FROM idempotency_key WHERE created_at < clock_timestamp() - interval '1 day'`
+const purgeSQL = `DELETE FROM idempotency_key WHERE created_at < clock_timestamp() - interval '30 days'`
 
-// Purge deletes keys that are older than a day.
+// Purge deletes keys that are older than 30 days.
 func Purge(ctx context.Context, db interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 },

@@ -150,10 +150,10 @@ func TestInsert_KeyOfABatchIsFoundOnceItIsCommitted(t *testing.T) {
 	}
 }
 
-func TestPurge_DeletesKeysAfterADay(t *testing.T) {
+func TestPurge_DeletesKeysAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
-	for scope, age := range map[string]string{"old": "25 hours", "young": "23 hours"} {
+	for scope, age := range map[string]string{"old": "30 days 1 hour", "young": "29 days 23 hours"} {
 		_, err := db.Exec(t.Context(), `INSERT INTO idempotency_key (scope, key, request, created_at) VALUES ($1, 'k', '', clock_timestamp() - $2::interval)`, scope, age)
 		if err != nil {
 			t.Fatal(err)
