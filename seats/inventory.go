@@ -202,10 +202,12 @@ func (o *Office) Reload(ctx context.Context) error {
 
 func (o *Office) changed(s *Sale) { o.Changed(s) }
 
-// The three functions may be executed by every role (PostgreSQL 15).
+// The timeline is that of the WAL. The one of the last checkpoint is old until minutes after a promotion, and then the epoch
+// would change while every connection lasts. All functions may be executed by every role (PostgreSQL 15).
 const epochSQL = `
-SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
-  FROM pg_control_system() s, pg_control_checkpoint() c`
+SELECT hashtext(s.system_identifier::text || '/' || CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END
+                || '/' || pg_postmaster_start_time()::text)
+  FROM pg_control_system() s`
 
 // readEpoch reads the name of the run of the database server that versions belong to. It changes with a restart, a
 // failover and a restore; a page that knows another epoch starts over from a snapshot.

@@ -81,6 +81,16 @@ func (b *standby) takesOver(ctx context.Context, dead func()) error {
 	return errors.Join(err, old.Stop(ctx), os.RemoveAll(gone))
 }
 
+// checkpoint makes the server write what it has in memory. Minutes after a promotion it does so by itself.
+func (s *Server) checkpoint(ctx context.Context, database string) error {
+	conn, err := s.connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "CHECKPOINT")
+	return errors.Join(err, conn.Close(ctx))
+}
+
 // lastOf is the end of a log.
 func lastOf(file string) string {
 	text, err := os.ReadFile(file)

@@ -94,6 +94,7 @@ func (r *run) standbyPromoted(ctx context.Context, _ *node, random *rand.Rand) e
 		})
 		if err == nil {
 			r.firstGrant(ctx, map[string]int64{afterFailover: died, afterPromoted: r.history.now()})
+			err = r.server.checkpoint(ctx, r.database) // maps must not change with it
 		}
 		return err
 	})

@@ -95,8 +95,8 @@ func get(ctx context.Context, client *http.Client, url string) (status int, body
 
 // One statement, so that it is one moment. A seat shows as free, held, sold or blocked.
 const truthSQL = `
-SELECT (SELECT hashtext(s.system_identifier::text || '/' || c.timeline_id::text || '/' || pg_postmaster_start_time()::text)
-          FROM pg_control_system() s, pg_control_checkpoint() c),
+SELECT (SELECT hashtext(s.system_identifier::text || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/' || pg_postmaster_start_time()::text)
+          FROM pg_control_system() s),
        counter.version,
        (SELECT array_agg((ARRAY[0, 1, 0, 1, 2, 3])[state + 1] ORDER BY idx) FROM seat_state s WHERE s.event_id = event.id)
   FROM event JOIN counter ON counter.event_id = event.id
