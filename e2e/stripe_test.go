@@ -9,7 +9,7 @@ import (
 
 	"github.com/playwright-community/playwright-go"
 
-	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 )
 
 // stripeOffice is a box office that takes cards at a stand-in for Stripe. stripe-mock holds every request to it against

@@ -39,11 +39,11 @@ func (s *site) post(t *testing.T, who *http.Client, f url.Values) (*http.Respons
 // confirms presses the button of the mail about an order, in another browser. It reports whether that was asked for.
 func (s *site) confirms(t *testing.T, code string) bool {
 	t.Helper()
-	p, err := s.sold.Payment(t.Context(), code)
+	p, err := s.sold.Payments.Find(t.Context(), code)
 	if err != nil || !p.Confirms() {
 		return false
 	}
-	token, err := s.sold.ConfirmToken(t.Context(), p)
+	token, err := s.sold.Payments.ConfirmToken(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

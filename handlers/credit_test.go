@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/mail"
-	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/pricing"
 )
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // does sends a form of the desk twice, as a double click, and wants both to lead to where the first did.
@@ -355,7 +356,7 @@ func TestExport_IsCompleteAndWithoutFormulas(t *testing.T) {
 	ann := s.owner(t)
 	evil := `=HYPERLINK("http://evil.example","x")`
 	for i, name := range []string{evil, "Zoë\tØ", "@sum"} {
-		if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: name, Name: strings.ReplaceAll(name, "\t", " "), Email: "ann@example.org", Seats: []int{2 * i, 2*i + 1}, Method: orders.Cash}, nil); err != nil {
+		if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: name, Name: strings.ReplaceAll(name, "\t", " "), Email: "ann@example.org", Seats: []int{2 * i, 2*i + 1}, Method: payments.Cash}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

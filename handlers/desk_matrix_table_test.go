@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // access is what is expected of a route.
@@ -251,7 +252,7 @@ func (w *wall) plant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.sold.SellAtOffice(t.Context(), s, orders.OfficeForm{Key: name, Name: name, Email: "ann@example.org", Seats: []int{0}, Method: orders.Cash}, nil); err != nil {
+		if _, err := w.sold.SellAtOffice(t.Context(), s, orders.OfficeForm{Key: name, Name: name, Email: "ann@example.org", Seats: []int{0}, Method: payments.Cash}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -19,7 +20,7 @@ func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: orders.Cash, Name: "Zacharias Quill", Email: "quill@example.org"}, nil); err != nil {
+	if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: payments.Cash, Name: "Zacharias Quill", Email: "quill@example.org"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"w"}, "name": {""}, "days": {"7"}}); a.StatusCode != 422 || !strings.Contains(page, "Say a name.") {
@@ -95,7 +96,7 @@ func TestAnExportIsJSONForProgramsWithAmountsInMinorUnits(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	code, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0, 1}, Method: orders.Cash, Name: "=Eve \"x\"", Email: "eve@example.org"}, nil)
+	code, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0, 1}, Method: payments.Cash, Name: "=Eve \"x\"", Email: "eve@example.org"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

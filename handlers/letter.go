@@ -9,10 +9,10 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -134,7 +134,7 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 
 // lost makes the mail to a buyer who paid and got no seats.
 func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	p, err := l.Orders.Payment(ctx, m.Order)
+	p, err := l.Orders.Payments.Find(ctx, m.Order)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -155,14 +155,14 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{
-		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Form.Name, Email: p.Form.Email,
+		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Name, Email: p.Email,
 		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
 	}, nil
 }
 
 // confirm makes the mail that asks to confirm an order, and its link: only the mail has it.
 func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	p, err := l.Orders.Payment(ctx, m.Order)
+	p, err := l.Orders.Payments.Find(ctx, m.Order)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -177,11 +177,11 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return mail.Letter{}, err
 	}
-	token, err := l.Orders.ConfirmToken(ctx, p)
+	token, err := l.Orders.Payments.ConfirmToken(ctx, p)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	m.Email = p.Form.Email
+	m.Email = p.Email
 	return deskLetter(ctx, m, mails.Confirm(shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
 }
 

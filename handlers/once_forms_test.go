@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -49,7 +50,7 @@ func (w *wall) label(t *testing.T, n int) string {
 func (w *wall) ordered(t *testing.T) (at string, o orders.Order) {
 	t.Helper()
 	free := w.sale.FreeSeats()
-	code, err := w.sold.SellAtOffice(t.Context(), w.sale, orders.OfficeForm{Key: seats.NewID().String(), Name: "Bea", Email: "bea@example.org", Seats: free[len(free)-2:], Method: orders.Cash}, nil)
+	code, err := w.sold.SellAtOffice(t.Context(), w.sale, orders.OfficeForm{Key: seats.NewID().String(), Name: "Bea", Email: "bea@example.org", Seats: free[len(free)-2:], Method: payments.Cash}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -234,7 +235,7 @@ func (p *script) plant() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: orders.Door, Verified: "due@example.org"}); err != nil {
+	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: payments.Door, Verified: "due@example.org"}); err != nil {
 		t.Fatal(err)
 	}
 	newRoom(t, p.site, waitingroom.NewRoom{Slots: 5})

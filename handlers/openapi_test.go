@@ -184,9 +184,9 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/readyz", ""},
 	} {
 		if strings.HasSuffix(c.path, "{token}") && seen.token == "" {
-			p, err := s.sold.Payment(t.Context(), seen.Payment.Code)
+			p, err := s.sold.Payments.Find(t.Context(), seen.Payment.Code)
 			if err == nil {
-				seen.token, err = s.sold.ConfirmToken(t.Context(), p)
+				seen.token, err = s.sold.Payments.ConfirmToken(t.Context(), p)
 			}
 			if err != nil {
 				t.Fatal(err)

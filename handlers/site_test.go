@@ -22,13 +22,14 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
-	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -76,11 +77,11 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 9)
 	sold := orders.New(db)
-	sold.Open(office, "", log)
-	card := demo.New(db, sold.Hear)
-	sold.Accept(orders.Demo, seatstest.Watched(t, db, card))
+	sold.Open(office, "")
+	card := demo.New(db, sold.Payments.Record)
+	sold.Payments.Accept(payments.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
-	sold.Accept(orders.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
+	sold.Payments.Accept(payments.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
 	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)

@@ -12,8 +12,9 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/stripe"
-	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -25,7 +26,7 @@ func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	account := stripe.New("sk_test_1", "whsec_old,"+stripetest.Secret, bank.URL)
 	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Order: 199, Percent: 333}}
 	return newSiteIn(t, db, e, func(c *Config) {
-		c.Orders.Accept(orders.Card, seatstest.Watched(t, db, account))
+		c.Orders.Payments.Accept(payments.Card, seatstest.Watched(t, db, account))
 		c.Stripe = account.News
 	}), bank
 }
@@ -137,7 +138,7 @@ func TestMoneyOfAnotherCurrencyBuysNothingAndIsGivenBack(t *testing.T) {
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
 	_, ordered := s.orderOf(t, code)
-	list, err := s.sold.Attention(t.Context())
+	list, err := s.sold.Payments.Alerts(t.Context())
 	if all := bank.Sessions(); ordered || all[0].Captures != 0 || all[0].Intent != "canceled" || err != nil || len(list) != 1 || !strings.Contains(list[0].Why, " USD, and the order is ") {
 		t.Errorf("an order is there: %t; Stripe has %+v; attention is asked for %+v, %v", ordered, all[0], list, err)
 	}
@@ -154,7 +155,7 @@ func TestMoneyGivenBackAtStripeLeavesTheOrderAndIsTold(t *testing.T) {
 	bank.GivesBack(session, 1000)
 	s.tells(t, bank.Event(session, "refund.created"), bank.Event(session, "charge.refunded"), bank.Event(session, "refund.updated"))
 	order, _ := s.orderOf(t, code)
-	list, err := s.sold.Attention(t.Context())
+	list, err := s.sold.Payments.Alerts(t.Context())
 	if order.Back != 1000 || order.Due != 0 || order.State != orders.Confirmed || err != nil || len(list) != 1 || !strings.Contains(list[0].Why, "EUR 10.00 were given back at the provider") {
 		t.Errorf("the order is %+v, attention is asked for %+v, %v", order, list, err)
 	}
@@ -218,16 +219,16 @@ func TestARefundThatFailsAfterAllIsPaidOutByHand(t *testing.T) {
 	}
 	bank.Fails(session)
 	s.tells(t, bank.Event(session, "refund.updated"), bank.Event(session, "refund.failed"))
-	list, err := s.sold.Attention(t.Context())
-	if err != nil || len(list) != 1 || list[0].State != orders.ByHand || list[0].Amount != cost || !strings.Contains(list[0].Why, "expired_or_canceled_card") {
+	list, err := s.sold.Payments.Alerts(t.Context())
+	if err != nil || len(list) != 1 || list[0].State != payments.ToPayOut || list[0].Amount != cost || !strings.Contains(list[0].Why, "expired_or_canceled_card") {
 		t.Errorf("attention is asked for %+v, %v", list, err)
 	}
 	s.wantBooks(t)
-	if amount, _, err := s.sold.PaidOut(t.Context(), code, nil); err != nil || amount != cost {
+	if amount, _, err := s.sold.Payments.PaidOut(t.Context(), code, nil); err != nil || amount != cost {
 		t.Errorf("%d was paid out, %v", amount, err)
 	}
 	s.tells(t, bank.Event(session, "refund.failed")) // once more
-	if list, err = s.sold.Attention(t.Context()); err != nil || len(list) != 0 {
+	if list, err = s.sold.Payments.Alerts(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("then attention is asked for %+v, %v", list, err)
 	}
 	// Another ticket goes back by card, as if nothing had been.

@@ -561,7 +561,7 @@ CREATE INDEX scan_by_door ON scan (door_id, received_at);
 -- Every call to a provider has its row in intention, committed before the call and made with no transaction open.
 -- Webhooks of providers are in inbox before anything acts on them. Captured money is in exactly one of order and refund.
 
--- A card that a provider stores for an order of a waiting list. Written by seats/orders.
+-- A card that a provider stores for an order of a waiting list. Written by seats/payments.
 -- It exists before the provider is asked, and the provider deletes the card once the entry has ended.
 CREATE TABLE mandate (
     id         uuid PRIMARY KEY,
@@ -584,7 +584,7 @@ CREATE TABLE mandate (
 
 CREATE INDEX mandate_due ON mandate (next_try) WHERE state = 'ending';
 
--- A payment attempt for a hold, and the order it becomes. Written by seats/orders.
+-- A payment attempt for a hold, and the order it becomes. Written by seats/payments.
 -- An order that waits for its email to be confirmed is a payment without money: a click in a mail authorizes it.
 CREATE TABLE payment (
     id           uuid PRIMARY KEY,
@@ -627,7 +627,7 @@ CREATE INDEX payment_confirmed ON payment (holder) WHERE confirmed_at IS NOT NUL
 CREATE INDEX payment_unpaid_of_key ON payment (event_id, (keys[1])) WHERE method IN ('door', 'invoice') AND state IN ('open', 'authorized');
 CREATE INDEX payment_unpaid_of_network ON payment (event_id, (form->>'network')) WHERE method IN ('door', 'invoice') AND state IN ('open', 'authorized');
 
--- The link in a mail that asks to confirm an order. Written by seats/orders. Each mail has its own.
+-- The link in a mail that asks to confirm an order. Written by seats/payments. Each mail has its own.
 CREATE TABLE confirmation (
     hash       bytea PRIMARY KEY,                 -- SHA-256 of 128 random bits
     payment_id uuid NOT NULL REFERENCES payment,
@@ -636,7 +636,7 @@ CREATE TABLE confirmation (
 
 CREATE INDEX confirmation_by_payment ON confirmation (payment_id);
 
--- A refund, whatever the order was paid with. Written by seats/orders.
+-- A refund, whatever the order was paid with. Written by seats/payments.
 CREATE TABLE refund (
     id              uuid PRIMARY KEY,
     payment_id      uuid REFERENCES payment,          -- null: paid at the door or by invoice
@@ -659,7 +659,7 @@ CREATE INDEX refund_by_payment ON refund (payment_id);
 CREATE INDEX refund_by_order ON refund (order_id);
 CREATE INDEX refund_to_pay_out ON refund (created_at) WHERE by_hand AND done_at IS NULL;
 
--- A call to a provider. Written by seats/orders before the call, and open until its answer is stored.
+-- A call to a provider. Written by seats/payments before the call, and open until its answer is stored.
 CREATE TABLE intention (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     payment_id uuid NOT NULL REFERENCES payment,
@@ -680,7 +680,7 @@ CREATE INDEX intention_due ON intention (next_try) WHERE done_at IS NULL;
 CREATE UNIQUE INDEX "each step of a payment is meant once" ON intention (payment_id, step) WHERE step <> 'refund';
 CREATE UNIQUE INDEX "each refund is meant once" ON intention (refund_id) WHERE refund_id IS NOT NULL;
 
--- An event that a provider sent by webhook. Written by seats/orders, once, however often and in whatever order it comes.
+-- An event that a provider sent by webhook. Written by seats/payments, once, however often and in whatever order it comes.
 CREATE TABLE inbox (
     method      text NOT NULL,
     event       text NOT NULL,           -- the provider's name of its event
@@ -693,7 +693,7 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_due ON inbox (received_at) WHERE done_at IS NULL;
 
--- A charge of the demo card, as a provider would keep it. Written by seats/orders/demo. No money moves.
+-- A charge of the demo card, as a provider would keep it. Written by seats/payments/demo. No money moves.
 CREATE TABLE demo_charge (
     payment_id uuid PRIMARY KEY,
     reference  text NOT NULL UNIQUE,
@@ -710,7 +710,7 @@ CREATE TABLE demo_charge (
     CONSTRAINT "the demo card charges something" CHECK (amount > 0)
 );
 
--- An event that the demo card will send, maybe twice. Written by seats/orders/demo.
+-- An event that the demo card will send, maybe twice. Written by seats/payments/demo.
 CREATE TABLE demo_news (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     payment_id uuid NOT NULL REFERENCES demo_charge,
@@ -727,7 +727,7 @@ CREATE INDEX demo_news_due ON demo_news (due_at) WHERE told_at IS NULL;
 -- Money of attendees that the house keeps, by email and currency: a double-entry ledger. One transfer is one row with
 -- both accounts and one amount, so that its two entries sum to zero by construction.
 
--- An account of an attendee or of the house. Written by seats/orders/credit.
+-- An account of an attendee or of the house. Written by seats/credit.
 CREATE TABLE credit_account (
     id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind     text NOT NULL,      -- attendee; of the house: issued, held, sales
@@ -745,7 +745,7 @@ CREATE TABLE credit_account (
     CONSTRAINT "an address is written in one way" CHECK (email <> '' AND length(email) <= 254 AND email !~ '[A-Z]')
 ) WITH (fillfactor = 70);
 
--- Credit reserved for an order, captured or voided after its seats are sold or not. Written by seats/orders/credit.
+-- Credit reserved for an order, captured or voided after its seats are sold or not. Written by seats/credit.
 CREATE TABLE credit_hold (
     id         uuid PRIMARY KEY,             -- chosen by the caller: a repeat finds it
     account_id bigint NOT NULL,
@@ -768,7 +768,7 @@ CREATE TABLE credit_hold (
 CREATE INDEX credit_hold_by_end ON credit_hold (expires_at) WHERE state = 'open';
 CREATE INDEX credit_hold_by_account ON credit_hold (account_id, created_at);
 
--- A voucher, which loads credit once. Written by seats/orders/credit.
+-- A voucher, which loads credit once. Written by seats/credit.
 CREATE TABLE credit_voucher (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     code        bytea NOT NULL UNIQUE,       -- SHA-256 of what is printed on it
@@ -781,7 +781,7 @@ CREATE TABLE credit_voucher (
     CONSTRAINT "a voucher is worth something" CHECK (amount > 0)
 );
 
--- A transfer between two accounts. Written by seats/orders/credit, and never changed: a mistake is corrected by another one.
+-- A transfer between two accounts. Written by seats/credit, and never changed: a mistake is corrected by another one.
 CREATE TABLE credit_transfer (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at         timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -820,7 +820,7 @@ SELECT id AS transfer_id, from_id AS account_id, currency, -amount AS amount FRO
  UNION ALL
 SELECT id, to_id, currency, amount FROM credit_transfer;
 
--- A link by mail that proves an email address, which then sees and spends its credit. Written by seats/orders/credit.
+-- A link by mail that proves an email address, which then sees and spends its credit. Written by seats/credit.
 -- One row per address counts the requests. Only the newest link opens anything, and only once.
 CREATE TABLE link (
     email      text PRIMARY KEY,

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -41,7 +41,7 @@ func creditPages(page views.Page) []shown {
 
 func paymentPages(page views.Page, s shop.Sale) []shown {
 	page.Style, page.Script = "order.css", "buy.js"
-	p := orders.Payment{Code: "7", State: "open", Currency: "EUR", Amount: 9500, Page: "/demo-card/x", Form: orders.Form{Email: "ann@example.org", Seats: []int{4}}}
+	p := payments.Payment{Code: "7", State: "open", Currency: "EUR", Amount: 9500, Page: "/demo-card/x", Details: payments.Details{Email: "ann@example.org", Seats: []int{4}}}
 	over := p
 	over.State, over.Reason = "closed", "The card was declined."
 	return []shown{

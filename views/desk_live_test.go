@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
@@ -30,11 +30,11 @@ func atLive(page views.Page, s shop.Sale, text string) desk.Live {
 	l.Rows = []sales.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: sales.Sums{Sold: 2, Revenue: 900}}}
 	l.Hour = l.Rows
 	l.Latest = []sales.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
-	for _, kind := range []string{orders.OfPayment, orders.OfStep, orders.OfPayout, sales.OfHook, sales.OfFailing, sales.OfLapses} {
+	for _, kind := range []string{payments.AlertPayment, payments.AlertStep, payments.AlertPayout, sales.OfHook, sales.OfFailing, sales.OfLapses} {
 		l.Concerns = append(l.Concerns, sales.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: sales.Rate{Some: 3, Of: 9}})
 	}
 	l.MoreConcerns = true
-	l.Seen = map[string]sales.Seen{orders.OfPayout + text: {Who: text, At: noon}}
+	l.Seen = map[string]sales.Seen{payments.AlertPayout + text: {Who: text, At: noon}}
 	l.Acts = []sales.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	l.Waits = sales.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
 	room := waitingroom.State{Slug: "line", Phase: waitingroom.PhasePaused, Note: text, Slots: 9, Rate: 2, Version: 3, Pace: waitingroom.Pace{Show: 0.62}}

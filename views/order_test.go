@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -32,7 +33,7 @@ func typed(page views.Page, s shop.Sale) shop.CheckoutPage {
 func ordered(page views.Page, s shop.Sale, name string) shop.OrderPage {
 	page.Style = "order.css"
 	return shop.OrderPage{Page: page, Sale: s, Order: orders.Order{
-		Code: strings.Repeat("7", 26), State: orders.Confirmed, Name: name, Email: name, Method: orders.Door, Currency: "EUR", Total: 9500, CreatedAt: time.Unix(2e9, 0),
+		Code: strings.Repeat("7", 26), State: orders.Confirmed, Name: name, Email: name, Method: payments.Door, Currency: "EUR", Total: 9500, CreatedAt: time.Unix(2e9, 0),
 		Tickets: []orders.Ticket{
 			{ID: seats.ID{1}, Idx: 3, Price: 9500, Code: strings.Repeat("Z", 149)}, {ID: seats.ID{2}, Idx: 4, Revoked: true}, {ID: seats.ID{3}, Idx: 1 << 20},
 		},
@@ -61,11 +62,11 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 		price  int64
 		says   string
 	}{
-		"before":             {ends.Add(-time.Second), orders.Demo, 9500, 9500, fee},
-		"before, free":       {ends.Add(-time.Second), orders.Demo, 0, 0, "MST."},
-		"too late":           {ends, orders.Demo, 9500, 9500, over},
-		"unpaid at the door": {ends.Add(-time.Second), orders.Door, 0, 9500, "MST."},
-		"paid at the door":   {ends.Add(-time.Second), orders.Door, 9500, 9500, "Only the organizer can cancel this order, as it was not paid online."},
+		"before":             {ends.Add(-time.Second), payments.Demo, 9500, 9500, fee},
+		"before, free":       {ends.Add(-time.Second), payments.Demo, 0, 0, "MST."},
+		"too late":           {ends, payments.Demo, 9500, 9500, over},
+		"unpaid at the door": {ends.Add(-time.Second), payments.Door, 0, 9500, "MST."},
+		"paid at the door":   {ends.Add(-time.Second), payments.Door, 9500, 9500, "Only the organizer can cancel this order, as it was not paid online."},
 	} {
 		p := shop.OrderPage{Sale: s, Order: orders.Order{
 			Method: c.method, Paid: c.paid, Policy: s.Event.Policy, CancelEnds: &ends, CancelOver: !c.now.Before(ends), Tickets: []orders.Ticket{{Idx: 3, Price: c.price}},
@@ -81,7 +82,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 		if got := p.CancelWords(); got != want {
 			t.Errorf("%s: the order says %q, want %q", name, got, want)
 		}
-		if s.Now = c.now; c.paid > 0 && c.method == orders.Demo {
+		if s.Now = c.now; c.paid > 0 && c.method == payments.Demo {
 			if got := (shop.CheckoutPage{Sale: s}).CancelWords(); got != want {
 				t.Errorf("%s: the checkout says %q, want %q", name, got, want)
 			}
@@ -92,7 +93,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 func TestPayment_IsNotCalledConfirmedWhileTheProviderIsSilent(t *testing.T) {
 	t.Parallel()
 	for state, page := range map[string]string{"open": "/card", "authorized": "/card", "open, charged": ""} {
-		p := shop.PaymentPage{Sale: sale(t, "theatre", nil), Payment: orders.Payment{Method: orders.Demo, State: strings.TrimSuffix(state, ", charged"), Page: page}}
+		p := shop.PaymentPage{Sale: sale(t, "theatre", nil), Payment: payments.Payment{Method: payments.Demo, State: strings.TrimSuffix(state, ", charged"), Page: page}}
 		says := render(t, shop.Payment(p))
 		if unpaid := state == "open"; unpaid == strings.Contains(says, "confirming your payment") || unpaid != strings.Contains(says, "Continue to payment") {
 			t.Errorf("a payment that is %s reads %s", state, says)

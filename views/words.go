@@ -1,15 +1,15 @@
 package views
 
 import (
-	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // PaidHow says how an order is or was paid.
 func PaidHow(method string) string {
 	return map[string]string{
-		orders.Free: "no charge", orders.Door: "at the door", orders.Invoice: "by invoice", orders.Card: "by card", orders.Demo: "demo card", orders.Credit: "from credit",
-		orders.Cash: "in cash", orders.Terminal: "card terminal",
+		payments.Free: "no charge", payments.Door: "at the door", payments.Invoice: "by invoice", payments.Card: "by card", payments.Demo: "demo card", payments.Credit: "from credit",
+		payments.Cash: "in cash", payments.Terminal: "card terminal",
 	}[method]
 }
 

@@ -13,14 +13,15 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
-	"github.com/usherbox/usher/seats/orders/demo"
-	"github.com/usherbox/usher/seats/orders/stripe"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -30,7 +31,7 @@ import (
 
 // node is the parts of this process. None of them runs yet.
 type node struct {
-	payments
+	money
 	db         *database
 	log        *slog.Logger
 	office     *seats.Office
@@ -59,7 +60,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.rooms.SealWith(db.box)
 	n.rooms.Looks = cfg.Looks
 	n.waits = waitlist.New(db.pool, n.office, log)
-	n.payments = openPayments(cfg, db, n.office, l, log)
+	n.money = openMoney(cfg, db, n.office, l)
 	n.outbox = mail.New(db.pool, cfg.transport)
 	n.organizers = organizers.New(db.pool, n.outbox.Wake)
 	n.organizers.Log, n.organizers.Seal = log, db.box
@@ -115,25 +116,25 @@ func (n *node) pages(cfg *Config, observe func(route string) func(status int, to
 	})
 }
 
-// payments are the ways to pay that are set up.
-type payments struct {
+// money is orders, credit and the providers that are set up.
+type money struct {
 	sold    *orders.Orders
 	ledger  *credit.Ledger
 	card    *demo.Card
 	webhook web.Webhook // nil if Stripe is not set up
 }
 
-// openPayments sets up the ways to pay.
-func openPayments(cfg *Config, db *database, office *seats.Office, l net.Listener, log *slog.Logger) payments {
-	t := payments{sold: orders.New(db.pool), ledger: credit.New(db.pool)}
+// openMoney sets up orders, credit and the providers.
+func openMoney(cfg *Config, db *database, office *seats.Office, l net.Listener) money {
+	t := money{sold: orders.New(db.pool), ledger: credit.New(db.pool)}
 	t.sold.SealWith(db.box)
-	t.sold.Open(office, address(cfg, l), log)
-	t.card = demo.New(db.pool, t.sold.Hear)
-	t.sold.Accept(orders.Demo, t.card)
-	t.sold.Accept(orders.Credit, credit.Payments{Ledger: t.ledger})
+	t.sold.Open(office, address(cfg, l))
+	t.card = demo.New(db.pool, t.sold.Payments.Record)
+	t.sold.Payments.Accept(payments.Demo, t.card)
+	t.sold.Payments.Accept(payments.Credit, credit.Payments{Ledger: t.ledger})
 	if cfg.StripeKey != "" {
 		account := stripe.New(cfg.StripeKey, cfg.StripeWebhook, cfg.StripeURL)
-		t.sold.Accept(orders.Card, account)
+		t.sold.Payments.Accept(payments.Card, account)
 		t.webhook = account.News
 	}
 	return t

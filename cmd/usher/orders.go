@@ -10,8 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -29,7 +30,7 @@ type attention struct{ DatabaseSettings }
 // Run is the command.
 func (c *attention) Run(ctx context.Context, sh *shell) error {
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
-		list, err := db.orders().Attention(ctx)
+		list, err := db.orders().Payments.Alerts(ctx)
 		if err != nil {
 			return err
 		}
@@ -46,10 +47,10 @@ func (c *attention) Run(ctx context.Context, sh *shell) error {
 				amount = p.Currency + " " + pricing.Amount(p.Amount, p.Currency)
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(p.Code, "-"), cmp.Or(p.Event, "-"), p.Method, p.Reference, amount, p.State, p.Why)
-			byHand = byHand || p.State == orders.ByHand
+			byHand = byHand || p.State == payments.ToPayOut
 		}
 		if byHand {
-			fmt.Fprintf(t, "\nMoney that is %s goes back by your hand; the order's page at the desk notes that it did.\n", orders.ByHand)
+			fmt.Fprintf(t, "\nMoney that is %s goes back by your hand; the order's page at the desk notes that it did.\n", payments.ToPayOut)
 		}
 		return t.Flush()
 	})

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/credit"
 )
 
 func TestVoucher_CodesArePrintedOnceAndCarryTheAmount(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -180,7 +181,7 @@ func (h *Handlers) exportMoney(ctx context.Context, s *seats.Sale, to sheet) err
 		return err
 	}
 	d := pricing.Decimals(s.Event.Currency)
-	return h.Orders.Money(ctx, s.Event.ID, func(m orders.Moved) error {
-		return to.row(m.At, m.Order, m.Name, m.Kind, m.Method, m.Reference, amount{m.Amount, d}, m.Currency, m.Standing)
+	return h.Orders.Payments.Movements(ctx, s.Event.ID, func(m payments.Movement) error {
+		return to.row(m.At, m.Order, m.Name, m.Kind, m.Method, m.Reference, amount{m.Amount, d}, m.Currency, m.State)
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
-	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -50,7 +50,7 @@ func (h *Handlers) unpayable(s *seats.Sale) bool {
 	for _, c := range s.Plan.Categories {
 		most = max(most, c.Price)
 	}
-	return most > 0 && !slices.ContainsFunc(h.Orders.Methods(s.Event, most), func(method string) bool { return method != orders.Credit })
+	return most > 0 && !slices.ContainsFunc(h.Orders.Methods(s.Event, most), func(method string) bool { return method != payments.Credit })
 }
 
 // formOf is an event as its form says it.

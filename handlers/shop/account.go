@@ -9,8 +9,8 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -167,7 +167,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 // offerCredit puts what the reader's credit can do for an order on the page of its checkout. It is a way to pay only if it
 // is enough.
 func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutPage) (err error) {
-	i := slices.Index(p.Methods, orders.Credit)
+	i := slices.Index(p.Methods, payments.Credit)
 	if i < 0 {
 		return nil
 	}

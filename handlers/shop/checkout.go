@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -112,13 +113,15 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}
-	switch paid, err := h.Orders.PaymentOf(r.Context(), holder, hold.ID); {
+	switch paid, err := h.Orders.Payments.FindByHold(r.Context(), holder, hold.ID); {
 	case err == nil && !paid.Over() && !paid.Done():
 		p.Payment = &paid
 		if p.Form.Name == "" {
-			p.Form = paid.Form
+			if p.Form, err = orders.FormOf(paid); err != nil {
+				return err
+			}
 		}
-	case err != nil && !errors.Is(err, orders.ErrNoPayment):
+	case err != nil && !errors.Is(err, payments.ErrNoPayment):
 		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Checkout(p))
@@ -157,7 +160,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
-	if orders.Ahead(form.Method) && pricing.Of(s, form.Seats).Total > 0 {
+	if payments.Ahead(form.Method) && pricing.Of(s, form.Seats).Total > 0 {
 		return h.pay(w, r, s, holder, form)
 	}
 	h.limitOrder(r, s, holder, &form)

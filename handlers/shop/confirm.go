@@ -7,7 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -18,8 +18,8 @@ var errNoConfirmation = web.NewProblem(404, "link", "This link confirms no order
 //
 // Looking confirms nothing: programs that read mail look at every address in it. The button does.
 func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.ToConfirm(r.Context(), r.PathValue("token"))
-	if errors.Is(err, orders.ErrNoLink) {
+	p, err := h.Orders.Payments.ToConfirm(r.Context(), r.PathValue("token"))
+	if errors.Is(err, payments.ErrNoLink) {
 		return errNoConfirmation
 	}
 	if err != nil {
@@ -45,8 +45,8 @@ func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
 //
 // The link alone is enough: the mail may be read in another browser. A repeat leads to the same order.
 func (h *Handlers) ConfirmOrder(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Confirm(r.Context(), r.PathValue("token"))
-	if errors.Is(err, orders.ErrNoLink) {
+	p, err := h.Orders.Payments.Confirm(r.Context(), r.PathValue("token"))
+	if errors.Is(err, payments.ErrNoLink) {
 		return errNoConfirmation
 	}
 	if err != nil {
@@ -61,12 +61,12 @@ func (h *Handlers) ConfirmOrder(w http.ResponseWriter, r *http.Request) error {
 
 // ConfirmAgain answers POST /payments/{code}/mails
 func (h *Handlers) ConfirmAgain(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Payment(r.Context(), r.PathValue("code"))
+	p, err := h.Orders.Payments.Find(r.Context(), r.PathValue("code"))
 	if err != nil {
 		return err
 	}
 	said := "sent"
-	if err := h.Orders.ConfirmAgain(r.Context(), p); errors.Is(err, orders.ErrMailed) {
+	if err := h.Orders.Payments.ConfirmAgain(r.Context(), p); errors.Is(err, payments.ErrMailed) {
 		said = "enough"
 	} else if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (h *Handlers) ConfirmAgain(w http.ResponseWriter, r *http.Request) error {
 }
 
 // confirmEnds is until when the seats of an order that waits for its email are kept; zero for payments of money.
-func (h *Handlers) confirmEnds(r *http.Request, s *seats.Sale, p orders.Payment) (ends time.Time, err error) {
+func (h *Handlers) confirmEnds(r *http.Request, s *seats.Sale, p payments.Payment) (ends time.Time, err error) {
 	if !p.Confirms() || p.Over() {
 		return ends, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )

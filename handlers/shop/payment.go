@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -30,10 +31,10 @@ type PaymentBody struct {
 	Confirm  string `json:"confirm,omitempty"` // the address where the mail went that confirms the order
 }
 
-func describePayment(p orders.Payment) PaymentBody {
+func describePayment(p payments.Payment) PaymentBody {
 	body := PaymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: p.Page, Reason: p.Reason}
 	if p.Confirms() && !p.Confirmed {
-		body.Confirm = p.Form.Email
+		body.Confirm = p.Email
 	}
 	switch {
 	case p.Done():
@@ -70,15 +71,15 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 
 // Payment answers GET /payments/{code}
 func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Payment(r.Context(), r.PathValue("code"))
+	p, err := h.Orders.Payments.Find(r.Context(), r.PathValue("code"))
 	if err != nil {
 		return err
 	}
 	if r.URL.Query().Has("back") && !p.Done() && !p.Over() {
-		if err := h.Orders.Ask(r.Context(), p); err != nil {
+		if err := h.Orders.Payments.Ask(r.Context(), p); err != nil {
 			return err
 		}
-		if p, err = h.Orders.Payment(r.Context(), p.Code); err != nil {
+		if p, err = h.Orders.Payments.Find(r.Context(), p.Code); err != nil {
 			return err
 		}
 	}
@@ -96,7 +97,7 @@ func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tellDone lets the other pages of the attendee show what they hold now: the order may have been placed without them.
-func (h *Handlers) tellDone(r *http.Request, p orders.Payment) error {
+func (h *Handlers) tellDone(r *http.Request, p payments.Payment) error {
 	r, err := h.Visited(r)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (h *Handlers) tellDone(r *http.Request, p orders.Payment) error {
 
 // showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
 // are still theirs, or the nearest ones.
-func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.Payment) error {
+func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payments.Payment) error {
 	s, err := h.Office.Sale(r.Context(), p.Event)
 	if err != nil {
 		return err
@@ -130,12 +131,16 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 	holder, known := h.Holder(r)
 	mine := known && holder == p.Holder
 	if p.Over() && mine {
-		hold, err := s.Hold(r.Context(), holder)
-		if err == nil && slices.Equal(hold.Seats, p.Form.Seats) {
-			return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason})
+		form, err := orders.FormOf(p)
+		if err != nil {
+			return err
 		}
-		gone := without(p.Form.Seats, hold.Seats)
-		return h.showCheckout(w, r, s, shop.CheckoutPage{Form: p.Form, Message: p.Reason, Nearest: nearest(s, gone, hold.Seats)})
+		page := shop.CheckoutPage{Form: form, Message: p.Reason}
+		hold, err := s.Hold(r.Context(), holder)
+		if err != nil || !slices.Equal(hold.Seats, p.Seats) {
+			page.Nearest = nearest(s, without(p.Seats, hold.Seats), hold.Seats)
+		}
+		return h.showCheckout(w, r, s, page)
 	}
 	title := "Payment · "
 	if p.Confirms() {
@@ -159,7 +164,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p orders.
 
 // StopPayment answers POST /payments/{code}/stop
 func (h *Handlers) StopPayment(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Stop(r.Context(), r.PathValue("code"))
+	p, err := h.Orders.Payments.Stop(r.Context(), r.PathValue("code"))
 	if err != nil {
 		return err
 	}

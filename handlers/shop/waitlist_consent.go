@@ -9,7 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/shop"
@@ -33,7 +33,7 @@ func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist
 		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
 	}
 	c := waitlist.Consent{Method: typed.Method, Name: typed.Name}
-	if typed.Method == orders.Free {
+	if typed.Method == payments.Free {
 		return c
 	}
 	most, err := pricing.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
@@ -48,21 +48,21 @@ var cardAway = &seats.Refusal{Code: "unavailable", Message: "The card provider c
 
 // mandateOf is the mandate of an entry, as far as it is known here; none if its person agreed to nothing that needs one. asks has
 // the provider asked.
-func (h *Handlers) mandateOf(ctx context.Context, n waitlist.Entry, asks bool) (m orders.Mandate, err error) {
-	if n.State != waitlist.Waiting || !h.Orders.Keeps(n.Consent.Method) || n.Mandate == (seats.ID{}) {
+func (h *Handlers) mandateOf(ctx context.Context, n waitlist.Entry, asks bool) (m payments.Mandate, err error) {
+	if n.State != waitlist.Waiting || !h.Orders.Payments.StoresCards(n.Consent.Method) || n.Mandate == (seats.ID{}) {
 		return m, nil
 	}
 	if asks {
-		return h.Orders.Mandate(ctx, n.Mandate)
+		return h.Orders.Payments.Mandate(ctx, n.Mandate)
 	}
-	return h.Orders.KnownMandate(ctx, n.Mandate)
+	return h.Orders.Payments.KnownMandate(ctx, n.Mandate)
 }
 
 // showCard adds to the page of a place how its card stands. Who comes back from the provider is told what it says; who is on
 // the way there goes on.
 func (h *Handlers) showCard(w http.ResponseWriter, r *http.Request, p *shop.WaitPage) error {
 	n := p.Entry
-	if n.State != waitlist.Waiting || !h.Orders.Keeps(n.Consent.Method) {
+	if n.State != waitlist.Waiting || !h.Orders.Payments.StoresCards(n.Consent.Method) {
 		return nil
 	}
 	asked := r.URL.Query()
@@ -109,13 +109,13 @@ func (h *Handlers) SaveCard(w http.ResponseWriter, r *http.Request, n waitlist.E
 }
 
 // askForCard begins a mandate for the agreed order.
-func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m orders.Mandate, err error) {
-	if !h.Orders.Keeps(n.Consent.Method) {
+func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m payments.Mandate, err error) {
+	if !h.Orders.Payments.StoresCards(n.Consent.Method) {
 		return m, &seats.Refusal{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
 	}
-	k := orders.Keeping{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
-	if err := h.Waits.Keep(ctx, n, k.Mandate, h.Orders.MeanMandate(n.Consent.Method, k)); err != nil {
+	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
+	if err := h.Waits.Keep(ctx, n, k.Mandate, h.Orders.Payments.NewMandate(n.Consent.Method, k)); err != nil {
 		return m, err
 	}
-	return h.Orders.Mandate(ctx, k.Mandate)
+	return h.Orders.Payments.Mandate(ctx, k.Mandate)
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 var (
@@ -25,14 +25,14 @@ func (h *Handlers) StripeWebhook(w http.ResponseWriter, r *http.Request) error {
 	}
 	news, err := h.Stripe(r.Context(), body, r.Header.Get("Stripe-Signature"))
 	switch {
-	case errors.Is(err, orders.ErrNotOurs):
-	case errors.Is(err, orders.ErrForged):
+	case errors.Is(err, payments.ErrNotOurs):
+	case errors.Is(err, payments.ErrForged):
 		h.About(w, r).Warn("a webhook was refused", "error", err)
 		return asJSON(r, errForged)
 	case err != nil:
 		return asJSON(r, err) // it is told again
 	default:
-		if err := h.Orders.Hear(r.Context(), news); err != nil {
+		if err := h.Orders.Payments.Record(r.Context(), news); err != nil {
 			return asJSON(r, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -87,7 +88,7 @@ func (p Problems) Of(err error) *Problem {
 var problems = Problems{
 	orders.ErrUnpaid:        ErrUnpaid,
 	orders.ErrNoOrder:       errNoOrder,
-	orders.ErrNoPayment:     errNoOrder,
+	payments.ErrNoPayment:   errNoOrder,
 	orders.ErrNoTicket:      errNoTicket,
 	orders.ErrNoDoor:        errNoDoor,
 	idempotency.ErrNoKey:    ErrNoKey,

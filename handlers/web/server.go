@@ -14,11 +14,12 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
-	"github.com/usherbox/usher/seats/orders/demo"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -80,4 +81,4 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 }
 
 // Webhook reads what a provider sends by itself and tells whether it is really from there.
-type Webhook func(ctx context.Context, body []byte, signature string) (orders.News, error)
+type Webhook func(ctx context.Context, body []byte, signature string) (payments.WebhookEvent, error)

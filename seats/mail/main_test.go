@@ -22,6 +22,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -207,7 +208,7 @@ func (h *house) order(t *testing.T, email string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: orders.Free, Verified: email}
+	form := orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: payments.Free, Verified: email}
 	if _, err := h.orders.Place(t.Context(), h.sale, who, form); err != nil {
 		t.Fatal(err)
 	}

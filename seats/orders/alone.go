@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 )
-
-// Alone is a Payments that needs nobody at a page: whoever agreed before is charged without being asked again.
-type Alone interface{ Alone() }
 
 // AloneMethods lists how an order of this total for an event may be paid while nobody is there who is asked, the best first.
 // None if the event asks something of everybody who orders.
@@ -19,8 +17,7 @@ func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
 		return nil
 	}
 	return slices.DeleteFunc(o.Methods(e, total), func(method string) bool {
-		_, alone := o.pay.by[method].(Alone)
-		return Ahead(method) && !alone
+		return payments.Ahead(method) && !o.Payments.OffSession(method)
 	})
 }
 
@@ -35,19 +32,19 @@ const CodeDeclined = "declined"
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
 	total := pricing.Of(s, f.Seats).Total
 	if total == 0 {
-		f.Method = Free
+		f.Method = payments.Free
 	}
 	if !slices.Contains(o.AloneMethods(s.Event, total), f.Method) {
 		return ErrNotAlone
 	}
-	if !Ahead(f.Method) {
+	if !payments.Ahead(f.Method) {
 		f.Verified = f.Email // the entry that agreed to it was confirmed by mail
 		_, err := o.Place(ctx, s, holder, f)
 		return err
 	}
-	if o.Keeps(f.Method) {
-		m, err := o.Mandate(ctx, f.Mandate)
-		if err != nil && !errors.Is(err, ErrNoMandate) {
+	if o.Payments.StoresCards(f.Method) {
+		m, err := o.Payments.Mandate(ctx, f.Mandate)
+		if err != nil && !errors.Is(err, payments.ErrNoMandate) {
 			return err
 		}
 		if !m.Given() {

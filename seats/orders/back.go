@@ -9,27 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
 )
-
-// What came for an order and is neither in it nor on its way back goes back. It is the one statement that makes a refund:
-// whoever takes money out of an order, or takes money for none, queues it next in the same transaction. What a provider
-// took goes back by the provider, the rest by hand.
-const goBackSQL = `
-WITH owed AS (
-    SELECT p.id AS payment_id, coalesce(p.captured, o.received, 0) - coalesce(o.paid, 0)
-           - (SELECT coalesce(sum(amount), 0)::bigint FROM refund WHERE order_id = $1) AS amount
-      FROM (SELECT $1::uuid AS id) this LEFT JOIN payment p ON p.order_id = this.id AND p.method NOT IN ('free', 'door', 'invoice') LEFT JOIN orders o ON o.id = this.id
-), back AS (
-    INSERT INTO refund (id, order_id, payment_id, amount, reason, cancellation_id, by_hand)
-    SELECT $2, $1, payment_id, amount, $3, $4, payment_id IS NULL FROM owed WHERE amount > 0
-    RETURNING id, payment_id
-)
-INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back WHERE payment_id IS NOT NULL`
-
-// queueBack queues the refund of what an order does not keep. cancellation is nil if tickets hold.
-func queueBack(q *pgx.Batch, order seats.ID, reason string, cancellation *seats.ID) {
-	q.Queue(goBackSQL, order, seats.NewID(), reason, cancellation)
-}
 
 // ErrNotPaid says that an order has not so much to give back.
 var ErrNotPaid = errors.New("so much was not paid for this order, or went back already")
@@ -66,7 +47,7 @@ func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount 
 			}
 			return nil
 		})
-		queueBack(&q, order.ID, reason, nil)
+		payments.QueueRefund(&q, order.ID, reason, nil)
 		if err := tx.SendBatch(ctx, &q).Close(); err != nil {
 			return err
 		}
@@ -77,41 +58,7 @@ func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount 
 	}
 	if first {
 		o.mailWritten()
-		o.jobs.payments.Wake()
+		o.Payments.Wake()
 	}
 	return nil
-}
-
-const paidOutSQL = `
-WITH done AS (
-    UPDATE refund SET done_at = clock_timestamp()
-     WHERE by_hand AND done_at IS NULL
-       AND order_id IN (SELECT id FROM orders WHERE code = $1 UNION SELECT order_id FROM payment WHERE code = $1)
-    RETURNING order_id, amount
-)
-SELECT coalesce(sum(done.amount), 0)::bigint, coalesce(min(o.currency), min(p.currency), '')
-  FROM done LEFT JOIN orders o ON o.id = done.order_id LEFT JOIN payment p ON p.order_id = done.order_id`
-
-// PaidOut notes that the refunds by hand of an order or payment were paid out, and commits also with it. It returns their
-// sum in minor units, 0 if there were none. ErrNoOrder if there is no such code.
-func (o *Orders) PaidOut(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
-	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency); err != nil || amount == 0 {
-			return err
-		}
-		return also.Run(ctx, tx)
-	})
-	if err != nil {
-		return 0, "", fmt.Errorf("orders: note what was paid out: %w", err)
-	}
-	if amount > 0 {
-		o.happened()
-		return amount, currency, nil
-	}
-	if _, err = o.Find(ctx, code); errors.Is(err, ErrNoOrder) {
-		if _, err = o.Payment(ctx, code); errors.Is(err, ErrNoPayment) {
-			return 0, "", ErrNoOrder
-		}
-	}
-	return 0, "", err
 }

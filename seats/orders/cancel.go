@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -141,7 +142,7 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 	switch {
 	case err == nil:
 		o.mailWritten()
-		o.jobs.payments.Wake()
+		o.Payments.Wake()
 		return nil
 	case errors.As(err, &refusal):
 		err = o.cancelled(ctx, c.order, c.tickets, refusal)
@@ -224,7 +225,7 @@ func (o Order) refuseCancel(idxs []int) error {
 		return &seats.Refusal{Code: CodeStarted, Seats: idxs, Message: "The event has begun, so its tickets cannot be cancelled any more. Your tickets hold."}
 	case len(in) > 0:
 		return refuseUsed(in)
-	case o.Paid > 0 && !Ahead(o.Method):
+	case o.Paid > 0 && !payments.Ahead(o.Method):
 		return &seats.Refusal{Code: CodePaid, Seats: idxs, Message: "This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer."}
 	}
 	return nil
@@ -262,7 +263,7 @@ func (o Order) GoesBack(tickets ...seats.ID) int64 {
 		}
 	}
 	paid := o.Paid
-	if Ahead(o.Method) && o.Paid == 0 && o.Back == 0 {
+	if payments.Ahead(o.Method) && o.Paid == 0 && o.Back == 0 {
 		paid = o.Total // it is being charged
 	}
 	return max(0, paid-rest-kept)
@@ -281,7 +282,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
 	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee)
-	queueBack(q, c.order, c.reason, &c.id)
+	payments.QueueRefund(q, c.order, c.reason, &c.id)
 	if c.also != nil {
 		c.also(q)
 	}

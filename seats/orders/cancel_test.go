@@ -125,3 +125,29 @@ func TestTheMailOfAnOrderIsSentAgainOnceForEachKeyAndNotForEver(t *testing.T) {
 		}
 	}
 }
+
+// Of two cancellations at once the one that comes to nothing leaves the mark of the other: else a door lets the ticket in
+// that is being cancelled, and the batch that cancels it fails with everybody in it.
+func TestACancellationThatComesToNothingLeavesTheMarkOfAnother(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{})
+	d := h.door(t)
+	order := h.ordered(t, 2)
+	marked := func() int { return h.count(t, `ticket WHERE leaving_until > now()`) }
+	first := h.orders.Leave(t, order)
+	second := h.orders.Leave(t, order, order.Tickets[0].ID)
+	second()
+	if n := marked(); n != 2 {
+		t.Errorf("%d tickets are marked while the first cancellation goes on, want 2", n)
+	}
+	if v := h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code}); v.Word != orders.ScanRevoked {
+		t.Errorf("a ticket that is being cancelled is %q", v.Word)
+	}
+	first()
+	if n := marked(); n != 1 { // that of both stays for its two minutes
+		t.Errorf("%d tickets are marked in the end, want 1", n)
+	}
+	if v := h.scan(t, d, orders.Scan{Key: "k2", Code: order.Tickets[1].Code}); v.Word != orders.ScanIn {
+		t.Errorf("a ticket whose cancellation came to nothing is %q", v.Word)
+	}
+}

@@ -1,32 +1,34 @@
-// Package orders is what follows a hold: the order somebody places, its tickets and their codes, and the mail about it.
+// Package orders is what follows a hold: the order that a visitor places, its tickets and their codes, and its mail.
 //
 // # The life of an order
 //
 //	           place: seats sold, tickets made,
-//	           mail written, in one transaction
+//	           mail queued, in one transaction
 //	hold ──────────────────────────────────────► confirmed ─────► cancelled
 //	                                              │                tickets revoked,
-//	                                              ├ nothing due    seats free again
+//	                                              ├ nothing due    seats available
 //	                                              └ due at the door
 //
-// An order that is paid later, and a free one of an event that asks for it, is placed once its email is confirmed
-// (confirm.go). Until then it is a payment without money, whose authorization is the click in a mail:
+// An order that is paid later is placed once its email is confirmed, and so is a free one if the event asks for it. Until
+// then it is a payment without money (seats/payments/confirm.go). The click in a mail authorizes it:
 //
 //	          seats kept,       click in     seats sold, tickets made,
-//	          mail written      the mail     mail written, in one transaction
+//	          mail queued       the mail     mail queued, in one transaction
 //	hold ───► open ───────────► authorized ────────────────────────────► confirmed
 //	           │ time is up, or
 //	           ▼ taken back
-//	         closed, the seats are the visitor's hold again, as long as that lasts
+//	         closed, the visitor holds the seats again, for the rest of the hold
 //
-// Cancelling (cancel.go) is a row as well, of all tickets or some. What goes back of money paid stands in it, and is a
-// refund written with it.
+// An order that is paid ahead is a payment first (seats/payments), which makes the order when its seats are sold.
 //
-// The box office makes an order in one step, paid with it (office.go). A ticket that moves to another seat is revoked, and
-// another one is there in its place (move.go). What is done to many orders is an errand (errand.go), in steps that whatever
-// node goes on with.
+// A cancellation (cancel.go) is a row as well, of all tickets or some. It says what goes back of the money, which is a
+// refund in the same transaction.
 //
-// A ticket is live until it is revoked; a seat has at most one that is.
+// The box office makes an order in one step, paid with it (office.go). A ticket that moves to another seat is revoked and
+// replaced by another one (move.go). What is done to many orders is a bulk job (errand.go), in steps that any node
+// continues.
+//
+// A ticket is live until it is revoked; a seat has at most one live ticket.
 //
 // # Promises
 //
@@ -44,48 +46,21 @@
 //	O12 Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.
 //	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
 //
-// And of money, which package verify holds against the database:
-//
-//	M1  Each captured cent is in exactly one of an order and a refund, and an order keeps no more than its live tickets cost and fees that do not go back.
-//	M2  What is paid ahead has an order once its seats are sold, and not before.
-//	M3  Each call to a provider was meant before, and nothing under way is forgotten.
-//	M4  One hold has one payment under way.
-//	M5  What was taken and given back as credit is what the books of credit say.
-//
-// # How money travels
-//
-//	          seats kept,       seats sold, order there,
-//	          authorize meant   capture meant
-//	hold ───► open ───► authorized ───► sold ───► captured
-//	           │            │ seats are somebody else's
-//	           │ declined   ▼
-//	           │           lost ───► closed
-//	           └───────────────────────▲
-//
-// Every call to a provider is an intention first (intention.go), committed before and open until its answer is noted.
-// What a provider tells by itself stands in the inbox first (inbox.go) and only makes us ask. Money is captured after the
-// seats were sold (settle.go). Money that came too late tries the same seats once more, and else goes back (lose.go).
-// Jobs (jobs.go) carry on what a node that died or a provider that was down left undone.
-//
-// Who agreed beforehand to an order is charged while they are not there (alone.go). A provider of cards keeps theirs for it
-// (mandate.go), from a page of its own, and forgets it once it was charged or is of no use any more.
-//
 // # The limit per person
 //
 // A person is known by keys (person.go): the normalized email, the signed-in account, and the card once it is authorized.
 // purchase_key counts live tickets and seats of payments under way per key. An order or a payment counts its seats in the
-// batch that sells or keeps them (seats/sell.go): the counts are read without locks, decided in Go, and written by one
-// guarded statement in key order, after holds and seats are locked and before orders, payments and the counter row.
-// Who changes counts outside of a batch locks the keys first, in the same order, and then the payment (lose.go). So keys
-// come before payments and after seats everywhere, and no two transactions wait for each other. The email and the account
-// count from the start of a payment, so nobody pays twice at once in two browsers; the card counts when the seats are
-// sold, before money is captured. Cancelled tickets and payments that came to nothing count no more. Sales of the box
-// office have no keys.
+// batch that sells or keeps them (seats/sell.go). The counts are read without locks, decided in Go, and written by one
+// guarded statement in key order: after holds and seats are locked, before orders, payments and the counter row.
+// A transaction that changes counts outside of a batch locks the keys first, in the same order, and then the payment. So
+// keys come before payments and after seats everywhere, and no two transactions wait for each other. The email and the
+// account count from the start of a payment, so two browsers cannot pay twice at once. The card counts when the seats are
+// sold, before money is captured. Cancelled tickets and payments without an order do not count. Sales of the box office
+// have no keys.
 //
 // # How an order travels
 //
-// What may be wrong with a form is found before anything is written (form.go). The seats are sold by seats.Sale.Sell,
-// which takes the order's statement along in its batch (place.go): they commit together. The hold's id is the key: a
-// hold is sold at most once, so however often a form is sent, one order comes of it. Mail stands in a table first
-// (mail.go) and is sent by whatever node comes first.
+// Mistakes in a form are found before anything is written (form.go). seats.Sale.Sell sells the seats and takes the order's
+// statement along in its batch (place.go): they commit together. The hold's id is the key: a hold is sold at most once, so
+// a form that is sent often makes one order. Mail is a row of a table first (mail.go), and any node sends it.
 package orders

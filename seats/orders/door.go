@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // ErrNoDoor is a link that opens no door: it never did, it was revoked, or
@@ -29,8 +30,8 @@ const openDoorSQL = `INSERT INTO door (event_id, secret) SELECT id, $2 FROM even
 // OpenDoor makes a link for an event, and commits also with it. The secret is in the link and nowhere else.
 // seats.ErrNoEvent if there is no such event.
 func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.Also) (secret string, err error) {
-	secret = newCode()
-	opened, err := o.execAnd(ctx, also, openDoorSQL, event, secretHash(secret))
+	secret = seal.NewCode()
+	opened, err := o.execAnd(ctx, also, openDoorSQL, event, seal.Hash(secret))
 	if err != nil {
 		return "", fmt.Errorf("orders: open a door: %w", err)
 	}
@@ -40,7 +41,7 @@ func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.Also) (s
 	return secret, nil
 }
 
-func secretHash(secret string) []byte {
+func Hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
@@ -73,7 +74,7 @@ SELECT d.id, e.id, e.slug FROM door d JOIN event e ON e.id = d.event_id
 
 // Doorway returns what a link is good for. ErrNoDoor if that is nothing.
 func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err error) {
-	err = o.db.QueryRow(ctx, doorSQL, secretHash(secret)).Scan(&d.id, &d.EventID, &d.Event)
+	err = o.db.QueryRow(ctx, doorSQL, seal.Hash(secret)).Scan(&d.id, &d.EventID, &d.Event)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, ErrNoDoor
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Later reports whether an order with this method is paid after it is placed.
-func Later(method string) bool { return method == Door || method == Invoice }
-
 // remindSQL writes the mail to the attendee of an order that is due within a day.
 const remindSQL = `
 WITH due AS (
@@ -64,7 +61,7 @@ func (o *Orders) expire(ctx context.Context, code string) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.pay.office.Sale(ctx, order.Event)
+	s, err := o.office.Sale(ctx, order.Event)
 	if err != nil {
 		return err
 	}
@@ -136,4 +133,38 @@ func (o *Orders) stillDue(ctx context.Context, order seats.ID) (is bool, err err
 		return false, nil
 	}
 	return is, err
+}
+
+// ErrNotDue says that there is nothing to mark as paid.
+var ErrNotDue = errors.New("nothing is due that is paid at the door or by invoice")
+
+const markPaidSQL = `
+WITH was AS (
+    SELECT id, (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) + kept - paid - waived AS due
+      FROM orders WHERE code = $1 FOR NO KEY UPDATE
+)
+UPDATE orders SET paid = paid + was.due, received = received + was.due, due_at = NULL, remind_at = NULL FROM was
+ WHERE orders.id = was.id AND state = 'confirmed' AND method IN ('door', 'invoice') AND was.due > 0
+RETURNING was.due, currency`
+
+// MarkPaid notes a payment outside of this program, and commits also with it. It returns the amount that was due, in minor
+// units. ErrNoOrder, ErrNotDue; a *seats.Refusal while tickets of the order are being cancelled.
+func (o *Orders) MarkPaid(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if err := lockStaying(ctx, tx, code); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		o.happened()
+		return amount, currency, err
+	}
+	if _, err := o.Find(ctx, code); err != nil {
+		return 0, "", err
+	}
+	return 0, "", ErrNotDue
 }

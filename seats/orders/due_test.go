@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -20,7 +21,7 @@ func (h *house) later(t testing.TB, email string, n int) orders.Order {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := h.orders.Place(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: orders.Door, Verified: email})
+	code, err := h.orders.Place(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: payments.Door, Verified: email})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestDue_AnOrderThatFailsHoldsUpNoOther(t *testing.T) {
 	for i, order := range []orders.Order{refused, failing, last} {
 		h.exec(t, `UPDATE orders SET due_at = clock_timestamp() - make_interval(mins => 10 - $2), remind_at = NULL WHERE id = $1`, order.ID, i)
 	}
-	h.runs(t)
+	seatstest.Run(t, h.db, h.orders.Jobs()...)
 	cancelled := func(order orders.Order) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); h.find(t, order.Code).State != orders.Cancelled; time.Sleep(20 * time.Millisecond) {

@@ -112,7 +112,7 @@ UPDATE errand SET done = done + CASE been.refused WHEN '' THEN 1 ELSE 0 END, ref
 
 // cancelSome gives some orders back. Each is noted in the transaction that frees its seats.
 func (o *Orders) cancelSome(ctx context.Context, e errand) (ended bool, err error) {
-	s, err := o.pay.office.Sale(ctx, e.event)
+	s, err := o.office.Sale(ctx, e.event)
 	if err != nil {
 		return false, err
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // Form is what an attendee sends to place an order.
@@ -80,12 +81,12 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 	}
 	f.Answers = tidyAnswers(f.Answers, e.Questions)
 	if total == 0 {
-		f.Method = Free
+		f.Method = payments.Free
 	}
-	if f.Method != Credit {
+	if f.Method != payments.Credit {
 		f.Account = ""
 	}
-	if f.Method != Card {
+	if f.Method != payments.Card {
 		f.Mandate = seats.ID{}
 	}
 	return f
@@ -110,7 +111,7 @@ func (f Form) check(e seats.Event, methods []string, today time.Time) (born *tim
 		note(FieldAnswer(i+1), wrongAnswer(q, f.Answers[strconv.Itoa(i+1)]))
 	}
 	note(FieldMethod, wrongMethod(f.Method, methods))
-	if f.Method == Credit && f.Account == "" {
+	if f.Method == payments.Credit && f.Account == "" {
 		note(FieldMethod, "Sign in with the address your credit is of, then pay with it.")
 	}
 	if len(m) > 0 {

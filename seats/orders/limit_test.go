@@ -7,6 +7,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
@@ -55,7 +56,7 @@ func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
 func TestLimit_CountsNoTicketOfTheBoxOffice(t *testing.T) {
 	t.Parallel()
 	h := open(t, "conference", events.Settings{SeatsPerHolder: 1})
-	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "office", Seats: []int{0, 1, 2}, Method: orders.Cash}, nil)
+	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "office", Seats: []int{0, 1, 2}, Method: payments.Cash}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
@@ -39,7 +40,7 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	var office *seats.Office
 	office, h.sale = h.node(t)
 	h.orders = orders.New(h.db)
-	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
+	h.orders.Open(office, "http://localhost")
 	return h
 }
 
@@ -65,7 +66,7 @@ func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: orders.Free, Verified: "ann@example.org"}
+	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: payments.Free, Verified: "ann@example.org"}
 }
 
 // ordered places an order for so many places.
@@ -110,4 +111,12 @@ func (h *house) wantBooks(t testing.TB) {
 			t.Errorf("%s: %s", p.Name, f)
 		}
 	}
+}
+
+func (h *house) number(t testing.TB, sql string) (n int) {
+	t.Helper()
+	if err := h.db.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -11,17 +11,13 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
-)
-
-// How an order of the box office is paid, besides Free: at once.
-const (
-	Cash     = "cash"
-	Terminal = "terminal" // a card terminal, which this program knows nothing of
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // OfficeMethods lists how the box office takes money.
-func OfficeMethods() []string { return []string{Cash, Terminal, Free} }
+func OfficeMethods() []string { return []string{payments.Cash, payments.Terminal, payments.Free} }
 
 // nobody is the name of an order whose attendee said none.
 const nobody = "Box office"
@@ -53,7 +49,7 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 		return code, err
 	}
 	form.Hold = seats.NewID()
-	p := placed{id: seats.NewID(), code: newCode(), holder: seats.NewID(), form: form}
+	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
 	d := seats.Deal{Holder: p.holder, Order: p.id, Seats: form.Seats, Office: true}
 	d.Write = func(q *pgx.Batch, sold []int) {
 		key.Insert(q, []byte(p.code))
@@ -125,7 +121,7 @@ func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 		return form, &seats.Nonsense{Message: "No seat was chosen. Nothing was sold."}
 	}
 	if pricing.Of(s, form.Seats).Total == 0 {
-		form.Method = Free
+		form.Method = payments.Free
 	}
 	return form, nil
 }
@@ -145,7 +141,7 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE em
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []int) {
 	ids, idxs := newTickets(sold)
 	cost := pricing.Of(s, sold)
-	if p.form.Method == Free { // a gift
+	if p.form.Method == payments.Free { // a gift
 		cost = pricing.Cost{Prices: make([]int64, len(sold)), Shares: make([]int64, len(sold))}
 	}
 	q.Queue(officeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.form.Method,

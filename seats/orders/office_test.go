@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 func (h *house) find(t testing.TB, code string) orders.Order {
@@ -37,7 +38,7 @@ func (h *house) soldAtOffice(t testing.TB, f orders.OfficeForm) orders.Order {
 func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
-	f := orders.OfficeForm{Key: "k", Seats: []int{1, 0}, Method: orders.Cash}
+	f := orders.OfficeForm{Key: "k", Seats: []int{1, 0}, Method: payments.Cash}
 	codes := make([]string, 8)
 	var clicks sync.WaitGroup
 	for i := range codes {
@@ -67,11 +68,11 @@ func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.
 	if _, err := h.orders.SellAtOffice(t.Context(), h.sale, other, nil); !errors.As(err, &refusal) || refusal.Code != orders.CodeKey {
 		t.Errorf("the same key for other seats: %v", err)
 	}
-	gift := h.soldAtOffice(t, orders.OfficeForm{Key: "gift", Seats: []int{5}, Method: orders.Free, Name: "Bea", Email: "bea@example.org"})
+	gift := h.soldAtOffice(t, orders.OfficeForm{Key: "gift", Seats: []int{5}, Method: payments.Free, Name: "Bea", Email: "bea@example.org"})
 	if gift.Total != 0 || gift.Tickets[0].Price != 0 || h.count(t, "mail WHERE kind = 'confirmation'") != 1 {
 		t.Errorf("what was given is %+v", gift)
 	}
-	for _, bad := range []orders.OfficeForm{{Key: "x", Seats: []int{9}}, {Key: "x", Seats: []int{9}, Method: orders.Card}, {Key: "x", Seats: []int{9}, Method: orders.Cash, Email: "x"}} {
+	for _, bad := range []orders.OfficeForm{{Key: "x", Seats: []int{9}}, {Key: "x", Seats: []int{9}, Method: payments.Card}, {Key: "x", Seats: []int{9}, Method: payments.Cash, Email: "x"}} {
 		var m orders.Mistakes
 		if _, err := h.orders.SellAtOffice(t.Context(), h.sale, bad, nil); !errors.As(err, &m) {
 			t.Errorf("%+v got %v", bad, err)
@@ -89,7 +90,7 @@ func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.
 func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
-	o := h.soldAtOffice(t, orders.OfficeForm{Key: "k", Seats: []int{0, 1}, Method: orders.Terminal, Email: "ann@example.org"})
+	o := h.soldAtOffice(t, orders.OfficeForm{Key: "k", Seats: []int{0, 1}, Method: payments.Terminal, Email: "ann@example.org"})
 	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -137,9 +138,9 @@ func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
 	for i := range 30 {
-		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{i}, Method: orders.Free, Email: "ann@example.org"})
+		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{i}, Method: payments.Free, Email: "ann@example.org"})
 	}
-	h.soldAtOffice(t, orders.OfficeForm{Key: "none", Seats: []int{50}, Method: orders.Free})
+	h.soldAtOffice(t, orders.OfficeForm{Key: "none", Seats: []int{50}, Method: payments.Free})
 	msg := orders.Message{Subject: "  Doors   open earlier ", Text: "At seven.\r\nBring a coat."}
 	for range 2 {
 		if err := h.orders.Tell(t.Context(), h.sale.Event.ID, "k", msg, nil); err != nil {
@@ -179,9 +180,9 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
 	for i := range 70 {
-		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{2 * i, 2*i + 1}, Method: orders.Cash, Email: "ann@example.org"})
+		h.soldAtOffice(t, orders.OfficeForm{Key: fmt.Sprint(i), Seats: []int{2 * i, 2*i + 1}, Method: payments.Cash, Email: "ann@example.org"})
 	}
-	came := h.soldAtOffice(t, orders.OfficeForm{Key: "came", Seats: []int{200, 201}, Method: orders.Cash})
+	came := h.soldAtOffice(t, orders.OfficeForm{Key: "came", Seats: []int{200, 201}, Method: payments.Cash})
 	secret, _ := h.orders.OpenDoor(t.Context(), "evening", nil)
 	door, err := h.orders.Doorway(t.Context(), secret)
 	if err != nil {
@@ -227,8 +228,8 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 func TestAnOrderIsFoundByNameAddressCodeAndSeat(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
-	ann := h.soldAtOffice(t, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: orders.Cash, Name: "Ann 100%_Ørsted", Email: "ann@example.org"})
-	bob := h.soldAtOffice(t, orders.OfficeForm{Key: "b", Seats: []int{1, 2}, Method: orders.Cash, Name: "Bob", Email: "bob@example.org"})
+	ann := h.soldAtOffice(t, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: payments.Cash, Name: "Ann 100%_Ørsted", Email: "ann@example.org"})
+	bob := h.soldAtOffice(t, orders.OfficeForm{Key: "b", Seats: []int{1, 2}, Method: payments.Cash, Name: "Bob", Email: "bob@example.org"})
 	for words, want := range map[string][]string{
 		"": {bob.Code, ann.Code}, "Ørst": {ann.Code}, "ORSTED": {ann.Code}, "0%_": {ann.Code}, "%": {ann.Code}, "BOB@": {bob.Code}, ann.Code[:8]: {ann.Code}, bob.Tickets[0].Code: {bob.Code},
 		h.sale.Plan.Label(2): {bob.Code}, h.sale.Plan.Label(3): {}, "unknown": {}, `\`: {}, "'": {},

@@ -9,22 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // Errors that say what is not there.
 var (
 	ErrNoOrder  = errors.New("there is no such order")
 	ErrNoTicket = errors.New("there is no such ticket")
-)
-
-// How an order is paid.
-const (
-	Free    = "free"    // there is nothing to pay
-	Door    = "door"    // when they come
-	Invoice = "invoice" // by a bill; marked as paid by the organizer
-	Card    = "card"    // ahead, by a card provider
-	Demo    = "demo"    // ahead, by the demo card, which moves no money
-	Credit  = "credit"  // ahead, from an account of the attendee's here
 )
 
 // Confirmed is the state of an order that holds; Cancelled of one that was given up.
@@ -35,25 +27,32 @@ const (
 
 // Orders places orders and finds them again. One is enough for a node.
 type Orders struct {
-	Happened    func() // called after a commit that changed an order or a ticket; must return at once
+	Payments    *payments.Payments
+	Happened    func() // called after a commit that changed an order, a payment or a ticket; must return at once
 	MailWritten func() // called after a commit that wrote mail; must return at once
 
 	db     seats.DB
 	keys   keys
-	unpaid unpaidOrders
+	office *seats.Office // sells the seats
 
-	jobs background
-	pay  paying
+	unpaid unpaidOrders
+	jobs   background
 }
 
 // New returns the orders of a database.
 func New(db seats.DB) *Orders {
-	o := &Orders{Happened: func() {}, MailWritten: func() {}, db: db, keys: keys{db: db}, pay: newPaying()}
-	o.jobs = o.newBackground()
-	for _, method := range []string{Free, Door, Invoice} {
-		o.Accept(method, byEmail{db})
+	o := &Orders{
+		Happened: func() {}, MailWritten: func() {}, db: db, Payments: payments.New(db), keys: keys{db: db},
 	}
+	o.jobs = o.newBackground()
+	o.Payments.Order, o.Payments.Placed, o.Payments.MailQueued, o.Payments.Changed = o.ofPayment, o.paymentPlaced, o.mailWritten, o.happened
 	return o
+}
+
+// Open sets the seats that orders sell and the address of our pages. Call it before the first order.
+func (o *Orders) Open(office *seats.Office, home string) {
+	o.office = office
+	o.Payments.Open(office, home)
 }
 
 // Order is what somebody bought, or got for nothing.
@@ -130,7 +129,7 @@ SELECT t.id, t.idx, t.price, t.fee, t.revoked_at IS NOT NULL, s.scanned_at
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
 func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
-	if _, err := alphabet.DecodeString(code); err != nil {
+	if _, err := seal.Letters.DecodeString(code); err != nil {
 		return Order{}, ErrNoOrder
 	}
 	var found Order

@@ -3,22 +3,26 @@ package orders
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // CodeUnderWay is the code of a refusal: the hold is being paid for with other details.
 const CodeUnderWay = "under_way"
 
 // Pay begins the payment of a hold: its seats are kept for the payment, and the intention is written, both or nothing.
-// Then the provider is asked. An order whose email is to be confirmed begins like that as well (confirm.go). It returns the payment as it stands then; a repeat of the same form gets the same one.
+// Then the provider is asked. An order whose email is to be confirmed begins in the same way (seats/payments/confirm.go).
+// Pay returns the payment in its state after that. A repeat of the same form gets the same payment.
 //
 // Errors: those of Place.
-func (o *Orders) Pay(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (Payment, error) {
+func (o *Orders) Pay(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (payments.Payment, error) {
 	return withoutEarlier(ctx, o, s, holder, f, o.begin)
 }
 
@@ -37,7 +41,7 @@ func withoutEarlier[T any](ctx context.Context, o *Orders, s *seats.Sale, holder
 	}
 	ended := false
 	for _, code := range codes {
-		p, e := o.Stop(ctx, code)
+		p, e := o.Payments.Stop(ctx, code)
 		if e != nil {
 			return answer, e
 		}
@@ -49,10 +53,10 @@ func withoutEarlier[T any](ctx context.Context, o *Orders, s *seats.Sale, holder
 	return do(ctx, s, holder, f)
 }
 
-func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (Payment, error) {
+func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (payments.Payment, error) {
 	placed, err := o.prepare(ctx, s, holder, f)
 	if err != nil {
-		return Payment{}, err
+		return payments.Payment{}, err
 	}
 	if p, err := o.underWay(ctx, placed); err != nil || p.ID != (seats.ID{}) {
 		return p, err
@@ -63,12 +67,12 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 		if p, e := o.underWay(ctx, placed); e != nil || p.ID != (seats.ID{}) {
 			return p, e
 		}
-		return Payment{}, err
+		return payments.Payment{}, err
 	}
 	defer o.unpaid.enter(s, &placed)()
 	id := seats.NewID()
 	d := seats.Deal{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Check: placed.check}
-	d.Write = func(q *pgx.Batch, _ []int) { placed.queueUnpaid(q, s); placed.queuePayment(q, s, id) }
+	d.Write = func(q *pgx.Batch, _ []int) { placed.queueUnpaid(q, s); placed.payment(s, id).Queue(q) }
 	_, err = s.Pay(ctx, d)
 	var refusal *seats.Refusal
 	switch {
@@ -76,67 +80,83 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 		if p, e := o.underWay(ctx, placed); e != nil || p.ID != (seats.ID{}) {
 			return p, e
 		}
-		return Payment{}, err
+		return payments.Payment{}, err
 	case errors.Is(err, seats.ErrNoHold) || errors.As(err, &refusal):
 		if _, e := o.first(ctx, holder, placed.form, err); e != nil {
-			return Payment{}, e
+			return payments.Payment{}, e
 		}
-		return o.PaymentOf(ctx, holder, placed.form.Hold)
+		return o.Payments.FindByHold(ctx, holder, placed.form.Hold)
 	case err != nil:
-		return Payment{}, fmt.Errorf("orders: pay: %w", err)
+		return payments.Payment{}, fmt.Errorf("orders: pay: %w", err)
 	}
-	if !Ahead(placed.form.Method) {
+	if !payments.Ahead(placed.form.Method) {
 		o.mailWritten()
 	}
 	p, err := o.underWay(ctx, placed)
 	if err != nil || p.ID != id {
 		return p, err // another one was first
 	}
-	if err := o.work(ctx, p.ID); err != nil {
-		return p, err
-	}
-	return o.onePayment(ctx, paymentByIDSQL, id)
+	return o.Payments.Start(ctx, p)
 }
 
 // underWay finds the payment of a form that was sent before; an empty one if there is none. Other details are refused.
-func (o *Orders) underWay(ctx context.Context, form placed) (Payment, error) {
-	p, err := o.PaymentOf(ctx, form.holder, form.form.Hold)
+func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, error) {
+	p, err := o.Payments.FindByHold(ctx, form.holder, form.form.Hold)
 	switch {
-	case errors.Is(err, ErrNoPayment) || err == nil && p.Over():
-		return Payment{}, nil
+	case errors.Is(err, payments.ErrNoPayment) || err == nil && p.Over():
+		return payments.Payment{}, nil
 	case err != nil:
-		return Payment{}, err
-	case !bytes.Equal(p.Form.hash(), form.form.hash()):
+		return payments.Payment{}, err
+	}
+	begun, err := FormOf(p)
+	switch {
+	case err != nil:
+		return payments.Payment{}, err
+	case !bytes.Equal(begun.hash(), form.form.hash()):
 		if p.Confirms() {
-			return Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first."}
+			return payments.Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first."}
 		}
-		return Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again."}
+		return payments.Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again."}
 	}
 	return p, nil
 }
 
-// The index "one hold has one payment under way" lets one of many equal ones pass. Only that one's call is meant, and only
-// its seats count.
-const payIntentionSQL = `
-WITH begun AS (
-    INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)
-        ON CONFLICT DO NOTHING
-    RETURNING id
-), again AS (
-    UPDATE purchase_key SET tickets = tickets - jsonb_array_length($7::jsonb->'seats')
-     WHERE event_id = $2 AND key = ANY($12::uuid[]) AND NOT EXISTS (SELECT FROM begun)
-), asked AS (
-    INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
-)
-INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
-
-// queuePayment writes the payment and the intention to authorize it. This node makes the call at once; the time of the
-// next try is for others, if it dies.
-func (p placed) queuePayment(q *pgx.Batch, s *seats.Sale, id seats.ID) {
-	mandate := &p.form.Mandate
-	if p.form.Mandate == (seats.ID{}) {
-		mandate = nil
+// payment returns the payment of an order about to be written.
+func (p placed) payment(s *seats.Sale, id seats.ID) payments.Payment {
+	form, _ := json.Marshal(p.form) // texts and numbers always marshal
+	f := p.form
+	return payments.Payment{
+		ID: id, EventID: s.Event.ID, Order: p.id, Code: p.code, Holder: p.holder, Form: form, Details: payments.Details{Hold: f.Hold, Mandate: f.Mandate},
+		Method: f.Method, Currency: s.Event.Currency, Amount: p.total, Keys: p.keys,
 	}
-	q.Queue(payIntentionSQL, id, s.Event.ID, p.id, p.code, p.holder, p.form.Hold, p.form, p.form.Method, s.Event.Currency, p.total, mandate, p.keys)
+}
+
+// FormOf returns the form of a payment.
+func FormOf(p payments.Payment) (f Form, err error) {
+	if err = json.Unmarshal(p.Form, &f); err != nil {
+		err = fmt.Errorf("orders: read the form of a payment: %w", err)
+	}
+	return f, err
+}
+
+// ofPayment returns what writes the order of a payment that sells its seats.
+func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []int), err error) {
+	form, err := FormOf(p)
+	if err != nil {
+		return nil, err
+	}
+	order := placed{id: p.Order, code: p.Code, holder: p.Holder, form: form, total: p.Amount, keys: p.AllKeys()}
+	if form.Born != "" {
+		born, _ := birth(form.Born, time.Time{}) // it was checked when it came
+		order.born = &born
+	}
+	return order.queue, nil
+}
+
+// paymentPlaced is called after the order of a payment was placed.
+func (o *Orders) paymentPlaced(p payments.Payment) {
+	o.mailWritten()
+	if payments.Later(p.Method) {
+		o.jobs.unpaid.Wake()
+	}
 }

@@ -10,8 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/seal"
 )
+
+// ErrUnconfirmed is the answer to an order whose email has to be confirmed first: begin it with Pay.
+var ErrUnconfirmed = errors.New("the email has to be confirmed first")
 
 // CodeKey is the code of a refusal: the hold made an order already, with other details.
 const CodeKey = "key"
@@ -30,7 +36,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	if err != nil {
 		return "", err
 	}
-	if Ahead(p.form.Method) {
+	if payments.Ahead(p.form.Method) {
 		return "", Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
 	}
 	needs, err := o.needsConfirmation(ctx, s, p)
@@ -51,7 +57,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	switch {
 	case err == nil:
 		o.mailWritten()
-		if Later(p.form.Method) {
+		if payments.Later(p.form.Method) {
 			o.jobs.unpaid.Wake()
 		}
 		return p.code, nil
@@ -87,7 +93,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if err != nil {
 		return placed{}, err
 	}
-	return placed{id: seats.NewID(), code: newCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
+	return placed{id: seats.NewID(), code: seal.NewCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
 }
 
 // deal is what is agreed with the seats. The hold is named in it, and is sold at most once.
@@ -174,4 +180,39 @@ func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) 
 		return "", &seats.Refusal{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
 	}
 	return code, nil
+}
+
+// Methods lists how an order of this total for an event may be paid, the best first.
+func (o *Orders) Methods(e seats.Event, total int64) (methods []string) {
+	if total == 0 {
+		return []string{payments.Free}
+	}
+	for _, m := range []struct {
+		method string
+		there  bool
+	}{
+		{payments.Demo, e.Demo && o.Payments.Accepts(payments.Demo)},
+		{payments.Card, !e.Demo && o.Payments.Accepts(payments.Card)},
+		{payments.Credit, o.Payments.Accepts(payments.Credit)},
+		{payments.Door, e.PayAtDoor && events.CanPayLater(e, time.Now())},
+		{payments.Invoice, e.Invoices && events.CanPayLater(e, time.Now())},
+	} {
+		if m.there {
+			methods = append(methods, m.method)
+		}
+	}
+	return methods
+}
+
+// needsConfirmation reports whether the email of an order has to be confirmed before the order is placed. It has not if
+// the visitor showed before that they read this mailbox.
+func (o *Orders) needsConfirmation(ctx context.Context, s *seats.Sale, p placed) (needs bool, err error) {
+	switch {
+	case !payments.Later(p.form.Method) && !events.ConfirmsFree(s.Event):
+		return false, nil
+	case p.form.Verified != "" && payments.PersonKey("email", normalEmail(p.form.Verified)) == p.keys[0]:
+		return false, nil
+	}
+	confirmed, err := o.Payments.HasConfirmed(ctx, p.holder, p.keys[0])
+	return !confirmed && err == nil, err
 }

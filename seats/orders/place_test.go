@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -155,7 +156,7 @@ func TestPlace_PricedSeatsAreDueAtTheDoorIfAllowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := h.orders.Place(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Door, Verified: "ann@example.org"})
+		code, err := h.orders.Place(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: payments.Door, Verified: "ann@example.org"})
 		var mistakes orders.Mistakes
 		if ahead && (!errors.As(err, &mistakes) || mistakes.About(orders.FieldMethod) == "") {
 			t.Errorf("an event to be paid ahead took an order for the door: %v", err)

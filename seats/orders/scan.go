@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // What a door says of a code.
@@ -72,7 +73,7 @@ const whoseSQL = `SELECT o.name FROM ticket t JOIN orders o ON o.id = t.order_id
 // look finds the ticket that a code is for.
 func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err error) {
 	code := typed(s.Code)
-	if len(code) == len(newCode()) {
+	if len(code) == len(seal.NewCode()) {
 		return o.lookOrder(ctx, code, s.Ticket)
 	}
 	v.Ticket, event, err = o.Check(ctx, code)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // A ticket's code is a version, the number of the key, the event, the ticket, and a signature of all that; in 149
@@ -27,7 +28,7 @@ func (k key) sign(event int64, ticket seats.ID) string {
 	b = binary.BigEndian.AppendUint32(b, uint32(k.id))
 	b = binary.BigEndian.AppendUint64(b, uint64(event))
 	b = append(b, ticket[:]...)
-	return alphabet.EncodeToString(append(b, ed25519.Sign(k.private, b)...))
+	return seal.Letters.EncodeToString(append(b, ed25519.Sign(k.private, b)...))
 }
 
 // claimed is what a code says of itself, before anybody believes it.
@@ -41,8 +42,8 @@ type claimed struct {
 
 // read takes a code apart. Only the one way in which it is written is read: no other case, no loose bits at the end.
 func read(code string) (c claimed, ok bool) {
-	b, err := alphabet.DecodeString(code)
-	if err != nil || len(b) != codeBytes || b[0] != codeVersion || alphabet.EncodeToString(b) != code {
+	b, err := seal.Letters.DecodeString(code)
+	if err != nil || len(b) != codeBytes || b[0] != codeVersion || seal.Letters.EncodeToString(b) != code {
 		return c, false
 	}
 	c.key = int32(binary.BigEndian.Uint32(b[1:]))

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // UnpaidLimits bound the orders of an event that are not paid yet. 0 is no limit.
@@ -57,7 +58,7 @@ func (o *Orders) limitUnpaid(ctx context.Context, s *seats.Sale, p placed) (leav
 }
 
 // unpaid reports whether the order will be paid later.
-func (p placed) unpaid() bool { return p.total > 0 && Later(p.form.Method) }
+func (p placed) unpaid() bool { return p.total > 0 && payments.Later(p.form.Method) }
 
 // unpaidOrders are the orders on their way at this node that will be paid later, by the key of their email.
 type unpaidOrders struct {

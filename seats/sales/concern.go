@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // Concern is something a person has to look at. Its words are made where it is shown.
@@ -67,7 +67,7 @@ func (l *Live) queueConcerns(q *pgx.Batch, event int64) {
 		}
 		l.Concerns = append(l.Concerns, c)
 	}
-	orders.QueueConcerns(q, event, MostConcerns+1, func(c orders.Concern) {
+	payments.QueueAlerts(q, event, MostConcerns+1, func(c payments.Alert) {
 		note(Concern{Kind: c.Kind, Key: c.Key, Order: c.Code, Amount: c.Amount, Why: c.Why, At: c.At})
 	})
 	q.Queue(deafSQL, event, MostConcerns+1).Query(func(rows pgx.Rows) error {

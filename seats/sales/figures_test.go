@@ -120,7 +120,7 @@ func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 	if len(l.Concerns) != MostConcerns || !l.MoreConcerns || l.Concerns[0].Order != "code23" || l.Concerns[MostConcerns-1].Order != "code4" {
 		t.Errorf("%d concerns from %+v on, and more: %t", len(l.Concerns), l.Concerns[0], l.MoreConcerns)
 	}
-	all, err := orders.New(h.db).Attention(t.Context())
+	all, err := orders.New(h.db).Payments.Alerts(t.Context())
 	if err != nil || len(all) != MostConcerns+3 {
 		t.Errorf("the list of all has %d, %v", len(all), err)
 	}

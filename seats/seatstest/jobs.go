@@ -2,6 +2,7 @@ package seatstest
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"testing"
 
@@ -35,4 +36,13 @@ func Do(ctx context.Context, t testing.TB, db *pgxpool.Pool, list ...*jobs.Job) 
 		}
 	}
 	return n
+}
+
+// Run has a node do the work of jobs until the test ends.
+func Run(t testing.TB, db *pgxpool.Pool, list ...*jobs.Job) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- jobs.NewRunner(db, slog.New(slog.DiscardHandler), list...).Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // Order buys everything the holder has, as an attendee does. It returns the order's code.
@@ -15,6 +16,6 @@ func Order(ctx context.Context, db seats.DB, s *seats.Sale, holder seats.ID) (co
 	}
 	email := "ann-" + holder.String() + "@example.org"
 	return orders.New(db).Place(ctx, s, holder, orders.Form{
-		Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Born: "1990-12-31", Method: orders.Door, Verified: email,
+		Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Born: "1990-12-31", Method: payments.Door, Verified: email,
 	})
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // Watched is a provider that is asked only while no transaction is open that stays so over the call: it would keep its
 // locks for as long as an outside service takes to answer. A test in which one does fails.
-func Watched(t testing.TB, db seats.DB, p orders.Payments) orders.Payments {
-	w := Outside{Payments: p, DB: db, Patience: 20 * time.Second, Found: func(what string) { t.Error(what) }}
-	if keeper, is := p.(orders.Keeper); is {
+func Watched(t testing.TB, db seats.DB, p payments.Provider) payments.Provider {
+	w := Outside{Provider: p, DB: db, Patience: 20 * time.Second, Found: func(what string) { t.Error(what) }}
+	if keeper, is := p.(payments.CardStore); is {
 		return keeps{w, keeper}
 	}
-	if alone, is := p.(orders.Alone); is {
+	if alone, is := p.(payments.OffSession); is {
 		return struct {
 			Outside
-			orders.Alone
+			payments.OffSession
 		}{w, alone}
 	}
 	return w
@@ -33,7 +33,7 @@ func Watched(t testing.TB, db seats.DB, p orders.Payments) orders.Payments {
 
 // Outside is a provider that looks at the transactions of a database before each call.
 type Outside struct {
-	orders.Payments
+	payments.Provider
 	DB       seats.DB
 	Patience time.Duration // how long others may need to end a transaction; one that waits for this call never does
 	Found    func(what string)
@@ -71,49 +71,49 @@ func (o Outside) look(ctx context.Context, asked string) {
 	}
 }
 
-// Authorize is part of orders.Payments, as are the others.
-func (o Outside) Authorize(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+// Authorize is part of payments.Provider, as are the others.
+func (o Outside) Authorize(ctx context.Context, c payments.Charge) (payments.Standing, error) {
 	o.look(ctx, "authorize")
-	return o.Payments.Authorize(ctx, c)
+	return o.Provider.Authorize(ctx, c)
 }
 
-func (o Outside) Capture(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+func (o Outside) Capture(ctx context.Context, c payments.Charge) (payments.Standing, error) {
 	o.look(ctx, "capture")
-	return o.Payments.Capture(ctx, c)
+	return o.Provider.Capture(ctx, c)
 }
 
-func (o Outside) Void(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+func (o Outside) Void(ctx context.Context, c payments.Charge) (payments.Standing, error) {
 	o.look(ctx, "void")
-	return o.Payments.Void(ctx, c)
+	return o.Provider.Void(ctx, c)
 }
 
-func (o Outside) Refund(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+func (o Outside) Refund(ctx context.Context, c payments.Charge) (payments.Standing, error) {
 	o.look(ctx, "refund")
-	return o.Payments.Refund(ctx, c)
+	return o.Provider.Refund(ctx, c)
 }
 
-func (o Outside) Lookup(ctx context.Context, c orders.Charge) (orders.Standing, error) {
+func (o Outside) Lookup(ctx context.Context, c payments.Charge) (payments.Standing, error) {
 	o.look(ctx, "look up")
-	return o.Payments.Lookup(ctx, c)
+	return o.Provider.Lookup(ctx, c)
 }
 
 // keeps is an Outside that keeps cards.
 type keeps struct {
 	Outside
-	orders.Keeper
+	payments.CardStore
 }
 
-func (k keeps) Keep(ctx context.Context, what orders.Keeping) (orders.Kept, error) {
+func (k keeps) StoreCard(ctx context.Context, what payments.CardRequest) (payments.StoredCard, error) {
 	k.look(ctx, "keep a card")
-	return k.Keeper.Keep(ctx, what)
+	return k.CardStore.StoreCard(ctx, what)
 }
 
-func (k keeps) Kept(ctx context.Context, reference string) (orders.Kept, error) {
+func (k keeps) StoredCard(ctx context.Context, reference string) (payments.StoredCard, error) {
 	k.look(ctx, "tell of a card that is kept")
-	return k.Keeper.Kept(ctx, reference)
+	return k.CardStore.StoredCard(ctx, reference)
 }
 
-func (k keeps) Forget(ctx context.Context, reference string) error {
+func (k keeps) DeleteCard(ctx context.Context, reference string) error {
 	k.look(ctx, "forget a card")
-	return k.Keeper.Forget(ctx, reference)
+	return k.CardStore.DeleteCard(ctx, reference)
 }

@@ -1,13 +1,13 @@
 package verify_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // plantedActions is an evening with actions of organizers: they blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
@@ -16,7 +16,7 @@ func plantedActions(t *testing.T) *house {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
 	o := orders.New(h.db)
-	o.Open(h.office, "", slog.New(slog.DiscardHandler))
+	o.Open(h.office, "")
 	do := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -25,9 +25,9 @@ func plantedActions(t *testing.T) *house {
 	}
 	_, err := h.sale.Block(t.Context(), seats.Keeping{Seats: []int{9}, Reason: "The lights stand there"})
 	do(err)
-	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: orders.Cash, Email: "ann@example.org"}, nil)
+	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: payments.Cash, Email: "ann@example.org"}, nil)
 	do(err)
-	_, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{5, 6}, Method: orders.Free, Email: "bob@example.org"}, nil)
+	_, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{5, 6}, Method: payments.Free, Email: "bob@example.org"}, nil)
 	do(err)
 	order, err := o.Find(t.Context(), code)
 	do(err)

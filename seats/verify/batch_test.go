@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
@@ -14,7 +13,7 @@ func TestOneBatchMayFreeASoldSeatAndGiveItToTheNext(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
 	o := orders.New(h.db)
-	o.Open(h.office, "", slog.New(slog.DiscardHandler))
+	o.Open(h.office, "")
 	who := seats.NewID()
 	h.claim(t, who, "", 3)
 	code, err := seatstest.Order(t.Context(), h.db, h.sale, who)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
-	"github.com/usherbox/usher/seats/orders/credit"
 	"github.com/usherbox/usher/seats/verify"
 )
 

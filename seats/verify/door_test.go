@@ -1,14 +1,14 @@
 package verify_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -18,8 +18,8 @@ func plantedDoor(t *testing.T) *house {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
 	o, ledger := orders.New(h.db), credit.New(h.db)
-	o.Open(h.office, "", slog.New(slog.DiscardHandler))
-	o.Accept(orders.Credit, credit.Payments{Ledger: ledger})
+	o.Open(h.office, "")
+	o.Payments.Accept(payments.Credit, credit.Payments{Ledger: ledger})
 	do := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -52,10 +52,10 @@ func plantedDoor(t *testing.T) *house {
 	do(ledger.Grant(t.Context(), "first", "ann@example.org", credit.Amount{Minor: 50000, Currency: "EUR"}, seats.ID{}))
 	who := seats.NewID()
 	hold := h.claim(t, who, "", 20)
-	p, err := o.Pay(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Credit, Account: "ann@example.org"})
+	p, err := o.Pay(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: payments.Credit, Account: "ann@example.org"})
 	do(err)
 	do(o.Refund(t.Context(), find(p.Code, nil), "k", 100, "one Euro"))
-	do(o.Ask(t.Context(), p))
+	do(o.Payments.Ask(t.Context(), p))
 	wantFine(t, h.look(t))
 	return h
 }

@@ -2,14 +2,14 @@ package verify_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/demo"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/demo"
 )
 
 // plantedTill has one payment that was captured and one that is open.
@@ -17,16 +17,16 @@ func plantedTill(t *testing.T) *house {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{Demo: true, Fees: seats.Fees{Ticket: 100, Percent: 250}})
 	sold := orders.New(h.db)
-	sold.Open(h.office, "", slog.New(slog.DiscardHandler))
-	card := demo.New(h.db, sold.Hear)
-	sold.Accept(orders.Demo, card)
-	pays := func(wish seats.Wish) orders.Payment {
+	sold.Open(h.office, "")
+	card := demo.New(h.db, sold.Payments.Record)
+	sold.Payments.Accept(payments.Demo, card)
+	pays := func(wish seats.Wish) payments.Payment {
 		who := seats.NewID()
 		hold, err := h.sale.Claim(t.Context(), who, "", wish)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := sold.Pay(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: orders.Demo})
+		p, err := sold.Pay(t.Context(), h.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: payments.Demo})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func plantedTill(t *testing.T) *house {
 	if err := card.Answer(t.Context(), paid.Reference, demo.Pays); err != nil {
 		t.Fatal(err)
 	}
-	if err := sold.Ask(context.Background(), paid); err != nil {
+	if err := sold.Payments.Ask(context.Background(), paid); err != nil {
 		t.Fatal(err)
 	}
 	pays(seats.Wish{Best: 1, Category: "A"})

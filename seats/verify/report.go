@@ -3,7 +3,7 @@ package verify
 import "fmt"
 
 // The promises of package seats, those of seats/orders that are about one event, those of seats/waitlist, and then those of
-// seats/orders/credit and of payments, as positions in Report.Promises.
+// seats/credit and of payments, as positions in Report.Promises.
 const (
 	p1 = iota
 	p2

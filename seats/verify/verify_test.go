@@ -103,8 +103,8 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../waitlist/doc.go", "W6"},
 		{"../waitlist/doc.go", "W7"},
 		{"../waitlist/doc.go", "W11"},
-		{"../orders/credit/doc.go", "C"},
-		{"../orders/doc.go", "M"},
+		{"../credit/doc.go", "C"},
+		{"../payments/doc.go", "M"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -3,21 +3,20 @@ package waitlist_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
 // ordersAtOnce has a node order what people agreed to, as `usher serve` does.
 func (n *node) ordersAtOnce(h *house) *credit.Ledger {
 	purse := credit.New(h.db)
-	n.orders.Open(n.office, "http://localhost", slog.New(slog.NewTextHandler(io.Discard, nil)))
-	n.orders.Accept(orders.Credit, credit.Payments{Ledger: purse})
+	n.orders.Open(n.office, "http://localhost")
+	n.orders.Payments.Accept(payments.Credit, credit.Payments{Ledger: purse})
 	n.list.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
 		return n.orders.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate})
 	}
@@ -42,8 +41,8 @@ func TestConsent_OffersAreOrderedIfTheMoneySuffices(t *testing.T) {
 	purse := a.ordersAtOnce(h)
 	h.nodes[1].ordersAtOnce(h)
 	has := a.fill(t)
-	rich, poor, tight, late := a.agrees(t, "rich@example.org", orders.Credit, 1000), a.agrees(t, "poor@example.org", orders.Credit, 5000),
-		a.agrees(t, "tight@example.org", orders.Door, 999), a.agrees(t, "late@example.org", orders.Door, 1000)
+	rich, poor, tight, late := a.agrees(t, "rich@example.org", payments.Credit, 1000), a.agrees(t, "poor@example.org", payments.Credit, 5000),
+		a.agrees(t, "tight@example.org", payments.Door, 999), a.agrees(t, "late@example.org", payments.Door, 1000)
 	asked := a.joins(t, "asked@example.org", one)
 	if err := purse.Grant(t.Context(), "gift", "rich@example.org", credit.Amount{Minor: 1500, Currency: "EUR"}, seats.ID{}); err != nil {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ func TestAgree_LostAnswerPlacesTheOrderOnce(t *testing.T) {
 		return errors.Join(order(ctx, s, p), order(ctx, s, p)) // and one that asked twice
 	}
 	has := n.fill(t)
-	ann := n.agrees(t, "ann@example.org", orders.Door, 1000)
+	ann := n.agrees(t, "ann@example.org", payments.Door, 1000)
 	h.rounds(t)
 	if _, err := n.sale.Release(t.Context(), has[0], 0); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -177,7 +178,7 @@ func (h *hours) buys(n *node, who seats.ID) (done bool) {
 	if err != nil {
 		return false
 	}
-	code, err := n.orders.Place(h.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: who.String() + "@example.org", Method: orders.Door, Verified: who.String() + "@example.org"})
+	code, err := n.orders.Place(h.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: who.String() + "@example.org", Method: payments.Door, Verified: who.String() + "@example.org"})
 	if err == nil {
 		h.orders = append(h.orders, code)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -243,7 +244,7 @@ func (n *node) buys(t failer, code string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.orders.Place(context.Background(), n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: e.Email, Method: orders.Door, Verified: e.Email})
+	_, err = n.orders.Place(context.Background(), n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: e.Email, Method: payments.Door, Verified: e.Email})
 	if err != nil {
 		t.Fatal(err)
 	}

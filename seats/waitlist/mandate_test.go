@@ -1,16 +1,13 @@
 package waitlist_test
 
 import (
-	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/jobs"
-	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/stripe"
-	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -21,30 +18,19 @@ func (h *house) keepsCards(t *testing.T) *stripetest.Fake {
 	fake := stripetest.New(t)
 	for _, n := range h.nodes {
 		n.ordersAtOnce(h)
-		n.orders.Accept(orders.Card, seatstest.Watched(t, h.db, stripe.New("sk_test_123", stripetest.Secret, fake.URL)))
+		n.orders.Payments.Accept(payments.Card, seatstest.Watched(t, h.db, stripe.New("sk_test_123", stripetest.Secret, fake.URL)))
 	}
 	return fake
-}
-
-// carriesOut has a node carry out what is meant, until the test ends.
-func (n *node) carriesOut(t *testing.T, h *house) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), n.orders.Jobs()...).Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
 }
 
 // asksToSave has an entry begin to save a card, and returns the page for that.
 func (n *node) asksToSave(t *testing.T, code string) (page string) {
 	t.Helper()
-	k := orders.Keeping{Mandate: seats.NewID(), Email: n.entry(t, code).Email, What: "once", Back: "/waitlist/" + code}
-	if err := n.list.Keep(t.Context(), n.entry(t, code), k.Mandate, n.orders.MeanMandate(orders.Card, k)); err != nil {
+	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.entry(t, code).Email, What: "once", Back: "/waitlist/" + code}
+	if err := n.list.Keep(t.Context(), n.entry(t, code), k.Mandate, n.orders.Payments.NewMandate(payments.Card, k)); err != nil {
 		t.Fatal(err)
 	}
-	m, err := n.orders.Mandate(t.Context(), k.Mandate)
+	m, err := n.orders.Payments.Mandate(t.Context(), k.Mandate)
 	if err != nil || m.Page == "" || m.Given() {
 		t.Fatalf("a page to save a card on: %+v, %v", m, err)
 	}
@@ -66,7 +52,7 @@ func TestConsent_SavedCardPaysAndIsForgotten(t *testing.T) {
 	h := build(t, hall(0, 2), week/2, 2, false) // 10.00 each
 	fake, a, b := h.keepsCards(t), h.nodes[0], h.nodes[1]
 	has := a.fill(t)
-	ann, bob := a.agrees(t, "ann@example.org", orders.Card, 1000), a.agrees(t, "bob@example.org", orders.Card, 1000)
+	ann, bob := a.agrees(t, "ann@example.org", payments.Card, 1000), a.agrees(t, "bob@example.org", payments.Card, 1000)
 	fake.Pays(a.asksToSave(t, ann), false) // and never comes back to our page
 	a.asksToSave(t, bob)                   // and gives none
 	h.rounds(t)
@@ -74,8 +60,8 @@ func TestConsent_SavedCardPaysAndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.rounds(t)
-	a.carriesOut(t, h)
-	b.carriesOut(t, h)
+	seatstest.Run(t, h.db, a.orders.Jobs()...)
+	seatstest.Run(t, h.db, b.orders.Jobs()...)
 	h.eventually(t, "the order is paid, and no card is kept", func() bool {
 		return h.count(t, `SELECT count(*) FROM orders WHERE method = 'card' AND paid = 1000`) == 1 && cards(fake) == 0
 	})
@@ -108,7 +94,7 @@ func TestConsent_DeclinedCardKeepsTheOffer(t *testing.T) {
 	h := build(t, hall(0, 1), week/2, 1, false)
 	fake, n := h.keepsCards(t), h.nodes[0]
 	has := n.fill(t)
-	ann := n.agrees(t, "ann@example.org", orders.Card, 1000)
+	ann := n.agrees(t, "ann@example.org", payments.Card, 1000)
 	fake.Pays(n.asksToSave(t, ann), false)
 	fake.Refuses("authentication_required")
 	h.rounds(t)
@@ -123,7 +109,7 @@ func TestConsent_DeclinedCardKeepsTheOffer(t *testing.T) {
 	if mails := h.count(t, `SELECT count(*) FROM mail WHERE kind = 'wait-offer'`); mails != 1 {
 		t.Errorf("%d mails ask", mails)
 	}
-	n.carriesOut(t, h)
+	seatstest.Run(t, h.db, n.orders.Jobs()...)
 	h.eventually(t, "the card is forgotten", func() bool { return cards(fake) == 0 })
 	n.buys(t, ann)
 	h.rounds(t)
@@ -140,14 +126,14 @@ func TestACardIsForgottenHoweverItsEntryEndsAndAsksForMore(t *testing.T) {
 	n.fill(t)
 	code := map[string]string{}
 	for _, who := range []string{"leaves", "changes", "wants more", "waits until now", "stays"} {
-		code[who] = n.agrees(t, strings.ReplaceAll(who, " ", ".")+"@example.org", orders.Card, 1000)
+		code[who] = n.agrees(t, strings.ReplaceAll(who, " ", ".")+"@example.org", payments.Card, 1000)
 		fake.Pays(n.asksToSave(t, code[who]), false)
 	}
 	if err := n.list.Leave(t.Context(), n.sale, n.entry(t, code["leaves"])); err != nil {
 		t.Fatal(err)
 	}
 	for who, c := range map[string]waitlist.Consent{
-		"changes": {}, "wants more": {Method: orders.Card, Name: "Ann", Most: 1001}, "stays": {Method: orders.Card, Name: "Anna", Most: 1000},
+		"changes": {}, "wants more": {Method: payments.Card, Name: "Ann", Most: 1001}, "stays": {Method: payments.Card, Name: "Anna", Most: 1000},
 	} {
 		if err := n.list.Change(t.Context(), n.sale, n.entry(t, code[who]), waitlist.NewEntry{Wanted: one, Consent: c}); err != nil {
 			t.Fatal(err)
@@ -155,7 +141,7 @@ func TestACardIsForgottenHoweverItsEntryEndsAndAsksForMore(t *testing.T) {
 	}
 	h.exec(t, `UPDATE entry SET until = clock_timestamp() WHERE code = $1`, code["waits until now"])
 	h.rounds(t)
-	n.carriesOut(t, h)
+	seatstest.Run(t, h.db, n.orders.Jobs()...)
 	h.eventually(t, "one card is kept", func() bool {
 		return cards(fake) == 1 && h.count(t, `SELECT count(*) FROM mandate WHERE state = 'ended'`) == 4
 	})
@@ -173,16 +159,16 @@ func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *test
 	h := build(t, hall(0, 1), week/2, 1, false)
 	fake, n := h.keepsCards(t), h.nodes[0]
 	n.fill(t)
-	ann := n.agrees(t, "ann@example.org", orders.Card, 1000)
+	ann := n.agrees(t, "ann@example.org", payments.Card, 1000)
 	page := n.asksToSave(t, ann)
 	fake.Pays(page, false)
 	if err := n.list.Leave(t.Context(), n.sale, n.entry(t, ann)); err != nil {
 		t.Fatal(err)
 	}
 	fake.Down(true)
-	n.carriesOut(t, h)
-	told := func() []orders.Concern {
-		list, err := n.orders.Attention(t.Context())
+	seatstest.Run(t, h.db, n.orders.Jobs()...)
+	told := func() []payments.Alert {
+		list, err := n.orders.Payments.Alerts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,12 +179,12 @@ func TestACardThatItsProviderDoesNotForgetIsToldToTheOperatorUntilItDoes(t *test
 		t.Errorf("after one try the attention list has %+v", list)
 	}
 	h.exec(t, `UPDATE mandate SET tries = 7`)
-	if list := told(); len(list) != 1 || list[0].Kind != orders.OfCard || list[0].Reference != page || !strings.Contains(list[0].Why, "7 times") {
+	if list := told(); len(list) != 1 || list[0].Kind != payments.AlertCard || list[0].Reference != page || !strings.Contains(list[0].Why, "7 times") {
 		t.Errorf("after seven tries the attention list has %+v", list)
 	}
 	fake.Down(false)
 	h.exec(t, `UPDATE mandate SET next_try = clock_timestamp()`)
-	n.carriesOut(t, h)
+	seatstest.Run(t, h.db, n.orders.Jobs()...)
 	h.eventually(t, "the card is forgotten", func() bool { return cards(fake) == 0 && len(told()) == 0 })
 	if left := h.count(t, `SELECT count(*) FROM mandate WHERE error <> ''`); left != 0 {
 		t.Error("of a mandate that ended an error is left")

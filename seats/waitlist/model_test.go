@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -117,7 +118,7 @@ func (m *machine) order(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := n.orders.Place(m.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Out", Email: who.String() + "@example.org", Method: orders.Door, Verified: who.String() + "@example.org"})
+	code, err := n.orders.Place(m.h.ctx, n.sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Out", Email: who.String() + "@example.org", Method: payments.Door, Verified: who.String() + "@example.org"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -51,7 +52,7 @@ func open(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h.orders = orders.New(h.db)
-	h.orders.Open(office, "http://localhost", slog.New(slog.DiscardHandler))
+	h.orders.Open(office, "http://localhost")
 	h.desk = organizers.New(h.db, func() {})
 	h.ann = organizers.Member{Team: h.sale.Event.Team, Name: "Ann", Role: organizers.Owner}
 	h.scan(t, &h.ann.Organizer, `INSERT INTO organizer (email, name) VALUES ('ann@example.org', 'Ann') RETURNING id`)
@@ -99,7 +100,7 @@ func (h *house) hook(t *testing.T, url string, kinds ...webhooks.Kind) (id int64
 // sold is an order of the box office.
 func (h *house) sold(t *testing.T, key string, idx ...int) orders.Order {
 	t.Helper()
-	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: key, Seats: idx, Method: orders.Cash, Name: "Eve Adams", Email: "eve@example.org"}, nil)
+	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: key, Seats: idx, Method: payments.Cash, Name: "Eve Adams", Email: "eve@example.org"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	if err := h.orders.Revoke(t.Context(), h.sale, order, false, last.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.orders.PaidOut(t.Context(), order.Code, nil); err != nil {
+	if _, _, err := h.orders.Payments.PaidOut(t.Context(), order.Code, nil); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "six notices came", func() bool { return len(l.got()) == 6 })

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders/credit"
-	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 	"github.com/usherbox/usher/tools/planted"
 )
 

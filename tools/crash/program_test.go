@@ -17,7 +17,7 @@ import (
 
 	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/events"
-	"github.com/usherbox/usher/seats/orders/stripe/stripetest"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/tools/planted"
 )

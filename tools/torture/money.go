@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders/stripe/standin"
+	"github.com/usherbox/usher/seats/payments/stripe/standin"
 )
 
 const unpaidSQL = `SELECT code FROM payment WHERE state = 'open'`

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats/orders/stripe/standin"
+	"github.com/usherbox/usher/seats/payments/stripe/standin"
 )
 
 // kindPay is an order by card: what is answered is a payment under way.

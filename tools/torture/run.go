@@ -14,7 +14,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
-	"github.com/usherbox/usher/seats/orders/stripe/standin"
+	"github.com/usherbox/usher/seats/payments/stripe/standin"
 )
 
 // Settings say how much of everything there is.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
@@ -50,11 +50,11 @@ func (p Live) needsCut() string {
 func (p Live) need(c sales.Concern) need {
 	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
 	switch c.Kind {
-	case orders.OfPayout:
+	case payments.AlertPayout:
 		n.Title = "Pay out " + p.money(c.Amount)
 	case sales.OfHook:
 		n.Title = "A webhook is not taken"
-	case orders.OfStep:
+	case payments.AlertStep:
 		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
 	case sales.OfFailing:
 		n.Title = "Payments fail: " + shareOf(c.Rate)

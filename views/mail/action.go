@@ -36,7 +36,7 @@ func Password(name, address string) Action {
 func Confirm(p shop.PaymentPage, address string) Action {
 	return Action{
 		Subject: "Confirm your order: " + p.Event.Name, Button: "Confirm my order", Address: address,
-		What: "Please confirm your order of " + views.Counted(len(p.Payment.Form.Seats), "ticket") + " for " + p.Event.Name + ", " + views.When(p.Event) + ". We keep your seats until " + views.Clock(p.Event, p.Until()) +
+		What: "Please confirm your order of " + views.Counted(len(p.Payment.Seats), "ticket") + " for " + p.Event.Name + ", " + views.When(p.Event) + ". We keep your seats until " + views.Clock(p.Event, p.Until()) +
 			". Nothing is ordered before you confirm.",
 		Advice: "If you did not order this, ignore this email: nothing is ordered in your name.",
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -59,7 +60,7 @@ func (p LetterPage) Subject() string {
 
 // account says what is to pay and what goes back. A charge under way is left out: mail may be read late.
 func (p LetterPage) account() (lines []string) {
-	if due := shop.ToPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
+	if due := shop.ToPay(p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(p.Event, p.Order)))
 	}
 	if back := shop.WentBack(p.Order); back != "" {
@@ -132,7 +133,7 @@ func (p LetterPage) Text() string {
 // LostPage is a mail to a buyer who paid and got no seats.
 type LostPage struct {
 	shop.Sale
-	Payment orders.Payment
+	Payment payments.Payment
 	Address string // of the event's page, whole
 }
 
@@ -164,7 +165,7 @@ func (p LostPage) amount() string {
 
 // wanted are the seats that the payment was for.
 func (p LostPage) wanted() (words []string) {
-	for _, idx := range p.Payment.Form.Seats {
+	for _, idx := range p.Payment.Seats {
 		if !p.Foreign(idx) {
 			words = append(words, p.Plan.Words(idx))
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -46,7 +46,7 @@ func (p WaitLetter) says() string {
 		if p.Entry.Consent.Given() {
 			text += " What you are offered is then " + page.Agreed() + "."
 		}
-		if p.Entry.Consent.Method == orders.Card {
+		if p.Entry.Consent.Method == payments.Card {
 			text += " Save a card for that on the page of your place."
 		}
 		return text

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 )
 
@@ -17,13 +18,13 @@ import (
 type CheckoutPage struct {
 	views.Page
 	Sale
-	Form     orders.Form     // as it was typed
-	Mistakes orders.Mistakes // what was wrong with it
-	Message  string          // why the order was refused; may be empty
-	Nearest  []int           // seats to take in place of those that were lost
-	Methods  []string        // how it may be paid, the best first
-	Purse    *Purse          // the reader's credit; nil if orders are not paid with credit
-	Payment  *orders.Payment // that is under way for these seats; nil if none is
+	Form     orders.Form       // as it was typed
+	Mistakes orders.Mistakes   // what was wrong with it
+	Message  string            // why the order was refused; may be empty
+	Nearest  []int             // seats to take in place of those that were lost
+	Methods  []string          // how it may be paid, the best first
+	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
+	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 
 // CheckoutPath is the address where a hold becomes an order.
@@ -72,7 +73,7 @@ func (p CheckoutPage) confirmWords() string {
 	switch {
 	case p.total() == 0 && events.ConfirmsFree(p.Event):
 		return "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
-	case p.total() > 0 && (slices.Contains(p.Methods, orders.Door) || slices.Contains(p.Methods, orders.Invoice)):
+	case p.total() > 0 && (slices.Contains(p.Methods, payments.Door) || slices.Contains(p.Methods, payments.Invoice)):
 		return "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
 	}
 	return ""

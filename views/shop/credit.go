@@ -3,9 +3,9 @@ package shop
 import (
 	"time"
 
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
-	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 )
 
@@ -35,10 +35,10 @@ type Purse struct {
 
 // about says what a way to pay means for this order.
 func (p CheckoutPage) about(method string) string {
-	if method == orders.Credit && p.Purse != nil {
+	if method == payments.Credit && p.Purse != nil {
 		return views.Money(p.total(), p.Event.Currency) + " of the " + views.Money(p.Purse.Balance, p.Event.Currency) + " of " + p.Purse.Account + "."
 	}
-	if method == orders.Door || method == orders.Invoice {
+	if method == payments.Door || method == payments.Invoice {
 		return methodWords[method].about + " " + p.payBy()
 	}
 	return methodWords[method].about

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/usherbox/usher/seats/orders/credit"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/views"
 )
 

@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
@@ -23,7 +24,7 @@ type OrderPage struct {
 
 // cancellable tells whether its attendee may give tickets up.
 func (p OrderPage) cancellable() bool {
-	elsewhere := p.Order.Paid > 0 && !orders.Ahead(p.Order.Method)
+	elsewhere := p.Order.Paid > 0 && !payments.Ahead(p.Order.Method)
 	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !elsewhere && len(p.Unused()) > 0
 }
 
@@ -35,7 +36,7 @@ func (p OrderPage) Unused() []orders.Ticket {
 // giveUp says what giving tickets up means.
 func (p OrderPage) giveUp() string {
 	text := "Your tickets stop being valid at once, and others can book the seats."
-	if orders.Ahead(p.Order.Method) {
+	if payments.Ahead(p.Order.Method) {
 		text += " The price goes back " + WayBack(p.Order.Method) + p.withFees()
 	}
 	return text
@@ -54,11 +55,11 @@ func (p OrderPage) withFees() string {
 
 func WayBack(method string) string {
 	switch method {
-	case orders.Credit:
+	case payments.Credit:
 		return "into your credit"
-	case orders.Demo:
+	case payments.Demo:
 		return "to the demo card"
-	case orders.Door, orders.Invoice, orders.Cash, orders.Terminal:
+	case payments.Door, payments.Invoice, payments.Cash, payments.Terminal:
 		return "to you, paid out by the organizer"
 	}
 	return "to the card you paid with"
@@ -70,14 +71,14 @@ func (p OrderPage) CancelWords() string {
 	switch {
 	case len(p.Unused()) == 0:
 		return ""
-	case o.Paid > 0 && !orders.Ahead(o.Method):
+	case o.Paid > 0 && !payments.Ahead(o.Method):
 		return "Only the organizer can cancel this order, as it was not paid online."
 	case o.CancelEnds == nil:
 		return neverCancelled
 	}
 	said := cancelUntil(p.Event, *o.CancelEnds, o.CancelOver)
 	keeps := slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return pricing.Kept(o.Policy, t.Price) > 0 })
-	if !o.CancelOver && keeps && orders.Ahead(o.Method) {
+	if !o.CancelOver && keeps && payments.Ahead(o.Method) {
 		said += keepWords(p.Event, o.Policy)
 	}
 	return said
@@ -127,7 +128,7 @@ func keepWords(e seats.Event, policy seats.Policy) string {
 
 // backWords says what goes back for a ticket that its attendee cancels; nothing if nothing was paid here.
 func (p OrderPage) backWords(t orders.Ticket) string {
-	if !orders.Ahead(p.Order.Method) {
+	if !payments.Ahead(p.Order.Method) {
 		return ""
 	}
 	return " · " + views.Money(p.Order.GoesBack(t.ID), p.Order.Currency) + " back"
@@ -151,7 +152,7 @@ func WentBack(o orders.Order) string {
 	case rest == 0:
 	case o.OnItsWay > o.ByHand:
 		said = append(said, views.Money(rest, o.Currency)+" goes back "+WayBack(o.Method)+". It is on its way.")
-	case o.Method == orders.Card:
+	case o.Method == payments.Card:
 		said = append(said, views.Money(rest, o.Currency)+" went back to the card you paid with. Banks take some days to show it.")
 	default:
 		said = append(said, views.Money(rest, o.Currency)+" went back "+WayBack(o.Method)+".")
@@ -165,9 +166,9 @@ func ToPay(o orders.Order) string {
 	switch {
 	case due == 0:
 		return ""
-	case o.Method == orders.Door:
+	case o.Method == payments.Door:
 		return views.Money(due, o.Currency) + " to pay at the door."
-	case o.Method == orders.Invoice:
+	case o.Method == payments.Invoice:
 		return views.Money(due, o.Currency) + " to pay by invoice."
 	}
 	return views.Money(due, o.Currency) + " is being charged."

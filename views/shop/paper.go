@@ -7,6 +7,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 )
 
@@ -80,7 +81,7 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 			y = pen.write(paperLeft+7, y+line.above+line.size/millimetre, line.size, width, line.lines, line.text) - 0.7*line.size/millimetre
 		}
 	}
-	if due := ToPay(p.Order); due != "" && !orders.Ahead(p.Order.Method) {
+	if due := ToPay(p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, "Of the whole order: "+due)
 	}
 	pen.code(paperLeft+paperWidth-paperCode-5, top+5, paperCode, t.Code)

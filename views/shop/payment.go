@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/views"
 )
 
@@ -14,7 +14,7 @@ import (
 type PaymentPage struct {
 	views.Page
 	Sale
-	Payment orders.Payment
+	Payment payments.Payment
 	Mine    bool      // the visitor began it
 	Ends    time.Time // the seats are kept until then; zero: for the length of a payment
 	Mailed  string    // sent or enough: what became of asking for another mail; may be empty
@@ -50,7 +50,7 @@ func (p PaymentPage) Until() time.Time {
 
 // known are its seats that the plan has.
 func (p PaymentPage) known() (idxs []int) {
-	for _, idx := range p.Payment.Form.Seats {
+	for _, idx := range p.Payment.Seats {
 		if !p.Foreign(idx) {
 			idxs = append(idxs, idx)
 		}
@@ -97,11 +97,11 @@ var demoAnswers = []struct{ answer, label, about string }{
 
 // methodWords are the ways to pay as the checkout shows them.
 var methodWords = map[string]struct{ label, about string }{
-	orders.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
-	orders.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
-	orders.Credit:  {"Credit", "It is taken from your credit here."},
-	orders.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
-	orders.Invoice: {"Invoice", "We’ll email you an invoice. Nothing is charged now."},
+	payments.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
+	payments.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
+	payments.Credit:  {"Credit", "It is taken from your credit here."},
+	payments.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
+	payments.Invoice: {"Invoice", "We’ll email you an invoice. Nothing is charged now."},
 }
 
 // chosen tells whether a way to pay is the one marked on the page.

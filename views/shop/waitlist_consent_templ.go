@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"slices"
 
-	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -107,7 +107,7 @@ func waitConsent(s Sale, l EntryForm, m waitlist.Mistakes, methods []string) tem
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if slices.Contains(methods, orders.Card) {
+			if slices.Contains(methods, payments.Card) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"hint\">Who pays by card saves it with the card provider, once they wait. Nothing is charged before seats are ordered.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -146,7 +146,7 @@ func waitConsent(s Sale, l EntryForm, m waitlist.Mistakes, methods []string) tem
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if methods[0] != orders.Free {
+			if methods[0] != payments.Free {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<label><span>If at once: for how much at most, in ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

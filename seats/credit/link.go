@@ -1,0 +1,146 @@
+package credit
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/seal"
+)
+
+// Why there is no link.
+var (
+	ErrOften  = errors.New("this address was sent links often enough for now")
+	ErrNoLink = errors.New("this link opens nothing")
+	ErrKey    = errors.New("this form was sent before with another address")
+)
+
+// MailLink is the kind of mail that has a link in it.
+const MailLink = "link"
+
+// An address gets three mails within an hour. The row counts, so no two at once get one more.
+const askSQL = `
+WITH asked AS (
+    INSERT INTO link (email, expires_at) VALUES ($1, clock_timestamp() + interval '30 minutes')
+        ON CONFLICT (email) DO UPDATE
+       SET asked = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.asked + 1 ELSE 1 END,
+           since = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.since ELSE clock_timestamp() END
+     WHERE link.since <= clock_timestamp() - interval '1 hour' OR link.asked < 3
+    RETURNING email
+)
+INSERT INTO mail (email, kind) SELECT email, 'link' FROM asked`
+
+// Ask mails a link to an address, whether or not it has credit, so that the answer does not reveal that. The newest link
+// is valid. It returns the address in its one spelling. A repeat with the key of the form, if it has one, sends no mail.
+//
+// Errors: ErrOften if three links went there within the hour; ErrKey if the key came with another address before; the
+// database's.
+func (l *Ledger) Ask(ctx context.Context, email, key string) (string, error) {
+	email, err := Address(email)
+	if err != nil {
+		return "", err
+	}
+	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		if first, err := takeKey(ctx, tx, key, email); err != nil || !first {
+			return err
+		}
+		done, err := tx.Exec(ctx, askSQL, email)
+		if err == nil && done.RowsAffected() == 0 {
+			err = ErrOften
+		}
+		return err
+	})
+	if err != nil {
+		return email, fmt.Errorf("credit: ask for a link: %w", err)
+	}
+	return email, nil
+}
+
+// takeKey takes the key of a form that asks for a link. It reports whether the form is the first with the key, or has none.
+func takeKey(ctx context.Context, tx pgx.Tx, key, email string) (first bool, err error) {
+	if key == "" {
+		return true, nil
+	}
+	k, err := idempotency.New("link", key, email)
+	if err != nil {
+		return false, err
+	}
+	first, _, err = k.Take(ctx, tx, nil)
+	if errors.Is(err, idempotency.ErrOtherKey) {
+		return false, ErrKey
+	}
+	return first, err
+}
+
+const linkSQL = `UPDATE link SET token = $2, expires_at = clock_timestamp() + interval '30 minutes' WHERE email = $1`
+
+// Link makes the token of the newest link of an address, good for half an hour, and takes the one before it back. It is
+// called for each try to send the mail.
+func (l *Ledger) Link(ctx context.Context, email string) (token string, err error) {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	token = seal.Letters.EncodeToString(b[:])
+	done, err := l.db.Exec(ctx, linkSQL, email, seal.Hash(token))
+	if err != nil {
+		return "", fmt.Errorf("credit: make a link: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return "", ErrNoLink
+	}
+	return token, nil
+}
+
+func Hash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+const findLinkSQL = `SELECT email FROM link WHERE token = $1 AND expires_at > clock_timestamp()`
+
+// Whose tells the address that a link stands for, and leaves it good: programs that read mail open links, too. ErrNoLink
+// if it is unknown, used, replaced or too old.
+func (l *Ledger) Whose(ctx context.Context, token string) (email string, err error) {
+	return l.byToken(ctx, findLinkSQL, token)
+}
+
+const openLinkSQL = `
+UPDATE link SET token = NULL, opened = $2, opened_at = clock_timestamp()
+ WHERE token = $1 AND expires_at > clock_timestamp()
+RETURNING email`
+
+const openedLinkSQL = `SELECT email FROM link WHERE opened = $1 AND opened_at > clock_timestamp() - interval '1 minute'`
+
+// Open uses a link up and returns the address whose mail somebody reads. ErrNoLink as for Whose. For a minute a repeat with
+// the key of its form, which is as secret as the token, gets the same answer: a button may be pressed twice.
+func (l *Ledger) Open(ctx context.Context, token, key string) (email string, err error) {
+	if key == "" {
+		return l.byToken(ctx, openLinkSQL, token, nil)
+	}
+	opened := seal.Hash(token + "/" + key)
+	email, err = l.byToken(ctx, openLinkSQL, token, opened)
+	if !errors.Is(err, ErrNoLink) {
+		return email, err
+	}
+	return l.one(ctx, openedLinkSQL, opened)
+}
+
+func (l *Ledger) byToken(ctx context.Context, sql, token string, more ...any) (email string, err error) {
+	return l.one(ctx, sql, append([]any{seal.Hash(token)}, more...)...)
+}
+
+// one reads the address of a link.
+func (l *Ledger) one(ctx context.Context, sql string, args ...any) (email string, err error) {
+	err = l.db.QueryRow(ctx, sql, args...).Scan(&email)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", ErrNoLink
+	}
+	if err != nil {
+		return "", fmt.Errorf("credit: open a link: %w", err)
+	}
+	return email, nil
+}

@@ -1,0 +1,138 @@
+package credit
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/seal"
+)
+
+// Why a voucher loads nothing.
+var (
+	ErrNoVoucher = errors.New("there is no such voucher")
+	ErrExpired   = errors.New("this voucher has expired")
+	ErrRedeemed  = errors.New("this voucher was redeemed already")
+)
+
+// letters has none that look like digits: Crockford's. typed puts right what people take for each other.
+var (
+	Letters = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+	typed   = strings.NewReplacer("O", "0", "I", "1", "L", "1", "-", "", " ", "", "\t", "")
+)
+
+// newVoucher makes a code: 80 random bits, in fours, to be typed from paper.
+func newVoucher() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	text := seal.Letters.EncodeToString(b[:])
+	return strings.Join([]string{text[:4], text[4:8], text[8:12], text[12:]}, "-")
+}
+
+// voucherHash is what the table knows of a code, however it was typed; nil if it cannot be one.
+func voucherHash(code string) []byte {
+	if len(code) > 100 {
+		return nil
+	}
+	text := typed.Replace(strings.ToUpper(code))
+	if b, err := seal.Letters.DecodeString(text); err != nil || len(b) != 10 {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(text))
+	return sum[:]
+}
+
+const printVouchersSQL = `
+INSERT INTO credit_voucher (code, currency, amount, expires_at)
+SELECT code, $2, $3, $4 FROM unnest($1::bytea[]) AS code`
+
+// MostVouchers is how many can be made at once.
+const MostVouchers = 10_000
+
+// Vouchers makes so many vouchers of an amount and returns their codes, which nobody can ask for again: the table has
+// only their hashes. expires may be nil.
+func (l *Ledger) Vouchers(ctx context.Context, count int, a Amount, expires *time.Time) ([]string, error) {
+	if count < 1 || count > MostVouchers {
+		return nil, ErrTooMuch
+	}
+	if err := l.ready(ctx, a); err != nil {
+		return nil, err
+	}
+	codes, hashes := make([]string, count), make([][]byte, count)
+	for i := range codes {
+		codes[i] = newVoucher()
+		hashes[i] = voucherHash(codes[i])
+	}
+	if _, err := l.db.Exec(ctx, printVouchersSQL, hashes, a.Currency, a.Minor, expires); err != nil {
+		return nil, fmt.Errorf("credit: make vouchers: %w", err)
+	}
+	return codes, nil
+}
+
+const redeemSQL = `
+WITH used AS (
+    UPDATE credit_voucher SET redeemed_at = clock_timestamp()
+     WHERE code = $1 AND redeemed_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    RETURNING id, currency, amount
+), account AS (
+    INSERT INTO credit_account (kind, email, currency, balance) SELECT 'attendee', $2, currency, amount FROM used
+        ON CONFLICT (kind, email, currency) DO UPDATE SET balance = credit_account.balance + excluded.balance
+    RETURNING id
+)
+INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount, voucher_id)
+SELECT 'load', issued.id, account.id, used.currency, used.amount, used.id
+  FROM used, account, credit_account issued
+ WHERE issued.kind = 'issued' AND issued.email IS NULL AND issued.currency = used.currency
+RETURNING amount, currency`
+
+// Redeem loads the credit of a voucher into the account of an address and returns how much it was. A repeat by the same
+// address gets the same answer and no more credit. ErrNoVoucher, ErrExpired, ErrRedeemed if it was by somebody else.
+func (l *Ledger) Redeem(ctx context.Context, email, code string) (a Amount, err error) {
+	email, err = Address(email)
+	if err != nil {
+		return a, err
+	}
+	hash := voucherHash(code)
+	if hash == nil {
+		return a, ErrNoVoucher
+	}
+	err = l.db.QueryRow(ctx, redeemSQL, hash, email).Scan(&a.Minor, &a.Currency)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return l.spent(ctx, email, hash)
+	}
+	if err != nil {
+		return a, fmt.Errorf("credit: redeem: %w", err)
+	}
+	return a, nil
+}
+
+const spentSQL = `
+SELECT v.amount, v.currency, v.redeemed_at IS NOT NULL, coalesce(a.email = $2, false)
+  FROM credit_voucher v
+       LEFT JOIN credit_transfer t ON t.voucher_id = v.id
+       LEFT JOIN credit_account a ON a.id = t.to_id
+ WHERE v.code = $1`
+
+// spent says why a voucher loaded nothing.
+func (l *Ledger) spent(ctx context.Context, email string, hash []byte) (a Amount, err error) {
+	var redeemed, mine bool
+	err = l.db.QueryRow(ctx, spentSQL, hash, email).Scan(&a.Minor, &a.Currency, &redeemed, &mine)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Amount{}, ErrNoVoucher
+	case err != nil:
+		return Amount{}, fmt.Errorf("credit: look at a voucher: %w", err)
+	case mine:
+		return a, nil
+	case redeemed:
+		return Amount{}, ErrRedeemed
+	}
+	return Amount{}, ErrExpired
+}

@@ -1,0 +1,115 @@
+package credit_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats/credit"
+)
+
+func TestAVoucherLoadsCreditOnce(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	codes, err := p.Vouchers(t.Context(), 3, euros(2000), nil)
+	if err != nil || len(codes) != 3 {
+		t.Fatal(codes, err)
+	}
+	for _, code := range []string{codes[0], codes[0], strings.ToLower(codes[1]), " " + strings.ReplaceAll(codes[2], "-", " ")} {
+		a, err := p.Redeem(t.Context(), ann, strings.NewReplacer("0", "o", "1", "l").Replace(code))
+		if err != nil || a != euros(2000) {
+			t.Errorf("%q got %v, %v", code, a, err)
+		}
+	}
+	p.has(t, ann, "EUR", 6000) // the first one twice loads it once
+	p.wantBooks(t)
+	if n := p.number(t, `SELECT count(*) FROM credit_voucher WHERE position('`+codes[0]+`'::bytea IN code) > 0`); n != 0 {
+		t.Error("the table has a code as it was printed")
+	}
+}
+
+func TestBadVouchersAreRefusedAndLoadNothing(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	past := time.Now().Add(-time.Hour)
+	expired, err := p.Vouchers(t.Context(), 1, euros(100), &past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := p.Vouchers(t.Context(), 1, credit.Amount{Minor: 100, Currency: "JPY"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Redeem(t.Context(), bob, used[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []struct {
+		name, email, code string
+		want              error
+	}{
+		{"expired", ann, expired[0], credit.ErrExpired},
+		{"redeemed by another attendee", ann, used[0], credit.ErrRedeemed},
+		{"unknown", ann, "0000-0000-0000-0000", credit.ErrNoVoucher},
+		{"another letter", ann, flip(used[0]), credit.ErrNoVoucher},
+		{"empty", ann, "", credit.ErrNoVoucher},
+		{"short", ann, used[0][:10], credit.ErrNoVoucher},
+		{"10 MB", ann, strings.Repeat("A", 10<<20), credit.ErrNoVoucher},
+		{"a zero byte", ann, "\x00", credit.ErrNoVoucher},
+		{"no text", ann, "\xff\xfe", credit.ErrNoVoucher},
+		{"without a domain", "ann", used[0], credit.ErrAddress},
+	} {
+		if _, err := p.Redeem(t.Context(), bad.email, bad.code); !errors.Is(err, bad.want) {
+			t.Errorf("%s: got %v, want %v", bad.name, err, bad.want)
+		}
+	}
+	// A voucher of another currency loads an account of that currency, which pays nothing in this one.
+	if err := p.Hold(t.Context(), wish(bob, euros(100))); !errors.Is(err, credit.ErrShort) {
+		t.Errorf("yen paid euros: %v", err)
+	}
+	for _, count := range []int{0, -1, credit.MostVouchers + 1} {
+		if _, err := p.Vouchers(t.Context(), count, euros(1), nil); !errors.Is(err, credit.ErrTooMuch) {
+			t.Errorf("%d vouchers got %v", count, err)
+		}
+	}
+	p.has(t, ann, "EUR", 0)
+	p.wantBooks(t)
+}
+
+// flip changes the last letter of a code.
+func flip(code string) string {
+	last := "Z"
+	if strings.HasSuffix(code, last) {
+		last = "Y"
+	}
+	return code[:len(code)-1] + last
+}
+
+func TestVoucher_IsRedeemedOnce(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	codes, err := p.Vouchers(t.Context(), 1, euros(500), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	errs := make(chan error, 32)
+	for i := range cap(errs) {
+		all.Go(func() {
+			_, err := p.Redeem(t.Context(), string(rune('a'+i%16))+"@example.org", codes[0])
+			errs <- err
+		})
+	}
+	all.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil && !errors.Is(err, credit.ErrRedeemed) {
+			t.Error(err)
+		}
+	}
+	if n := p.number(t, `SELECT sum(balance) FROM credit_account`); n != 500 {
+		t.Errorf("a voucher of 500 loaded %d", n)
+	}
+	p.wantBooks(t)
+}

@@ -1,0 +1,37 @@
+package payments
+
+import "testing"
+
+// PaymentByHoldSQL is asked for each page of a checkout.
+const PaymentByHoldSQL = paymentByHoldSQL
+
+// Lose gives a payment up whose money came all the same, as a node does that learned of it. It tells whether anything
+// follows.
+func (ps *Payments) Lose(t testing.TB, p Payment) bool {
+	again, err := ps.lose(t.Context(), p, p.Amount, reasonStopped, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// Close ends a payment of which a node believes that nothing is kept.
+func (ps *Payments) Close(t testing.TB, p Payment) {
+	if err := ps.close(t.Context(), p, reasonEnded, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Late is for a node that learned that the money came after all.
+func (ps *Payments) Late(t testing.TB, p Payment) {
+	if _, err := ps.late(t.Context(), p, Standing{Stand: Captured, Amount: p.Amount, Captured: p.Amount, Currency: p.Currency}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadInbox makes due what is in the inbox, as another node may at any moment.
+func (ps *Payments) ReadInbox(t testing.TB) {
+	if _, err := ps.readInbox(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

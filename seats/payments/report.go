@@ -1,0 +1,128 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Alert is a payment to look at, money to pay out, or a card that its provider does not delete.
+type Alert struct {
+	Kind      string
+	Key       string // equal for the same alert
+	Code      string // of the order, which may not exist; empty for a card, as are Event and Currency
+	Event     string // slug
+	Method    string
+	Reference string // the provider's name of the payment or of the page for the card; may be empty
+	Amount    int64  // minor units
+	Currency  string // ISO 4217
+	State     string
+	Why       string
+	At        time.Time
+}
+
+// The kinds of alerts.
+const (
+	AlertPayment = "payment" // something was noted about a payment
+	AlertStep    = "step"    // a call to a provider failed repeatedly
+	AlertPayout  = "payout"  // money goes back by hand
+	AlertCard    = "card"    // a card is not needed any more, and its provider stores it
+)
+
+// ToPayOut is the State of an AlertPayout.
+const ToPayOut = "to pay out"
+
+// Each part uses an index.
+const alertsSQL = `
+(SELECT 'payment', 'payment:' || p.id, p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state, p.attention, p.created_at AS at
+   FROM payment p JOIN event e ON e.id = p.event_id
+  WHERE p.attention <> '' AND ($1::bigint = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2::bigint, 0))
+UNION ALL
+(SELECT 'step', 'step:' || i.id, p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state,
+        'It was tried to ' || i.step || ' ' || i.tries || ' times: ' || i.error, i.created_at
+   FROM intention i JOIN payment p ON p.id = i.payment_id JOIN event e ON e.id = p.event_id
+  WHERE i.done_at IS NULL AND i.tries >= 5 AND i.error <> '' AND ($1 = 0 OR p.event_id = $1) ORDER BY i.created_at DESC LIMIT nullif($2, 0))
+UNION ALL
+(SELECT 'payout', 'payout:' || r.id, coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount,
+        coalesce(o.currency, p.currency), 'to pay out', CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
+   FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
+        JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
+  WHERE r.by_hand AND r.done_at IS NULL AND ($1 = 0 OR e.id = $1) ORDER BY r.created_at DESC LIMIT nullif($2, 0))
+ ORDER BY at DESC`
+
+// QueueAlerts queues the query for alerts, the latest first: of one event, or with 0 of all; at most so many of each kind,
+// or with 0 all.
+func QueueAlerts(q *pgx.Batch, event int64, most int, visit func(Alert)) {
+	q.Queue(alertsSQL, event, most).Query(visitAlerts(visit))
+}
+
+func visitAlerts(visit func(Alert)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Alert])
+		for _, a := range list {
+			visit(a)
+		}
+		return err
+	}
+}
+
+// Cards are an alert for the operator, not for organizers, who may not read which attendee saved one. An index finds those
+// that end.
+const cardAlertsSQL = `
+SELECT 'card', 'card:' || id, '', '', method, reference, 0::bigint, '', state,
+       'A saved card is of no use any more. It was tried ' || tries || ' times to have the provider delete it: ' || error, created_at
+  FROM mandate WHERE state = 'ending' AND tries >= 5 AND error <> '' ORDER BY created_at DESC`
+
+// Alerts lists all alerts, the latest first, and then those of cards.
+func (ps *Payments) Alerts(ctx context.Context) (list []Alert, err error) {
+	var q pgx.Batch
+	add := func(a Alert) { list = append(list, a) }
+	QueueAlerts(&q, 0, 0, add)
+	q.Queue(cardAlertsSQL).Query(visitAlerts(add))
+	if err := ps.db.SendBatch(ctx, &q).Close(); err != nil {
+		return nil, fmt.Errorf("payments: list alerts: %w", err)
+	}
+	return list, nil
+}
+
+// Movement is money that came or went.
+type Movement struct {
+	At        time.Time
+	Order     string // code
+	Name      string
+	Kind      string // payment, received, refund
+	Method    string
+	Reference string // the provider's name of the payment; may be empty
+	Amount    int64  // minor units; negative if it went back
+	Currency  string // ISO 4217
+	State     string // of the payment; or done, on its way, by hand
+}
+
+const movementsSQL = `
+SELECT p.created_at, p.code, coalesce(o.name, p.form->>'name', ''), 'payment', p.method, p.reference, p.captured, p.currency, p.state
+  FROM payment p LEFT JOIN orders o ON o.id = p.order_id
+ WHERE p.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state IN ('authorized', 'sold'))
+ UNION ALL
+SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received, o.currency, 'done' FROM orders o WHERE o.event_id = $1 AND o.received > 0
+ UNION ALL
+SELECT r.created_at, coalesce(o.code, p.code), coalesce(o.name, p.form->>'name', ''), 'refund', coalesce(o.method, p.method), coalesce(p.reference, ''), -r.amount,
+       coalesce(o.currency, p.currency), CASE WHEN r.done_at IS NOT NULL THEN 'done' WHEN r.by_hand THEN 'by hand' ELSE 'on its way' END
+  FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
+ WHERE o.event_id = $1 OR o.id IS NULL AND p.event_id = $1
+ ORDER BY 1, 2`
+
+// Movements passes the money that came and went for an event to visit, the oldest first.
+func (ps *Payments) Movements(ctx context.Context, event int64, visit func(Movement) error) error {
+	rows, err := ps.db.Query(ctx, movementsSQL, event)
+	if err != nil {
+		return fmt.Errorf("payments: list movements: %w", err)
+	}
+	var m Movement
+	_, err = pgx.ForEachRow(rows, []any{&m.At, &m.Order, &m.Name, &m.Kind, &m.Method, &m.Reference, &m.Amount, &m.Currency, &m.State}, func() error { return visit(m) })
+	if err != nil {
+		return fmt.Errorf("payments: list movements: %w", err)
+	}
+	return nil
+}

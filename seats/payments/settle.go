@@ -1,0 +1,398 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
+)
+
+// What an attendee reads about a payment without an order.
+const (
+	reasonTime    = "Your time for paying is over. Nothing was charged."
+	reasonTaken   = "Your seats were taken by somebody else after your time ran out. Nothing was charged."
+	reasonStopped = "You stopped the payment. Nothing was charged."
+	reasonEnded   = "The payment was ended before it was finished. Nothing was charged."
+	reasonOrdered = "These seats were ordered another way. Nothing was charged."
+	reasonMail    = "Your email address was not confirmed in time. Nothing was ordered."
+	reasonPrice   = "The price changed while you paid. Nothing was charged. Look at your seats again."
+)
+
+// patience is how long after its time a payment may be finished, unless someone takes the seats.
+const patience = 30 * time.Minute
+
+// authorize asks for the money, or for the state of the payment, and sells the seats once the money is promised.
+func (ps *Payments) authorize(ctx context.Context, p Payment, a attempt) (again bool, err error) {
+	if p.State == authorized {
+		return ps.sell(ctx, p)
+	}
+	ask := Provider.Authorize
+	if p.Reference != "" {
+		ask = Provider.Lookup
+	}
+	standing, err := ps.call(ctx, p, a.key(), 0, ask)
+	if err != nil {
+		return false, err
+	}
+	return ps.settle(ctx, p, standing)
+}
+
+// settle acts on the state of an open payment at its provider.
+func (ps *Payments) settle(ctx context.Context, p Payment, s Standing) (again bool, err error) {
+	if err := ps.refer(ctx, &p, s); err != nil {
+		return false, err
+	}
+	switch s.Stand {
+	case Authorized, Captured:
+		if s.Amount != p.Amount || s.Currency != p.Currency {
+			p.State = authorized
+			return ps.lose(ctx, p, s.Captured, reasonEnded, fmt.Sprintf("The provider has %d %s, and the order is %d %s.", s.Amount, s.Currency, p.Amount, p.Currency))
+		}
+		if is, err := ps.promise(ctx, &p, s, open); err != nil || !is {
+			return false, err
+		}
+		return ps.sell(ctx, p)
+	case Declined:
+		because := "."
+		if s.Reason != "" {
+			because = ": " + s.Reason
+		}
+		return false, ps.close(ctx, p, "Your payment was declined"+because+" Nothing was charged.", 0)
+	case Voided:
+		return false, ps.close(ctx, p, reasonEnded, 0)
+	}
+	return ps.wait(ctx, p)
+}
+
+const referSQL = `
+UPDATE payment SET reference = CASE reference WHEN '' THEN $2 ELSE reference END, page = $3 WHERE id = $1 AND (reference, page) <> ($2, $3)`
+
+// refer stores the provider's name of a payment.
+func (ps *Payments) refer(ctx context.Context, p *Payment, s Standing) error {
+	p.Reference = s.Reference
+	_, err := ps.db.Exec(ctx, referSQL, p.ID, s.Reference, s.Page)
+	return err
+}
+
+// Money with a refund is no longer promised. Whether the seats count for the person may have changed since the payment
+// was read.
+const promiseSQL = `
+UPDATE payment SET state = 'authorized', captured = $2, card = coalesce(card, $3)
+ WHERE id = $1 AND state = ANY($4::text[]) AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)
+RETURNING counted`
+
+// promise stores that the money of a payment in one of these states is promised or there. It reports false if the payment
+// is in another state by now: another node sells its seats, or voids it.
+func (ps *Payments) promise(ctx context.Context, p *Payment, s Standing, from ...string) (is bool, err error) {
+	p.setCard(s)
+	err = ps.db.QueryRow(ctx, promiseSQL, p.ID, s.Captured, p.card, from).Scan(&p.counted)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	p.State, p.Captured = authorized, s.Captured
+	return err == nil, err
+}
+
+// wait is for an attendee at the provider's page. After their time they may go on until the seats are taken. An email has
+// to be confirmed in time.
+func (ps *Payments) wait(ctx context.Context, p Payment) (again bool, err error) {
+	if p.Age < p.Length {
+		return false, nil
+	}
+	s, err := ps.office.Sale(ctx, p.Event)
+	if err != nil {
+		return false, err
+	}
+	hold, err := s.Hold(ctx, p.Holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return false, err
+	}
+	taken := slices.ContainsFunc(p.Seats, func(idx int) bool { return !slices.Contains(hold.Seats, idx) })
+	switch {
+	case taken && !s.Event.Strict:
+		return ps.lose(ctx, p, 0, reasonTaken, "")
+	case !taken && !p.Confirms() && p.Age < p.Length+patience:
+		return false, nil
+	}
+	return ps.lose(ctx, p, 0, reasonTime, "")
+}
+
+const orderedSQL = `SELECT EXISTS (SELECT FROM orders WHERE hold_id = $1 AND id <> $2)`
+
+// sell sells the seats for money that is promised or there: the second guard. The order, its tickets and the attempt to
+// capture are written in the transaction that sells.
+func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error) {
+	s, err := ps.office.Sale(ctx, p.Event)
+	if err != nil {
+		return false, err
+	}
+	var ordered bool
+	if err := ps.db.QueryRow(ctx, orderedSQL, p.Hold, p.Order).Scan(&ordered); err != nil {
+		return false, err
+	}
+	switch {
+	case ordered:
+		return ps.lose(ctx, p, 0, reasonOrdered, "")
+	case pricing.Of(s, p.Seats).Total != p.Amount:
+		return ps.lose(ctx, p, 0, reasonPrice, "")
+	}
+	write, err := ps.Order(p)
+	if err != nil {
+		return false, err
+	}
+	d := seats.Deal{Holder: p.Holder, Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
+	d.Write = func(q *pgx.Batch, idxs []int) { write(q, s, idxs); q.Queue(soldSQL, p.ID, p.counted) }
+	_, err = s.Sell(ctx, d)
+	var refusal *seats.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return ps.lose(ctx, p, 0, refusal.Message+" Nothing was charged.", "")
+	case err != nil:
+		return false, err
+	}
+	ps.Placed(p)
+	return true, nil
+}
+
+// The order is written before, in this transaction. It gets what was captured before the sale. A node that slept while
+// another one gave the payment up meets a state that may not be null, and sells nothing.
+const soldSQL = `
+WITH sold AS (
+    UPDATE payment SET state = CASE WHEN state <> 'authorized' OR counted <> $2 OR EXISTS (SELECT FROM refund WHERE payment_id = $1) THEN NULL WHEN captured > 0 OR method IN ('free', 'door', 'invoice') THEN 'captured' ELSE 'sold' END, reason = '', counted = false
+     WHERE id = $1
+    RETURNING id, order_id, captured, state
+), paid AS (
+    UPDATE orders SET paid = sold.captured FROM sold WHERE orders.id = sold.order_id AND sold.captured > 0
+), done AS (
+    UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND done_at IS NULL
+)
+INSERT INTO intention (payment_id, step) SELECT id, 'capture' FROM sold WHERE state = 'sold'
+    ON CONFLICT DO NOTHING`
+
+const lockOrderSQL = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
+
+// The order keeps the price of its live tickets, and fees that are not refunded. The rest goes back: tickets may have been
+// cancelled meanwhile.
+const capturedSQL = `
+WITH got AS (
+    UPDATE payment SET state = 'captured', captured = $2, attention = $3
+     WHERE id = $1 AND state = 'sold'
+    RETURNING id, order_id, captured
+), due AS (
+    SELECT got.order_id, got.captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
+           coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint
+           + (SELECT coalesce(sum(fee), 0)::bigint FROM cancellation WHERE order_id = got.order_id) AS fee
+      FROM got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
+     GROUP BY got.order_id, got.captured
+), paid AS (
+    UPDATE orders SET paid = least(due.captured, due.cost + due.fee), kept = greatest(0, least(due.captured - due.cost, due.fee))
+      FROM due WHERE orders.id = due.order_id
+)
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'`
+
+const uncapturedSQL = `
+WITH closed AS (UPDATE payment SET state = 'closed', attention = $2 WHERE id = $1 AND state = 'sold')
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND step = 'capture'`
+
+// capture takes the money of an order. The order stays in any case: if the provider no longer has the money, the organizer
+// has to ask for it.
+func (ps *Payments) capture(ctx context.Context, p Payment, a attempt) (again bool, err error) {
+	s, err := ps.call(ctx, p, a.key(), 0, Provider.Capture)
+	if err != nil {
+		return false, err
+	}
+	switch s.Stand {
+	case Captured:
+		attention := ""
+		if s.Captured != p.Amount || s.Currency != p.Currency {
+			attention = fmt.Sprintf("The provider took %d %s for an order of %d %s.", s.Captured, s.Currency, p.Amount, p.Currency)
+		}
+		err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
+			var q pgx.Batch
+			q.Queue(lockOrderSQL, p.Order)
+			q.Queue(capturedSQL, p.ID, s.Captured, attention)
+			QueueRefund(&q, p.Order, "Tickets were cancelled before the money was taken.", nil)
+			return tx.SendBatch(ctx, &q).Close()
+		})
+		ps.Changed()
+		return true, err
+	case Voided, Declined:
+		_, err = ps.db.Exec(ctx, uncapturedSQL, p.ID, "The order is there, and its money could not be taken: "+string(s.Stand)+". "+s.Reason)
+		return false, err
+	}
+	return false, &downError{fmt.Errorf("payments: capture: it is %s", s.Stand)}
+}
+
+// A promise is voided, and money is refunded. The organizer is told of money without an order, and the attendee who paid
+// gets one mail. Two nodes may learn of the same money: the refund of the first stays due, and nothing begins again once
+// all went back. A node that read the payment as open does not give it up once it is authorized: its seats are being sold.
+const loseSQL = `
+WITH lost AS (
+    UPDATE payment
+       SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
+           attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
+     WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
+    RETURNING id, captured
+), done AS (
+    UPDATE intention SET done_at = clock_timestamp()
+     WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND step <> 'refund' AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
+), told AS (
+    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 ON CONFLICT DO NOTHING
+), meant AS (
+    INSERT INTO intention (payment_id, step) SELECT id, 'void' FROM lost WHERE captured = 0
+        ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()
+)
+SELECT count(*) > 0 FROM lost`
+
+// lose gives a payment up: a promise is voided, and money is refunded. captured is the amount at the provider, if known.
+func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason, attention string) (again bool, err error) {
+	switch {
+	case p.Confirms():
+		reason = notOrdered(reason)
+	case captured > 0 || p.Captured > 0:
+		reason = strings.Replace(reason, "Nothing was charged.", "What you paid goes back to you.", 1)
+	}
+	lost := false
+	err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
+		var q pgx.Batch
+		q.Queue(lockKeysSQL, p.EventID, p.Keys)
+		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == authorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
+		q.Queue(uncountSQL, p.ID)
+		QueueRefund(&q, p.Order, reason, nil)
+		return tx.SendBatch(ctx, &q).Close()
+	})
+	if err != nil || !lost {
+		return false, err // it was sold meanwhile, or its refund is due already
+	}
+	ps.MailQueued()
+	return true, ps.release(ctx, p)
+}
+
+// notOrdered returns the reason of a payment in the words for an order that waits for its email.
+func notOrdered(reason string) string {
+	switch reason {
+	case reasonTime:
+		return reasonMail
+	case reasonStopped:
+		return "You took the order back before it was confirmed. Nothing was ordered."
+	}
+	reason = strings.Replace(reason, "while you paid", "before you confirmed", 1)
+	return strings.Replace(reason, "Nothing was charged.", "Nothing was ordered.", 1)
+}
+
+// release ends the time for paying of the seats of a payment. The visitor holds them for the rest of the hold.
+func (ps *Payments) release(ctx context.Context, p Payment) error {
+	if p.State != open && p.State != authorized {
+		return nil // they were released, and may be in another payment
+	}
+	s, err := ps.office.Sale(ctx, p.Event)
+	if err != nil {
+		return err
+	}
+	return s.StopPaying(ctx, p.Holder, p.Seats)
+}
+
+// A payment with captured money is being refunded, and stays so. Only the void with this answer ends: an event may have
+// made another one due since (askAgainSQL), which is younger than the answer.
+const closeSQL = `
+WITH closed AS (
+    UPDATE payment SET state = 'closed', page = '', reason = CASE state WHEN 'open' THEN $2 ELSE reason END
+     WHERE id = $1 AND state IN ('open', 'lost', 'closed') AND captured = 0
+    RETURNING id
+)
+UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id FROM closed) AND done_at IS NULL AND (step <> 'void' OR tries = $3)`
+
+// close ends a payment without money. voids is the number of tries to void it, if it ends by that.
+func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids int) error {
+	var q pgx.Batch
+	q.Queue(lockKeysSQL, p.EventID, p.Keys)
+	q.Queue(closeSQL, p.ID, reason, voids)
+	q.Queue(uncountSQL, p.ID)
+	if err := pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &q).Close() }); err != nil {
+		return err
+	}
+	return ps.release(ctx, p)
+}
+
+// Stop gives up an open payment for its attendee. A payment whose money is promised stays as it is.
+func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
+	p, err := ps.Find(ctx, code)
+	if err != nil || p.State != open {
+		return p, err
+	}
+	if _, err := ps.lose(ctx, p, 0, reasonStopped, ""); err != nil {
+		return p, err
+	}
+	return ps.Start(ctx, p)
+}
+
+// void releases a promise, and ends the provider's page. An attendee who paid before paid late: their seats are tried
+// again.
+func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool, err error) {
+	if p.Reference == "" { // the provider may not have been asked: ask again, with the same key
+		key, err := ps.authorizeKey(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		s, err := ps.call(ctx, p, key, 0, Provider.Authorize)
+		if err != nil {
+			return false, err
+		}
+		if err := ps.refer(ctx, &p, s); err != nil {
+			return false, err
+		}
+		if s.Stand == Declined {
+			return false, ps.close(ctx, p, reasonEnded, a.tries)
+		}
+	}
+	s, err := ps.call(ctx, p, a.key(), 0, Provider.Void)
+	if err != nil {
+		return false, err
+	}
+	switch s.Stand {
+	case Captured:
+		again, err = ps.late(ctx, p, s)
+	case Voided, Declined:
+		err = ps.close(ctx, p, reasonEnded, a.tries)
+	default: // the provider kept it
+		return false, &downError{fmt.Errorf("payments: void: it is %s", s.Stand)}
+	}
+	if again || err != nil {
+		return again, err
+	}
+	return ps.endVoid(ctx, p)
+}
+
+const endVoidSQL = `
+UPDATE intention SET done_at = clock_timestamp()
+ WHERE payment_id = $1 AND step = 'void' AND done_at IS NULL AND EXISTS (SELECT FROM refund WHERE payment_id = $1)`
+
+// endVoid ends the void of money that another node refunds, which would be due forever. It reports whether there was one:
+// then the refund is next.
+func (ps *Payments) endVoid(ctx context.Context, p Payment) (again bool, err error) {
+	tag, err := ps.db.Exec(ctx, endVoidSQL, p.ID)
+	return err == nil && tag.RowsAffected() > 0, err
+}
+
+// late is for money that came after the payment was given up: its seats are tried once more, in one guarded statement. An
+// attendee who stopped the payment does not want them.
+func (ps *Payments) late(ctx context.Context, p Payment, s Standing) (again bool, err error) {
+	if p.Reason == reasonStopped || s.Amount != p.Amount || s.Currency != p.Currency || s.Refunded > 0 {
+		return ps.lose(ctx, p, s.Captured, p.Reason, "")
+	}
+	is, err := ps.promise(ctx, &p, s, lost, closed)
+	switch {
+	case seats.IsConstraint(err, "one hold has one payment under way"):
+		return ps.lose(ctx, p, s.Captured, reasonOrdered, "")
+	case err != nil || !is:
+		return false, err
+	}
+	return ps.sell(ctx, p)
+}
