@@ -10,17 +10,17 @@ import (
 // errChooseAgain sends a claim back into the lane: the seats chosen for it went to somebody else.
 var errChooseAgain = errors.New("the seats chosen are gone")
 
-// scope is where a choice may be made: in one area, or in one category. The other is -1; both are for all seats.
-type scope struct{ section, category int }
+// Scope is where seats are chosen: in one section or in one category. The other is -1; both are -1 for all seats.
+type Scope struct{ Section, Category int }
 
-// choice is a claim that leaves it to us which seats.
+// choice is a claim that leaves the choice of seats to us.
 type choice struct {
-	scope
+	Scope
 	n int
 }
 
 // ofBest reports whether the claim asks for the best seats.
-func (c *choice) ofBest() bool { return c != nil && c.section < 0 }
+func (c *choice) ofBest() bool { return c != nil && c.Section < 0 }
 
 // choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others
 // of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. It
@@ -42,16 +42,16 @@ func (b *batch) choose() {
 	coming := b.coming()
 	free := func(idx int) bool { return m.states[idx] == Free && !picked[idx] && !coming(idx) }
 	open := func(i int32) int { return int(m.open[i]) }
-	short := map[scope]int{} // more is picked all the time: what was not to be had will not be
+	short := map[Scope]int{} // more is picked all the time: what was not to be had will not be
 	for _, c := range b.commands {
 		if c.choice == nil || c.seats != nil {
 			continue
 		}
-		if n, tried := short[c.choice.scope]; !tried || c.choice.n < n {
+		if n, tried := short[c.choice.Scope]; !tried || c.choice.n < n {
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
-			short[c.choice.scope] = c.choice.n
+			short[c.choice.Scope] = c.choice.n
 			b.ask(m)
 		}
 		for _, idx := range c.seats {
@@ -78,22 +78,22 @@ func (b *batch) coming() func(idx int) bool {
 // best picks n seats for which free holds: side by side and nearest to where people look, else the nearest ones.
 // Wheelchair places are left to those who ask for them, unless nothing else is free. Without a category, the best are
 // those of the dearest category in which n are free side by side, else of the dearest with n free; areas come last. open is the most free
-// seats a stretch may have. It returns nil if there are fewer than n.
-func (s *Sale) best(c *choice, free func(idx int) bool, open func(stretch int32) int) []int {
-	if c.section >= 0 { // places of an area are all alike
-		return s.nearestOf(c, free, open)
+// seats a run may have. It returns nil if there are fewer than n.
+func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int) []int {
+	if c.Section >= 0 { // places of an area are all alike
+		return s.Closest(c.Scope, c.n, free, open)
 	}
 	ordinary := func(idx int) bool { return s.Plan.Seats[idx].Flags&Accessible == 0 && free(idx) }
 	for _, may := range []func(int) bool{ordinary, free} {
-		for _, find := range []func(*choice, func(int) bool, func(int32) int) []int{s.together, s.nearestOf} {
-			for _, at := range s.ranked(c.scope) {
-				if seats := find(&choice{at, c.n}, may, open); seats != nil {
+		for _, find := range []func(Scope, int, func(int) bool, func(int32) int) []int{s.Adjacent, s.Closest} {
+			for _, at := range s.ranked(c.Scope) {
+				if seats := find(at, c.n, may, open); seats != nil {
 					return seats
 				}
 			}
 		}
-		if c.category < 0 {
-			if seats := s.nearestOf(c, may, open); seats != nil {
+		if c.Category < 0 {
+			if seats := s.Closest(c.Scope, c.n, may, open); seats != nil {
 				return seats
 			}
 		}
@@ -103,19 +103,19 @@ func (s *Sale) best(c *choice, free func(idx int) bool, open func(stretch int32)
 
 // ranked lists the categories of a scope: those with seats in rows first, of these the dearest, and those of one price in
 // the order of the plan.
-func (s *Sale) ranked(at scope) []scope {
-	if at.category >= 0 {
-		return []scope{at}
+func (s *Sale) ranked(at Scope) []Scope {
+	if at.Category >= 0 {
+		return []Scope{at}
 	}
-	list := make([]scope, len(s.Plan.Categories))
+	list := make([]Scope, len(s.Plan.Categories))
 	for i := range list {
-		list[i] = scope{-1, i}
+		list[i] = Scope{-1, i}
 	}
-	slices.SortStableFunc(list, func(a, b scope) int {
-		if inRows := s.stretches.inRows; inRows[a.category] != inRows[b.category] {
-			return cmp.Compare(inRows[b.category], inRows[a.category])
+	slices.SortStableFunc(list, func(a, b Scope) int {
+		if inRows := s.runs.inRows; inRows[a.Category] != inRows[b.Category] {
+			return cmp.Compare(inRows[b.Category], inRows[a.Category])
 		}
-		return cmp.Compare(s.Plan.Categories[b.category].Price, s.Plan.Categories[a.category].Price)
+		return cmp.Compare(s.Plan.Categories[b.Category].Price, s.Plan.Categories[a.Category].Price)
 	})
 	return list
 }
@@ -123,16 +123,17 @@ func (s *Sale) ranked(at scope) []scope {
 // loneSeat is what it costs a window to leave a single free seat beside it: as much as three seats' width.
 const loneSeat = 120
 
-// together finds the n seats side by side that lie nearest to where people look.
-func (s *Sale) together(c *choice, free func(int) bool, open func(int32) int) (found []int) {
-	t := s.stretches
+// Adjacent finds the n adjacent seats of a scope that are nearest to the stage, of those for which free holds. open is the
+// most such seats that a run may have. Nil if there are none.
+func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run int32) int) (found []int) {
+	t := s.runs
 	least, first := math.Inf(1), -1
-	for _, i := range t.in(c.scope) {
+	for _, i := range t.in(in) {
 		at := t.all[i]
 		if 2*at.nearest >= least {
 			break // no window of this one or of those behind it can be nearer
 		}
-		if at.count < c.n || open(i) < c.n {
+		if at.count < n || open(i) < n {
 			continue
 		}
 		run := 0
@@ -140,17 +141,17 @@ func (s *Sale) together(c *choice, free func(int) bool, open func(int32) int) (f
 			if run++; !free(idx) {
 				run = 0
 			}
-			if run < c.n {
+			if run < n {
 				continue
 			}
-			from := idx - c.n + 1
+			from := idx - n + 1
 			cost := t.away[from] + t.away[idx] + s.loneSeats(at, from, idx, free)
 			if cost < least {
 				least, first = cost, from
 			}
 		}
 	}
-	for i := range c.n {
+	for i := range n {
 		if first >= 0 {
 			found = append(found, first+i)
 		}
@@ -159,7 +160,7 @@ func (s *Sale) together(c *choice, free func(int) bool, open func(int32) int) (f
 }
 
 // loneSeats is the price of the single free seats that taking from…to would leave.
-func (s *Sale) loneSeats(at stretch, from, to int, free func(int) bool) (cost float64) {
+func (s *Sale) loneSeats(at run, from, to int, free func(int) bool) (cost float64) {
 	is := func(idx int) bool { return idx >= at.first && idx < at.first+at.count && free(idx) }
 	if is(from-1) && !is(from-2) {
 		cost += loneSeat
@@ -170,28 +171,29 @@ func (s *Sale) loneSeats(at stretch, from, to int, free func(int) bool) (cost fl
 	return cost
 }
 
-// nearestOf finds the n seats nearest to where people look; in an area the first n places.
-func (s *Sale) nearestOf(c *choice, free func(int) bool, open func(int32) int) (found []int) {
-	t := s.stretches
-	for _, i := range t.in(c.scope) {
+// Closest finds the n seats of a scope that are nearest to the stage, adjacent or not; in an area the first n places. free
+// and open are those of Adjacent.
+func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run int32) int) (found []int) {
+	t := s.runs
+	for _, i := range t.in(in) {
 		at := t.all[i]
-		if len(found) == c.n && (c.section >= 0 || at.nearest >= t.away[found[c.n-1]]) {
+		if len(found) == n && (in.Section >= 0 || at.nearest >= t.away[found[n-1]]) {
 			break
 		}
 		if open(i) == 0 {
 			continue
 		}
 		for idx := at.first; idx < at.first+at.count; idx++ {
-			if free(idx) && (len(found) < c.n || c.section < 0 && t.away[idx] < t.away[found[c.n-1]]) {
+			if free(idx) && (len(found) < n || in.Section < 0 && t.away[idx] < t.away[found[n-1]]) {
 				found = append(found, idx)
-				if c.section < 0 {
+				if in.Section < 0 {
 					slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(t.away[a], t.away[b]) })
 				}
-				found = found[:min(len(found), c.n)]
+				found = found[:min(len(found), n)]
 			}
 		}
 	}
-	if len(found) < c.n {
+	if len(found) < n {
 		return nil
 	}
 	slices.Sort(found)
@@ -215,7 +217,7 @@ func (s *Sale) lone(c *command) *Refusal {
 	}
 	category := s.Plan.Seats[c.seats[0]].Category
 	available := func(idx int) bool { return m.states[idx] == Free }
-	instead := s.together(&choice{scope{-1, category}, len(c.seats)}, available, func(i int32) int { return int(m.open[i]) })
+	instead := s.Adjacent(Scope{-1, category}, len(c.seats), available, func(i int32) int { return int(m.open[i]) })
 	if instead == nil || len(s.leftAlone(instead, free)) > 0 {
 		return nil
 	}
@@ -228,7 +230,7 @@ func (s *Sale) lone(c *command) *Refusal {
 
 // leftAlone lists the free seats that would have no free seat beside them any more if these were taken.
 func (s *Sale) leftAlone(taken []int, free func(int) bool) (left []int) {
-	t := s.stretches
+	t := s.runs
 	for _, idx := range taken {
 		for _, side := range []int{idx - 1, idx + 1} {
 			if side < 0 || side >= len(t.of) || t.of[side] != t.of[idx] || !free(side) || slices.Contains(taken, side) || slices.Contains(left, side) {
@@ -278,31 +280,31 @@ func (s *Sale) nearest(seats []int) (near []int) {
 	return near
 }
 
-// stretch is seats side by side: a row between two aisles, all of one category. In an area, where no place is beside
+// run is seats side by side: a row between two aisles, all of one category. In an area, where no place is beside
 // another, it is some places.
-type stretch struct {
+type run struct {
 	first, count int
 	nearest      float64 // of its seats to where people look
 }
 
-// areaStretch is how many places of an area make a stretch.
-const areaStretch = 64
+// areaRun is how many places of an area make a run.
+const areaRun = 64
 
-// stretches are a plan's seats as parties look for them. They never change.
-type stretches struct {
-	all        []stretch
-	of         []int32   // stretch of each seat
+// runs are a plan's seats as parties look for them. They never change.
+type runs struct {
+	all        []run
+	of         []int32   // run of each seat
 	away       []float64 // of each seat from where people look
-	inCategory [][]int32 // stretches of a category, the nearest first
-	inSection  [][]int32 // stretches of a section, in the order of idx
-	everywhere []int32   // all stretches, the nearest first
+	inCategory [][]int32 // runs of a category, the nearest first
+	inSection  [][]int32 // runs of a section, in the order of idx
+	everywhere []int32   // all runs, the nearest first
 	seats      []int     // how many, of each category
 	inRows     []int     // of each category: 1 if it has seats in rows
 	only       []int     // the category of all seats of a section; -1 if they have several
 }
 
-func newStretches(p *Plan) *stretches {
-	t := &stretches{
+func newRuns(p *Plan) *runs {
+	t := &runs{
 		of: make([]int32, len(p.Seats)), away: make([]float64, len(p.Seats)),
 		inCategory: make([][]int32, len(p.Categories)), inSection: make([][]int32, len(p.Sections)), seats: make([]int, len(p.Categories)), inRows: make([]int, len(p.Categories)), only: make([]int, len(p.Sections)),
 	}
@@ -316,7 +318,7 @@ func newStretches(p *Plan) *stretches {
 			t.all[last].count++
 			t.all[last].nearest = min(t.all[last].nearest, t.away[idx])
 		} else {
-			t.all = append(t.all, stretch{idx, 1, t.away[idx]})
+			t.all = append(t.all, run{idx, 1, t.away[idx]})
 		}
 		t.of[idx] = int32(len(t.all) - 1)
 		seat := &p.Seats[idx]
@@ -340,25 +342,25 @@ func newStretches(p *Plan) *stretches {
 	return t
 }
 
-// beside tells whether a seat belongs to the stretch of the one before it, which has so many seats by now.
+// beside tells whether a seat belongs to the run of the one before it, which has so many seats by now.
 func (p *Plan) beside(before, idx, count int) bool {
 	a, b := &p.Seats[before], &p.Seats[idx]
 	if a.Section != b.Section || a.Category != b.Category {
 		return false
 	}
 	if p.Sections[a.Section].Area {
-		return count < areaStretch
+		return count < areaRun
 	}
 	return a.Row == b.Row && a.Flags&AisleAfter == 0
 }
 
-// in lists the stretches of a scope, the best first.
-func (t *stretches) in(at scope) []int32 {
-	if at.section >= 0 {
-		return t.inSection[at.section]
+// in lists the runs of a scope, the best first.
+func (t *runs) in(at Scope) []int32 {
+	if at.Section >= 0 {
+		return t.inSection[at.Section]
 	}
-	if at.category >= 0 {
-		return t.inCategory[at.category]
+	if at.Category >= 0 {
+		return t.inCategory[at.Category]
 	}
 	return t.everywhere
 }
@@ -370,3 +372,12 @@ func (p *Plan) focus() Point {
 	}
 	return Point{p.Width / 2, 0}
 }
+
+// Runs is how many runs of adjacent seats the plan has.
+func (s *Sale) Runs() int { return len(s.runs.all) }
+
+// RunOf returns the run of a seat.
+func (s *Sale) RunOf(idx int) int32 { return s.runs.of[idx] }
+
+// CategoryOf returns the category of all seats of a section, or -1 if they have several.
+func (s *Sale) CategoryOf(section int) int { return s.runs.only[section] }

@@ -28,8 +28,8 @@ func terrace(rows int) *Plan {
 // cheapest tries every window, the slow way.
 func cheapest(s *Sale, c *choice, free func(int) bool) float64 {
 	least := math.Inf(1)
-	for i, at := range s.stretches.all {
-		if s.Plan.Seats[at.first].Category != c.category {
+	for i, at := range s.runs.all {
+		if s.Plan.Seats[at.first].Category != c.Category {
 			continue
 		}
 	windows:
@@ -39,7 +39,7 @@ func cheapest(s *Sale, c *choice, free func(int) bool) float64 {
 					continue windows
 				}
 			}
-			cost := s.stretches.away[from] + s.stretches.away[from+c.n-1] + s.loneSeats(s.stretches.all[i], from, from+c.n-1, free)
+			cost := s.runs.away[from] + s.runs.away[from+c.n-1] + s.loneSeats(s.runs.all[i], from, from+c.n-1, free)
 			least = min(least, cost)
 		}
 	}
@@ -56,25 +56,25 @@ func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 		left := map[int]int{}
 		for idx := range states {
 			if states[idx] = random.Float64() < share; states[idx] {
-				open[s.stretches.of[idx]]++
+				open[s.runs.of[idx]]++
 				left[s.Plan.Seats[idx].Category]++
 			}
 		}
 		free := func(idx int) bool { return states[idx] }
-		c := &choice{scope{-1, random.IntN(2)}, 1 + random.IntN(5)}
+		c := &choice{Scope{-1, random.IntN(2)}, 1 + random.IntN(5)}
 		got := s.best(c, free, func(i int32) int { return open[i] })
-		if (got == nil) != (left[c.category] < c.n) {
-			t.Fatalf("%d of %d free: got %v", c.n, left[c.category], got)
+		if (got == nil) != (left[c.Category] < c.n) {
+			t.Fatalf("%d of %d free: got %v", c.n, left[c.Category], got)
 		}
 		for i, idx := range got {
-			if !free(idx) || s.Plan.Seats[idx].Category != c.category || i > 0 && got[i-1] >= idx {
-				t.Fatalf("%v is not %d free seats of category %d in order", got, c.n, c.category)
+			if !free(idx) || s.Plan.Seats[idx].Category != c.Category || i > 0 && got[i-1] >= idx {
+				t.Fatalf("%v is not %d free seats of category %d in order", got, c.n, c.Category)
 			}
 		}
 		ordinary := func(idx int) bool { return free(idx) && s.Plan.Seats[idx].Flags&Accessible == 0 }
 		if want := cheapest(s, c, ordinary); !math.IsInf(want, 1) {
 			last := got[len(got)-1]
-			cost := s.stretches.away[got[0]] + s.stretches.away[last] + s.loneSeats(s.stretches.all[s.stretches.of[got[0]]], got[0], last, ordinary)
+			cost := s.runs.away[got[0]] + s.runs.away[last] + s.loneSeats(s.runs.all[s.runs.of[got[0]]], got[0], last, ordinary)
 			if last-got[0] != c.n-1 || math.Abs(cost-want) > 1e-9 {
 				t.Fatalf("chose %v at %v, the best costs %v", got, cost, want)
 			}
@@ -85,7 +85,7 @@ func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 func BenchmarkBestInAFullStadium(b *testing.B) {
 	s := newSale(nil, Event{}, terrace(4000))
 	free := func(idx int) bool { return idx%97 == 0 }
-	c := &choice{scope{-1, 0}, 1}
+	c := &choice{Scope{-1, 0}, 1}
 	for b.Loop() {
 		s.best(c, free, func(i int32) int { return 1 })
 	}

@@ -69,9 +69,9 @@ func (s *Sale) gone(c *command) *Refusal {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if c.choice != nil {
-		free, known := s.countIn(c.choice.scope, m.counts.Free)
-		held, _ := s.countIn(c.choice.scope, m.counts.Held)
-		if sold, _ := s.countIn(c.choice.scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
+		free, known := s.countIn(c.choice.Scope, m.counts.Free)
+		held, _ := s.countIn(c.choice.Scope, m.counts.Held)
+		if sold, _ := s.countIn(c.choice.Scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
 			return &Refusal{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
 		}
 		return nil
@@ -120,7 +120,7 @@ func (s *Sale) doubtful(c *command) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if c.choice != nil {
-		free, known := s.countIn(c.choice.scope, m.counts.Free)
+		free, known := s.countIn(c.choice.Scope, m.counts.Free)
 		return known && free < c.choice.n
 	}
 	for _, idx := range c.seats {
@@ -206,7 +206,7 @@ func (seen seen) refuse(s *Sale, c *command) error {
 		if seen.due || seen.free == nil {
 			return nil
 		}
-		if left, known := s.countIn(c.choice.scope, seen.free); known && left < c.choice.n {
+		if left, known := s.countIn(c.choice.Scope, seen.free); known && left < c.choice.n {
 			return soldOut(left, c.choice.n, 0)
 		}
 		return nil
@@ -248,14 +248,14 @@ func (s *Sale) understand(c *command, w Wish) error {
 	if len(w.Seats) > 0 {
 		return s.understandSeats(c, w.Seats)
 	}
-	n, at := w.Quantity, scope{section: -1, category: -1}
+	n, at := w.Quantity, Scope{Section: -1, Category: -1}
 	if w.Area != "" || w.Quantity != 0 {
-		if at.section = s.Plan.SectionNamed(w.Area); at.section < 0 || !s.Plan.Sections[at.section].Area {
+		if at.Section = s.Plan.SectionNamed(w.Area); at.Section < 0 || !s.Plan.Sections[at.Section].Area {
 			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no area %q. Nothing was changed.", w.Area)}
 		}
 	} else {
 		n = w.Best
-		if at.category = s.Plan.CategoryKeyed(w.Category); at.category < 0 && w.Category != "" {
+		if at.Category = s.Plan.CategoryKeyed(w.Category); at.Category < 0 && w.Category != "" {
 			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
 		}
 	}
@@ -265,7 +265,7 @@ func (s *Sale) understand(c *command, w Wish) error {
 	if n > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
 	}
-	c.choice = &choice{scope: at, n: n}
+	c.choice = &choice{Scope: at, n: n}
 	return nil
 }
 
@@ -519,9 +519,9 @@ type late struct {
 	ends    map[int]time.Time // when expired seats expired
 	expired []int             // the same seats, the longest expired first
 	meant   map[int]bool      // seats that one claim tries in the next batch
-	short   map[scope]int     // the least number that was not to be had, and
-	left    map[scope]int     // what was
-	soon    map[scope]int     // the least number that was to be had only of seats meant for other claims
+	short   map[Scope]int     // the least number that was not to be had, and
+	left    map[Scope]int     // what was
+	soon    map[Scope]int     // the least number that was to be had only of seats meant for other claims
 }
 
 // ask makes the batch read what the map may lack. The map's lock is held.
@@ -530,7 +530,7 @@ func (b *batch) ask(m *seatMap) {
 		return
 	}
 	b.asks = true
-	b.late = late{lapsed: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[scope]int{}, left: map[scope]int{}, soon: map[scope]int{}}
+	b.late = late{lapsed: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, soon: map[Scope]int{}}
 	for idx, state := range m.states {
 		if state == Lapsed {
 			b.late.lapsed = append(b.late.lapsed, int32(idx))
@@ -572,7 +572,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	if has := b.has(c.holder) - len(old); has+c.choice.n > b.terms.limit {
 		return Hold{}, overLimit(b.terms.limit, has)
 	}
-	l, at, n := &b.late, c.choice.scope, c.choice.n
+	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	if least, tried := l.short[at]; tried && n >= least {
 		return Hold{}, soldOut(l.left[at], n, len(old))
 	}
@@ -608,7 +608,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 // as those are too few, the longest expired first. If all of them are too few, it returns what there is. The map's lock is
 // held, and the map is at the version of the counts.
 func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
-	m, t, coming := &b.sale.seats, b.sale.stretches, b.coming()
+	m, t, coming := &b.sale.seats, b.sale.runs, b.coming()
 	available := func(idx int) bool {
 		if _, ours := b.dirty[idx]; ours {
 			return b.rows[idx].holder == (ID{}) && may(idx)
@@ -620,7 +620,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		more[m.of[idx]]++
 	}
 	open := func(i int32) int { return int(m.open[i]) + more[i] }
-	for _, i := range t.in(c.scope) {
+	for _, i := range t.in(c.Scope) {
 		if len(seats) >= c.n {
 			break
 		}
@@ -640,7 +640,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) == c.n {
 			break
 		}
-		if b.sale.inScope(idx, c.scope) && !available(idx) && b.expired(idx, m.states[idx], coming) && may(idx) {
+		if b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, m.states[idx], coming) && may(idx) {
 			seats = append(seats, idx)
 		}
 	}
@@ -648,7 +648,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) == c.n {
 			break
 		}
-		if _, known := b.late.ends[idx]; state == Lapsed && !known && b.sale.inScope(idx, c.scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
+		if _, known := b.late.ends[idx]; state == Lapsed && !known && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
 			seats = append(seats, idx)
 		}
 	}
@@ -672,12 +672,12 @@ func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
 }
 
 // inScope reports whether a seat is one of those that a choice may be made of.
-func (s *Sale) inScope(idx int, at scope) bool {
+func (s *Sale) inScope(idx int, at Scope) bool {
 	if idx >= len(s.Plan.Seats) {
 		return false // the plan has grown, and the claim comes again
 	}
 	seat := &s.Plan.Seats[idx]
-	return (at.section < 0 || seat.Section == at.section) && (at.category < 0 || seat.Category == at.category)
+	return (at.Section < 0 || seat.Section == at.Section) && (at.Category < 0 || seat.Category == at.Category)
 }
 
 // soldOut refuses a claim for n seats where so many are left. held is how many seats it was to replace.
@@ -692,15 +692,15 @@ func soldOut(left, n, held int) *Refusal {
 }
 
 // countIn sums the counts of a scope. It is not known for an area that shares its category with other seats.
-func (s *Sale) countIn(at scope, counts []int) (n int, known bool) {
+func (s *Sale) countIn(at Scope, counts []int) (n int, known bool) {
 	switch {
-	case at.section < 0 && at.category < 0:
+	case at.Section < 0 && at.Category < 0:
 		return sum(counts), true
-	case at.section < 0:
-		return counts[at.category], true
+	case at.Section < 0:
+		return counts[at.Category], true
 	}
-	category := s.stretches.only[at.section]
-	if category < 0 || s.stretches.seats[category] != s.Plan.Sections[at.section].Count {
+	category := s.runs.only[at.Section]
+	if category < 0 || s.runs.seats[category] != s.Plan.Sections[at.Section].Count {
 		return 0, false
 	}
 	return counts[category], true

@@ -226,8 +226,8 @@ type Sale struct {
 	Event Event
 	Plan  *Plan
 
-	labels    map[string]int // idx by label
-	stretches *stretches
+	labels map[string]int // idx by label
+	runs   *runs
 	*works
 }
 
@@ -251,7 +251,7 @@ func newSale(o *Office, e Event, p *Plan) *Sale {
 	s := &Sale{Event: e, Plan: p, works: &works{office: o, lane: lane{arrived: make(chan struct{}, 1)}}}
 	s.onSale.Store(e.Status == OnSale)
 	s.know(p)
-	s.seats.of, s.seats.open = s.stretches.of, make([]int32, len(s.stretches.all))
+	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
 	s.now.Store(s)
 	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.lanes.Add(n) }, Send: func(ctx context.Context, commands []*command) {
 		s.now.Load().lookUp(ctx, commands) // whose plan has all seats that commands name
@@ -261,7 +261,7 @@ func newSale(o *Office, e Event, p *Plan) *Sale {
 
 // know prepares what is looked up in a plan.
 func (s *Sale) know(p *Plan) {
-	s.stretches, s.labels = newStretches(p), make(map[string]int, len(p.Seats))
+	s.runs, s.labels = newRuns(p), make(map[string]int, len(p.Seats))
 	for idx := range p.Seats {
 		s.labels[p.Label(idx)] = idx
 	}
@@ -348,7 +348,7 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	if before == nil {
 		return nil
 	}
-	next := &Sale{Plan: before.Plan, labels: before.labels, stretches: before.stretches, works: before.works}
+	next := &Sale{Plan: before.Plan, labels: before.labels, runs: before.runs, works: before.works}
 	err := o.see(ctx, func(tx pgx.Tx) (err error) {
 		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil || next.Event.PlanHash == before.Event.PlanHash {
 			return err
@@ -361,7 +361,7 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 	if err != nil {
 		return err
 	}
-	next.seats.grow(next.stretches)
+	next.seats.grow(next.runs)
 	next.stale.Store(false)
 	next.onSale.Store(next.Event.Status == OnSale)
 	next.now.Store(next)

@@ -134,8 +134,8 @@ type seatMap struct {
 	states  []State
 	bits    []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
 	counts  Counts
-	open    []int32            // free seats of each stretch
-	of      []int32            // stretch of each seat
+	open    []int32            // free seats of each run
+	of      []int32            // run of each seat
 	ring    []Change           // the versions up to and including version, without gap
 	ringed  int                // seat changes in the ring
 	kept    map[int32]struct{} // seats kept for those who wait: see waitlist.go
@@ -168,9 +168,9 @@ func (m *seatMap) knows(seats int) bool {
 	return len(m.of) >= seats
 }
 
-// grow makes room for seats that a newer plan has behind the others, all of them free. The stretches of the others
+// grow makes room for seats that a newer plan has behind the others, all of them free. The runs of the others
 // stay.
-func (m *seatMap) grow(t *stretches) {
+func (m *seatMap) grow(t *runs) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(t.of) <= len(m.of) {
@@ -503,4 +503,17 @@ func (s *Sale) Blocked(ctx context.Context, first, last int) (map[int]string, er
 		return nil, fmt.Errorf("seats: blocked seats of event %d: %w", s.Event.ID, err)
 	}
 	return why, nil
+}
+
+// Expired reports of which of the seats the hold has expired, as this node last read.
+func (s *Sale) Expired(seats []int) map[int]bool {
+	s.seats.mu.RLock()
+	defer s.seats.mu.RUnlock()
+	expired := map[int]bool{}
+	for _, idx := range seats {
+		if s.seats.states[idx] == Lapsed {
+			expired[idx] = true
+		}
+	}
+	return expired
 }

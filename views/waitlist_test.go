@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
@@ -19,7 +18,7 @@ func aWaiter(state, text string) waitlist.Entry {
 	until := time.Unix(2e9, 0)
 	n := waitlist.Entry{
 		ID: 7, Event: "evening", Code: "CODE", Email: text, State: state, Until: &until, JoinedAt: until.Add(-time.Hour),
-		Wanted: seats.Wanted{Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true}, Passed: waitlist.PassedFew, Had: 2, Misses: 1,
+		Wanted: waitlist.Wanted{Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true}, Passed: waitlist.PassedFew, Had: 2, Misses: 1,
 		Consent: waitlist.Consent{Method: "door", Name: text, Most: 5000},
 	}
 	if state == waitlist.Offered {

@@ -40,7 +40,7 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 	if err != nil {
 		return w, typed, err
 	}
-	w = waitlist.NewEntry{Email: typed.Email, Wanted: seats.Wanted{
+	w = waitlist.NewEntry{Email: typed.Email, Wanted: waitlist.Wanted{
 		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
 	}}
 	w.Wrong = waitlist.Mistakes{}

@@ -33,9 +33,9 @@ func waitedEvening(t *testing.T) *house {
 		h.claim(t, who, "", some...)
 	}
 	for _, w := range []waitlist.NewEntry{
-		{Email: "pair@example.org", Wanted: seats.Wanted{Quantity: 2, Together: true}},
-		{Email: "ann@example.org", Wanted: seats.Wanted{Quantity: 1, Categories: []int{h.sale.Plan.Seats[0].Category}}},
-		{Email: "bob@example.org", Wanted: seats.Wanted{Quantity: 1}},
+		{Email: "pair@example.org", Wanted: waitlist.Wanted{Quantity: 2, Together: true}},
+		{Email: "ann@example.org", Wanted: waitlist.Wanted{Quantity: 1, Categories: []int{h.sale.Plan.Seats[0].Category}}},
+		{Email: "bob@example.org", Wanted: waitlist.Wanted{Quantity: 1}},
 	} {
 		if _, err := list.Join(t.Context(), h.sale, w, waitlist.Joining{Verified: w.Email}); err != nil {
 			t.Fatal(err)

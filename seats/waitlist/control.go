@@ -172,7 +172,7 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 }
 
 // byHand returns the named seats, or the best fitting ones if none is named.
-func byHand(s *seats.Sale, wanted seats.Wanted, named []int) ([]int, error) {
+func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 	switch {
 	case len(named) > mostSeats:
 		return nil, &seats.Nonsense{Message: fmt.Sprintf("At most %d seats are offered to one person. Nothing was offered.", mostSeats)}
@@ -181,7 +181,7 @@ func byHand(s *seats.Sale, wanted seats.Wanted, named []int) ([]int, error) {
 		slices.Sort(list)
 		return slices.Compact(list), nil
 	}
-	list := s.NewPool(append(s.FreeSeats(), s.Kept()...)).Take(wanted)
+	list := newAllocator(s, append(s.FreeSeats(), s.Kept()...)).take(wanted)
 	if len(list) == 0 {
 		return nil, &seats.Refusal{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
 	}

@@ -147,7 +147,7 @@ func TestOffer_ByHandGivesBlockedSeatsWithAReason(t *testing.T) {
 	for _, idx := range [][]int{{0, 1, 2, 3, 4, 5}, {6, 7}} {
 		n.hold(t, idx...)
 	}
-	pair, ann := n.joins(t, "pair@example.org", seats.Wanted{Quantity: 2, Together: true}), n.joins(t, "ann@example.org", one)
+	pair, ann := n.joins(t, "pair@example.org", waitlist.Wanted{Quantity: 2, Together: true}), n.joins(t, "ann@example.org", one)
 	h.rounds(t)
 	if _, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "", nil); !errors.Is(err, waitlist.ErrNoReason) {
 		t.Errorf("offered without a reason: %v", err)

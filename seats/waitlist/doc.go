@@ -43,11 +43,11 @@
 // available go to the waitlist's own hold in the same transaction; the map shows them as held. Each node sees them in the
 // change log that it follows anyway, which wakes its list (List.Changed). One node at a time makes a round for an event
 // (list.go), under an advisory lock that ends with its connection: settle ended offers (offer.go), read the list by rank,
-// match in memory (match.go), record the entries that are passed over, make all offers at once through the event's command
-// queue, and release what fits no entry. The lock only saves work: an offer needs the locked rows of its seats and of its
-// entry, so two rounds at once could not give a seat twice. An entry that left or changed gets nothing. If the seats of an
-// offer are taken, the entries behind it wait for the next round. Of many offers each hundred are made at once, with a pause
-// of the same length after it.
+// match in memory (match.go, allocator.go), record the entries that are passed over, make all offers at once through the
+// event's command queue, and release what fits no entry. The lock only saves work: an offer needs the locked rows of its
+// seats and of its entry, so two rounds at once could not give a seat twice. An entry that left or changed gets nothing.
+// If the seats of an offer are taken, the entries behind it wait for the next round. Of many offers each hundred are made
+// at once, with a pause of the same length after it.
 //
 // A person may consent beforehand to an order of what they are offered (consent.go): for nothing, at the door, by invoice,
 // from their credit, or with a card that the payment provider saved for that. The provider forgets the card when the entry

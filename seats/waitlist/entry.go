@@ -48,7 +48,7 @@ type Entry struct {
 	Event    string // slug
 	Code     string // secret: it authorizes every action on the entry
 	Email    string
-	Wanted   seats.Wanted
+	Wanted   Wanted
 	Consent  Consent
 	Mandate  seats.ID   // to charge a saved card for orders; zero for none
 	Until    *time.Time // nil: as long as the sale is open

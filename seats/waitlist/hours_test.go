@@ -128,7 +128,7 @@ func (h *hours) die() {
 func (h *hours) arrives(n *node) {
 	h.people++
 	email := fmt.Sprintf("p%d@example.org", h.people)
-	w := seats.Wanted{Quantity: 1 + h.Random.IntN(3), Together: h.Random.IntN(2) == 0, Fewer: h.Random.IntN(2) == 0}
+	w := waitlist.Wanted{Quantity: 1 + h.Random.IntN(3), Together: h.Random.IntN(2) == 0, Fewer: h.Random.IntN(2) == 0}
 	for range 3 {
 		j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
 		var refusal *seats.Refusal

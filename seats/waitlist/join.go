@@ -20,7 +20,7 @@ import (
 // NewEntry is the form of a person who joins.
 type NewEntry struct {
 	Email string
-	seats.Wanted
+	Wanted
 	Until   *time.Time // nil: as long as the sale is open
 	Consent Consent
 	Wrong   Mistakes // for fields that could not be read
@@ -143,7 +143,7 @@ func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 	if err := s.CatchUp(ctx); err != nil {
 		return Joined{}, err
 	}
-	if s.NewPool(s.FreeSeats()).Take(w.Wanted) != nil {
+	if newAllocator(s, s.FreeSeats()).take(w.Wanted) != nil {
 		return Joined{}, &seats.Refusal{Code: CodeFree, Message: "Seats such as these are free now. Nothing was entered: choose them on the page of the event."}
 	}
 	j, err := l.join(ctx, s, w, by)

@@ -57,7 +57,7 @@ func (m *machine) judge(t failer) string {
 type readEntry struct {
 	id, rank int64
 	misses   int64
-	wanted   seats.Wanted
+	wanted   waitlist.Wanted
 	state    string
 	passedAt *time.Time
 }
@@ -149,7 +149,7 @@ func (m *machine) made(t failer) []readOffer {
 }
 
 // fits reports whether a wish can be met from these seats, by trying all of them.
-func fits(p *seats.Plan, w seats.Wanted, from []int) bool {
+func fits(p *seats.Plan, w waitlist.Wanted, from []int) bool {
 	least := w.Quantity
 	if w.Fewer {
 		least = 1

@@ -217,7 +217,7 @@ func (n *node) fill(t failer) map[int]seats.ID {
 }
 
 // joins adds an entry with a verified address.
-func (n *node) joins(t failer, email string, w seats.Wanted) string {
+func (n *node) joins(t failer, email string, w waitlist.Wanted) string {
 	t.Helper()
 	j, err := n.list.Join(context.Background(), n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
 	if err != nil {

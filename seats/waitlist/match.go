@@ -17,7 +17,7 @@ type waiter struct {
 	id      int64
 	rank    int64
 	since   time.Time // when it began to wait for these seats
-	wanted  seats.Wanted
+	wanted  Wanted
 	passed  string     // the recorded reason for passing it over
 	had     int        // and the recorded number of seats
 	gathers *time.Time // end of gathering seats for it
@@ -25,7 +25,7 @@ type waiter struct {
 
 // match is one walk down the list in memory: it chooses seats for entries, and notes the entries that are passed over.
 type match struct {
-	pool    *seats.Pool
+	pool    *allocator
 	kept    map[int]bool // seats of the pool that are reserved: only they are gathered
 	resting map[int64]bool
 	gathers bool      // the event is far enough away for gathering seats
@@ -71,7 +71,7 @@ func (m *match) next(w waiter) bool {
 		m.pass(w, PassedMissed, 0)
 		return true
 	}
-	if seats := m.pool.Take(w.wanted); seats != nil {
+	if seats := m.pool.take(w.wanted); seats != nil {
 		m.chosen = append(m.chosen, chosen{w, seats})
 		m.served = len(m.passes)
 		return true
@@ -83,12 +83,12 @@ func (m *match) next(w waiter) bool {
 }
 
 // over reports that no seats are left. The first entries of the list still learn of seats that are gathered.
-func (m *match) over() bool { return m.pool.Len() == 0 && (m.group == 0 || m.seen >= mostTold) }
+func (m *match) over() bool { return len(m.pool.has) == 0 && (m.group == 0 || m.seen >= mostTold) }
 
 // finish gives the remaining seats to entries that missed an offer a moment before.
 func (m *match) finish() {
 	for _, w := range m.rested {
-		seats := m.pool.Take(w.wanted)
+		seats := m.pool.take(w.wanted)
 		if seats == nil {
 			continue
 		}
@@ -108,12 +108,12 @@ func (m *match) pass(w waiter, reason string, had int) {
 
 // why returns the reason why no seats fit an entry, and how many acceptable seats there are.
 func (m *match) why(w waiter) (reason string, had int) {
-	had = len(m.pool.Welcome(w.wanted))
+	had = len(m.pool.accepted(w.wanted))
 	if m.group == w.id {
 		had = len(m.gathered)
 	}
 	for _, idx := range m.gathered {
-		if m.group != w.id && m.pool.Welcomes(w.wanted, idx) {
+		if m.group != w.id && w.wanted.Accepts(m.pool.sale.Plan, idx) {
 			return PassedGathered, had
 		}
 	}
@@ -135,7 +135,7 @@ func (m *match) gather(w waiter) {
 		return
 	}
 	var some []int
-	for _, idx := range m.pool.Welcome(w.wanted) {
+	for _, idx := range m.pool.accepted(w.wanted) {
 		if m.kept[idx] && len(some) < w.wanted.Quantity {
 			some = append(some, idx)
 		}
@@ -147,7 +147,7 @@ func (m *match) gather(w waiter) {
 	if w.gathers != nil {
 		m.gatherTo = *w.gathers
 	}
-	m.pool.Remove(some)
+	m.pool.remove(some)
 }
 
 // told returns the passed-over entries to record: those before the last entry with an offer, and the first of the list in
@@ -168,7 +168,7 @@ func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settl
 		return false, nil
 	}
 	m := &match{
-		pool: s.NewPool(append(free, kept...)), kept: map[int]bool{}, resting: found.resting,
+		pool: newAllocator(s, append(free, kept...)), kept: map[int]bool{}, resting: found.resting,
 		gathers: st.starts.Sub(st.now) > 7*24*time.Hour, now: st.now,
 	}
 	for _, idx := range kept {
@@ -185,7 +185,7 @@ func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settl
 		return again, err
 	}
 	var over []int
-	for _, idx := range m.pool.Left() {
+	for _, idx := range m.pool.left() {
 		if m.kept[idx] {
 			over = append(over, idx)
 		}

@@ -38,8 +38,8 @@ func drawn[T any](t *rapid.T, list []T, what string) T {
 }
 
 // wanted draws a wish.
-func wanted(t *rapid.T) seats.Wanted {
-	w := seats.Wanted{Quantity: rapid.IntRange(1, 3).Draw(t, "quantity"), Together: rapid.Bool().Draw(t, "together"), Fewer: rapid.Bool().Draw(t, "fewer")}
+func wanted(t *rapid.T) waitlist.Wanted {
+	w := waitlist.Wanted{Quantity: rapid.IntRange(1, 3).Draw(t, "quantity"), Together: rapid.Bool().Draw(t, "together"), Fewer: rapid.Bool().Draw(t, "fewer")}
 	switch rapid.IntRange(0, 3).Draw(t, "where") {
 	case 1:
 		w.Sections = []int{rapid.IntRange(0, 1).Draw(t, "section")}
@@ -203,7 +203,7 @@ func (m *machine) storm(t *rapid.T) {
 	m.h.untilDelayed(1)
 	does(func() error { return nodes[1].list.Leave(m.h.ctx, nodes[1].sale, leaving) })
 	does(func() error {
-		return nodes[2].list.Change(m.h.ctx, nodes[2].sale, changing, waitlist.NewEntry{Wanted: seats.Wanted{Quantity: 1}})
+		return nodes[2].list.Change(m.h.ctx, nodes[2].sale, changing, waitlist.NewEntry{Wanted: waitlist.Wanted{Quantity: 1}})
 	})
 	does(func() error {
 		_, err := nodes[2].sale.Claim(m.h.ctx, snatcher, "", seats.Wish{Seats: []string{nodes[0].sale.Plan.Label(idx)}})

@@ -14,7 +14,7 @@ import (
 const week = 7 * 24 * time.Hour
 
 // one is the wish of most tests.
-var one = seats.Wanted{Quantity: 1}
+var one = waitlist.Wanted{Quantity: 1}
 
 func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestAGroupIsPassedOverWithAReasonAndKeepsItsRank(t *testing.T) {
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
 	has := n.fill(t)
-	pair := n.joins(t, "pair@example.org", seats.Wanted{Quantity: 2, Together: true})
+	pair := n.joins(t, "pair@example.org", waitlist.Wanted{Quantity: 2, Together: true})
 	ann := n.joins(t, "ann@example.org", one)
 	h.rounds(t)
 	rank := n.entry(t, pair).Rank
@@ -142,7 +142,7 @@ func TestSeatsAreGatheredForAGroupForAnHourWhileTheEventIsFarAway(t *testing.T) 
 	h := build(t, hall(0, 12), 2*week, 1, false)
 	n := h.nodes[0]
 	has := n.fill(t)
-	group := n.joins(t, "group@example.org", seats.Wanted{Quantity: 3})
+	group := n.joins(t, "group@example.org", waitlist.Wanted{Quantity: 3})
 	ann := n.joins(t, "ann@example.org", one)
 	h.rounds(t)
 	if _, err := n.sale.Release(t.Context(), has[0], 0); err != nil {
@@ -159,7 +159,7 @@ func TestSeatsAreGatheredForAGroupForAnHourWhileTheEventIsFarAway(t *testing.T) 
 	if g := n.entry(t, group); g.State != waitlist.Offered || len(g.Offer.Seats) != 3 {
 		t.Fatalf("three came back, and the group is %+v", g)
 	}
-	later := n.joins(t, "later@example.org", seats.Wanted{Quantity: 3})
+	later := n.joins(t, "later@example.org", waitlist.Wanted{Quantity: 3})
 	h.exec(t, `UPDATE entry SET rank = 1 WHERE code = $1`, later)
 	if _, err := n.sale.Release(t.Context(), has[6], 6); err != nil {
 		t.Fatal(err)

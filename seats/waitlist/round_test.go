@@ -32,7 +32,7 @@ func TestRound_ChangedEntryIsNotOfferedItsOldWish(t *testing.T) {
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
 	has := n.fill(t)
-	ann, bob := n.joins(t, "ann@example.org", one), n.joins(t, "bob@example.org", seats.Wanted{Quantity: 2})
+	ann, bob := n.joins(t, "ann@example.org", one), n.joins(t, "bob@example.org", waitlist.Wanted{Quantity: 2})
 	h.rounds(t)
 	if _, err := n.sale.Release(t.Context(), has[0], 0, 1, 2); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestRound_EntryThatLostItsSeatsStaysFirst(t *testing.T) {
 	h := build(t, hall(4, 0), week/2, 2, false) // row D is the back
 	a, b := h.nodes[0], h.nodes[1]
 	has := a.fill(t)
-	ann, bob := a.joins(t, "ann@example.org", seats.Wanted{Quantity: 1, Categories: []int{2}}), a.joins(t, "bob@example.org", seats.Wanted{Quantity: 1, Categories: []int{0}})
+	ann, bob := a.joins(t, "ann@example.org", waitlist.Wanted{Quantity: 1, Categories: []int{2}}), a.joins(t, "bob@example.org", waitlist.Wanted{Quantity: 1, Categories: []int{0}})
 	h.rounds(t)
 	if _, err := a.sale.Release(t.Context(), has[30], 30); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestRound_EntryThatLostItsSeatsStaysFirst(t *testing.T) {
 	if err := b.sale.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.list.Change(t.Context(), a.sale, a.entry(t, ann), waitlist.NewEntry{Wanted: seats.Wanted{Quantity: 1, Categories: []int{1}}}); err != nil {
+	if err := a.list.Change(t.Context(), a.sale, a.entry(t, ann), waitlist.NewEntry{Wanted: waitlist.Wanted{Quantity: 1, Categories: []int{1}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.sale.Release(t.Context(), has[0], 0); err != nil {

@@ -70,7 +70,7 @@ func (x *waited) soldOut(ctx context.Context) (*seats.Sale, error) {
 	if _, err := s.Block(ctx, seats.Keeping{Seats: s.FreeSeats()}); err != nil {
 		return nil, err
 	}
-	w := waitlist.NewEntry{Email: "p0@example.org", Wanted: seats.Wanted{Quantity: 1}}
+	w := waitlist.NewEntry{Email: "p0@example.org", Wanted: waitlist.Wanted{Quantity: 1}}
 	if _, err := x.db.Exec(ctx, `UPDATE event SET starts_at = now() + interval '3 days' WHERE id = $1`, s.Event.ID); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
@@ -26,7 +25,7 @@ func (p WaitPage) Wants() string {
 }
 
 // where says where the wanted seats are.
-func (s Sale) where(w seats.Wanted) string {
+func (s Sale) where(w waitlist.Wanted) string {
 	if w.Any() {
 		return "anywhere"
 	}
