@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/sales"
 )
 
 func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
@@ -29,7 +30,7 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	if err != nil || !slices.Equal(done, []int{0, 2}) {
 		t.Fatalf("of what is free it blocked %v, %v", done, err)
 	}
-	why, err := b.sale.Blocked(t.Context(), 0, 29)
+	why, err := sales.New(b.db, nil).Blocked(t.Context(), b.sale, 0, 29)
 	if err != nil || len(why) != 2 || why[0] != "The lights stand there" {
 		t.Errorf("it is kept back because %v, %v", why, err)
 	}
@@ -63,7 +64,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 			}
 		})
 	}
-	floor, err := b.sale.Pick("Floor")
+	floor, err := sales.Pick(b.sale, "Floor")
 	if err != nil || len(floor) != 4500 {
 		t.Fatal(len(floor), err)
 	}
@@ -156,7 +157,7 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 	if _, err := b.sale.Sell(t.Context(), seats.Deal{Order: order, Seats: []int{0}, Office: true}); err != nil {
 		t.Fatal(err)
 	}
-	list, back, err := b.sale.Timeline(t.Context(), 0, 0)
+	list, back, err := sales.New(b.db, nil).Timeline(t.Context(), b.sale, 0, 0)
 	if err != nil || back != 0 || len(list) != 4 {
 		t.Fatalf("%d moments, %d, %v", len(list), back, err)
 	}
@@ -168,10 +169,10 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 	if list[0].Holder != order || list[1].Reason != "Why not" || list[3].Holder != ann {
 		t.Errorf("they are of %+v", list)
 	}
-	if rest, _, err := b.sale.Timeline(t.Context(), 0, list[1].Version); err != nil || len(rest) != 2 {
+	if rest, _, err := sales.New(b.db, nil).Timeline(t.Context(), b.sale, 0, list[1].Version); err != nil || len(rest) != 2 {
 		t.Errorf("further back there are %d, %v", len(rest), err)
 	}
-	if _, _, err := b.sale.Timeline(t.Context(), 99, 0); err == nil {
+	if _, _, err := sales.New(b.db, nil).Timeline(t.Context(), b.sale, 99, 0); err == nil {
 		t.Error("a seat that is not there has a past")
 	}
 }
@@ -183,12 +184,12 @@ func TestSeatsArePickedAsPeopleWriteThem(t *testing.T) {
 		"Stalls/A/1": {0}, "Stalls/A/3, Stalls/A/1-2": {0, 1, 2}, "Stalls/A/2-1;Floor/10": {0, 1, 39}, "Stalls/C": {20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, " \n": nil,
 		"Floor/1-3\nFloor/2": {30, 31, 32},
 	} {
-		if got, err := b.sale.Pick(text); err != nil || !slices.Equal(got, want) {
+		if got, err := sales.Pick(b.sale, text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"Stalls/Z", "Stalls/A/1-99", "Moon", "Stalls/A/1-Floor/1", "/", "Stalls/", "-"} {
-		if got, err := b.sale.Pick(text); err == nil {
+		if got, err := sales.Pick(b.sale, text); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
 	}

@@ -162,7 +162,7 @@ func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) err
 	}); err != nil {
 		return err
 	}
-	why, err := s.Blocked(ctx, 0, len(s.Plan.Seats)-1)
+	why, err := h.Sales.Blocked(ctx, s, 0, len(s.Plan.Seats)-1)
 	if err != nil {
 		return err
 	}

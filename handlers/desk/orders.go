@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -185,7 +186,7 @@ func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) o
 // Move answers POST /desk/events/{slug}/orders/{code}/moves
 func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error {
-		to, err := s.Pick(form.Get("to"))
+		to, err := sales.Pick(s, form.Get("to"))
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -35,7 +36,7 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	p.Section = section
 	at := s.Plan.Sections[section]
-	if p.Blocked, err = s.Blocked(r.Context(), at.First, at.First+at.Count-1); err != nil {
+	if p.Blocked, err = h.Sales.Blocked(r.Context(), s, at.First, at.First+at.Count-1); err != nil {
 		return err
 	}
 	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
@@ -44,7 +45,7 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 
 // chosen are the seats of a form: those that are marked, and those that are written.
 func chosen(s *seats.Sale, form url.Values) ([]int, error) {
-	list, err := s.Pick(form.Get("seats"))
+	list, err := sales.Pick(s, form.Get("seats"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (h *Handlers) Seat(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		return web.ErrSeatIndex
 	}
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is after the newest
-	list, back, err := s.Timeline(r.Context(), idx, before)
+	list, back, err := h.Sales.Timeline(r.Context(), s, idx, before)
 	if err != nil {
 		return err
 	}

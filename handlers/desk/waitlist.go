@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -118,7 +119,7 @@ func waitActOf(s *seats.Sale, form url.Values) (act waitAct, err error) {
 	case "remove":
 		act = waitAct{"took somebody off the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Remove(ctx, slug, email, reason) }}
 	case "offer":
-		list, err := s.Pick(form.Get("seats"))
+		list, err := sales.Pick(s, form.Get("seats"))
 		if err != nil {
 			return act, err
 		}

@@ -231,7 +231,7 @@ func wantPagesInTime(t *testing.T, h *hall) {
 	wantInTime(t, "an order by a seat", search(h.sale.Plan.Label(7), time.Time{}))
 	wantInTime(t, "who came", func() error { _, err := o.Turnout(t.Context(), at); return err })
 	wantInTime(t, "a seat", func() error {
-		_, _, err := h.sale.Timeline(t.Context(), 7, 0)
+		_, _, err := New(h.db, nil).Timeline(t.Context(), h.sale, 7, 0)
 		if err == nil {
 			_, err = o.OfSeat(t.Context(), at, 7)
 		}

@@ -10,5 +10,6 @@
 //
 // live.go answers a dashboard: an Evening keeps the tally of one event. tally.go applies a change to it, and fold.go reads
 // and stores it. history.go has its minutes and hours, figures.go what follows from them. concern.go finds what needs a
-// person, refusal.go counts refused claims, replay.go encodes the change log for the page.
+// person, refusal.go counts refused claims, replay.go encodes the change log for the page. seat.go has the past
+// of one seat, and reads seats as organizers write them.
 package sales

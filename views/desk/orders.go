@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -181,7 +182,7 @@ type Moment struct {
 }
 
 // Moments puts words to what became of a seat. Visitors without an order are A, B and so on, as they came.
-func Moments(list []seats.Moment, of map[seats.ID]orders.Found) []Moment {
+func Moments(list []sales.Moment, of map[seats.ID]orders.Found) []Moment {
 	letters := map[seats.ID]string{}
 	for i := len(list) - 1; i >= 0; i-- {
 		h := list[i].Holder
