@@ -72,6 +72,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 		t.Fatal(err)
 	}
 	office := seats.NewOffice(db, log)
+	office.Admission = waitingroom.Admission
 	rooms := waitingroom.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())

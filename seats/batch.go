@@ -30,10 +30,11 @@ type command struct {
 	decide func(*batch) (Hold, error)
 
 	claim   bool    // it claims seats: see sql.go
-	sells   bool    // it sells what its holder has: see admission.go
+	sells   bool    // it sells what its holder has: see attach.go
 	from    ID      // another holder whose seats it moves; none for most
 	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
-	entries []int64 // of the wait list, that are offered something
+	entries []int64 // of the waiting list, that are offered seats
+	lock    Entries // locks them
 	keys    []ID    // purchase keys it counts tickets for; see sell.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
 	key     string  // idempotency key, empty if none
@@ -454,12 +455,11 @@ type batch struct {
 	now       time.Time // the database's clock, read after the last lock was granted
 	terms     terms
 	rows      map[int]row
-	slots     map[ID]time.Time    // when the slot of a holder in the event's room ends; see admission.go
-	through   bool                // the room lets everybody claim
+	admission Admission           // of the waiting room; nil if the event has none
 	waits     map[int64]time.Time // entries of the wait list that still wait, of those that are offered something, and since when
 	was       map[int]row         // rows as they were read, of those that change
 	holds     map[ID]*heldBy
-	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see admission.go
+	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see attach.go
 	renewed   map[string]time.Time // sessions that last longer from now on
 	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
 	bought    map[ID]int           // what this batch adds to them
@@ -501,7 +501,7 @@ func newBatch(s *Sale, commands []*command, before *turn) *batch {
 	n := len(commands)
 	b := &batch{
 		sale: s, before: before, commands: commands, answers: make([]answer, n), id: NewID(),
-		room: s.room.Load(), listed: s.listed.Load(), slots: map[ID]time.Time{}, rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*heldBy, n),
+		room: s.room.Load(), listed: s.listed.Load(), admission: s.admission(s.room.Load()), rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*heldBy, n),
 		dirty: make(map[int]ID, n), extended: map[int]bool{},
 	}
 	b.choose()
@@ -557,7 +557,9 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	q.Queue(beginSQL)
 	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
-	b.queueSlots(&q, holders)
+	if b.admission != nil {
+		b.admission.Lock(&q, holders)
+	}
 	b.queueEntries(&q)
 	b.queueLostSessions(&q)
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)

@@ -24,6 +24,8 @@ type Office struct {
 	Changed func(*Sale)
 	// Committed is told of each version this node committed. It must return at once.
 	Committed func(event, version int64)
+	// Admission returns the part of a waiting room in a batch of an event. Without it, an event with a room admits no holder.
+	Admission func(room, event int64) Admission
 
 	db        *pgxpool.Pool
 	log       *slog.Logger
@@ -40,11 +42,12 @@ type Office struct {
 	sales map[string]*Sale // guarded by mu
 }
 
-// NewOffice returns the node's office. Run starts it; set Changed and Committed before that.
+// NewOffice returns the node's office. Run starts it; set its functions before that.
 func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	return &Office{
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
+		Admission: func(int64, int64) Admission { return closed{} },
 		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }

@@ -84,7 +84,7 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	b.queueCounts(&q)
 	b.queueSales(&q)
 	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
-	b.queueStays(&q)
+	b.queueAdmission(&q)
 	b.queueExtended(&q)
 	b.queueSessions(&q)
 	b.queueRenewals(&q)

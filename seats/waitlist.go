@@ -178,12 +178,13 @@ var errBefore = &Refusal{Code: CodeChanged, Message: "Seats that were chosen for
 // Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
 // free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those
 // behind it are offered nothing either. write queues statements that commit with the seats, or not at all, as those of a
-// Deal. It returns what became of each: nil, a *Refusal, or the database's error. Limits of the event do not count.
-func (s *Sale) Offer(ctx context.Context, offers []Offer, write func(q *pgx.Batch, made []Offered)) []error {
+// Deal, and lock locks the entries before. It returns what became of each: nil, a *Refusal, or the database's error. Limits
+// of the event do not count.
+func (s *Sale) Offer(ctx context.Context, offers []Offer, lock Entries, write func(q *pgx.Batch, made []Offered)) []error {
 	if len(offers) == 0 {
 		return nil
 	}
-	c := &command{ofList: true}
+	c := &command{ofList: true, lock: lock}
 	for i := range offers {
 		c.seats, c.entries = append(c.seats, offers[i].Seats...), append(c.entries, offers[i].Entry)
 	}
@@ -271,26 +272,21 @@ func (b *batch) keepFor(o *Offer) (hold ID) {
 	return h.id
 }
 
-const lockEntriesSQL = `
-SELECT id, waits_since FROM entry WHERE event_id = $1 AND id = ANY($2::bigint[]) AND state = 'waiting' ORDER BY id FOR NO KEY UPDATE`
-
-// queueEntries locks the entries that are offered something, after holds and slots and before the seats: whoever leaves
-// the wait list or changes an entry does so before, or after.
+// queueEntries locks the entries that are offered seats, after holds and slots and before the seats: an entry that leaves
+// the list or changes does so before, or after.
 func (b *batch) queueEntries(q *pgx.Batch) {
 	var entries []int64
+	var lock Entries
 	for _, c := range b.commands {
-		entries = append(entries, c.entries...)
+		if c.lock != nil {
+			entries, lock = append(entries, c.entries...), c.lock
+		}
 	}
 	if len(entries) == 0 {
 		return
 	}
 	b.waits = make(map[int64]time.Time, len(entries))
-	q.Queue(lockEntriesSQL, b.sale.Event.ID, entries).Query(func(rows pgx.Rows) error {
-		var entry int64
-		var since time.Time
-		_, err := pgx.ForEachRow(rows, []any{&entry, &since}, func() error { b.waits[entry] = since; return nil })
-		return err
-	})
+	lock(q, b.sale.Event.ID, entries, func(entry int64, since time.Time) { b.waits[entry] = since })
 }
 
 // Taking is an offer that somebody takes with the browser they are at.

@@ -85,6 +85,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
 	n.office.Committed = n.notifier.Notify
+	n.office.Admission = waitingroom.Admission
 	n.office.Changed = func(s *seats.Sale) {
 		n.hub.Changed(s)
 		n.desks.Changed(s)

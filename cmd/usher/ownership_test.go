@@ -38,10 +38,7 @@ var owners = map[string]string{
 // An access is a way in which the SQL of a package writes a table.
 type access struct{ pkg, verb, table string }
 
-const (
-	outbox  = "a mail is queued by the statement of what it is about: both are committed, or none, in one round trip"
-	inBatch = "a batch renews and ends the slots of its holders between their holds and the seats"
-)
+const outbox = "a mail is queued by the statement of what it is about: both are committed, or none, in one round trip"
 
 // exceptions are writes by another package than the owner, each with its reason. One that is not needed any more fails the test.
 var exceptions = map[access]string{
@@ -50,10 +47,6 @@ var exceptions = map[access]string{
 	{"seats/credit", "INSERT", "mail"}:           outbox,
 	{"seats/waitingroom", "INSERT", "mail"}:      outbox,
 	{"seats/waitlist", "INSERT", "mail"}:         outbox,
-	{"seats", "UPDATE", "slot"}:                  inBatch,
-	{"seats", "UPDATE", "admission"}:             inBatch,
-	{"seats", "INSERT", "session"}:               "a batch writes the session of a newcomer with the claim that won",
-	{"seats", "UPDATE", "session"}:               "a batch renews the session of a visitor with their hold",
 	{"seats", "DELETE", "typed"}:                 "one hourly job deletes old forms of both kinds",
 	{"seats/orders", "UPDATE", "purchase_key"}:   "the bound on unpaid orders of an email undoes the batch under the lock of its key",
 	{"seats/payments", "INSERT", "mail"}:         outbox,

@@ -1,4 +1,5 @@
-// Package sessions keeps browser sessions in the database (sessions.go) and ends them (end.go). A session of a request that
+// Package sessions keeps browser sessions in the database (sessions.go), ends them (end.go), and
+// renews them in a batch of claims (batch.go). A session of a request that
 // changes seats travels with the batch: seats.Visit.
 package sessions
 

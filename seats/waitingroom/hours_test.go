@@ -87,6 +87,7 @@ func newHours(s *seatstest.Hours) *hours {
 func (h *hours) start(i int) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	office := seats.NewOffice(h.db, log)
+	office.Admission = waitingroom.Admission
 	n := &node{db: h.db, office: office, rooms: waitingroom.New(h.db, "", log)}
 	n.rooms.Ended = office.Ended
 	n.start(office.Run)

@@ -79,6 +79,7 @@ func (h *house) node(t testing.TB, run bool) *node {
 	t.Helper()
 	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
 	office := seats.NewOffice(db, log)
+	office.Admission = waitingroom.Admission
 	n := &node{db: db, office: office, rooms: waitingroom.New(db, h.dsn, log)}
 	n.rooms.Ended = office.Ended
 	t.Cleanup(n.stop)

@@ -15,3 +15,6 @@ func (l *List) Round(ctx context.Context, slug string) (again bool, err error) {
 func UntilOf(now, end time.Time, zone *time.Location) time.Time {
 	return until(now, end, zone, Windows)
 }
+
+// LockEntries is what offers lock entries with.
+var LockEntries = lockEntries

@@ -44,7 +44,7 @@ func (m making) do(ctx context.Context, s *seats.Sale) []error {
 		offers[i] = seats.Offer{ID: seats.NewID(), Entry: c.id, Since: c.since, Seats: c.seats, Until: m.until, Blocked: m.who != ""}
 		ranks[c.id] = c.rank
 	}
-	return s.Offer(ctx, offers, func(q *pgx.Batch, made []seats.Offered) {
+	return s.Offer(ctx, offers, lockEntries, func(q *pgx.Batch, made []seats.Offered) {
 		var ids, holds []seats.ID
 		var entries, rank []int64
 		var list []string
@@ -56,6 +56,19 @@ func (m making) do(ctx context.Context, s *seats.Sale) []error {
 		if m.also != nil {
 			m.also(q)
 		}
+	})
+}
+
+const lockEntriesSQL = `
+SELECT id, waits_since FROM entry WHERE event_id = $1 AND id = ANY($2::bigint[]) AND state = 'waiting' ORDER BY id FOR NO KEY UPDATE`
+
+// lockEntries locks entries that are offered seats, and finds those that wait and since when.
+func lockEntries(q *pgx.Batch, event int64, entries []int64, found func(entry int64, since time.Time)) {
+	q.Queue(lockEntriesSQL, event, entries).Query(func(rows pgx.Rows) error {
+		var entry int64
+		var since time.Time
+		_, err := pgx.ForEachRow(rows, []any{&entry, &since}, func() error { found(entry, since); return nil })
+		return err
 	})
 }
 

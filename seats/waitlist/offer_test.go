@@ -217,7 +217,7 @@ func TestAnOfferIsRefusedByTheGuardUnlessItsEntryWaitsAndItsSeatsAreThere(t *tes
 	} {
 		o.ID = seats.NewID()
 		write := func(*pgx.Batch, []seats.Offered) { t.Errorf("an offer to %s is written", what) }
-		if err := n.sale.Offer(t.Context(), []seats.Offer{o}, write)[0]; !errors.As(err, new(*seats.Refusal)) {
+		if err := n.sale.Offer(t.Context(), []seats.Offer{o}, waitlist.LockEntries, write)[0]; !errors.As(err, new(*seats.Refusal)) {
 			t.Errorf("an offer to %s: %v", what, err)
 		}
 	}
