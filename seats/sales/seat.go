@@ -106,19 +106,19 @@ SELECT c.version, c.at, c.state[c.place], c.holder[c.place], coalesce((SELECT re
 
 // Timeline returns what happened to a seat before a version, the latest first; 0 stands for all versions. back is the
 // version to continue from, 0 at the end.
-func (x *Sales) Timeline(ctx context.Context, s *seats.Sale, idx int, before int64) (list []Moment, back int64, err error) {
-	if idx < 0 || idx >= len(s.Plan.Seats) {
+func (s *Sales) Timeline(ctx context.Context, sale *seats.Sale, idx int, before int64) (list []Moment, back int64, err error) {
+	if idx < 0 || idx >= len(sale.Plan.Seats) {
 		return nil, 0, &seats.Nonsense{Unknown: true, Message: "This event has no such seat."}
 	}
 	if before <= 0 {
-		before = s.Version() + 1
+		before = sale.Version() + 1
 	}
-	rows, err := x.db.Query(ctx, timelineSQL, s.Event.ID, int32(idx), before, timelineVersions)
+	rows, err := s.db.Query(ctx, timelineSQL, sale.Event.ID, int32(idx), before, timelineVersions)
 	if err == nil {
 		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Moment])
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("sales: timeline of seat %d of event %d: %w", idx, s.Event.ID, err)
+		return nil, 0, fmt.Errorf("sales: timeline of seat %d of event %d: %w", idx, sale.Event.ID, err)
 	}
 	return list, max(0, before-timelineVersions), nil
 }
@@ -127,16 +127,16 @@ const blocksSQL = `
 SELECT s.idx, coalesce(b.reason, '') FROM seat_state s LEFT JOIN block b ON b.id = s.holder WHERE s.event_id = $1 AND s.idx BETWEEN $2 AND $3 AND s.state = 5 /* blocked */`
 
 // Blocked returns the reasons of the blocked seats from first to last, by idx.
-func (x *Sales) Blocked(ctx context.Context, s *seats.Sale, first, last int) (map[int]string, error) {
-	rows, err := x.db.Query(ctx, blocksSQL, s.Event.ID, first, last)
+func (s *Sales) Blocked(ctx context.Context, sale *seats.Sale, first, last int) (map[int]string, error) {
+	rows, err := s.db.Query(ctx, blocksSQL, sale.Event.ID, first, last)
 	if err != nil {
-		return nil, fmt.Errorf("sales: blocked seats of event %d: %w", s.Event.ID, err)
+		return nil, fmt.Errorf("sales: blocked seats of event %d: %w", sale.Event.ID, err)
 	}
 	why := map[int]string{}
 	var idx int
 	var reason string
 	if _, err := pgx.ForEachRow(rows, []any{&idx, &reason}, func() error { why[idx] = reason; return nil }); err != nil {
-		return nil, fmt.Errorf("sales: blocked seats of event %d: %w", s.Event.ID, err)
+		return nil, fmt.Errorf("sales: blocked seats of event %d: %w", sale.Event.ID, err)
 	}
 	return why, nil
 }
