@@ -150,7 +150,7 @@ func TestDue_AnOrderThatFailsHoldsUpNoOther(t *testing.T) {
 	seatstest.Run(t, h.db, h.orders.Jobs()...)
 	cancelled := func(order orders.Order) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); h.find(t, order.Code).State != orders.Cancelled; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); h.find(t, order.Code).State != orders.Cancelled; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the order of %s is not cancelled", order.Email)
 			}

@@ -166,7 +166,7 @@ func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment 
 // until waits for a payment's state.
 func (h *till) until(t testing.TB, code, state string) payments.Payment {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		p, err := h.orders.Payments.Find(t.Context(), code)
 		if err != nil {

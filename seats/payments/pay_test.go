@@ -172,7 +172,7 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 
 func (h *till) untilRefunded(t testing.TB, p payments.Payment) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); h.count(t, `refund WHERE done_at IS NOT NULL`) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); h.count(t, `refund WHERE done_at IS NOT NULL`) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing was refunded")
 		}
@@ -301,7 +301,7 @@ func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 	h.bank.set(func(b *bank) { b.stuck = "" })
 	// settles asks until nothing is to be done. The node's own loop may have a step under way: then a question finds nothing to do.
 	settles := func() bool {
-		end := time.Now().Add(20 * time.Second)
+		end := time.Now().Add(time.Minute)
 		for h.count(t, "refund WHERE done_at IS NULL")+h.count(t, "intention WHERE done_at IS NULL") > 0 {
 			if time.Now().After(end) {
 				return false

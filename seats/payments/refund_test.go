@@ -29,7 +29,7 @@ func (h *till) buys(t testing.TB, n int) orders.Order {
 // untilBack waits until so much was given back for an order, and nothing is on its way.
 func (h *till) untilBack(t testing.TB, o orders.Order, want int64) orders.Order {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		o = h.again(t, o)
 		if o.Back == want && o.OnItsWay == 0 {
 			return o
@@ -91,7 +91,7 @@ func TestARefundIsOwedWhileTheProviderIsDownAndPaidAfter(t *testing.T) {
 func (h *till) nudge(t testing.TB, o orders.Order) {
 	t.Helper()
 	p, err := h.orders.Payments.Find(t.Context(), o.Code)
-	for end := time.Now().Add(20 * time.Second); err == nil && h.count(t, "intention WHERE done_at IS NULL") > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); err == nil && h.count(t, "intention WHERE done_at IS NULL") > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		err = h.orders.Payments.Ask(t.Context(), p)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 	h.untilBack(t, order, costOf(order.Tickets[0]))
 	h.bank.set(func(b *bank) { b.stingy = true })
 	h.cancels(t, h.again(t, order), "k2")
-	for end := time.Now().Add(20 * time.Second); h.count(t, "payment WHERE attention LIKE '%was refused%'") == 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); h.count(t, "payment WHERE attention LIKE '%was refused%'") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the refusal was not reported")
 		}
