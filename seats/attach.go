@@ -205,7 +205,7 @@ func (b *batch) queueSessions(q *pgx.Batch) {
 	}
 }
 
-// queueLostSessions writes, before seats are locked, the new sessions of claims whose first try was lost with its
+// queueLostSessions writes, before seats are locked, the new sessions of claims with a first try that was lost with its
 // connection. The server may still run that try, which writes sessions before it locks seats. A batch in the other order
 // could deadlock with it.
 func (b *batch) queueLostSessions(q *pgx.Batch) {

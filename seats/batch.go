@@ -25,13 +25,13 @@ const besideSwift = 64
 
 // command is one try to change seats. It is decided as a whole, under the lock, by decide.
 type command struct {
-	holder ID    // in whose name
+	holder ID    // the visitor or block that it acts for
 	seats  []int // to lock, besides those the holder has
 	decide func(*batch) (Hold, error)
 
 	claim   bool    // it claims seats: see sql.go
 	sells   bool    // it sells what its holder has: see attach.go
-	from    ID      // another holder whose seats it moves; none for most
+	from    ID      // another holder; it moves their seats; none for most
 	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
 	entries []int64 // of the waiting list, that are offered seats
 	lock    Entries // locks them
@@ -61,13 +61,13 @@ type answer struct {
 // ended, so versions come in the same order. Two swift batches (see sql.go) have no seat and no holder in common:
 // both are written at once, and the counter row puts them in an order.
 //
-// Whoever finds the lane at rest sends a swift batch in their own goroutine: another one would wake another processor for
-// it (seen: a quarter of the time that a lone claim took here). Whoever comes meanwhile starts the goroutine of the lane.
+// A caller that finds the lane at rest sends a swift batch in its own goroutine: another one would wake another processor for
+// it (seen: a quarter of the time that a lone claim took here). The next caller starts the goroutine of the lane.
 type lane struct {
 	waiting []*command
 	running bool
 	crowd   bool          // the last batch was of several commands
-	leads   *turn         // under way in the goroutine of who asked for it, and nobody else has come; nil for none
+	leads   *turn         // under way in its caller's goroutine, with no other caller yet; nil for none
 	want    int           // ring arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
 }
@@ -94,7 +94,7 @@ func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 	return answers
 }
 
-// put puts commands into the lane. It tells whether whoever brought them is to lead.
+// put puts commands into the lane. It reports whether the caller leads.
 func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	for _, c := range commands {
 		c.answer, c.visit = make(chan answer, 1), VisitOf(ctx)
@@ -115,7 +115,7 @@ func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	return lead
 }
 
-// follow has the lane run behind the turn that leads, once somebody waits. The lane is locked.
+// follow has the lane run behind the turn that leads, once a command waits. The lane is locked.
 func (s *Sale) follow() {
 	if l := &s.lane; l.leads != nil && len(l.waiting) > 0 {
 		go s.run(l.leads)
@@ -146,7 +146,7 @@ func (s *Sale) lead() {
 	s.end(t)
 }
 
-// led has the lane rest after a turn, unless somebody came meanwhile.
+// led has the lane rest after a turn, unless a command came meanwhile.
 func (s *Sale) led(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Sale) run(before *turn) {
 			before = nil // it has ended
 			continue
 		}
-		before = s.now.Load().start(commands, before) // whose plan has all seats that commands name
+		before = s.now.Load().start(commands, before) // its plan has all seats that commands name
 	}
 }
 
@@ -304,7 +304,7 @@ func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *t
 // end writes a batch and answers its commands. If it failed and may well succeed another time, they come again.
 func (s *Sale) end(t *turn) {
 	defer close(t.ended)
-	defer func() { t.batch.before = nil }() // nobody holds on to the batch before
+	defer func() { t.batch.before = nil }() // the batch before can be freed
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	if t.err == nil {
@@ -408,8 +408,8 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 }
 
 // retryable tells whether another try of the same batch may well succeed: a deadlock (there should be none), or two
-// nodes that made the same holder's first hold at once, or claims that need locks after all, or an event whose
-// waiting room this node did not know, or whose wait list, or whose status changed meanwhile.
+// nodes that made the same holder's first hold at once, or claims that need locks after all, or an event with a
+// waiting room this node did not know, or with another wait list or status than it knew.
 func retryable(err error) bool {
 	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
 }
@@ -430,7 +430,7 @@ func (o *Office) count(err error) {
 // the door.
 const retryPause = 10 * time.Millisecond
 
-// rollback ends a transaction whose error is already known; a connection that is gone has ended it itself.
+// rollback ends a transaction with an error that is already known; a connection that is gone has ended it itself.
 func rollback(conn *pgx.Conn) error {
 	if conn.IsClosed() {
 		return nil
@@ -447,7 +447,7 @@ type batch struct {
 	sale     *Sale
 	before   *turn // the one being written while this one is decided; nil if none
 	room     int64 // the waiting room of the event, as far as this node knew when the batch began; 0 for none
-	listed   bool  // somebody waits for seats that come back, as far as it knew; see waitlist.go
+	listed   bool  // an entry waits for seats that come back, as far as it knew; see waitlist.go
 	commands []*command
 	answers  []answer // one per command
 
@@ -469,7 +469,7 @@ type batch struct {
 
 	// What is to be written.
 	extended map[int]bool // seats with a later end
-	dirty    map[int]ID   // idx → the one in whose name it changes
+	dirty    map[int]ID   // idx → the holder for whom it changes
 	newEnd   *time.Time   // the first end of the holds that are new or were extended
 	id       ID
 	change   Change // as committed
@@ -486,7 +486,7 @@ type terms struct {
 	status     Status
 	opensAt    *time.Time // from when on it is on sale; nil: from the beginning
 	reason     string     // of the status
-	listed     bool       // somebody waits for seats that come back
+	listed     bool       // an entry waits for seats that come back
 }
 
 // row is a seat_state row.
@@ -632,16 +632,16 @@ func (r row) open(now time.Time) bool {
 	return r.holder == ID{} || r.expiresAt != nil && !r.expiresAt.After(now)
 }
 
-// mayTake is the guard in Go for those who claim. While somebody waits, a seat whose time is up goes to the list
+// mayTake is the guard in Go for those who claim. While an entry waits, an expired seat goes to the list
 // with the announcement of that, and only who had it may take it again before; what lapsed before anybody waited is
 // everybody's.
 func (b *batch) mayTake(r row, holder ID) bool {
 	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Lapsed || r.holder == holder || r.holder == waitList)
 }
 
-// set gives a seat another state in somebody's name. When several commands of a batch change one seat, the guard
+// set gives a seat another state for a holder. When several commands of a batch change one seat, the guard
 // asks whether the first of them might: it is the one that met the row. A seat that would be free is kept while
-// somebody waits.
+// an entry waits.
 func (b *batch) set(idx int, by ID, to row) {
 	if _, dirty := b.dirty[idx]; !dirty {
 		b.was[idx], b.dirty[idx] = b.rows[idx], by
@@ -654,7 +654,7 @@ func (b *batch) set(idx int, by ID, to row) {
 }
 
 // Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come,
-// the larger it is, and who comes alone waits for nobody. So a crowd costs the database as many statements as it
+// the larger it is, and a lone claim does not wait. So a crowd costs the database as many statements as it
 // can do, and not as many as there are people.
 type Batches[T any] struct {
 	Most int                        // people in one statement

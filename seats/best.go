@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// errChooseAgain sends a claim back into the lane: the seats chosen for it went to somebody else.
+// errChooseAgain sends a claim back into the lane: the chosen seats went to another visitor.
 var errChooseAgain = errors.New("the seats chosen are gone")
 
 // Scope is where seats are chosen: in one section or in one category. The other is -1; both are -1 for all seats.
@@ -63,7 +63,7 @@ func (b *batch) choose() {
 // coming tells of seats that the batch before takes and the map does not show yet. The map's lock is held.
 //
 // Seats that it frees are what the map says: the bell may bring them there before the batch knows that it was
-// committed, and then they are free. Who was answered by that batch finds its version here, so nobody is refused
+// committed, and then they are free. Who was answered by that batch finds its version here, so no visitor is refused
 // what was given back.
 func (b *batch) coming() func(idx int) bool {
 	if b.before != nil {
@@ -200,7 +200,7 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 	return found
 }
 
-// lone refuses a claim that would leave single free seats which nobody can sell to a pair, where the event forbids
+// lone refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
 // it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
 // courtesy to the organizer, not a promise. It never stands in the way of the last seats.
 func (s *Sale) lone(c *command) *Refusal {

@@ -97,8 +97,8 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 	return all, nil
 }
 
-// keeper is in whose name the organizer changes a seat: of a blocked one in that of its block; otherwise in
-// nobody's, so that the guard lets through only what anybody might take.
+// keeper is the holder under which the organizer changes a seat: of a blocked one its block; otherwise
+// none, so that the guard passes only what any visitor might take.
 func (r row) keeper() ID {
 	if r.state == Blocked {
 		return r.holder

@@ -424,7 +424,7 @@ type granted struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// answers are the latest answers to a holder's claims, the last one last. They are read only when somebody asks.
+// answers are the latest answers to a holder's claims, the last one last. They are read only on demand.
 type answers struct {
 	text *string // as stored; nil if none
 	list []granted
@@ -481,7 +481,7 @@ func (a *answers) read() error {
 	return nil
 }
 
-// overLimit refuses a claim of somebody who already has so many tickets that the limit does not allow it.
+// overLimit refuses a claim by a visitor with too many tickets for the limit.
 func overLimit(limit, has int) *Refusal {
 	message := "You can book up to " + tickets(limit) + "."
 	if has > 0 {
@@ -498,8 +498,8 @@ func (s *Sale) taken(seats []int) *Refusal {
 // holder may still come back for them: they are chosen only when nothing else fits, the longest expired first.
 
 // The map at the version of the counts shows every available seat and every expired one, but not since when a seat is
-// expired, and not the holds whose end was not announced yet. Those of all events are few, those of this one ever were
-// many: OFFSET keeps the planner from reading the event's. Seats that somebody else took since still stand in such a hold.
+// expired, and not the holds with an end that was not announced yet. Those of all events are few, those of this one ever were
+// many: OFFSET keeps the planner from reading the event's. Seats that another visitor took since still stand in such a hold.
 const leftSQL = `
 SELECT c.version, s.idx, s.expires_at
   FROM counter c
@@ -644,7 +644,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 			seats = append(seats, idx)
 		}
 	}
-	for idx, state := range m.states { // expired ones whose end was announced after the batch asked
+	for idx, state := range m.states { // expired ones with an end that was announced after the batch asked
 		if len(seats) == c.n {
 			break
 		}
@@ -656,7 +656,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	return seats
 }
 
-// expired reports whether anybody may take a seat whose hold had expired when the locks were taken.
+// expired reports whether a visitor may take a seat with a hold that had expired when the locks were taken.
 func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
 	if _, ours := b.dirty[idx]; ours {
 		return b.mayTake(b.rows[idx], ID{})

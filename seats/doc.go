@@ -6,14 +6,14 @@
 //	free ───────────────► held ─────────────────► sold
 //	 ▲ ▲                 │  │  ▲                   ▲
 //	 │ └──── release ────┘  │  │ claim (anybody)   │ sell (its last holder,
-//	 │                time  │  │                   │ until somebody claims it)
+//	 │                time  │  │                   │ until another visitor claims it)
 //	 │                is up ▼  │                   │
 //	 ├───── release ────── lapsed ─────────────────┘
 //	 │
 //	 └──── unblock ──── blocked ◄──── block ──── free, lapsed
 //	                       └────── box office ──────► sold ◄── box office ── free, lapsed
 //
-// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat whose payment
+// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat with a payment that
 // begins is paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing
 // is captured before it is sold, so it may lapse as well.
 //
@@ -21,7 +21,7 @@
 //
 //	P1  A seat has at most one holder, and a sold one is never taken.
 //	P2  A claim is granted whole or not at all.
-//	P3  A seat whose time is up may be claimed at once, announced or not, while no entry waits for seats of the event.
+//	P3  An expired seat may be claimed at once, announced or not, while no entry waits for seats of the event.
 //	P4  No free seat is refused while no entry waits; memory alone never says "sold out".
 //	P5  The counts of a version are the counts of the rows at that version.
 //	P6  Versions have no gap, and the change log replayed is the table.

@@ -37,7 +37,7 @@ type Event struct {
 	Seats          int
 	Questions      []Question // asked of everybody who orders
 	PlanHash       string     // names the drawing: two events with the same hash look the same
-	Team           int64      // whose event it is
+	Team           int64      // the team that owns the event
 	Fees           Fees
 	Policy         Policy
 	Online         Online
@@ -147,7 +147,7 @@ const (
 	Cancelled Status = "cancelled" // it will not be: nothing is sold, and its orders are given back
 )
 
-// Shut says why nobody can claim seats of the event, for attendees; empty while they can.
+// Shut says why no visitor can claim seats of the event, for attendees; empty while they can.
 func (e Event) Shut() string {
 	switch e.Status {
 	case OnSale:

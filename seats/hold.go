@@ -18,7 +18,7 @@ type Hold struct {
 	ExpiresAt      time.Time
 	Now            time.Time // the database's clock when this was read
 	ExtensionsLeft int
-	Lapsed         bool // time is up; the seats are still the holder's until somebody claims them
+	Lapsed         bool // time is up; the seats are still the holder's until another visitor claims them
 }
 
 // heldBy is a hold row inside a batch.
@@ -54,7 +54,7 @@ func (b *batch) live(holder ID) (*heldBy, bool) {
 	return h, ok && len(h.seats) > 0 && !h.lapsed && h.expiresAt.After(b.now)
 }
 
-// still lists the seats of the hold that nobody else took after it lapsed.
+// still lists the seats of the hold that no other visitor took after it lapsed.
 func (b *batch) still(h *heldBy) (seats []int) {
 	for _, idx := range h.seats {
 		if b.rows[int(idx)].holder == h.holder {
@@ -92,7 +92,7 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	return h, nil
 }
 
-// A hold row names its seats until its holder gives them back or they are sold to them, whoever has them by now.
+// A hold row names its seats until its holder gives them back or they are sold to them, also if another visitor has them by now.
 const hadSQL = `SELECT id, seats FROM hold WHERE event_id = $1 AND holder = $2 AND cardinality(seats) > 0`
 
 // Had returns what the holder chose and neither gave back nor bought, whether or not others took it since. ErrNoHold if
@@ -159,7 +159,7 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 	return s.ReleaseOnce(ctx, holder, "", seats...)
 }
 
-// ReleaseOnce is Release for somebody who may ask twice: a repeat with the same key gets the first answer, and
+// ReleaseOnce is Release for a visitor who may ask twice: a repeat with the same key gets the first answer, and
 // gives nothing back that was claimed since; *Nonsense if the key came before with another request.
 func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
@@ -244,7 +244,7 @@ func (o *Office) lapseHolds(ctx context.Context) error {
 	}
 }
 
-// lapseDue ends the holds whose time is up and returns how long until the next one.
+// lapseDue ends the expired holds and returns how long until the next one.
 func (o *Office) lapseDue(ctx context.Context) (time.Duration, error) {
 	o.nextEnd.Store(nil) // until it is read again, every new hold asks for one more look
 	type due struct {
@@ -317,8 +317,8 @@ func (s *Sale) lapse(ctx context.Context, holder ID) error {
 	return err
 }
 
-// over is what becomes of a seat whose time is up: others may take it. In a strict event it is nobody's, and while
-// somebody waits for it, it is kept for them.
+// over is what becomes of an expired seat: others may take it. In a strict event it has no holder, and while
+// an entry waits for it, it is kept for them.
 func (b *batch) over(r row) row {
 	if b.terms.strict || b.listed && r.holder != waitList {
 		return row{}

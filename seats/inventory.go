@@ -36,7 +36,7 @@ type Office struct {
 	opening   chan struct{}  // an event may be on sale before the ones known
 	lanes     sync.WaitGroup // running lanes
 
-	reading sync.Mutex // held while an event is read, so that it is read once; nobody of another event waits for that
+	reading sync.Mutex // held while an event is read, so that it is read once; other events do not wait for it
 
 	mu    sync.RWMutex
 	sales map[string]*Sale // guarded by mu
@@ -52,7 +52,7 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 	}
 }
 
-// Run ends holds whose time is up and notices events that are on sale from now on, until ctx is done; then it waits for the
+// Run ends expired holds and notices events that are on sale from now on, until ctx is done; then it waits for the
 // commands that are under way.
 func (o *Office) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
@@ -77,7 +77,7 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 	return o.sale(slug), nil
 }
 
-// open reads an event, unless somebody else did meanwhile.
+// open reads an event, unless another goroutine did meanwhile.
 func (o *Office) open(ctx context.Context, slug string) (*Sale, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -238,7 +238,7 @@ type Sale struct {
 type works struct {
 	office *Office
 	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
-	listed atomic.Bool  // somebody waits for seats that come back, as a batch saw it last
+	listed atomic.Bool  // an entry waits for seats that come back, as a batch saw it last
 	onSale atomic.Bool  // seats may be claimed, as this node read last
 	stale  atomic.Bool  // the event changed, and could not be read since
 	seats  seatMap
@@ -257,7 +257,7 @@ func newSale(o *Office, e Event, p *Plan) *Sale {
 	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
 	s.now.Store(s)
 	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.lanes.Add(n) }, Send: func(ctx context.Context, commands []*command) {
-		s.now.Load().lookUp(ctx, commands) // whose plan has all seats that commands name
+		s.now.Load().lookUp(ctx, commands) // its plan has all seats that commands name
 	}}
 	return s
 }

@@ -298,7 +298,7 @@ func (s *Sale) Bitmap() Bitmap {
 }
 
 // Recent returns the versions after one as they were committed, in order and without gap, as far as this node knows;
-// false if it does not remember that far back. Nobody may write to them.
+// false if it does not remember that far back. They are read only.
 func (s *Sale) Recent(version int64) ([]Change, bool) {
 	m := &s.seats
 	m.mu.RLock()

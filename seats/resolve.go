@@ -39,7 +39,7 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 		err = wait()
 	}
 	if err != nil {
-		return false, fmt.Errorf("seats: wait for a batch whose answer was lost: %w", err)
+		return false, fmt.Errorf("seats: wait for a batch with a lost answer: %w", err)
 	}
 	c := &b.change
 	err = db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
@@ -48,7 +48,7 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("seats: find a batch whose answer was lost: %w", err)
+		return false, fmt.Errorf("seats: find a batch with a lost answer: %w", err)
 	}
 	return true, nil
 }
@@ -69,7 +69,7 @@ func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
 	}
 	var end, now time.Time
 	if err := s.office.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
-		return fmt.Errorf("seats: event %d: read the end of holds whose answer was lost: %w", s.Event.ID, err)
+		return fmt.Errorf("seats: event %d: read the end of holds with a lost answer: %w", s.Event.ID, err)
 	}
 	t.granted(end, now)
 	return nil

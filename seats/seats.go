@@ -25,7 +25,7 @@ var (
 
 // Codes of a Refusal.
 const (
-	CodeTaken    = "taken"    // somebody else has a seat that was asked for
+	CodeTaken    = "taken"    // another visitor has a seat that was asked for
 	CodeSoldOut  = "sold_out" // fewer free than asked for
 	CodeLimit    = "limit"    // more seats than one attendee may hold
 	CodeLone     = "lone"     // a single free seat would be left between others
@@ -61,7 +61,7 @@ func (n *Nonsense) Error() string { return n.Message }
 // ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
 type ID [16]byte
 
-// NewID returns an ID nobody can guess.
+// NewID returns an ID that cannot be guessed.
 func NewID() ID {
 	var id ID
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
@@ -139,7 +139,7 @@ func forBatch(ctx context.Context) context.Context { return context.WithValue(ct
 // IsBatch reports whether a batch waits for a connection in this context. A pool makes those before others.
 func IsBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
 
-// Sleep waits for some time, or until ctx is done, whose error it returns then. No time is none.
+// Sleep waits for some time, or until ctx is done; then it returns the error of ctx. No time is none.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -154,7 +154,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unfitCodes are the errors of PostgreSQL that are about a value which somebody sent: text that is none, a zero in
+// unfitCodes are the errors of PostgreSQL that are about a value in a request: text that is none, a zero in
 // text or in JSON, a number out of range, a time that there is not.
 var unfitCodes = []string{"22021", "22P05", "22003", "22008", "22007"}
 

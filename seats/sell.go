@@ -18,10 +18,10 @@ type Deal struct {
 	Seats  []int // it must be exactly these, in the order of idx; nil for whatever is still there
 
 	// Late says that the money for Seats is there, or promised. The deal is about Seats alone, whatever else the holder
-	// has by now, and those of them that nobody has any more are taken again.
+	// has by now, and those of them that have no holder any more are taken again.
 	Late bool
 
-	// Office says that Seats are sold at the box office, to somebody who holds nothing.
+	// Office says that Seats are sold at the box office, to a person who holds nothing.
 	Office bool
 
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see sell.go.
@@ -37,7 +37,7 @@ type Deal struct {
 	Write func(q *pgx.Batch, seats []int)
 }
 
-// Sell gives what the holder has to an order: held seats, and lapsed ones that nobody else claimed. In a strict event,
+// Sell gives what the holder has to an order: held seats, and lapsed ones that no other visitor claimed. In a strict event,
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Refusal if
 // what is there is not what the deal says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
@@ -128,7 +128,7 @@ func (b *batch) queueSales(q *pgx.Batch) {
 }
 
 // Pay keeps what the holder has while a payment for it runs, or until the email of its order is confirmed: until the event's payment time is over, counted from
-// now, or until the hold's own end if that is later. It counts as an extension, so that nobody keeps seats by
+// now, or until the hold's own end if that is later. It counts as an extension, so that no visitor keeps seats by
 // paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
 func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
 	c := &command{holder: d.Holder, keys: d.Keys}
@@ -188,8 +188,8 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 	return err
 }
 
-// sellLate sells the seats of a deal whose money is there: those its holder still has, in payment or lapsed, and those
-// that nobody has. One that somebody else has refuses all of it.
+// sellLate sells the seats of a deal that is paid: those its holder still has, in payment or lapsed, and those
+// that have no holder. One with another holder refuses all of it.
 func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) {
 	c.seats = d.Seats
 	c.decide = func(b *batch) (Hold, error) {
@@ -233,8 +233,8 @@ func (s *Sale) withNearest(err error) error {
 	return err
 }
 
-// sellAtOffice sells seats that nobody has, and blocked ones, which are kept for that: a deal of the box office. It
-// does not ask whether the event is on sale, but a draft and a cancelled event are sold by nobody.
+// sellAtOffice sells seats without a holder, and blocked ones, which are kept for that: a deal of the box office. It
+// does not ask whether the event is on sale, but a draft and a cancelled event cannot be sold.
 func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, error) {
 	seats, err := s.known(d.Seats)
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, err
 	return hold.Seats, s.withNearest(err)
 }
 
-// give sells seats that nobody has, or that are blocked, to an order; all of them or none.
+// give sells seats without a holder, or that are blocked, to an order; all of them or none.
 func (b *batch) give(order ID, seats []int) error {
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
@@ -270,7 +270,7 @@ func (b *batch) give(order ID, seats []int) error {
 }
 
 // Move gives an order other seats in place of some it has, all of them or none: from and to go together, one by
-// one. What write queues commits with them. A *Refusal if a seat is not the order's, or another one is somebody's.
+// one. What write queues commits with them. A *Refusal if a seat is not the order's, or another one has a holder.
 func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*pgx.Batch)) error {
 	froms, err := s.known(from)
 	if err != nil {
@@ -367,7 +367,7 @@ func (a Also) queue(q *pgx.Batch) {
 // Purchase keys stand for a person in one event: a Deal with keys counts its seats for each of them, and is refused
 // where that would exceed the limit per person. The counts are read without locks, after the seats are locked, and
 // decided in Go; the write is the guard. Keys are written in their order by one statement, before orders, payments and the
-// counter row. Whoever changes counts outside of a batch takes the keys first and in the same order.
+// counter row. A change of counts outside of a batch takes the keys first and in the same order.
 
 // CodePerson is the code of a refusal: the same person has tickets of the event already.
 const CodePerson = "person_limit"
@@ -410,7 +410,7 @@ func (b *batch) queuePurchases(q *pgx.Batch) {
 	})
 }
 
-// sharesPerson reports whether one of the commands has a purchase key whose count this batch changes.
+// sharesPerson reports whether one of the commands has a purchase key with a count that this batch changes.
 func (b *batch) sharesPerson(commands []*command) bool {
 	return slices.ContainsFunc(commands, func(c *command) bool {
 		return slices.ContainsFunc(c.keys, func(key ID) bool { return b.bought[key] != 0 })

@@ -268,7 +268,7 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 //
 // It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
 // free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's
-// key. A seat whose end was not announced counts as held, so that it needs locks.
+// key. A seat with an end that was not announced counts as held, so that it needs locks.
 const swiftSQL = `
 WITH terms AS MATERIALIZED (
     SELECT ends, to_json(ends)::text || '}]' AS tail
@@ -330,7 +330,7 @@ func (s *Sale) swift(commands []*command, before *turn) *turn {
 // chosen reports whether we choose the seats: then they must be available, and not only expired.
 func (c *command) chosen() bool { return c.choice != nil }
 
-// needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of somebody
+// needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of a visitor
 // known.
 func (c *command) needsLocks() bool {
 	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.isNew()
@@ -448,7 +448,7 @@ func unfinished(c *command, h *heldBy) *string {
 	return &head
 }
 
-// A swift batch of one seat. Somebody claims while nobody else does, and all that takes time is what any statement costs:
+// A swift batch of one seat. One visitor claims alone, and the time is that of any statement:
 // so this one has no arrays to take apart and nothing to count. Each part has its row only if the one before had: the
 // seat passed the guard, the hold is there, the event counted it. The limit needs no check: it is never less than one seat
 // (a constraint of event), and a visitor who bought tickets has a hold row, whose key refuses a second one.

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An event may have a wait list (package waitlist). While somebody waits in it, a seat that comes back is not free
-// for whoever is quickest: in the transaction that would free it, it goes over to a hold of the wait list's own,
-// and there it is until it was offered, or let go because nobody who waits wants it. The hold has an end as every
-// hold has, so that seats come free for everybody if no node looks after them. Events in whose list nobody waits
+// An event may have a wait list (package waitlist). While an entry waits in it, a seat that comes back is not free
+// for the quickest visitor: in the transaction that would free it, it goes over to a hold of the wait list's own,
+// and there it is until it was offered, or let go because no waiting entry wants it. The hold has an end as every
+// hold has, so that seats come free for all visitors if no node looks after them. Events without a waiting entry
 // never ask.
 
 // waitList is the holder of seats that are kept for those who wait.
@@ -24,11 +24,11 @@ const keepLength = 10 * time.Minute
 // CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
 const CodeWaitList = "wait_list"
 
-// errListed sends a batch through the lane again: whether somebody waits for seats of the event is not what this
+// errListed sends a batch through the lane again: whether an entry waits for seats of the event is not what this
 // node knew.
-var errListed = errors.New("whether somebody waits for seats of the event is not what this node knew")
+var errListed = errors.New("this node did not know whether an entry waits for seats of the event")
 
-// knowList notes whether somebody waits for seats of the event now.
+// knowList notes whether an entry waits for seats of the event now.
 func (b *batch) knowList() error {
 	if b.terms.listed == b.listed {
 		return nil
@@ -47,7 +47,7 @@ func (b *batch) keepBack(idx int) row {
 	return row{state: Held, holder: waitList, expiresAt: &h.expiresAt}
 }
 
-// listHold is the wait list's hold, with half of its time left at least; what it lost the time for and nobody took is
+// listHold is the wait list's hold, with half of its time left at least; what it lost the time for and no other visitor took is
 // in it again.
 func (b *batch) listHold() *heldBy {
 	h, live := b.live(waitList)
@@ -75,7 +75,7 @@ func (b *batch) listHold() *heldBy {
 	return next
 }
 
-// unkeep takes seats out of the wait list's hold, whose rows went to others.
+// unkeep takes seats out of the wait list's hold: their rows went to others.
 func (b *batch) unkeep(seats []int) {
 	if h := b.holds[waitList]; h != nil {
 		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(seats, int(idx)) }))
@@ -112,7 +112,7 @@ func (s *Sale) KeepOn(ctx context.Context) error {
 	return err
 }
 
-// LetGo frees kept seats for everybody: nobody who waits wants them. Seats that are not kept stay as they are.
+// LetGo frees kept seats for all visitors: no waiting entry wants them. Seats that are not kept stay as they are.
 func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 	_, err := s.do(ctx, &command{ofList: true, seats: seats, decide: func(b *batch) (Hold, error) {
 		var free []int
@@ -130,7 +130,7 @@ func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 	return err
 }
 
-// refuseTaken says that somebody else has these seats, or that they go to those who wait.
+// refuseTaken says that another visitor has these seats, or that they go to those who wait.
 func (b *batch) refuseTaken(seats []int) *Refusal {
 	for _, idx := range seats {
 		if r := b.rows[idx]; r.holder == waitList || r.open(b.now) {
@@ -156,7 +156,7 @@ func (s *Sale) FreeSeats() (free []int) {
 	return free
 }
 
-// Offer is seats held for somebody who waits. It passes the same guard as a claim.
+// Offer is seats held for a waiting entry. It passes the same guard as a claim.
 type Offer struct {
 	ID      ID        // its holder
 	Entry   int64     // of the wait list; it must still wait
@@ -243,7 +243,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 	return false, nil
 }
 
-// notToOffer lists the seats of an offer that somebody has.
+// notToOffer lists the seats of an offer that have a holder.
 func (b *batch) notToOffer(o *Offer) (taken []int) {
 	for _, idx := range o.Seats {
 		if r := b.rows[idx]; r.holder != waitList && !r.open(b.now) && !(o.Blocked && r.state == Blocked) {
@@ -253,7 +253,7 @@ func (b *batch) notToOffer(o *Offer) (taken []int) {
 	return taken
 }
 
-// keepFor makes the hold of an offer, whose entry does not wait any more.
+// keepFor makes the hold of an offer. Its entry does not wait any more.
 func (b *batch) keepFor(o *Offer) (hold ID) {
 	delete(b.waits, o.Entry)
 	h := &heldBy{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
@@ -289,11 +289,11 @@ func (b *batch) queueEntries(q *pgx.Batch) {
 	lock(q, b.sale.Event.ID, entries, func(entry int64, since time.Time) { b.waits[entry] = since })
 }
 
-// Taking is an offer that somebody takes with the browser they are at.
+// Taking is an offer that its person takes in the present browser.
 type Taking struct {
 	From  ID   // the holder the offer has
 	To    ID   // the holder of the browser's session
-	Fresh bool // nobody took it before: it lasts as long as any hold at least
+	Fresh bool // it was not taken before: it lasts as long as any hold at least
 
 	// Write queues statements that commit with the seats; hold is the id of the hold they are in then.
 	Write func(q *pgx.Batch, hold ID)

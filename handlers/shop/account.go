@@ -102,7 +102,7 @@ func refusedAddress(err error) *web.Problem {
 // GET does not use the link up, as mail programs open every address. The button does.
 func (h *Handlers) Link(w http.ResponseWriter, r *http.Request) error {
 	token := r.PathValue("token")
-	email, err := h.Credit.Whose(r.Context(), token)
+	email, err := h.Credit.Address(r.Context(), token)
 	if errors.Is(err, credit.ErrNoLink) {
 		return errNoLink
 	}

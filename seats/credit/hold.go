@@ -16,7 +16,7 @@ import (
 type Wish struct {
 	ID     seats.ID // made up by who asks: a repeat finds the first hold
 	Order  seats.ID // what it is to pay
-	Email  string   // whose credit
+	Email  string   // of the credit account
 	Amount Amount
 	Length time.Duration // after which an open hold may be voided
 }

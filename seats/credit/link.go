@@ -102,9 +102,9 @@ func Hash(token string) []byte {
 
 const findLinkSQL = `SELECT email FROM link WHERE token = $1 AND expires_at > clock_timestamp()`
 
-// Whose tells the address that a link stands for, and leaves it good: programs that read mail open links, too. ErrNoLink
+// Address returns the address that a link stands for, and leaves the link valid: programs that read mail open links, too. ErrNoLink
 // if it is unknown, used, replaced or too old.
-func (l *Ledger) Whose(ctx context.Context, token string) (email string, err error) {
+func (l *Ledger) Address(ctx context.Context, token string) (email string, err error) {
 	return l.byToken(ctx, findLinkSQL, token)
 }
 
@@ -115,7 +115,7 @@ RETURNING email`
 
 const openedLinkSQL = `SELECT email FROM link WHERE opened = $1 AND opened_at > clock_timestamp() - interval '1 minute'`
 
-// Open uses a link up and returns the address whose mail somebody reads. ErrNoLink as for Whose. For a minute a repeat with
+// Open uses a link up and returns its confirmed address. ErrNoLink as for Address. For a minute a repeat with
 // the key of its form, which is as secret as the token, gets the same answer: a button may be pressed twice.
 func (l *Ledger) Open(ctx context.Context, token, key string) (email string, err error) {
 	if key == "" {

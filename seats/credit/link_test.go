@@ -37,7 +37,7 @@ func TestALinkByMailOpensOnceAndOnlyForItsAddress(t *testing.T) {
 	}
 	token := p.mailed(t, ann)
 	for range 2 { // looking uses nothing up
-		if who, err := p.Whose(t.Context(), token); err != nil || who != ann {
+		if who, err := p.Address(t.Context(), token); err != nil || who != ann {
 			t.Errorf("the link is of %q, %v", who, err)
 		}
 	}

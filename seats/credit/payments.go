@@ -12,10 +12,10 @@ import (
 // the same database: the hold comes before the seats are sold, its capture after.
 type Payments struct{ Ledger *Ledger }
 
-// OffSession is part of payments.CardStore: what somebody agreed to is taken from their credit without asking again.
+// OffSession is part of payments.CardStore: an amount that the customer agreed to is taken from their credit without asking again.
 func (Payments) OffSession() {}
 
-// mostHeld is when credit that was set aside for a payment nobody went on with is given back. A payment that comes to
+// mostHeld is when credit that was set aside for an abandoned payment is given back. A payment that comes to
 // nothing gives it back at once.
 const mostHeld = time.Hour
 

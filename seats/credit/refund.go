@@ -49,7 +49,7 @@ func (l *Ledger) Refund(ctx context.Context, key string, hold seats.ID, amount i
 
 const sameRefundSQL = `SELECT kind = 'refund' AND hold_id = $2 AND amount = $3 FROM credit_transfer WHERE key = $1`
 
-// sameRefund is the answer to a refund whose key was used before: found tells whether it was.
+// sameRefund is the answer to a refund with a key that was used before: found tells whether it was.
 func (l *Ledger) sameRefund(ctx context.Context, key string, hold seats.ID, amount int64) (found bool, err error) {
 	var same *bool
 	err = l.db.QueryRow(ctx, sameRefundSQL, key, hold, amount).Scan(&same)

@@ -56,7 +56,7 @@ SELECT code, $2, $3, $4 FROM unnest($1::bytea[]) AS code`
 // MostVouchers is how many can be made at once.
 const MostVouchers = 10_000
 
-// Vouchers makes so many vouchers of an amount and returns their codes, which nobody can ask for again: the table has
+// Vouchers makes so many vouchers of an amount and returns their codes, which cannot be read again: the table has
 // only their hashes. expires may be nil.
 func (l *Ledger) Vouchers(ctx context.Context, count int, a Amount, expires *time.Time) ([]string, error) {
 	if count < 1 || count > MostVouchers {
@@ -93,7 +93,7 @@ SELECT 'load', issued.id, account.id, used.currency, used.amount, used.id
 RETURNING amount, currency`
 
 // Redeem loads the credit of a voucher into the account of an address and returns how much it was. A repeat by the same
-// address gets the same answer and no more credit. ErrNoVoucher, ErrExpired, ErrRedeemed if it was by somebody else.
+// address gets the same answer and no more credit. ErrNoVoucher, ErrExpired, ErrRedeemed if it was by another one.
 func (l *Ledger) Redeem(ctx context.Context, email, code string) (a Amount, err error) {
 	email, err = Address(email)
 	if err != nil {

@@ -105,7 +105,7 @@ func redraw(ctx context.Context, tx pgx.Tx, event, plan int64, p, q *seats.Plan)
 }
 
 // extended is plan p of an event in the drawing of next. Every seat keeps its idx, id, label and price. Positions,
-// outlines, shapes, flags and names of categories come from next, whose new sections follow the others. It lists what
+// outlines, shapes, flags and names of categories come from next; its new sections follow the others. It lists what
 // cannot be done.
 func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 	at := matched(p, next)

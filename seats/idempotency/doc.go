@@ -3,7 +3,7 @@
 // A row of idempotency_key is a request that was done: its scope (the sender, or the thing it is about), its key (chosen
 // by the sender), a hash of what it asks for, and its answer. The row is written in the transaction of the change, so
 // there is a row exactly if there was a change. A change that was rolled back left no row: its key may be sent again. A
-// COMMIT whose answer was lost is resolved by looking for the row.
+// COMMIT with a lost answer is resolved by looking for the row.
 //
 // A change in a transaction of its own calls Take first. A repeat waits there for the first request, at the unique
 // index. A change that travels in a batch of package seats calls Find before, and Insert among its statements: the

@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrUnderWay is the answer to a repeat whose first request takes too long.
+// ErrUnderWay is the answer to a repeat while the first request takes too long.
 var ErrUnderWay = errors.New("the same request is being done")
 
 // patience is how long a repeat waits for the first request.
 const patience = 15 * time.Second
 
-// Requests does requests whose change commits in other transactions than the caller's, such as batches of package seats.
+// Requests does requests that commit their change in other transactions than the caller's, such as batches of package seats.
 // A connection holds the lock of each. They are at most half of the pool, so that the changes find connections.
 type Requests struct {
 	db    *pgxpool.Pool

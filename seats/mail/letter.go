@@ -30,7 +30,7 @@ type File struct {
 	Content []byte
 }
 
-// ErrHeader is a letter whose name, address or subject would begin another header line.
+// ErrHeader refuses a letter: its name, address or subject would begin another header line.
 var ErrHeader = errors.New("a header of a mail has characters that end a line")
 
 // message puts a letter into the form of RFC 5322.
@@ -60,7 +60,7 @@ func (l Letter) message(from Sender) (*gomail.Msg, error) {
 	return m, nil
 }
 
-// Sender is in whose name mail goes out.
+// Sender is the sender of a mail.
 type Sender struct{ Name, Email string }
 
 func (s Sender) host() string { return s.Email[strings.LastIndexByte(s.Email, '@')+1:] }

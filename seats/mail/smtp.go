@@ -98,7 +98,7 @@ func (s *SMTP) Deliver(ctx context.Context, l Letter) error {
 }
 
 // refused tells whether the server said for good, of this receiver or of this letter, that it does not want it. What it
-// says of the sender is a wrong setting, which somebody will set right.
+// says of the sender is a wrong setting, which the operator corrects.
 func refused(err error) bool {
 	said, ok := errors.AsType[*gomail.SendError](err)
 	if !ok || said.ErrorCode() < 500 || said.ErrorCode() > 599 {

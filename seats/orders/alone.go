@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 )
 
-// AloneMethods lists how an order of this total for an event may be paid while nobody is there who is asked, the best first.
+// AloneMethods lists how an order of this total for an event may be paid while the customer is away, the best first.
 // None if the event asks something of everybody who orders.
 func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
 	if e.AsksBirth || len(e.Questions) > 0 {
@@ -21,13 +21,13 @@ func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
 	})
 }
 
-// ErrNotAlone says that a method needs somebody who is asked.
-var ErrNotAlone = errors.New("it cannot be paid without somebody who is asked")
+// ErrNotAlone says that a method needs the customer's presence.
+var ErrNotAlone = errors.New("it cannot be paid while the customer is away")
 
-// CodeDeclined is the code of a refusal: a payment that nobody was asked about came to nothing.
+// CodeDeclined is the code of a refusal: a payment without the customer's presence failed.
 const CodeDeclined = "declined"
 
-// PlaceAlone places or pays for an order that somebody agreed to before. A repeat changes nothing more. Errors are those
+// PlaceAlone places or pays for an order that the customer agreed to before. A repeat changes nothing more. Errors are those
 // of Place and Mandate, ErrNotAlone, and a *seats.Refusal that says why a payment came to nothing.
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
 	total := pricing.Of(s, f.Seats).Total

@@ -16,7 +16,7 @@ const MailJoin = "join"
 // CodeNotYet is the refusal of a ticket that cannot be used to join: it is too early, or there is no link yet.
 const CodeNotYet = "not_yet"
 
-// CodeNotPaid is the refusal of a ticket whose order is to be paid later and is not paid yet.
+// CodeNotPaid refuses a ticket of an order that is to be paid later and is not paid yet.
 const CodeNotPaid = "not_paid"
 
 // joinable is a ticket that may be used to join its online event now. $1 is the order, $2 the ticket.
@@ -123,7 +123,7 @@ SELECT o.id, 'join'
  ORDER BY o.created_at, o.id LIMIT 500
     ON CONFLICT DO NOTHING`
 
-// MailJoin writes the mails that say "you can join now" of the online events whose link opened, 500 at most. It reports
+// MailJoin writes the mails that say "you can join now" of the online events with a link that opened, 500 at most. It reports
 // whether there were any.
 func (o *Orders) MailJoin(ctx context.Context) (more bool, err error) {
 	tag, err := o.db.Exec(ctx, mailJoinSQL)

@@ -21,7 +21,7 @@ WITH told AS (
 )
 UPDATE orders SET paid = paid - $2, waived = waived + $2 WHERE id = $1 AND paid >= $2`
 
-// Refund gives back a part of what was paid for an order whose tickets hold, in minor units, and mail about it is on its
+// Refund gives back a part of what was paid for an order with valid tickets, in minor units, and mail about it is on its
 // way. A repeat with its key gives nothing more.
 //
 // Errors: ErrNotPaid; idempotency.ErrNoKey; a *seats.Refusal if the key was used for something else; the database's.

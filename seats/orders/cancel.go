@@ -20,9 +20,9 @@ const (
 	CodePaid      = "paid"       // it was paid at the door or by invoice, which nothing here can give back
 	CodeCancelled = "cancelled"  // there is nothing left to cancel
 	CodeOften     = "too_often"  // asked again and again
-	CodeAdmitted  = "checked_in" // somebody went in with the ticket
+	CodeAdmitted  = "checked_in" // the ticket was checked in
 	CodePolicy    = "policy"     // the house lets attendees cancel no more, or never did
-	CodeNoAddress = "no_address" // it was sold at the box office, to somebody who said none
+	CodeNoAddress = "no_address" // it was sold at the box office, to a person who gave none
 )
 
 // Cancel gives tickets of an order up, all of it or nothing: they are revoked, their seats are free again, what was paid
@@ -52,7 +52,7 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 }
 
 // Revoke is Cancel by the organizer, who may do it at any time and whatever the order was paid with: what came at the door
-// or by invoice goes back by hand. With used, also tickets that somebody went in with. A repeat is refused: there is
+// or by invoice goes back by hand. With used, also tickets that were checked in. A repeat is refused: there is
 // nothing left to cancel.
 func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bool, tickets ...seats.ID) error {
 	return o.RevokeAnd(ctx, s, order, used, nil, tickets...)
@@ -65,7 +65,7 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 
 // Revoking says how an organizer cancels tickets.
 type Revoking struct {
-	Used     bool // also tickets that somebody went in with
+	Used     bool // also tickets that were checked in
 	Override bool // although the house's policy lets attendees cancel no more, and without the fee of the policy
 	Also     seats.Also
 }
@@ -97,21 +97,21 @@ func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Rev
 type cancelling struct {
 	id      seats.ID
 	order   seats.ID
-	holder  seats.ID // the visitor whose limit the tickets count against; zero for none
+	holder  seats.ID // the visitor with the limit that the tickets count against; zero for none
 	code    string   // of the order
 	tickets []seats.ID
 	seats   []int      // of the tickets
 	keys    []seats.ID // of the order
 	fee     int64      // of the policy, kept of what was paid
 	overdue bool       // only if it is unpaid and overdue still
-	used    bool       // also tickets that somebody went in with
+	used    bool       // also tickets that were checked in
 	reason  string
 	key     *idempotency.Key // of the attendee's form; nil for an organizer
 	also    seats.Also
 }
 
 // While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries. The mark is of the
-// cancellation that set it; that of two at once is nobody's to take back, and stays until its time is over.
+// cancellation that set it; that of two at once is not taken back, and stays until its time is over.
 const leaveSQL = `
 UPDATE ticket
    SET leaving_by = CASE WHEN leaving_until > clock_timestamp() THEN NULL ELSE $3::uuid END,
@@ -123,7 +123,7 @@ const stayedSQL = `UPDATE ticket SET leaving_until = NULL, leaving_by = NULL WHE
 // cancel writes a cancellation in the transaction that frees its seats. That one carries other people's commands as well,
 // which fail with it: what can go wrong is found before, and kept from going wrong.
 func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error {
-	ctx = context.WithoutCancel(ctx) // whoever asked may leave; what was begun is ended
+	ctx = context.WithoutCancel(ctx) // the sender may leave; the change goes on
 	c.id = seats.NewID()
 	left, err := o.leave(ctx, c)
 	if err != nil {
@@ -198,7 +198,7 @@ func (o Order) chosen(tickets []seats.ID) (ids []seats.ID, idxs []int, err error
 	return ids, idxs, nil
 }
 
-// used are the seats whose tickets somebody went in with.
+// used are the seats with tickets that were checked in.
 func (o Order) used(idxs []int) (in []int) {
 	for _, t := range o.Tickets {
 		if t.In != nil && slices.Contains(idxs, t.Idx) {
@@ -269,7 +269,7 @@ func (o Order) GoesBack(tickets ...seats.ID) int64 {
 	return max(0, paid-rest-kept)
 }
 
-// Whoever changes what an order has of money or tickets takes these first, so that one sees what the other did.
+// A change of an order's money or tickets takes these locks first, so that one sees what the other did.
 const (
 	oneAtATimeSQL   = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
 	theseTicketsSQL = `SELECT FROM ticket WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`
@@ -320,7 +320,7 @@ UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 TH
 
 const liveTicketsSQL = `SELECT count(*) FROM ticket WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL`
 
-// cancelled is the answer to a cancellation whose seats are not the order's any more: another one was there in between.
+// cancelled is the answer to a cancellation of seats that are not the order's any more: another one was there in between.
 func (o *Orders) cancelled(ctx context.Context, order seats.ID, tickets []seats.ID, why error) error {
 	var live int
 	if err := o.db.QueryRow(ctx, liveTicketsSQL, order, tickets).Scan(&live); err != nil {

@@ -92,7 +92,7 @@ type PublicKey struct {
 
 const publicKeysSQL = `SELECT id, seed FROM ticket_key WHERE revoked_at IS NULL ORDER BY id`
 
-// PublicKeys lists the keys whose codes are believed.
+// PublicKeys lists the keys that sign valid codes.
 func (o *Orders) PublicKeys(ctx context.Context) ([]PublicKey, error) {
 	rows, err := o.db.Query(ctx, publicKeysSQL)
 	if err != nil {
@@ -112,12 +112,12 @@ func (o *Orders) PublicKeys(ctx context.Context) ([]PublicKey, error) {
 	})
 }
 
-// Expected is a ticket as a door knows it while nobody can be asked.
+// Expected is a ticket as a door knows it without a connection.
 type Expected struct {
 	ID      seats.ID
 	Idx     int
 	Revoked bool
-	In      *time.Time // when somebody went in with it; nil if nobody did
+	In      *time.Time // when it was checked in; nil: it was not
 	Place   string     // where that was
 }
 

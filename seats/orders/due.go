@@ -47,10 +47,10 @@ func (o *Orders) remindOrExpire(ctx context.Context, order string) (n int, err e
 	return 1, nil
 }
 
-// Nothing is due any more of an order whose people came, or that was paid.
+// Nothing is due any more of an order that was paid or checked in.
 const notDueSQL = `UPDATE orders SET due_at = NULL, remind_at = NULL WHERE id = $1`
 
-// expire cancels an order that was not paid in time. Its seats are free again, for those who wait first. An order whose
+// expire cancels an order that was not paid in time. Its seats are free again, for those who wait first. An order with a
 // ticket that was checked in stays: the attendee is there, and the door sees what is due. Joining an online event is not coming.
 func (o *Orders) expire(ctx context.Context, code string) error {
 	order, err := o.Find(ctx, code)

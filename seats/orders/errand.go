@@ -133,7 +133,7 @@ func texts(ctx context.Context, db seats.DB, sql string, args ...any) ([]string,
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// cancelFor gives one order back, but for tickets that somebody went in with.
+// cancelFor gives one order back, except tickets that were checked in.
 func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code string) error {
 	order, err := o.Find(ctx, code)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 type Form struct {
 	Network  string       `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
 	Unpaid   UnpaidLimits `json:"-"`                 // that it must keep
-	Verified string       `json:"-"`                 // an address whose mail the attendee showed to read; empty: none
+	Verified string       `json:"-"`                 // an address that the attendee confirmed; empty: none
 
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
@@ -32,8 +32,8 @@ type Form struct {
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
-	Account string   `json:"account,omitempty"` // whose credit pays: an address that the attendee showed to be theirs; only for Credit
-	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while nobody is there; only for a method that keeps cards
+	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
+	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while the customer is away; only for a method that keeps cards
 }
 
 // Fields of a form that a Mistake is about.
@@ -73,7 +73,7 @@ const (
 	mostEmail = 254 // bytes, RFC 5321
 )
 
-// tidy takes away what nobody means to say: spaces around a text, and answers to what was not asked.
+// tidy removes spaces around a text, and answers to what was not asked.
 func (f Form) tidy(e seats.Event, total int64) Form {
 	f.Name, f.Email, f.Born = strings.Join(strings.Fields(f.Name), " "), strings.TrimSpace(f.Email), strings.TrimSpace(f.Born)
 	if !e.AsksBirth {

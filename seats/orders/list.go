@@ -29,7 +29,7 @@ type Line struct {
 	Price     int64
 	Fee       int64 // its share of the fees
 	Revoked   bool
-	In        *time.Time // when somebody went in with it
+	In        *time.Time // when it was checked in
 	Mail      string     // why mail was refused; empty if it was not
 }
 

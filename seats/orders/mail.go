@@ -20,7 +20,7 @@ const (
 	MailMessage      = "message"      // words of the organizer's
 	MailReminder     = "reminder"     // what is to be paid later is due soon
 	MailConfirm      = "confirm"      // the email of an order is to be confirmed
-	MailLost         = "lost"         // somebody paid and got no seats
+	MailLost         = "lost"         // the customer paid and got no seats
 )
 
 // WroteMail tells that this node committed a mail.

@@ -55,7 +55,7 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 
 // move writes new tickets in the transaction that gives the seats. Doors let the old ones in no more from before on.
 func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving, key idempotency.Key, froms []int, also seats.Also) error {
-	ctx = context.WithoutCancel(ctx) // whoever asked may leave; what was begun is ended
+	ctx = context.WithoutCancel(ctx) // the sender may leave; the change goes on
 	c := cancelling{id: seats.NewID(), order: order.ID, code: order.Code, tickets: m.Tickets, seats: froms}
 	left, err := o.leave(ctx, c)
 	if err != nil {

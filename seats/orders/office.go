@@ -19,8 +19,8 @@ import (
 // OfficeMethods lists how the box office takes money.
 func OfficeMethods() []string { return []string{payments.Cash, payments.Terminal, payments.Free} }
 
-// nobody is the name of an order whose attendee said none.
-const nobody = "Box office"
+// noName is the name of an order without one.
+const noName = "Box office"
 
 // OfficeForm is a sale at the box office.
 type OfficeForm struct {
@@ -31,10 +31,10 @@ type OfficeForm struct {
 	Method string // Cash, Terminal, or Free, which takes nothing for these seats
 }
 
-// SellAtOffice makes an order of seats that nobody has, or that are blocked: sold, paid and ticketed at once, all of it or
+// SellAtOffice makes an order of seats without a holder, or that are blocked: sold, paid and ticketed at once, all of it or
 // nothing. It returns the order's code; a repeat with the same key gets the same one.
 //
-// Errors: Mistakes; idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal if somebody has a seat, or the key came with other content;
+// Errors: Mistakes; idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal if a seat has a holder, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.Also) (code string, err error) {
 	form, err := f.form(s)
@@ -97,7 +97,7 @@ func idOf(words ...any) seats.ID {
 func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 	form := Form{Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: f.Name, Email: f.Email, Method: f.Method}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
-		form.Name = nobody
+		form.Name = noName
 	}
 	var m Mistakes
 	if wrong := wrongName(form.Name); wrong != "" {

@@ -55,7 +55,7 @@ func (o *Orders) Open(office *seats.Office, home string) {
 	o.Payments.Open(office, home)
 }
 
-// Order is what somebody bought, or got for nothing.
+// Order is what a customer bought, or got for nothing.
 type Order struct {
 	ID        seats.ID
 	Code      string   // who knows it may see the order
@@ -109,7 +109,7 @@ type Ticket struct {
 	Fee     int64  // minor units: its share of the fees
 	Code    string // what the door reads; empty if revoked
 	Revoked bool
-	In      *time.Time // when somebody went in with it; nil if nobody did
+	In      *time.Time // when it was checked in; nil: it was not
 }
 
 const findOrderSQL = `

@@ -18,7 +18,7 @@ import (
 const CodeUnderWay = "under_way"
 
 // Pay begins the payment of a hold: its seats are kept for the payment, and the intention is written, both or nothing.
-// Then the provider is asked. An order whose email is to be confirmed begins in the same way (seats/payments/confirm.go).
+// Then the provider is asked. An order with an email to be confirmed begins in the same way (seats/payments/confirm.go).
 // Pay returns the payment in its state after that. A repeat of the same form gets the same payment.
 //
 // Errors: those of Place.

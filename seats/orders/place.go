@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/seal"
 )
 
-// ErrUnconfirmed is the answer to an order whose email has to be confirmed first: begin it with Pay.
+// ErrUnconfirmed is the answer to an order with an email that has to be confirmed first: begin it with Pay.
 var ErrUnconfirmed = errors.New("the email has to be confirmed first")
 
 // CodeKey is the code of a refusal: the hold made an order already, with other details.
@@ -61,7 +61,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 			o.jobs.unpaid.Wake()
 		}
 		return p.code, nil
-	case errors.As(err, &refusal) && refusal.Code == seats.CodePaying: // maybe the same form, whose email was confirmed in this moment
+	case errors.As(err, &refusal) && refusal.Code == seats.CodePaying: // maybe the same form: its email was confirmed in this moment
 		if before, e := o.underWay(ctx, p); e == nil && before.ID != (seats.ID{}) && before.Confirms() {
 			return "", ErrUnconfirmed
 		}
@@ -156,7 +156,7 @@ func newTickets(sold []int) (ids []seats.ID, idxs []int32) {
 
 const madeSQL = `SELECT o.code FROM hold h JOIN orders o ON o.hold_id = h.id AND o.holder = h.holder WHERE h.event_id = $1 AND h.holder = $2`
 
-// Made is the code of the order that was made of what somebody held last; empty if none was.
+// Made is the code of the order that was made of what the visitor held last; empty if none was.
 func (o *Orders) Made(ctx context.Context, event int64, holder seats.ID) (code string, err error) {
 	err = o.db.QueryRow(ctx, madeSQL, event, holder).Scan(&code)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -167,7 +167,7 @@ func (o *Orders) Made(ctx context.Context, event int64, holder seats.ID) (code s
 
 const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = $2`
 
-// first is the answer to a form whose hold is not there any more: the order it made, if it did. Otherwise it is why.
+// first is the answer to a form without a hold any more: the order it made, if it did. Otherwise it is why.
 func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) (code string, err error) {
 	var wish []byte
 	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &wish)

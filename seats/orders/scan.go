@@ -18,7 +18,7 @@ import (
 // What a door says of a code.
 const (
 	ScanIn      = "in"      // let them in
-	ScanAgain   = "again"   // somebody went in with it before
+	ScanAgain   = "again"   // it was checked in before
 	ScanRevoked = "revoked" // it was cancelled
 	ScanForeign = "foreign" // it is for another event
 	ScanUnknown = "unknown" // it is not ours

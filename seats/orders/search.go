@@ -25,7 +25,7 @@ type Found struct {
 	AtOffice  bool
 	Seats     []int // of the tickets that hold
 	Cancelled int   // tickets
-	In        int   // tickets that somebody went in with
+	In        int   // tickets that were checked in
 }
 
 // Search is what an organizer looks for: a part of a name or of an address, a code of an order or of a ticket, a seat.

@@ -10,7 +10,7 @@ import (
 
 // Turnout is who came to an event so far, and the links by which tickets are looked at.
 type Turnout struct {
-	Tickets, Came int // valid ones, and those somebody went in with
+	Tickets, Came int // valid ones, and those that were checked in
 	Links         []DoorLink
 }
 

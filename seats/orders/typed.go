@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Typed is what somebody sent from a checkout that made no order, and what they were told about it. It is there to be
+// Typed is a form from a checkout that made no order, and its answer. It is there to be
 // shown again until their order is placed, for a day at most.
 type Typed struct {
 	Form     Form     `json:"form"`

@@ -321,7 +321,7 @@ func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids i
 	return ps.release(ctx, p)
 }
 
-// Stop gives up an open payment for its attendee. A payment whose money is promised stays as it is.
+// Stop gives up an open payment for its attendee. A payment with promised money stays as it is.
 func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 	p, err := ps.Find(ctx, code)
 	if err != nil || p.State != open {

@@ -8,7 +8,7 @@ import (
 	iso "golang.org/x/text/currency"
 )
 
-// The currencies whose minor unit is not a hundredth (ISO 4217, List One, SIX Financial Information, 2024).
+// The currencies with a minor unit that is not a hundredth (ISO 4217, List One, SIX Financial Information, 2024).
 const (
 	noDecimals    = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"
 	threeDecimals = "BHD IQD JOD KWD LYD OMR TND"

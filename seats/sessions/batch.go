@@ -39,7 +39,7 @@ const newSessionsSQL = `
 INSERT INTO session (token, data, expires_at)
 SELECT * FROM unnest($1::text[], $2::bytea[], $3::timestamptz[])`
 
-// An earlier batch, whose answer was lost, may have written them.
+// An earlier batch with a lost answer may have written them.
 const sessionsAgainSQL = newSessionsSQL + ` ON CONFLICT (token) DO NOTHING`
 
 // Insert writes new sessions. With again, an earlier try may have written them.

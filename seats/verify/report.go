@@ -49,7 +49,7 @@ const (
 var words = [...]string{
 	p1:  `A seat has at most one holder, and a sold one is never taken.`,
 	p2:  `A claim is granted whole or not at all.`,
-	p3:  `A seat whose time is up may be claimed at once, announced or not, while no entry waits for seats of the event.`,
+	p3:  `An expired seat may be claimed at once, announced or not, while no entry waits for seats of the event.`,
 	p4:  `No free seat is refused while no entry waits; memory alone never says "sold out".`,
 	p5:  `The counts of a version are the counts of the rows at that version.`,
 	p6:  `Versions have no gap, and the change log replayed is the table.`,

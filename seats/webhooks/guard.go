@@ -85,7 +85,7 @@ func newClient(inside bool) *http.Client {
 	}
 }
 
-// why is what went wrong with a call, for whoever made the hook.
+// why is what went wrong with a call, for the owner of the hook.
 func why(err error) string {
 	var inside errInside
 	var name *net.DNSError

@@ -80,7 +80,7 @@ func (h *Hooks) Try(ctx context.Context, m organizers.Member, id int64, form str
 	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, testSQL)
 }
 
-// A hook that rests is called at once, so that whoever mended it need not wait.
+// A hook that rests is called at once, so that an owner who mended it need not wait.
 const againSQL = `
 WITH again AS (
     UPDATE notice SET next_try = clock_timestamp(), sent_at = NULL, ended_at = NULL

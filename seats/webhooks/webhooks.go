@@ -24,14 +24,14 @@ import (
 // Kind is something that can be told.
 type Kind string
 
-// The kinds. Test is sent when somebody asks for it.
+// The kinds. Test is sent on request.
 const (
 	Confirmed Kind = "order.confirmed" // an order was placed
 	Paid      Kind = "order.paid"      // money came for it; paid says how much in all
 	Cancelled Kind = "order.cancelled" // some or all of its tickets; amount is what they cost, back what goes back of it
 	Refunded  Kind = "order.refunded"  // money went back
-	Moved     Kind = "ticket.moved"    // somebody sits elsewhere: another ticket is in its place
-	Scanned   Kind = "ticket.scanned"  // somebody came in with it
+	Moved     Kind = "ticket.moved"    // the attendee sits elsewhere: another ticket is in its place
+	Scanned   Kind = "ticket.scanned"  // it was checked in
 	Test      Kind = "test"
 )
 

@@ -62,7 +62,7 @@ const answeredSQL = `UPDATE demo_charge SET answer = $2 WHERE payment_id = $1`
 const answerSQL = `
 INSERT INTO demo_news (payment_id, event, stand, due_at) VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))`
 
-// Answer is the choice of whoever pays. The first one counts: the same once more changes nothing, another one is
+// Answer is the choice of the payer. The first one counts: the same once more changes nothing, another one is
 // ErrAnswered. A way that is none is ErrNoCharge.
 func (c *Card) Answer(ctx context.Context, reference, way string) error {
 	if answers(way, 0) == nil {

@@ -33,7 +33,7 @@ var (
 	ErrAnswered = errors.New("the demo card was told something else for this charge")
 )
 
-// Charge is what whoever pays with the demo card is asked for.
+// Charge is the amount and the choices that the payer with the demo card sees.
 type Charge struct {
 	Reference string
 	What      string

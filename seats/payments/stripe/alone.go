@@ -14,7 +14,7 @@ import (
 // OffSession is part of payments.CardStore: a card that is kept is charged while its holder is not there.
 func (*Stripe) OffSession() {}
 
-// StoreCard is part of payments.CardStore: a page in setup mode, whose SetupIntent is for charges while the customer is not there. Stripe
+// StoreCard is part of payments.CardStore: a page in setup mode with a SetupIntent for charges while the customer is not there. Stripe
 // asks for a text that says what they agree to, for how much and until when, right where they do
 // (docs.stripe.com/payments/save-and-reuse, "Compliance").
 func (s *Stripe) StoreCard(ctx context.Context, k payments.CardRequest) (payments.StoredCard, error) {

@@ -32,7 +32,7 @@ func (s *Stripe) Void(ctx context.Context, c payments.Charge) (payments.Standing
 			if _, err := s.client.V1CheckoutSessions.Expire(ctx, session.ID, params); err == nil || !settled(err) {
 				return err
 			}
-			var err error // somebody paid in this moment
+			var err error // the customer paid in this moment
 			if session, err = s.session(ctx, c); err != nil {
 				return err
 			}

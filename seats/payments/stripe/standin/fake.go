@@ -26,7 +26,7 @@ type Fake struct {
 	calls    map[string]int      // by method and the kind of path
 	down     bool
 	atOnce   bool
-	refuses  string // code of the bank for cards that are charged while nobody is there; empty: they are good
+	refuses  string // code of the bank for cards that are charged while the customer is away; empty: they are good
 	events   int
 }
 
@@ -38,12 +38,12 @@ type Session struct {
 	Captures                    int    // how often money was taken
 	ByItself                    bool   // it was taken without being asked for
 	Keeps                       bool   // it is a page where a card is given and nothing paid
-	Customer                    string // whose card was given, or charged; empty once it was deleted
-	Says                        string // what whoever pays reads there
+	Customer                    string // the customer of the card that was given or charged; empty once it was deleted
+	Says                        string // what the payer reads there
 	Card                        string // fingerprint of the card that paid; empty: one of its own
 	Refunds                     []map[string]any
 
-	back [2]string // where whoever paid goes on, and who did not
+	back [2]string // where a customer goes on who paid, and who did not
 }
 
 // Start starts a stand-in. Close ends it.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Refuses is what banks say from now on of cards that are charged while nobody is there, such as "card_declined" or
+// Refuses is what banks say from now on of cards that are charged while the customer is away, such as "card_declined" or
 // "authentication_required"; nothing, and they are good.
 func (f *Fake) Refuses(code string) {
 	f.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// page is where somebody in a browser pays, as at Stripe: a card may be declined, which is told there, and there is a way
+// page is where a customer in a browser pays, as at Stripe: a card may be declined, which is told there, and there is a way
 // back without paying.
 const page = `<!doctype html><html lang="en"><title>The bank</title><link rel="icon" href="data:,"><h1>The bank</h1>
 %s<form method="post"><button name="card" value="good">Pay</button> <button name="card" value="bad">Pay with a bad card</button></form>

@@ -13,7 +13,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// Pays is somebody who pays on the page of a session: the money is kept. With captured, it is taken at once, as with
+// Pays pays on the page of a session: the money is kept. With captured, it is taken at once, as with
 // methods that cannot keep it.
 func (f *Fake) Pays(id string, captured bool) {
 	f.mu.Lock()
@@ -54,7 +54,7 @@ func (f *Fake) Down(down bool) {
 	f.down = down
 }
 
-// GivesBack is somebody at Stripe's own page who gives money back that nobody here asked for.
+// GivesBack gives money back at Stripe's own page, without a request from here.
 func (f *Fake) GivesBack(id string, amount int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +112,7 @@ func Sign(body []byte, secret string, at time.Time) string {
 func Deliver(ctx context.Context, client *http.Client, to string, body []byte) int {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return 0 // nobody is there
+		return 0 // the customer is away
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Stripe-Signature", Sign(body, Secret, time.Now()))

@@ -69,7 +69,7 @@ func (f *Fake) judge(t testing.TB, mock string, r *http.Request, body []byte) {
 	same.Header = r.Header.Clone()
 	answer, err := http.DefaultClient.Do(same)
 	if err != nil {
-		return // whoever asked is gone
+		return // the sender is gone
 	}
 	said, _ := io.ReadAll(answer.Body)
 	_ = answer.Body.Close() // it was read
