@@ -1,12 +1,232 @@
 package desk
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
+
+// teamPlan begins the name of a plan of the team; its number follows.
+const teamPlan = "team-"
+
+// NewEvent answers GET /desk/events/new
+func (h *Handlers) NewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	f := desk.NewEventForm{Zone: "Europe/Vienna", Starts: time.Now().AddDate(0, 0, 28).Format("2006-01-02") + "T20:00", Plan: "theatre"}
+	if list, err := h.Organizers.Events(r.Context(), m); err == nil && len(list) > 0 {
+		f.Zone, f.Venue = list[len(list)-1].TimeZone, list[len(list)-1].Venue
+	}
+	return h.showNewEvent(w, r, m, http.StatusOK, desk.NewEventPage{Form: f})
+}
+
+func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.NewEventPage) error {
+	p.Frame, p.Key = h.frame(w, r, m, "New event"), seats.NewID().String()
+	for _, s := range plan.Summaries() {
+		p.Plans = append(p.Plans, desk.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
+	}
+	own, err := h.Organizers.Plans(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	for _, o := range own {
+		p.Own = append(p.Own, desk.PlanChoice{Name: teamPlan + strconv.FormatInt(o.ID, 10), Title: o.Name, Seats: o.Seats})
+	}
+	return web.WritePage(w, r, status, desk.NewEvent(p))
+}
+
+// CreateEvent answers POST /desk/events makes a draft with sensible defaults; the page of its settings is the next step.
+func (h *Handlers) CreateEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	page, file, key, err := decodeNewEvent(r)
+	if err != nil {
+		return err
+	}
+	n, p, wrong, err := h.newEvent(r, m, page.Form, file)
+	if err != nil {
+		return err
+	}
+	if page.Wrong = wrong; len(wrong) > 0 {
+		if web.WantsJSON(r) {
+			return wrongFields(wrong)
+		}
+		return h.showNewEvent(w, r, m, http.StatusUnprocessableEntity, page)
+	}
+	n.Team, n.Status = m.Team, seats.Draft
+	slug, err := h.createOnce(r, m, key, n, p, "created the event")
+	if err != nil {
+		return err
+	}
+	return h.createdEvent(w, r, slug, "created")
+}
+
+func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, what string) error {
+	s, err := h.Office.Sale(r.Context(), slug)
+	if err != nil {
+		return err
+	}
+	return deskWith(w, r, desk.SettingsPath(slug), what, http.StatusCreated, settingsAnswer(s))
+}
+
+// createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
+func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, n events.Settings, p *seats.Plan, what string) (slug string, err error) {
+	if key == "" {
+		return "", idempotency.ErrNoKey
+	}
+	base := events.Slug(n.Name, "event")
+	if base == "new" { // the address of the form that makes one
+		base = "event-new"
+	}
+	return h.Organizers.Create(r.Context(), m, key, what, n, base, func(slug string, also seats.Also) error {
+		n.Slug = slug
+		_, err := events.Create(r.Context(), h.Office, n, p, also)
+		return err
+	})
+}
+
+func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key string, err error) {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		defer web.RemoveFiles(r)
+		if err := r.ParseMultipartForm(web.BodyLimit); err != nil {
+			return page, nil, "", web.TooLargeOr(err, "The form cannot be read: its file is broken or too large.")
+		}
+		r.PostForm = r.MultipartForm.Value
+		if list := r.MultipartForm.File["file"]; len(list) > 0 && list[0].Size > 0 {
+			in, err := list[0].Open()
+			if err != nil {
+				return page, nil, "", err
+			}
+			file = make([]byte, list[0].Size)
+			_, err = io.ReadFull(in, file)
+			if err = errors.Join(err, in.Close()); err != nil {
+				return page, nil, "", err
+			}
+		}
+		f := r.PostForm
+		page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
+		return page, file, deskKeyOf(r, f), nil
+	}
+	f, err := deskForm(r)
+	if err != nil {
+		return page, nil, "", err
+	}
+	page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
+	return page, nil, deskKeyOf(r, f), nil
+}
+
+// newEvent understands the first step: what it is, where and when, and its plan.
+func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, file []byte) (n events.Settings, p *seats.Plan, wrong desk.Wrong, err error) {
+	full := desk.SettingsForm{
+		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
+	}
+	n, _, wrong = understood(full, nil)
+	if file != nil {
+		found, err := plan.Read(bytes.NewReader(file))
+		if err != nil {
+			wrong["plan"] = "The file is no plan that can be read: " + err.Error()
+			return n, nil, wrong, nil
+		}
+		return n, found.Plan, wrong, nil
+	}
+	if number, own := strings.CutPrefix(f.Plan, teamPlan); own {
+		id, _ := strconv.ParseInt(number, 10, 64) // no plan is number 0
+		p, err = h.Organizers.Plan(r.Context(), m, id, 0)
+		if !errors.Is(err, organizers.ErrNotYours) {
+			return n, p, wrong, err
+		}
+	}
+	p, ok := plan.Named(f.Plan)
+	if !ok {
+		wrong["plan"] = "Choose a plan, or the file of one."
+	}
+	return n, p, wrong, nil
+}
+
+// CopyEvent answers POST /desk/events/{slug}/copies makes a draft that is like the event in all but its sales.
+func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	n := events.Of(s.Event)
+	n.Status, n.Slug, n.Team = seats.Draft, "", m.Team
+	if name := strings.Join(strings.Fields(form.Get("name")), " "); name != "" {
+		n.Name = name
+	}
+	slug, err := h.createOnce(r, m, deskKeyOf(r, form), n, s.Plan, "copied "+s.Event.Name)
+	if err != nil {
+		return err
+	}
+	made, err := h.Office.Sale(r.Context(), slug)
+	if err != nil {
+		return err
+	}
+	if err := h.Limits.Copy(r.Context(), s.Event.ID, made.Event.ID); err != nil {
+		return err
+	}
+	return h.createdEvent(w, r, slug, "copied")
+}
+
+// SetStatus answers POST /desk/events/{slug}/status
+func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	to := events.Change{Status: seats.Status(form.Get("status")), Reason: form.Get("reason")}
+	page := desk.SettingsPage{Form: formOf(s), Reason: to.Reason}
+	if opens := form.Get("opens"); to.Status == seats.Scheduled || to.Status == seats.OnSale && opens != "" && form.Get("now") == "" {
+		to.Status = seats.Scheduled
+		if to.OpensAt, err = momentOf(opens, s.Event.Local(s.Event.StartsAt).Location()); err != nil {
+			page.Wrong = desk.Wrong{"opens": "Say from when on it is on sale, such as 2030-03-01 10:00."}
+			if web.WantsJSON(r) {
+				return wrongFields(page.Wrong)
+			}
+			return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
+		}
+	}
+	act := organizers.Wish{
+		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: "made the event " + string(to.Status), Subject: "events/" + s.Event.Slug,
+		Detail: map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")},
+	}
+	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		if to.Status == seats.Cancelled {
+			also = seats.Both(also, h.Orders.CancelAll(s.Event.ID))
+		}
+		_, err := events.SetStatus(r.Context(), h.Office, s.Event.Slug, to, also)
+		h.Orders.WakeErrands()
+		return err
+	})
+	if words, refused := deskRefused(r, err); refused {
+		page.Message = words
+		return h.showSettings(w, r, m, s, deskStatus(err), page)
+	}
+	if err != nil {
+		return h.problemOf(w, r, s, err)
+	}
+	if s, err = h.Office.Sale(r.Context(), s.Event.Slug); err != nil {
+		return err
+	}
+	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "status", http.StatusOK, settingsAnswer(s))
+}
+
+// Preview answers GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale.
+func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
+	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: web.Nonce(w)}
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
+	return web.WritePage(w, r, http.StatusOK, desk.Preview(shop.EventPage{Page: page, Sale: sale}))
+}
 
 // Events answers GET /desk
 func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.Member) error {

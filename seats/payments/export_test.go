@@ -5,7 +5,7 @@ import "testing"
 // PaymentByHoldSQL is asked for each page of a checkout.
 const PaymentByHoldSQL = paymentByHoldSQL
 
-// Lose gives a payment up whose money came all the same, as a node does that learned of it. It tells whether anything
+// Lose gives up a payment with money that came all the same, as a node does that learned of it. It reports whether anything
 // follows.
 func (ps *Payments) Lose(t testing.TB, p Payment) bool {
 	again, err := ps.lose(t.Context(), p, p.Amount, reasonStopped, "")

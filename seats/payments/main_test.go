@@ -60,7 +60,7 @@ func (h *house) node(t testing.TB) (*seats.Office, *seats.Sale) {
 	return office, sale
 }
 
-// form is what somebody who takes so many places fills in.
+// form is the form of an attendee who takes so many places.
 func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: places})
