@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/mail"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
@@ -191,4 +194,100 @@ func (o *Orders) today(ctx context.Context, e seats.Event) (day time.Time, err e
 		err = o.db.QueryRow(ctx, todaySQL).Scan(&day)
 	}
 	return day, err
+}
+
+// Yes is the answer of a marked checkbox.
+const Yes = "yes"
+
+const mostAnswer = 1000 // characters
+
+// FieldAnswer is the field of the answer to an event's question, counted from 1.
+func FieldAnswer(number int) string { return "answer-" + strconv.Itoa(number) }
+
+// tidyAnswers keeps what was asked, without spaces around it.
+func tidyAnswers(answers map[string]string, asked []seats.Question) map[string]string {
+	if len(asked) == 0 {
+		return nil
+	}
+	kept := make(map[string]string, len(asked))
+	for i := range asked {
+		number := strconv.Itoa(i + 1)
+		if text := strings.TrimSpace(answers[number]); text != "" {
+			kept[number] = text
+		}
+	}
+	return kept
+}
+
+// wrongAnswer says what is wrong with the answer to a question, or nothing.
+func wrongAnswer(q seats.Question, text string) string {
+	unprintable := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+	switch {
+	case text == "" && q.Required && q.Kind == seats.AskCheckbox:
+		return "Mark this: nobody gets in without."
+	case text == "" && q.Required:
+		return "Answer this question."
+	case text == "":
+		return ""
+	case q.Kind == seats.AskCheckbox && text != Yes, q.Kind == seats.AskChoice && !slices.Contains(q.Choices, text):
+		return "Choose one of the answers given."
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
+		return "The answer has characters that cannot be printed."
+	case utf8.RuneCountInString(text) > mostAnswer:
+		return fmt.Sprintf("The answer is longer than %d characters.", mostAnswer)
+	}
+	return ""
+}
+
+// Typed is a form from a checkout that made no order, and its answer. It is there to be
+// shown again until their order is placed, for a day at most.
+type Typed struct {
+	Form     Form     `json:"form"`
+	Mistakes Mistakes `json:"mistakes,omitempty"`
+	Message  string   `json:"message,omitempty"` // why the form was refused
+	Nearest  []int    `json:"nearest,omitempty"` // seats to take in place of those that were lost
+}
+
+// Told tells whether there was something to say.
+func (t Typed) Told() bool { return t.Message != "" || len(t.Mistakes) > 0 }
+
+const keepTypedSQL = `
+INSERT INTO typed (event_id, holder, answer) VALUES ($1, $2, $3)
+    ON CONFLICT (event_id, holder) DO UPDATE SET answer = excluded.answer, since = excluded.since`
+
+// KeepTyped keeps what a holder sent last, and what they were told. Texts that no order would take are cut.
+func (o *Orders) KeepTyped(ctx context.Context, event int64, holder seats.ID, t Typed) error {
+	t.Form = t.Form.cut()
+	if _, err := o.db.Exec(ctx, keepTypedSQL, event, holder, t); err != nil {
+		return fmt.Errorf("orders: keep what was typed: %w", err)
+	}
+	return nil
+}
+
+const typedSQL = `SELECT answer FROM typed WHERE event_id = $1 AND holder = $2`
+
+// Typed is what a holder sent last for an event; the zero Typed if nothing, or if an order came of it.
+func (o *Orders) Typed(ctx context.Context, event int64, holder seats.ID) (t Typed, err error) {
+	err = o.db.QueryRow(ctx, typedSQL, event, holder).Scan(&t)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return t, fmt.Errorf("orders: look for what was typed: %w", err)
+	}
+	return t, nil
+}
+
+// cut shortens texts to one character more than the longest that would be right, so that they still are too long.
+func (f Form) cut() Form {
+	short := func(text string) string {
+		if r := []rune(text); len(r) > mostAnswer {
+			return string(r[:mostAnswer+1])
+		}
+		return text
+	}
+	f.Name, f.Email, f.Born, f.Method, f.Account = short(f.Name), short(f.Email), short(f.Born), short(f.Method), ""
+	answers := make(map[string]string, len(f.Answers))
+	for number, text := range f.Answers {
+		answers[number] = short(text)
+	}
+	f.Answers = answers
+	return f
 }

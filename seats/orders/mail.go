@@ -50,3 +50,48 @@ func (o *Orders) LastMail(ctx context.Context, order seats.ID) (s Sent, err erro
 	}
 	return s, nil
 }
+
+// mostResent is how many mails about one order go out in an hour.
+const mostResent = 5
+
+const resentSQL = `SELECT count(*) FROM mail WHERE order_id = $1 AND created_at > clock_timestamp() - interval '1 hour'`
+
+const resendSQL = `INSERT INTO mail (order_id, kind) VALUES ($1, 'confirmation')`
+
+// Resend sends the mail about an order once more. A repeat with its key sends nothing.
+//
+// Errors: idempotency.ErrNoKey; a *seats.Refusal if it was requested too often; the database's.
+func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
+	return o.ResendAnd(ctx, order, key, nil)
+}
+
+// ResendAnd is Resend with something that commits with it.
+func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also seats.Also) error {
+	k, err := keyOf(order.ID, key, "resend")
+	if err != nil {
+		return err
+	}
+	if order.Email == "" {
+		return &seats.Refusal{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
+	}
+	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
+		var recent int
+		if err := tx.QueryRow(ctx, resentSQL, order.ID).Scan(&recent); err != nil {
+			return err
+		}
+		if recent >= mostResent {
+			return &seats.Refusal{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
+		}
+		if _, err := tx.Exec(ctx, resendSQL, order.ID); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("orders: resend: %w", err)
+	}
+	if first {
+		o.mailWritten()
+	}
+	return nil
+}

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/seal"
 )
@@ -165,4 +167,82 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		}
 		return t, err
 	})
+}
+
+// keyOf returns the key of a form about an order.
+func keyOf(order seats.ID, key string, request ...any) (idempotency.Key, error) {
+	return idempotency.New("order/"+order.String(), key, request...)
+}
+
+// once runs do in a transaction that takes the key first. It reports whether this is the first request with the key.
+func (o *Orders) once(ctx context.Context, key idempotency.Key, do func(tx pgx.Tx) error) (first bool, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if first, _, err = key.Take(ctx, tx, nil); err != nil || !first {
+			return err
+		}
+		return do(tx)
+	})
+	return first, refuseOther(err)
+}
+
+// wasDone reports whether an earlier request with the key was done.
+func (o *Orders) wasDone(ctx context.Context, key idempotency.Key) (done bool, err error) {
+	done, _, err = key.Find(ctx, o.db)
+	return done, refuseOther(err)
+}
+
+// refuseOther makes a refusal of a key that was used for another request.
+func refuseOther(err error) error {
+	if errors.Is(err, idempotency.ErrOtherKey) {
+		return &seats.Refusal{Code: CodeKey, Message: "This form was sent before with other content. Nothing else was changed. Load the page again, then choose."}
+	}
+	return err
+}
+
+// execAnd runs a statement, and the statements of also if it changed a row. It reports whether it did.
+func (o *Orders) execAnd(ctx context.Context, also seats.Also, sql string, args ...any) (changed bool, err error) {
+	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, args...)
+		if changed = err == nil && tag.RowsAffected() > 0; !changed {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	return changed && err == nil, err
+}
+
+// background is the background work of orders.
+type background struct {
+	bulk    *jobs.Job // cancellations and messages for all orders of an event
+	joining *jobs.Job // mail of online events that open
+	unpaid  *jobs.Job // reminders, and the end of orders that were not paid
+}
+
+const (
+	dueErrandsSQL = `SELECT '', taken_until FROM errand WHERE ended_at IS NULL`
+	dueJoiningSQL = `
+SELECT '', opens.at
+  FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
+ WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND clock_timestamp() < e.starts_at + interval '1 day'
+   AND EXISTS (SELECT FROM orders o WHERE o.event_id = e.id` + toldToJoin + `)`
+	dueUnpaidSQL = `SELECT id::text, least(remind_at, due_at) FROM orders WHERE due_at IS NOT NULL`
+)
+
+func (o *Orders) newBackground() (b background) {
+	b.bulk = jobs.New("bulk jobs", dueErrandsSQL, func(ctx context.Context, _ string) (int, error) { return one(o.Errand(ctx)) })
+	b.joining = jobs.New("mail about joining", dueJoiningSQL, func(ctx context.Context, _ string) (int, error) { return one(o.MailJoin(ctx)) })
+	b.unpaid = jobs.New("unpaid orders", dueUnpaidSQL, o.remindOrExpire)
+	return b
+}
+
+func one(did bool, err error) (int, error) {
+	if did {
+		return 1, err
+	}
+	return 0, err
+}
+
+// Jobs returns the jobs of orders and payments.
+func (o *Orders) Jobs() []*jobs.Job {
+	return append(o.Payments.Jobs(), o.jobs.bulk, o.jobs.joining, o.jobs.unpaid)
 }

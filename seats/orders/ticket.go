@@ -3,9 +3,11 @@ package orders
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -81,4 +83,141 @@ func (o *Orders) Check(ctx context.Context, code string) (t Ticket, event string
 	}
 	t.Code = code
 	return t, event, nil
+}
+
+// keys are those that sign tickets. They are asked for each time, so that a revocation holds on all nodes at once.
+type keys struct {
+	db  seats.DB
+	box *seal.Box // nil: seeds are not sealed
+}
+
+// Secrets is the table of the seeds that sign tickets.
+var Secrets = seal.Table{Name: "ticket_key", Select: sealedSeedsSQL, Update: sealSeedSQL}
+
+const sealedSeedsSQL = `SELECT id::text, seed FROM ticket_key ORDER BY id FOR UPDATE`
+
+const sealSeedSQL = `UPDATE ticket_key SET seed = $2 WHERE id = $1::text::integer AND seed = $3`
+
+// SealWith has the seeds of tickets sealed with a key outside the database. Call it before anything else.
+func (o *Orders) SealWith(box *seal.Box) { o.keys.box = box }
+
+// open returns the private key of a stored seed.
+func (k keys) open(id int32, value []byte) (ed25519.PrivateKey, error) {
+	seed, err := k.box.Open(value, Secrets.Context(id))
+	if err != nil {
+		return nil, err
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("the seed of key %d has %d bytes", id, len(seed))
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+type key struct {
+	id      int32
+	private ed25519.PrivateKey
+}
+
+const signingKeySQL = `SELECT id, seed FROM ticket_key WHERE signs`
+
+// The id comes first: the seed is sealed for it.
+const nextKeySQL = `SELECT nextval(pg_get_serial_sequence('ticket_key', 'id'))::integer`
+
+// Of nodes that make the first key at once, one does.
+const makeKeySQL = `INSERT INTO ticket_key (id, seed) OVERRIDING SYSTEM VALUE VALUES ($1, $2) ON CONFLICT (signs) WHERE signs DO NOTHING`
+
+// signing returns the key that signs now; the first use makes it.
+func (k keys) signing(ctx context.Context) (key, error) {
+	found, err := k.find(ctx)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return found, err
+	}
+	seed := make([]byte, ed25519.SeedSize)
+	_, _ = rand.Read(seed) // never fails: crypto/rand ends the program instead
+	var id int32
+	if err := k.db.QueryRow(ctx, nextKeySQL).Scan(&id); err != nil {
+		return key{}, fmt.Errorf("number a key: %w", err)
+	}
+	if _, err := k.db.Exec(ctx, makeKeySQL, id, k.box.Seal(seed, Secrets.Context(id))); err != nil {
+		return key{}, fmt.Errorf("make a key: %w", err)
+	}
+	return k.find(ctx)
+}
+
+func (k keys) find(ctx context.Context) (found key, err error) {
+	var seed []byte
+	if err = k.db.QueryRow(ctx, signingKeySQL).Scan(&found.id, &seed); err != nil {
+		return key{}, fmt.Errorf("read the key: %w", err)
+	}
+	if found.private, err = k.open(found.id, seed); err != nil {
+		return key{}, fmt.Errorf("read the key: %w", err)
+	}
+	return found, nil
+}
+
+const publicKeySQL = `SELECT seed FROM ticket_key WHERE id = $1 AND revoked_at IS NULL`
+
+// public returns what signatures of a key are checked with; nil if there is none, or it was revoked.
+func (k keys) public(ctx context.Context, id int32) (ed25519.PublicKey, error) {
+	var seed []byte
+	err := k.db.QueryRow(ctx, publicKeySQL, id).Scan(&seed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
+	}
+	private, err := k.open(id, seed)
+	if err != nil {
+		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
+	}
+	return private.Public().(ed25519.PublicKey), nil
+}
+
+const retireKeySQL = `UPDATE ticket_key SET signs = false WHERE signs`
+
+const revokeKeySQL = `UPDATE ticket_key SET signs = false, revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1`
+
+// NewKey lets another key sign from now on. Codes of the one before are believed until RevokeKey.
+func (o *Orders) NewKey(ctx context.Context) error {
+	if _, err := o.db.Exec(ctx, retireKeySQL); err != nil {
+		return fmt.Errorf("orders: retire a key: %w", err)
+	}
+	_, err := o.keys.signing(ctx)
+	return err
+}
+
+// ErrNoTicketKey is a number that no key has.
+var ErrNoTicketKey = errors.New("no key has this number")
+
+// RevokeKey ends the trust in every code a key signed, for a key that became known. Order pages show new codes then.
+// ErrNoTicketKey if there is none; to revoke one once more changes nothing.
+func (o *Orders) RevokeKey(ctx context.Context, id int32) error {
+	tag, err := o.db.Exec(ctx, revokeKeySQL, id)
+	if err != nil {
+		return fmt.Errorf("orders: revoke key %d: %w", id, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNoTicketKey
+	}
+	return nil
+}
+
+// TicketKey is a key that signs or signed codes of tickets.
+type TicketKey struct {
+	ID        int32
+	MadeAt    time.Time
+	Signs     bool
+	RevokedAt *time.Time // nil: its codes are believed
+}
+
+const ticketKeysSQL = `SELECT id, created_at, signs, revoked_at FROM ticket_key ORDER BY id`
+
+// TicketKeys lists all keys there ever were, the oldest first.
+func (o *Orders) TicketKeys(ctx context.Context) ([]TicketKey, error) {
+	rows, err := o.db.Query(ctx, ticketKeysSQL)
+	if err != nil {
+		return nil, fmt.Errorf("orders: list keys: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[TicketKey])
 }
