@@ -68,7 +68,7 @@ func TestAttend_MailAndCalendarLeadToTheOrderAndNeverHaveTheLink(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{orders.MailConfirmation: "You can join from the page of your order from ", orders.MailJoin: "Join from the page of your order."} {
 		s, who, code := onlineOrder(t, 15*time.Minute)
-		l, err := Letters{Office: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: kind})
+		l, err := Letters{Inventory: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestConfirm_ButtonPlacesTheOrder(t *testing.T) {
 		t.Error("there is an order before the click, or no mail")
 	}
 	code := strings.TrimPrefix(at, "/payments/")
-	letters := Letters{Office: s.office, Orders: s.sold, URL: "https://tickets.example.org"}
+	letters := Letters{Inventory: s.office, Orders: s.sold, URL: "https://tickets.example.org"}
 	letter, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: orders.MailConfirm})
 	if err != nil {
 		t.Fatal(err)

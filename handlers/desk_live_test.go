@@ -23,7 +23,7 @@ const liveDesk = "/desk/events/evening"
 func (s *site) sells(t *testing.T, n int) {
 	t.Helper()
 	who := seats.NewID()
-	if _, err := s.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Floor", Quantity: n}); err != nil {
+	if _, err := s.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Floor", Quantity: n}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := seatstest.Order(t.Context(), s.db, s.sale, who); err != nil {

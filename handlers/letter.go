@@ -23,14 +23,14 @@ import (
 
 // Letters writes the mail about orders and places in wait lists, and with links.
 type Letters struct {
-	Office *seats.Office
-	Orders *orders.Orders
-	Credit *credit.Ledger
-	Desk   *organizers.Desk
-	Gate   *waitingroom.Rooms
-	Waits  *waitlist.List
-	URL    string           // how browsers reach us
-	Now    func() time.Time // the database's; nil: this machine's
+	Inventory *seats.Inventory
+	Orders    *orders.Orders
+	Credit    *credit.Ledger
+	Desk      *organizers.Desk
+	Gate      *waitingroom.Rooms
+	Waits     *waitlist.List
+	URL       string           // how browsers reach us
+	Now       func() time.Time // the database's; nil: this machine's
 }
 
 func (l Letters) now() time.Time {
@@ -67,7 +67,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	s, err := l.Office.Sale(ctx, order.Event)
+	s, err := l.Inventory.Sale(ctx, order.Event)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -100,7 +100,7 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if order.State == orders.Cancelled {
 		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before the message went out"}
 	}
-	s, err := l.Office.Sale(ctx, order.Event)
+	s, err := l.Inventory.Sale(ctx, order.Event)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -144,7 +144,7 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	case !p.Over():
 		return mail.Letter{}, errors.New("their seats are tried again in this moment")
 	}
-	s, err := l.Office.Sale(ctx, p.Event)
+	s, err := l.Inventory.Sale(ctx, p.Event)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -169,7 +169,7 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if p.Done() || p.Over() {
 		return mail.Letter{}, &mail.Refused{Reason: "the order is not to be confirmed any more"}
 	}
-	s, err := l.Office.Sale(ctx, p.Event)
+	s, err := l.Inventory.Sale(ctx, p.Event)
 	if err != nil {
 		return mail.Letter{}, err
 	}

@@ -18,7 +18,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 	s, who := newSite(t), person(t)
 	a, _ := s.post(t, who, fill(s.held(t, who, 2), "李小龍 <b>", "ann@example.org"))
 	code := strings.TrimPrefix(a.Header.Get("Location"), "/orders/")
-	letters := Letters{Office: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
+	letters := Letters{Inventory: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
 	l, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: orders.MailConfirmation})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestLetter_LostSeatsSaysWhereTheMoneyGoes(t *testing.T) {
 		if err := s.db.QueryRow(t.Context(), `SELECT code FROM payment`).Scan(&code); err != nil {
 			t.Fatal(err)
 		}
-		letters := Letters{Office: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
+		letters := Letters{Inventory: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
 		l, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: code, Kind: orders.MailLost})
 		if err != nil {
 			t.Fatal(card, err)

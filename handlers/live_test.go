@@ -107,7 +107,7 @@ func TestLive_ChangesReachTheVisitorsOtherTabsOnly(t *testing.T) {
 	s.signsIn(t, ann, "ann@example.org") // her session has another token now
 	does("places again", func() shop.HoldBody { return s.held(t, ann, 2) })
 	does("none", func() shop.HoldBody { send(t, ann, "DELETE", event+"/claims", ""); return shop.HoldBody{} })
-	if _, err := s.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1}); err != nil {
+	if _, err := s.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1}); err != nil {
 		t.Fatal(err)
 	}
 	last := s.sale.Version()

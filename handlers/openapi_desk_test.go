@@ -231,7 +231,7 @@ func (p *script) plant() {
 	}
 	s := p.sale
 	who := seats.NewID()
-	hold, err := s.Claim(t.Context(), who, "", seats.Wish{Seats: []string{s.Plan.Label(20)}})
+	hold, err := s.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{s.Plan.Label(20)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 // site is a running box office with one event in the club's plan.
 type site struct {
 	db         *pgxpool.Pool
-	office     *seats.Office
+	office     *seats.Inventory
 	sale       *seats.Sale
 	sold       *orders.Orders
 	organizers *organizers.Desk
@@ -71,7 +71,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	if _, err := events.Create(t.Context(), db, e, club); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(db, log)
+	office := seats.NewInventory(db, log)
 	office.Admission = waitingroom.Admission
 	rooms := waitingroom.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
@@ -83,7 +83,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	sold.Payments.Accept(payments.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
 	sold.Payments.Accept(payments.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
-	config := Config{Office: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	config := Config{Inventory: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)

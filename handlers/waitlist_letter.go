@@ -24,7 +24,7 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 	if kind == "offer" && n.Offer == nil || kind == "missed" && n.State != waitlist.Waiting {
 		return mail.Letter{}, &mail.Refused{Reason: "it is not so any more"}
 	}
-	s, err := l.Office.Sale(ctx, n.Event)
+	s, err := l.Inventory.Sale(ctx, n.Event)
 	if err != nil {
 		return mail.Letter{}, err
 	}

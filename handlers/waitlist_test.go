@@ -21,7 +21,7 @@ func (s *site) soldOut(t *testing.T) *http.Client {
 	first := person(t)
 	s.held(t, first, 1)
 	for s.sale.Remaining() > 0 {
-		var wish seats.Wish
+		var wish seats.ClaimRequest
 		for _, idx := range s.sale.FreeSeats()[:min(s.sale.Event.SeatsPerHolder, s.sale.Remaining())] {
 			wish.Seats = append(wish.Seats, s.sale.Plan.Label(idx))
 		}
@@ -47,7 +47,7 @@ func (s *site) waitMail(t *testing.T, email, kind string) mail.Letter {
 		}
 		<-time.After(20 * time.Millisecond)
 	}
-	l, err := Letters{Office: s.office, Waits: s.config.Waits, URL: s.url}.Write(t.Context(), m)
+	l, err := Letters{Inventory: s.office, Waits: s.config.Waits, URL: s.url}.Write(t.Context(), m)
 	if err != nil || l.Email != email || !strings.Contains(l.HTML, l.Subject) {
 		t.Fatalf("the mail is %+v, %v", l, err)
 	}

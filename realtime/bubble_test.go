@@ -65,7 +65,7 @@ type bubbleNode struct {
 func startBubbleNode(t *testing.T, db *pgxpool.Pool, slug string) *bubbleNode {
 	t.Helper()
 	n := &bubbleNode{pipes: newPipes()}
-	n.office = seats.NewOffice(db, quiet())
+	n.office = seats.NewInventory(db, quiet())
 	n.hub = NewHub()
 	n.office.Changed = n.hub.Changed
 	n.listener = NewListener("", n.office, n.hub, quiet())

@@ -139,7 +139,7 @@ func claimSteadily(b *testing.B, n *node, stop chan struct{}) {
 			return
 		case <-ticker.C:
 			under.Go(func() {
-				if _, err := n.sale.Claim(b.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 2}); err != nil {
+				if _, err := n.sale.Claim(b.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 2}); err != nil {
 					b.Error(err)
 				}
 			})

@@ -26,7 +26,7 @@ const (
 // Listener brings this node's maps up to date with the commits of other nodes.
 type Listener struct {
 	dsn    string
-	office *seats.Office
+	office *seats.Inventory
 	hub    *Hub
 	log    *slog.Logger
 	every  time.Duration // between two polls
@@ -35,7 +35,7 @@ type Listener struct {
 }
 
 // NewListener returns a listener that follows the database at dsn for the office's open events.
-func NewListener(dsn string, office *seats.Office, hub *Hub, log *slog.Logger) *Listener {
+func NewListener(dsn string, office *seats.Inventory, hub *Hub, log *slog.Logger) *Listener {
 	l := &Listener{dsn: dsn, office: office, hub: hub, log: log, every: pollEvery}
 	l.heard.Store(time.Now().UnixNano())
 	return l

@@ -80,7 +80,7 @@ func TestEveryPageEndsOnTheTruth(t *testing.T) {
 			_, _ = n.sale.Release(t.Context(), who) // nothing to give back is as good here
 			continue
 		}
-		_, _ = n.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Floor", Quantity: 1 + random.IntN(2)}) // a refusal changes nothing
+		_, _ = n.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Floor", Quantity: 1 + random.IntN(2)}) // a refusal changes nothing
 	}
 	if err := a.sale.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)

@@ -173,7 +173,7 @@ func TestAnEpochIsThereOnlyAfterAllItsMaps(t *testing.T) {
 	t.Parallel()
 	db := connect(t, modelDB(t))
 	defer db.Close()
-	writer, reader := seats.NewOffice(db, quiet()), seats.NewOffice(db, quiet())
+	writer, reader := seats.NewInventory(db, quiet()), seats.NewInventory(db, quiet())
 	for _, slug := range []string{"one", "two"} {
 		if _, err := events.Create(t.Context(), db, events.Settings{Name: slug, StartsAt: time.Unix(2e9, 0)}, room(3)); err != nil {
 			t.Fatal(err)
@@ -185,7 +185,7 @@ func TestAnEpochIsThereOnlyAfterAllItsMaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1}); err != nil {
+		if _, err := sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}

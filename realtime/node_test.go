@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // node is one running node: office, hub, listener, notifier and a server with the socket.
 type node struct {
-	office *seats.Office
+	office *seats.Inventory
 	hub    *Hub
 	sale   *seats.Sale
 	url    string
@@ -46,7 +46,7 @@ func startNode(t testing.TB, db *pgxpool.Pool, silent bool) *node {
 func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Duration) *node {
 	t.Helper()
 	dsn := db.Config().ConnString()
-	n := &node{office: seats.NewOffice(db, quiet())}
+	n := &node{office: seats.NewInventory(db, quiet())}
 	n.hub = NewHub()
 	notifier := NewNotifier(dsn, quiet())
 	n.office.Changed = n.hub.Changed
@@ -108,7 +108,7 @@ func room(places int) *seats.Plan {
 
 func take(t testing.TB, n *node, who seats.ID, quantity int) {
 	t.Helper()
-	if _, err := n.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Floor", Quantity: quantity}); err != nil {
+	if _, err := n.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Floor", Quantity: quantity}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -101,7 +101,7 @@ func (w *world) does(d deed) {
 			return // its connections broke
 		}
 		if d.What == "claim" {
-			_, _ = n.sale.Claim(w.t.Context(), w.who[d.Page], "", seats.Wish{Area: "Floor", Quantity: d.N%3 + 1}) // a refusal changes nothing
+			_, _ = n.sale.Claim(w.t.Context(), w.who[d.Page], "", seats.ClaimRequest{Area: "Floor", Quantity: d.N%3 + 1}) // a refusal changes nothing
 		} else {
 			_, _ = n.sale.Release(w.t.Context(), w.who[d.Page]) // nor does nothing to give back
 		}

@@ -18,7 +18,7 @@ import (
 func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1, 2}, Reason: "The lights stand there"}); err == nil {
 		t.Error("a held seat was blocked")
 	}
@@ -34,7 +34,7 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	if err != nil || len(why) != 2 || why[0] != "The lights stand there" {
 		t.Errorf("it is kept back because %v, %v", why, err)
 	}
-	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
+	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	wantRefusal(t, err, seats.CodeTaken)
 	if _, err = b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}}); err == nil {
 		t.Error("a held seat was unblocked")
@@ -45,7 +45,7 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	_, err = b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}, Rest: true})
 	wantRefusal(t, err, seats.CodeTaken)
 	for _, bad := range []seats.Keeping{{}, {Seats: []int{-1}}, {Seats: []int{1, 99}}, {Seats: []int{1}, Reason: "a\nb"}} {
-		var nonsense *seats.Nonsense
+		var nonsense *seats.ValidationError
 		if _, err := b.sale.Block(t.Context(), bad); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", bad, err)
 		}
@@ -60,7 +60,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	for range 8 {
 		crowd.Go(func() {
 			for range 30 {
-				_, _ = b.sale.Claim(context.Background(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+				_, _ = b.sale.Claim(context.Background(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
 			}
 		})
 	}
@@ -93,10 +93,10 @@ func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "For the box office"}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/3"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/3"}})
 	b.set(t, events.Change{Status: seats.Closed})
 	sell := func(idx ...int) error {
-		_, err := b.sale.Sell(t.Context(), seats.Deal{Order: seats.NewID(), Seats: idx, Office: true})
+		_, err := b.sale.Sell(t.Context(), seats.Purchase{Order: seats.NewID(), Seats: idx, AtOffice: true})
 		return err
 	}
 	if err := sell(0, 1); err != nil {
@@ -117,10 +117,10 @@ func TestAMoveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
 	order := seats.NewID()
-	if _, err := b.sale.Sell(t.Context(), seats.Deal{Order: order, Seats: []int{0, 1}, Office: true}); err != nil {
+	if _, err := b.sale.Sell(t.Context(), seats.Purchase{Order: order, Seats: []int{0, 1}, AtOffice: true}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/B/2"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/B/2"}})
 	err := b.sale.Move(t.Context(), order, []int{0, 1}, []int{10, 11}, nil)
 	if r := wantRefusal(t, err, seats.CodeTaken); !slices.Equal(r.Seats, []int{11}) {
 		t.Errorf("it names %v", r.Seats)
@@ -134,7 +134,7 @@ func TestAMoveIsAllOrNothing(t *testing.T) {
 		t.Error("the seats are not where they moved")
 	}
 	for _, bad := range [][2][]int{{{12}, {1, 2}}, {{12, 12}, {1, 2}}, {{12, 13}, {1, 1}}, {{12}, {99}}, {nil, nil}} {
-		var nonsense *seats.Nonsense
+		var nonsense *seats.ValidationError
 		if err := b.sale.Move(t.Context(), order, bad[0], bad[1], nil); !errors.As(err, &nonsense) {
 			t.Errorf("%v got %v", bad, err)
 		}
@@ -146,15 +146,15 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
 	ann, order := seats.NewID(), seats.NewID()
-	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, ann, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}}) // another one's
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}}) // another one's
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "Why not"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.sale.Sell(t.Context(), seats.Deal{Order: order, Seats: []int{0}, Office: true}); err != nil {
+	if _, err := b.sale.Sell(t.Context(), seats.Purchase{Order: order, Seats: []int{0}, AtOffice: true}); err != nil {
 		t.Fatal(err)
 	}
 	list, back, err := sales.New(b.db, nil).Timeline(t.Context(), b.sale, 0, 0)

@@ -135,7 +135,7 @@ func (b *batch) ended(c *command) bool {
 
 // bind notes that a hold is written with a new end: least(hold, session). A known session lasts at least as long as the hold
 // from now on, and is written once in half of its length; the session of a newcomer stays what their cookie says.
-func (b *batch) bind(c *command, h *heldBy) {
+func (b *batch) bind(c *command, h *holdRow) {
 	switch end, there := b.visitEnd(c); {
 	case !there:
 		h.session = nil // that of an earlier hold in this row
@@ -261,7 +261,7 @@ func (b *batch) outside(c *command) error {
 	if b.admission == nil || b.admission.Admits(c.holder, b.now) {
 		return nil
 	}
-	return &Refusal{Code: CodeWaitingRoom, Message: "This event has a waiting room, and it has not let you in, or your time inside is over. Nothing was changed; seats that you hold are still yours. Go to the waiting room: it shows your number."}
+	return &Conflict{Code: CodeWaitingRoom, Message: "This event has a waiting room, and it has not let you in, or your time inside is over. Nothing was changed; seats that you hold are still yours. Go to the waiting room: it shows your number."}
 }
 
 // queueAdmission tells the waiting room which holds last longer and who bought.

@@ -69,7 +69,7 @@ func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	t.Cleanup(db.Close)
 	_, sale := node(t, db)
 	who := seats.NewID()
-	if _, err := sale.Claim(t.Context(), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+	if _, err := sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -83,7 +83,7 @@ func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	var all sync.WaitGroup
 	for holder, wish := range map[seats.ID]string{who: "Stalls/A/2", seats.NewID(): "Stalls/A/5"} {
 		all.Go(func() {
-			if _, err := sale.Claim(t.Context(), holder, "", seats.Wish{Seats: []string{wish}}); err != nil {
+			if _, err := sale.Claim(t.Context(), holder, "", seats.ClaimRequest{Seats: []string{wish}}); err != nil {
 				t.Errorf("a claim that came while the database was away: %v", err)
 			}
 		})

@@ -19,9 +19,9 @@ import (
 // batchCommands is the most commands one batch carries.
 const batchCommands = 512
 
-// besideSwift is the fewest commands that are sent beside a swift batch. Most of a small batch is what any batch costs,
+// besideFast is the fewest commands that are sent beside a fast-path batch. Most of a small batch is what any batch costs,
 // as much as some sixty claims: it is cheaper to let it grow until the other has ended, and that is soon.
-const besideSwift = 64
+const besideFast = 64
 
 // command is one try to change seats. It is decided as a whole, under the lock, by decide.
 type command struct {
@@ -54,31 +54,31 @@ type answer struct {
 	err  error
 }
 
-// lane is where the commands of an event wait while batches are being written.
+// commandQueue is where the commands of an event wait while batches are being written.
 //
 // Two batches are under way at most: while one is written, the next one takes its locks and is decided. It starts
 // only after the other has all its locks, so first come stays first served, and is written only after the other has
-// ended, so versions come in the same order. Two swift batches (see sql.go) have no seat and no holder in common:
+// ended, so versions come in the same order. Two fast-path batches (see sql.go) have no seat and no holder in common:
 // both are written at once, and the counter row puts them in an order.
 //
-// A caller that finds the lane at rest sends a swift batch in its own goroutine: another one would wake another processor for
-// it (seen: a quarter of the time that a lone claim took here). The next caller starts the goroutine of the lane.
-type lane struct {
+// A caller that finds the queue at rest sends a fast-path batch in its own goroutine: another one would wake another processor for
+// it (seen: a quarter of the time that a lone claim took here). The next caller starts the goroutine of the queue.
+type commandQueue struct {
 	waiting []*command
 	running bool
 	crowd   bool          // the last batch was of several commands
-	leads   *turn         // under way in its caller's goroutine, with no other caller yet; nil for none
+	leads   *inFlight     // under way in its caller's goroutine, with no other caller yet; nil for none
 	want    int           // ring arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
 }
 
-// do puts a command into the event's lane and waits for its answer. If ctx ends first the command may still be done.
+// do puts a command into the event's queue and waits for its answer. If ctx ends first the command may still be done.
 func (s *Sale) do(ctx context.Context, c *command) (Hold, error) {
 	a := s.doAll(ctx, []*command{c})[0]
 	return a.hold, a.err
 }
 
-// doAll puts commands into the lane at one moment, in their order, and waits for their answers.
+// doAll puts commands into the queue at one moment, in their order, and waits for their answers.
 func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 	if s.put(ctx, commands) {
 		s.lead()
@@ -94,14 +94,14 @@ func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 	return answers
 }
 
-// put puts commands into the lane. It reports whether the caller leads.
+// put puts commands into the queue. It reports whether the caller leads.
 func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	for _, c := range commands {
 		c.answer, c.visit = make(chan answer, 1), VisitOf(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &s.lane
+	l := &s.queue
 	l.waiting = append(l.waiting, commands...)
 	if lead = !l.running; lead {
 		l.running = true
@@ -115,50 +115,50 @@ func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	return lead
 }
 
-// follow has the lane run behind the turn that leads, once a command waits. The lane is locked.
+// follow has the queue run behind the batch that leads, once a command waits. The queue is locked.
 func (s *Sale) follow() {
-	if l := &s.lane; l.leads != nil && len(l.waiting) > 0 {
+	if l := &s.queue; l.leads != nil && len(l.waiting) > 0 {
 		go s.run(l.leads)
 		l.leads = nil
 	}
 }
 
-// lead sends the first batch of a lane that rested, if it is swift. Anything else goes the way of a crowd.
+// lead sends the first batch of a queue that rested, if it takes the fast path. Anything else goes the way of a crowd.
 func (s *Sale) lead() {
 	s.mu.Lock()
-	crowd := s.lane.crowd
+	crowd := s.queue.crowd
 	s.mu.Unlock()
 	if crowd {
 		runtime.Gosched() // who is about to come comes along; who is alone would only be moved to another processor
 	}
 	commands, _ := s.take(nil)
-	t := s.now.Load().swift(commands, nil)
+	t := s.now.Load().fastPath(commands, nil)
 	if t == nil {
-		s.comeAgain(commands)
+		s.requeue(commands)
 		go s.run(nil)
 		return
 	}
 	defer s.led(t)
 	s.mu.Lock()
-	s.lane.leads = t
+	s.queue.leads = t
 	s.follow()
 	s.mu.Unlock()
 	s.end(t)
 }
 
-// led has the lane rest after a turn, unless a command came meanwhile.
-func (s *Sale) led(t *turn) {
+// led has the queue rest after a batch, unless a command came meanwhile.
+func (s *Sale) led(t *inFlight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.follow(); s.lane.leads == t {
-		s.lane.leads, s.lane.running = nil, false
+	if s.follow(); s.queue.leads == t {
+		s.queue.leads, s.queue.running = nil, false
 		s.office.lanes.Done()
 	}
 }
 
 // run carries batch after batch while commands wait. While one is under way the next one gathers: the busier the event,
 // the larger its batches.
-func (s *Sale) run(before *turn) {
+func (s *Sale) run(before *inFlight) {
 	defer s.office.lanes.Done()
 	for {
 		runtime.Gosched() // who is about to come comes along
@@ -174,37 +174,37 @@ func (s *Sale) run(before *turn) {
 	}
 }
 
-// start sends commands on their way as one turn, beside the one that is under way. It returns when that has ended.
-func (s *Sale) start(commands []*command, before *turn) *turn {
-	t := s.swift(commands, before)
-	beside := t != nil && before != nil && before.swift
-	if before != nil && before.swift && !beside {
+// start sends commands on their way as one batch, beside the one that is under way. It returns when that has ended.
+func (s *Sale) start(commands []*command, before *inFlight) *inFlight {
+	t := s.fastPath(commands, before)
+	concurrent := t != nil && before != nil && before.fast
+	if before != nil && before.fast && !concurrent {
 		<-before.ended // it may have its locks yet to take
 	}
 	if t == nil {
 		t = s.begin(commands, before)
 	}
 	switch {
-	case beside:
-		t.beside = before
+	case concurrent:
+		t.concurrent = before
 	case before != nil:
 		<-before.ended
-		t.unsure = before.err != nil
+		t.afterFailed = before.err != nil
 	}
 	go s.end(t)
-	if beside {
+	if concurrent {
 		<-before.ended
 	}
 	return t
 }
 
 // take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are
-// half as many as in the batch under way, or as many if that is a swift one (seen: 6 % more claims of 256 people); or
-// none, when that has ended before. It tells whether the lane may rest.
-func (s *Sale) take(before *turn) (commands []*command, rest bool) {
+// half as many as in the batch under way, or as many if that is one of the fast path (seen: 6 % more claims of 256 people); or
+// none, when that has ended before. It tells whether the queue may rest.
+func (s *Sale) take(before *inFlight) (commands []*command, rest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &s.lane
+	l := &s.queue
 	if want := before.enough(); len(l.waiting) < want {
 		l.want = want
 		s.mu.Unlock()
@@ -231,49 +231,49 @@ func (s *Sale) take(before *turn) (commands []*command, rest bool) {
 }
 
 // enough is how many commands are worth a batch of their own while this one is under way; 0 if there is none.
-func (t *turn) enough() int {
+func (t *inFlight) enough() int {
 	switch {
 	case t == nil:
 		return 0
-	case t.swift:
-		return max(besideSwift, len(t.batch.commands))
+	case t.fast:
+		return max(besideFast, len(t.batch.commands))
 	default:
 		return max(1, len(t.batch.commands)/2)
 	}
 }
 
-// comeAgain puts commands at the head of the lane. The lane is running: their batch has not ended yet.
-func (s *Sale) comeAgain(commands []*command) {
+// requeue puts commands at the head of the queue. The queue is running: their batch has not ended yet.
+func (s *Sale) requeue(commands []*command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lane.waiting = append(commands, s.lane.waiting...)
+	s.queue.waiting = append(commands, s.queue.waiting...)
 }
 
 const (
-	batchTime  = 10 * time.Second // the most time either half of a turn may take
+	batchTime  = 10 * time.Second // the most time either half of a batch may take
 	batchTries = 5                // how often a command travels in batches that fail before it is refused
 )
 
-// turn is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.
-type turn struct {
-	batch   *batch
-	swift   bool          // it takes no locks beforehand: see sql.go
-	beside  *turn         // the swift turn that was under way when this one was sent; it ends first
-	unsure  bool          // the batch before failed: what was refused because of it may be had after all
-	conn    *pgxpool.Conn // nil if it could not begin
-	err     error         // why
-	version atomic.Int64  // what it was committed as; 0 until then, and if it changed nothing
-	ended   chan struct{} // closed when it was written and answered, or undone
+// inFlight is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.
+type inFlight struct {
+	batch       *batch
+	fast        bool          // it takes no locks beforehand: see sql.go
+	concurrent  *inFlight     // the fast-path batch that was under way when this one was sent; it ends first
+	afterFailed bool          // the batch before failed: what was refused because of it may be had after all
+	conn        *pgxpool.Conn // nil if it could not begin
+	err         error         // why
+	version     atomic.Int64  // what it was committed as; 0 until then, and if it changed nothing
+	ended       chan struct{} // closed when it was written and answered, or undone
 }
 
 // begin locks what the commands need and decides them. Nothing was decided when it fails, so it tries again by itself.
-func (s *Sale) begin(commands []*command, before *turn) *turn {
+func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
 	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands)) {
 		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
 	}
-	t := &turn{ended: make(chan struct{})}
+	t := &inFlight{ended: make(chan struct{})}
 	t.err = s.lock(ctx, t, commands, before)
 	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
 		t.err = s.lock(ctx, t, commands, before)
@@ -287,7 +287,7 @@ func (s *Sale) begin(commands []*command, before *turn) *turn {
 // lock takes a connection and, on it, the locks of a batch.
 //
 // The statement names cached on a connection survive a ROLLBACK, so a connection is given back in any case.
-func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *turn) (err error) {
+func (s *Sale) lock(ctx context.Context, t *inFlight, commands []*command, before *inFlight) (err error) {
 	t.batch = newBatch(s, commands, before)
 	if t.conn, err = s.office.db.Acquire(ctx); err != nil {
 		return err
@@ -302,7 +302,7 @@ func (s *Sale) lock(ctx context.Context, t *turn, commands []*command, before *t
 }
 
 // end writes a batch and answers its commands. If it failed and may well succeed another time, they come again.
-func (s *Sale) end(t *turn) {
+func (s *Sale) end(t *inFlight) {
 	defer close(t.ended)
 	defer func() { t.batch.before = nil }() // the batch before can be freed
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
@@ -312,9 +312,9 @@ func (s *Sale) end(t *turn) {
 		s.office.count(t.err)
 	}
 	t.release()
-	if t.beside != nil {
-		<-t.beside.ended
-		t.beside = nil
+	if t.concurrent != nil {
+		<-t.concurrent.ended
+		t.concurrent = nil
 	}
 	if t.err != nil {
 		s.failed(t)
@@ -327,12 +327,12 @@ func (s *Sale) end(t *turn) {
 }
 
 // answer tells each command what became of it; those that are to choose other seats come again.
-func (s *Sale) answer(ctx context.Context, t *turn) {
+func (s *Sale) answer(ctx context.Context, t *inFlight) {
 	var again []*command
 	for i, c := range t.batch.commands {
 		a := t.batch.answers[i]
-		var refusal *Refusal
-		if errors.Is(a.err, errChooseAgain) || t.unsure && c.choice != nil && errors.As(a.err, &refusal) {
+		var refusal *Conflict
+		if errors.Is(a.err, errChooseAgain) || t.afterFailed && c.choice != nil && errors.As(a.err, &refusal) {
 			again = append(again, c)
 			continue
 		}
@@ -343,11 +343,11 @@ func (s *Sale) answer(ctx context.Context, t *turn) {
 			s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
 		}
 	}
-	s.comeAgain(again)
+	s.requeue(again)
 }
 
-func (s *Sale) write(ctx context.Context, t *turn) error {
-	if t.swift {
+func (s *Sale) write(ctx context.Context, t *inFlight) error {
+	if t.fast {
 		return s.send(ctx, t)
 	}
 	err := t.batch.save(ctx, t.conn.Conn())
@@ -365,17 +365,17 @@ func (s *Sale) write(ctx context.Context, t *turn) error {
 	return errors.Join(err, unknown)
 }
 
-// release gives the turn's connection back. What comes after a batch is written reads on connections of the pool: turns of
+// release gives the batch's connection back. What comes after a batch is written reads on connections of the pool: batches of
 // many events that each kept one and waited for one more would wait for each other.
-func (t *turn) release() {
+func (t *inFlight) release() {
 	if t.conn != nil {
 		t.conn.Release()
 		t.conn = nil
 	}
 }
 
-// failed sends the commands of a batch that was undone through the lane again, or refuses them.
-func (s *Sale) failed(t *turn) {
+// failed sends the commands of a batch that was undone through the queue again, or refuses them.
+func (s *Sale) failed(t *inFlight) {
 	var again []*command
 	err := fmt.Errorf("seats: event %d: batch of %d: %w", s.Event.ID, len(t.batch.commands), t.err)
 	for _, c := range t.batch.commands {
@@ -388,7 +388,7 @@ func (s *Sale) failed(t *turn) {
 	if len(again) == 0 {
 		s.office.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
 	}
-	s.comeAgain(again)
+	s.requeue(again)
 }
 
 // committed takes the map on and tells the world.
@@ -411,7 +411,7 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 // nodes that made the same holder's first hold at once, or claims that need locks after all, or an event with a
 // waiting room this node did not know, or with another wait list or status than it knew.
 func retryable(err error) bool {
-	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotSwift) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
+	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
 }
 
 func deadlock(err error) bool {
@@ -419,7 +419,7 @@ func deadlock(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "40P01"
 }
 
-func (o *Office) count(err error) {
+func (o *Inventory) count(err error) {
 	if deadlock(err) {
 		o.deadlocks.Add(1)
 		o.log.Error("two batches waited for each other; one is tried again", "error", err)
@@ -445,9 +445,9 @@ func rollback(conn *pgx.Conn) error {
 // The decisions are plain Go over rows that cannot change meanwhile; the guard in changeSQL checks each of them again.
 type batch struct {
 	sale     *Sale
-	before   *turn // the one being written while this one is decided; nil if none
-	room     int64 // the waiting room of the event, as far as this node knew when the batch began; 0 for none
-	listed   bool  // an entry waits for seats that come back, as far as it knew; see waitlist.go
+	before   *inFlight // the one being written while this one is decided; nil if none
+	room     int64     // the waiting room of the event, as far as this node knew when the batch began; 0 for none
+	listed   bool      // an entry waits for seats that come back, as far as it knew; see waitlist.go
 	commands []*command
 	answers  []answer // one per command
 
@@ -458,7 +458,7 @@ type batch struct {
 	admission Admission           // of the waiting room; nil if the event has none
 	waits     map[int64]time.Time // entries of the wait list that still wait, of those that are offered something, and since when
 	was       map[int]row         // rows as they were read, of those that change
-	holds     map[ID]*heldBy
+	holds     map[ID]*holdRow
 	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see attach.go
 	renewed   map[string]time.Time // sessions that last longer from now on
 	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
@@ -497,11 +497,11 @@ type row struct {
 	expiresAt *time.Time // nil where it is null or infinity
 }
 
-func newBatch(s *Sale, commands []*command, before *turn) *batch {
+func newBatch(s *Sale, commands []*command, before *inFlight) *batch {
 	n := len(commands)
 	b := &batch{
 		sale: s, before: before, commands: commands, answers: make([]answer, n), id: NewID(),
-		room: s.room.Load(), listed: s.listed.Load(), admission: s.admission(s.room.Load()), rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*heldBy, n),
+		room: s.room.Load(), listed: s.listed.Load(), admission: s.admission(s.room.Load()), rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*holdRow, n),
 		dirty: make(map[int]ID, n), extended: map[int]bool{},
 	}
 	b.choose()
@@ -586,7 +586,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
-			b.holds[holder] = &heldBy{
+			b.holds[holder] = &holdRow{
 				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, lapsed: *lapsed,
 				answers: answers{text: text}, bought: *bought, best: best, session: session, stored: true,
 			}
@@ -621,7 +621,7 @@ func (b *batch) decide() {
 }
 
 // ends notes when a hold that is new or was extended ends.
-func (b *batch) ends(h *heldBy) {
+func (b *batch) ends(h *holdRow) {
 	if b.newEnd == nil || h.expiresAt.Before(*b.newEnd) {
 		b.newEnd = &h.expiresAt
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// errChooseAgain sends a claim back into the lane: the chosen seats went to another visitor.
+// errChooseAgain sends a claim back into the queue: the chosen seats went to another visitor.
 var errChooseAgain = errors.New("the seats chosen are gone")
 
 // Scope is where seats are chosen: in one section or in one category. The other is -1; both are -1 for all seats.
@@ -203,7 +203,7 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 // lone refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
 // it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
 // courtesy to the organizer, not a promise. It never stands in the way of the last seats.
-func (s *Sale) lone(c *command) *Refusal {
+func (s *Sale) lone(c *command) *Conflict {
 	if !s.Event.NoLoneSeats || c.choice != nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (s *Sale) lone(c *command) *Refusal {
 	if instead == nil || len(s.leftAlone(instead, free)) > 0 {
 		return nil
 	}
-	return &Refusal{
+	return &Conflict{
 		Code: CodeLone, Seats: c.seats, Nearest: instead,
 		Message: s.named(left) + " would be left alone, and nobody comes to sit alone. Take " + s.named(instead) +
 			" instead, or what is beside it too. What you hold is unchanged.",

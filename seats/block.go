@@ -19,7 +19,7 @@ type Keeping struct {
 	// Rest leaves out what cannot be changed now (of a block what is held or sold), instead of refusing all of it.
 	Rest bool
 	// Also is committed with the last of the seats.
-	Also Also
+	Also TxHook
 }
 
 // keepAtOnce is the most seats of one batch; more of them go one batch after the other, which only a Keeping of the
@@ -32,7 +32,7 @@ const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2
 // those it did. Refused if one is held or sold, or if there is nothing left to block.
 func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
 	if k.Reason = strings.TrimSpace(k.Reason); !OneLine(k.Reason, MostReason) {
-		return nil, &Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", MostReason)}
+		return nil, &ValidationError{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", MostReason)}
 	}
 	return s.keep(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
 		id := NewID()
@@ -62,7 +62,7 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 		return nil, err
 	}
 	if len(seats) > keepAtOnce && !k.Rest {
-		return nil, &Nonsense{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), keepAtOnce)}
+		return nil, &ValidationError{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), keepAtOnce)}
 	}
 	for some := range slices.Chunk(seats, keepAtOnce) {
 		c := &command{seats: some}
@@ -72,7 +72,7 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
 			if len(fit) < len(some) && !k.Rest {
 				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
-				return Hold{}, &Refusal{Code: CodeTaken, Seats: rest, Message: s.named(rest) + " cannot be changed now: look at its state first. Nothing was changed."}
+				return Hold{}, &Conflict{Code: CodeTaken, Seats: rest, Message: s.named(rest) + " cannot be changed now: look at its state first. Nothing was changed."}
 			}
 			if last && (len(fit) > 0 || len(all) > 0) {
 				c.write = k.Also
@@ -92,7 +92,7 @@ func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, 
 		all = append(all, done.Seats...)
 	}
 	if len(all) == 0 {
-		return nil, &Refusal{Code: CodeTaken, Seats: seats, Message: "None of these seats can be changed now: look at their state first. Nothing was changed."}
+		return nil, &Conflict{Code: CodeTaken, Seats: seats, Message: "None of these seats can be changed now: look at their state first. Nothing was changed."}
 	}
 	return all, nil
 }
@@ -106,15 +106,15 @@ func (r row) keeper() ID {
 	return ID{}
 }
 
-// known are seats in the order of idx, each once. *Nonsense if one is not there, or if there are none.
+// known are seats in the order of idx, each once. *ValidationError if one is not there, or if there are none.
 func (s *Sale) known(seats []int) ([]int, error) {
 	if len(seats) == 0 {
-		return nil, &Nonsense{Message: "No seat was chosen. Nothing was changed."}
+		return nil, &ValidationError{Message: "No seat was chosen. Nothing was changed."}
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(seats)))
 	for _, idx := range sorted {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return nil, &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat number %d. Nothing was changed.", idx)}
+			return nil, &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat number %d. Nothing was changed.", idx)}
 		}
 	}
 	return sorted, nil

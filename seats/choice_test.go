@@ -28,9 +28,9 @@ type seen struct {
 func TestChoice_AvailableBeforeExpired(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
-	nodes := []*seats.Office{}
+	nodes := []*seats.Inventory{}
 	for range 2 { // neither announces the end of a hold by itself
-		nodes = append(nodes, seats.NewOffice(db, slog.New(slog.NewTextHandler(io.Discard, nil))))
+		nodes = append(nodes, seats.NewInventory(db, slog.New(slog.NewTextHandler(io.Discard, nil))))
 	}
 	houses := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -61,7 +61,7 @@ func TestChoice_AvailableBeforeExpired(t *testing.T) {
 				continue
 			}
 			who := seats.NewID()
-			if _, err := first.Claim(ctx, who, "", seats.Wish{Seats: labels}); err != nil {
+			if _, err := first.Claim(ctx, who, "", seats.ClaimRequest{Seats: labels}); err != nil {
 				rt.Fatal(err)
 			}
 			if kind == "held" {
@@ -81,14 +81,14 @@ func TestChoice_AvailableBeforeExpired(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 8).Draw(rt, "choices") {
 			n := rapid.IntRange(1, 6).Draw(rt, "n")
-			w := rapid.SampledFrom([]seats.Wish{{Area: "Floor", Quantity: n}, {Best: n}, {Best: n, Category: "A"}, {Best: n, Category: "B"}}).Draw(rt, "wish")
+			w := rapid.SampledFrom([]seats.ClaimRequest{{Area: "Floor", Quantity: n}, {Best: n}, {Best: n, Category: "A"}, {Best: n, Category: "B"}}).Draw(rt, "wish")
 			s := rapid.SampledFrom(both).Draw(rt, "node")
 			if n > len(plan.Seats) {
 				continue
 			}
 			before := look(rt, t, db, event.ID)
 			hold, err := s.Claim(ctx, seats.NewID(), "", w)
-			refusal, refused := errors.AsType[*seats.Refusal](err)
+			refusal, refused := errors.AsType[*seats.Conflict](err)
 			if err != nil && (!refused || refusal.Code != seats.CodeSoldOut) {
 				rt.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func look(rt *rapid.T, t *testing.T, db seats.DB, event int64) []seen {
 }
 
 // wantChoice expects every available seat to be chosen before an expired one, and the longest expired first.
-func wantChoice(rt *rapid.T, plan *seats.Plan, w seats.Wish, n int, before []seen, chosen []int, refused bool) {
+func wantChoice(rt *rapid.T, plan *seats.Plan, w seats.ClaimRequest, n int, before []seen, chosen []int, refused bool) {
 	available, ends := 0, []time.Time{}
 	for _, s := range before {
 		at := plan.Seats[s.Idx]
@@ -161,14 +161,14 @@ func TestBest_WithoutCategoryIsTheDearestThatFits(t *testing.T) {
 		if want == "C" {
 			n = 5
 		}
-		hold := b.claim(t, seats.NewID(), seats.Wish{Best: n})
+		hold := b.claim(t, seats.NewID(), seats.ClaimRequest{Best: n})
 		for _, idx := range hold.Seats {
 			if key := b.sale.Plan.Categories[b.sale.Plan.Seats[idx].Category].Key; key != want {
 				t.Errorf("choice %d has a seat of category %s, want %s", i+1, key, want)
 			}
 		}
 	}
-	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 1})
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 1})
 	wantRefusal(t, err, seats.CodeSoldOut)
 	wantBooks(t, b)
 }
@@ -180,11 +180,11 @@ func TestBest_AskingAgainReplacesTheChoice(t *testing.T) {
 		who := seats.NewID()
 		byHand := 0
 		if !newcomer { // a seat chosen by hand stays
-			b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+			b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 			byHand = 1
 		}
-		first := b.claim(t, who, seats.Wish{Best: 3, Category: "A"})
-		second, err := b.sale.Claim(t.Context(), who, "again", seats.Wish{Best: 3, Category: "A"})
+		first := b.claim(t, who, seats.ClaimRequest{Best: 3, Category: "A"})
+		second, err := b.sale.Claim(t.Context(), who, "again", seats.ClaimRequest{Best: 3, Category: "A"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,13 +200,13 @@ func TestBest_AskingAgainReplacesTheChoice(t *testing.T) {
 		if both != byHand {
 			t.Errorf("asking again kept %d seats of %v: %v", both, first.Seats, second.Seats)
 		}
-		repeat, err := b.sale.Claim(t.Context(), who, "again", seats.Wish{Best: 3, Category: "A"})
+		repeat, err := b.sale.Claim(t.Context(), who, "again", seats.ClaimRequest{Best: 3, Category: "A"})
 		if err != nil || !slices.Equal(repeat.Seats, second.Seats) {
 			t.Errorf("the request repeated with its key: %v, %v, want its first answer %v", repeat.Seats, err, second.Seats)
 		}
-		b.claim(t, seats.NewID(), seats.Wish{Best: 4, Category: "A"})
-		b.claim(t, seats.NewID(), seats.Wish{Best: 1, Category: "A"}) // now fewer than three others are left
-		_, err = b.sale.Claim(t.Context(), who, "", seats.Wish{Best: 3, Category: "A"})
+		b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 4, Category: "A"})
+		b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 1, Category: "A"}) // now fewer than three others are left
+		_, err = b.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: 3, Category: "A"})
 		if r := wantRefusal(t, err, seats.CodeSoldOut); r.Message != "There are no other seats like these. The seats you have are still held." {
 			t.Errorf("without other seats: %q", r.Message)
 		}
@@ -221,12 +221,12 @@ func TestBest_AskingAgainReplacesTheChoice(t *testing.T) {
 // the map lacks: then the seat is in neither.
 func TestChoice_EndAnnouncedBehindTheBatchIsNotSoldOut(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]seats.Wish{"places": {Area: "Floor", Quantity: 1}, "best": {Best: 1, Category: "C"}} {
+	for name, w := range map[string]seats.ClaimRequest{"places": {Area: "Floor", Quantity: 1}, "best": {Best: 1, Category: "C"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, events.Settings{}, hall(1, 1))
 			ann := seats.NewID()
-			b.claim(t, ann, seats.Wish{Area: "Floor", Quantity: 1})
+			b.claim(t, ann, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 			again, err := b.sale.DecideLate(t.Context(), seats.NewID(), w, func() {
 				for _, sql := range []string{
 					`UPDATE hold SET expires_at = clock_timestamp() - interval '1 second'`,

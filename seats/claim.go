@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Wish is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
+// ClaimRequest is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
 // of a category or of all, together where possible. Who asks for the best seats again gets other ones in place of those.
-type Wish struct {
+type ClaimRequest struct {
 	Seats    []string `json:"seats"` // labels
 	Area     string   `json:"area"`  // name of the area
 	Quantity int      `json:"quantity"`
@@ -26,8 +26,8 @@ type Wish struct {
 // Claim tries to take what is wished for, all of it or none, for the holder.
 //
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
-// Errors: *Nonsense, *Refusal, or the database's.
-func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, error) {
+// Errors: *ValidationError, *Conflict, or the database's.
+func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest) (Hold, error) {
 	c := &command{claim: true, holder: holder, key: key, visit: VisitOf(ctx)}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
@@ -42,7 +42,7 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w Wish) (Hold, 
 	return hold, s.withNearest(err)
 }
 
-// early refuses what need not go through the lane: what was seen sold at once, and what seems to be gone or shut after a
+// early refuses what need not go through the queue: what was seen sold at once, and what seems to be gone or shut after a
 // look. It returns nil for who may win.
 func (s *Sale) early(ctx context.Context, c *command) error {
 	if s.onSale.Load() {
@@ -61,7 +61,7 @@ func (s *Sale) early(ctx context.Context, c *command) error {
 // never refused here.
 //
 // It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
-func (s *Sale) gone(c *command) *Refusal {
+func (s *Sale) gone(c *command) *Conflict {
 	if !c.visit.isNew() {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Sale) gone(c *command) *Refusal {
 		free, known := s.countIn(c.choice.Scope, m.counts.Free)
 		held, _ := s.countIn(c.choice.Scope, m.counts.Held)
 		if sold, _ := s.countIn(c.choice.Scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
-			return &Refusal{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
+			return &Conflict{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
 		}
 		return nil
 	}
@@ -88,9 +88,9 @@ func (s *Sale) gone(c *command) *Refusal {
 	return s.taken(sold)
 }
 
-// Beside the lane, claims of newcomers that this node's map would refuse, or all of them while it thinks that the
+// Beside the queue, claims of newcomers that this node's map would refuse, or all of them while it thinks that the
 // event is not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who
-// may win after all goes on to the lane.
+// may win after all goes on to the queue.
 
 // mostLooks is the most claims that are looked up at once.
 const mostLooks = 4096
@@ -224,7 +224,7 @@ func (seen seen) refuse(s *Sale, c *command) error {
 }
 
 // hash tells wishes apart: two of them have the same one only if they ask for the same.
-func (w Wish) hash() string {
+func (w ClaimRequest) hash() string {
 	text := binary.AppendUvarint(make([]byte, 0, 128), uint64(len(w.Seats)))
 	for _, label := range append([]string{w.Area, w.Category}, w.Seats...) {
 		text = append(binary.AppendUvarint(text, uint64(len(label))), label...)
@@ -235,7 +235,7 @@ func (w Wish) hash() string {
 }
 
 // understand turns the words of a wish into seats, or into a choice to be made.
-func (s *Sale) understand(c *command, w Wish) error {
+func (s *Sale) understand(c *command, w ClaimRequest) error {
 	ways := 0
 	for _, asked := range []bool{len(w.Seats) > 0, w.Area != "" || w.Quantity != 0, w.Best != 0 || w.Category != ""} {
 		if asked {
@@ -243,7 +243,7 @@ func (s *Sale) understand(c *command, w Wish) error {
 		}
 	}
 	if ways != 1 {
-		return &Nonsense{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
+		return &ValidationError{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
 	}
 	if len(w.Seats) > 0 {
 		return s.understandSeats(c, w.Seats)
@@ -251,16 +251,16 @@ func (s *Sale) understand(c *command, w Wish) error {
 	n, at := w.Quantity, Scope{Section: -1, Category: -1}
 	if w.Area != "" || w.Quantity != 0 {
 		if at.Section = s.Plan.SectionNamed(w.Area); at.Section < 0 || !s.Plan.Sections[at.Section].Area {
-			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no area %q. Nothing was changed.", w.Area)}
+			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no area %q. Nothing was changed.", w.Area)}
 		}
 	} else {
 		n = w.Best
 		if at.Category = s.Plan.CategoryKeyed(w.Category); at.Category < 0 && w.Category != "" {
-			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
+			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
 		}
 	}
 	if n < 1 || n > len(s.Plan.Seats) {
-		return &Nonsense{Message: fmt.Sprintf("%d is not a number of seats one can have here. Ask for 1 to %d. Nothing was changed.", n, s.Event.SeatsPerHolder)}
+		return &ValidationError{Message: fmt.Sprintf("%d is not a number of seats one can have here. Ask for 1 to %d. Nothing was changed.", n, s.Event.SeatsPerHolder)}
 	}
 	if n > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
@@ -274,10 +274,10 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 	for _, label := range labels {
 		idx, ok := s.Seat(label)
 		if !ok {
-			return &Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", label)}
+			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", label)}
 		}
 		if seen[idx] {
-			return &Nonsense{Message: fmt.Sprintf("Seat %s is named twice. Name each seat once. Nothing was changed.", label)}
+			return &ValidationError{Message: fmt.Sprintf("Seat %s is named twice. Name each seat once. Nothing was changed.", label)}
 		}
 		seen[idx] = true
 		c.seats = append(c.seats, idx)
@@ -361,7 +361,7 @@ func (b *batch) replaced(c *command) (old []int) {
 // grant adds seats to the holder's hold and releases the old ones that they replace. The clock of a hold starts with its
 // first seat; more seats never reset it. A claim after the time was up starts a new hold, and what it does not name is let
 // go.
-func (b *batch) grant(c *command, h *heldBy, live bool, fresh, old []int) (Hold, error) {
+func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int) (Hold, error) {
 	if !live {
 		next := h.renew(c.holder, b.now.Add(b.terms.holdLength))
 		if h != nil {
@@ -402,7 +402,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 		return Hold{}, err
 	}
 	if first.Wish != c.wish {
-		return Hold{}, &Nonsense{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
+		return Hold{}, &ValidationError{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
 	}
 	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Lapsed: !first.ExpiresAt.After(b.now)}
 	for _, idx := range first.Seats {
@@ -482,16 +482,16 @@ func (a *answers) read() error {
 }
 
 // overLimit refuses a claim by a visitor with too many tickets for the limit.
-func overLimit(limit, has int) *Refusal {
+func overLimit(limit, has int) *Conflict {
 	message := "You can book up to " + tickets(limit) + "."
 	if has > 0 {
 		message += fmt.Sprintf(" You already have %d.", has)
 	}
-	return &Refusal{Code: CodeLimit, Message: message}
+	return &Conflict{Code: CodeLimit, Message: message}
 }
 
-func (s *Sale) taken(seats []int) *Refusal {
-	return &Refusal{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
+func (s *Sale) taken(seats []int) *Conflict {
+	return &Conflict{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
 }
 
 // A choice made by us takes available seats first. Seats of expired holds may be claimed by everybody, but their last
@@ -681,14 +681,14 @@ func (s *Sale) inScope(idx int, at Scope) bool {
 }
 
 // soldOut refuses a claim for n seats where so many are left. held is how many seats it was to replace.
-func soldOut(left, n, held int) *Refusal {
+func soldOut(left, n, held int) *Conflict {
 	switch {
 	case held > 0:
-		return &Refusal{Code: CodeSoldOut, Message: "There are no other seats like these. The seats you have are still held."}
+		return &Conflict{Code: CodeSoldOut, Message: "There are no other seats like these. The seats you have are still held."}
 	case left == 0:
-		return &Refusal{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
+		return &Conflict{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
 	}
-	return &Refusal{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", places(left), n)}
+	return &Conflict{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", places(left), n)}
 }
 
 // countIn sums the counts of a scope. It is not known for an area that shares its category with other seats.

@@ -22,8 +22,8 @@ func TestClaim_OneSeatGoesToOneOfMany(t *testing.T) {
 	for i := range 200 {
 		sale := []*seats.Sale{b.sale, other}[i%2]
 		all.Go(func() {
-			_, err := sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
-			var r *seats.Refusal
+			_, err := sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
+			var r *seats.Conflict
 			switch {
 			case err == nil:
 				won.Add(1)
@@ -75,9 +75,9 @@ func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 }
 
 // tryClaim claims and checks that a yes names every seat, and that a no left none of them to the holder.
-func tryClaim(t *testing.T, sale *seats.Sale, who seats.ID, w seats.Wish) {
+func tryClaim(t *testing.T, sale *seats.Sale, who seats.ID, w seats.ClaimRequest) {
 	hold, err := sale.Claim(t.Context(), who, "", w)
-	var r *seats.Refusal
+	var r *seats.Conflict
 	if err != nil {
 		if !errors.As(err, &r) {
 			t.Errorf("claim: %v", err)
@@ -95,14 +95,14 @@ func tryClaim(t *testing.T, sale *seats.Sale, who seats.ID, w seats.Wish) {
 	}
 }
 
-func randomWish(s *seats.Sale, random *rand.Rand) seats.Wish {
+func randomWish(s *seats.Sale, random *rand.Rand) seats.ClaimRequest {
 	switch random.IntN(6) {
 	case 0:
-		return seats.Wish{Area: "Floor", Quantity: 1 + random.IntN(3)}
+		return seats.ClaimRequest{Area: "Floor", Quantity: 1 + random.IntN(3)}
 	case 1:
-		return seats.Wish{Best: 1 + random.IntN(3), Category: "A"}
+		return seats.ClaimRequest{Best: 1 + random.IntN(3), Category: "A"}
 	}
-	var w seats.Wish
+	var w seats.ClaimRequest
 	for _, idx := range random.Perm(60)[:1+random.IntN(4)] {
 		w.Seats = append(w.Seats, s.Plan.Label(idx))
 	}
@@ -118,8 +118,8 @@ func TestNoFreePlaceIsRefusedToACrowd(t *testing.T) {
 	for i := range 900 {
 		sale := []*seats.Sale{b.sale, other}[i%2]
 		all.Go(func() {
-			_, err := sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
-			var r *seats.Refusal
+			_, err := sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
+			var r *seats.Conflict
 			switch {
 			case err == nil:
 				won.Add(1)
@@ -141,8 +141,8 @@ func TestAClaimIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 1))
 	first, second := seats.NewID(), seats.NewID()
-	b.claim(t, first, seats.Wish{Seats: []string{"Stalls/A/2"}})
-	_, err := b.sale.Claim(t.Context(), second, "", seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	b.claim(t, first, seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
+	_, err := b.sale.Claim(t.Context(), second, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	r := wantRefusal(t, err, seats.CodeTaken)
 	if len(r.Seats) != 1 || r.Seats[0] != 1 || len(r.Nearest) != 1 || r.Nearest[0] == 1 {
 		t.Errorf("refused %v with %v nearest, want seat 1 and a free one", r.Seats, r.Nearest)
@@ -156,16 +156,16 @@ func TestARepeatedClaimGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 10))
 	who, ctx := seats.NewID(), t.Context()
-	first, err := b.sale.Claim(ctx, who, "k", seats.Wish{Area: "Floor", Quantity: 2})
+	first, err := b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.sale.Claim(ctx, who, "k", seats.Wish{Area: "Floor", Quantity: 2})
+	again, err := b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 2})
 	if err != nil || again.ID != first.ID || len(again.Seats) != 2 || !again.ExpiresAt.Equal(first.ExpiresAt) {
 		t.Errorf("the repeat got %+v, %v; want %+v", again, err, first)
 	}
-	var n *seats.Nonsense
-	if _, err = b.sale.Claim(ctx, who, "k", seats.Wish{Area: "Floor", Quantity: 1}); !errors.As(err, &n) {
+	var n *seats.ValidationError
+	if _, err = b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 1}); !errors.As(err, &n) {
 		t.Errorf("the same key with another wish got %v, want a refusal of the key", err)
 	}
 	wantBooks(t, b)
@@ -175,21 +175,21 @@ func TestMoreSeatsNeverResetTheClockAndTheLimitHolds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{SeatsPerHolder: 3}, hall(2, 1))
 	who := seats.NewID()
-	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
-	second := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
+	first := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
+	second := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
 	if !second.ExpiresAt.Equal(first.ExpiresAt) || len(second.Seats) != 3 || second.ID != first.ID {
 		t.Errorf("after more seats the hold is %+v, want three seats until %v", second, first.ExpiresAt)
 	}
-	_, err := b.sale.Claim(context.Background(), who, "", seats.Wish{Seats: []string{"Stalls/A/4"}})
+	_, err := b.sale.Claim(context.Background(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/4"}})
 	wantRefusal(t, err, seats.CodeLimit)
-	_, err = b.sale.Claim(context.Background(), who, "", seats.Wish{Best: 1, Category: "A"})
+	_, err = b.sale.Claim(context.Background(), who, "", seats.ClaimRequest{Best: 1, Category: "A"})
 	wantRefusal(t, err, seats.CodeLimit)
 }
 
 func TestBestSeatsAreTogetherAndNearTheFocus(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 1))
-	hold := b.claim(t, seats.NewID(), seats.Wish{Best: 3, Category: "A"})
+	hold := b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 3, Category: "A"})
 	if len(hold.Seats) != 3 || hold.Seats[2] != hold.Seats[0]+2 || hold.Seats[2] > 9 {
 		t.Errorf("the best three are %v, want three side by side in the first row", hold.Seats)
 	}
@@ -198,13 +198,13 @@ func TestBestSeatsAreTogetherAndNearTheFocus(t *testing.T) {
 func TestNonsenseHoldsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 5))
-	for name, w := range map[string]seats.Wish{
+	for name, w := range map[string]seats.ClaimRequest{
 		"nothing": {}, "two ways": {Seats: []string{"Stalls/A/1"}, Best: 1, Category: "A"}, "unknown seat": {Seats: []string{"Stalls/Z/1"}},
 		"doubly named": {Seats: []string{"Stalls/A/1", "Stalls/A/1"}}, "no quantity": {Area: "Floor"}, "less than nothing": {Area: "Floor", Quantity: -1},
 		"too many": {Area: "Floor", Quantity: 1e9}, "unknown area": {Area: "Moon", Quantity: 1}, "a section is no area": {Area: "Stalls", Quantity: 1},
 		"unknown category": {Best: 1, Category: "Z"},
 	} {
-		var n *seats.Nonsense
+		var n *seats.ValidationError
 		if _, err := b.sale.Claim(t.Context(), seats.NewID(), "", w); !errors.As(err, &n) {
 			t.Errorf("%s: got %v, want nonsense", name, err)
 		}

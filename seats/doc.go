@@ -53,7 +53,7 @@
 //	batch.go     each command is decided in the order it came, in plain Go over rows that cannot change meanwhile
 //	sql.go       the guarded UPDATE writes the seats, counter row last
 //	resolve.go   a lost answer to COMMIT is looked up
-//	map.go       the map of this node moves on; Office.Changed and Office.Committed tell the world
+//	map.go       the map of this node moves on; Inventory.Changed and Inventory.Committed tell the world
 //
 // hold.go extends, releases and ends holds, sell.go sells them, block.go keeps seats back, waitlist.go offers them to those
 // who wait; all of that are commands of a batch. attach.go

@@ -20,7 +20,7 @@ import (
 // bench is one event on one node, ready to be claimed.
 type bench struct {
 	db     *pgxpool.Pool
-	office *seats.Office
+	office *seats.Inventory
 	sale   *seats.Sale
 }
 
@@ -59,9 +59,9 @@ func newBench(t *testing.T, e events.Settings, p *seats.Plan) *bench {
 }
 
 // node starts one more node on the database.
-func node(t *testing.T, db *pgxpool.Pool) (*seats.Office, *seats.Sale) {
+func node(t *testing.T, db *pgxpool.Pool) (*seats.Inventory, *seats.Sale) {
 	t.Helper()
-	o := seats.NewOffice(db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	o := seats.NewInventory(db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.Run(ctx) }()
@@ -73,7 +73,7 @@ func node(t *testing.T, db *pgxpool.Pool) (*seats.Office, *seats.Sale) {
 	return o, s
 }
 
-func (b *bench) claim(t *testing.T, who seats.ID, w seats.Wish) seats.Hold {
+func (b *bench) claim(t *testing.T, who seats.ID, w seats.ClaimRequest) seats.Hold {
 	t.Helper()
 	h, err := b.sale.Claim(t.Context(), who, "", w)
 	if err != nil {
@@ -82,9 +82,9 @@ func (b *bench) claim(t *testing.T, who seats.ID, w seats.Wish) seats.Hold {
 	return h
 }
 
-func wantRefusal(t *testing.T, err error, code string) *seats.Refusal {
+func wantRefusal(t *testing.T, err error, code string) *seats.Conflict {
 	t.Helper()
-	var r *seats.Refusal
+	var r *seats.Conflict
 	if !errors.As(err, &r) || r.Code != code {
 		t.Fatalf("got %v, want a refusal %q", err, code)
 	}

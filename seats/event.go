@@ -215,7 +215,7 @@ func refuseShut(e Event) error {
 		Closed:    "Nothing was changed. What you hold is yours until the time shown: go on to the checkout.",
 		Cancelled: "Nothing was charged. Orders of it are given back.",
 	}[e.Status]
-	return &Refusal{Code: CodeShut, Message: e.Shut() + " " + text}
+	return &Conflict{Code: CodeShut, Message: e.Shut() + " " + text}
 }
 
 // Question is what an organizer asks everybody who orders.
@@ -320,7 +320,7 @@ SELECT id, $2, status, opens_at, reason, hold_length, payment_length, seats_per_
 // ChangeEvent changes the rows of an event and makes that a version of it. The event is locked first and its counter row
 // last, as by a batch. change reports whether it changed anything; then also is committed with it. change must lock no
 // seat and no hold.
-func (o *Office) ChangeEvent(ctx context.Context, slug string, also Also, change func(pgx.Tx, Event) (bool, error)) (after Event, err error) {
+func (o *Inventory) ChangeEvent(ctx context.Context, slug string, also TxHook, change func(pgx.Tx, Event) (bool, error)) (after Event, err error) {
 	var version int64
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockEventSQL, slug); err != nil {
@@ -347,8 +347,8 @@ func (o *Office) ChangeEvent(ctx context.Context, slug string, also Also, change
 		after, err = EventBySlug(ctx, tx, slug)
 		return err
 	})
-	var refusal *Refusal
-	var nonsense *Nonsense
+	var refusal *Conflict
+	var nonsense *ValidationError
 	switch {
 	case errors.Is(err, ErrNoEvent) || errors.As(err, &refusal) || errors.As(err, &nonsense):
 		return after, err
@@ -361,7 +361,7 @@ func (o *Office) ChangeEvent(ctx context.Context, slug string, also Also, change
 }
 
 // changedEvent tells this node and the others.
-func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
+func (o *Inventory) changedEvent(ctx context.Context, e Event, version int64) {
 	if s := o.sale(e.Slug); s != nil {
 		if err := s.CatchUp(ctx); err != nil {
 			o.log.Warn("the event is read anew with the next poll", "event", e.ID, "error", err)
@@ -371,7 +371,7 @@ func (o *Office) changedEvent(ctx context.Context, e Event, version int64) {
 }
 
 // Begin begins a transaction on the database of the office.
-func (o *Office) Begin(ctx context.Context) (pgx.Tx, error) { return o.db.Begin(ctx) }
+func (o *Inventory) Begin(ctx context.Context) (pgx.Tx, error) { return o.db.Begin(ctx) }
 
 const saveStatesSQL = `INSERT INTO seat_state (event_id, idx) SELECT $1, generate_series($2::integer, $3::integer - 1)`
 

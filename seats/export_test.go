@@ -16,7 +16,7 @@ func (s *Sale) Lie(ctx context.Context, holder ID, idx int) error {
 }
 
 // ClaimInOrder lets claims come at one moment, one right behind the other, and returns what became of each.
-func (s *Sale) ClaimInOrder(holders []ID, wishes []Wish) ([]error, error) {
+func (s *Sale) ClaimInOrder(holders []ID, wishes []ClaimRequest) ([]error, error) {
 	commands := make([]*command, len(holders))
 	for i, holder := range holders {
 		c := &command{claim: true, holder: holder, wish: wishes[i].hash(), answer: make(chan answer, 1)}
@@ -27,7 +27,7 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []Wish) ([]error, error) {
 		commands[i] = c
 	}
 	s.mu.Lock()
-	s.lane.waiting, s.lane.running = append(s.lane.waiting, commands...), true
+	s.queue.waiting, s.queue.running = append(s.queue.waiting, commands...), true
 	s.office.lanes.Add(1)
 	go s.run(nil)
 	s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.lapse(ctx
 
 // DecideLate decides a claim after a batch that looked at the map before something happened and takes its locks after that. It
 // reports whether the claim is to choose again, and why not.
-func (s *Sale) DecideLate(ctx context.Context, holder ID, w Wish, between func()) (again bool, err error) {
+func (s *Sale) DecideLate(ctx context.Context, holder ID, w ClaimRequest, between func()) (again bool, err error) {
 	c := &command{claim: true, holder: holder, wish: w.hash()}
 	if err := s.understand(c, w); err != nil {
 		return false, err

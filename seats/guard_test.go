@@ -12,7 +12,7 @@ import (
 func TestGuard_RefusesAWrongDecision(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
-	mine := b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	mine := b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if err := b.sale.Lie(t.Context(), seats.NewID(), mine.Seats[0]); err == nil {
 		t.Error("a held seat was given to another visitor")
 	}
@@ -30,8 +30,8 @@ func behind(t *testing.T) *seats.Sale {
 	b := newBench(t, events.Settings{SeatsPerHolder: 20}, hall(1, 10))
 	_, late := node(t, b.db)
 	who := seats.NewID()
-	b.claim(t, who, seats.Wish{Area: "Floor", Quantity: 10})
-	b.claim(t, who, seats.Wish{Best: 10, Category: "A"})
+	b.claim(t, who, seats.ClaimRequest{Area: "Floor", Quantity: 10})
+	b.claim(t, who, seats.ClaimRequest{Best: 10, Category: "A"})
 	if err := late.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func behind(t *testing.T) *seats.Sale {
 
 func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]seats.Wish{
+	for name, w := range map[string]seats.ClaimRequest{
 		"a seat": {Seats: []string{"Stalls/A/1"}}, "places": {Area: "Floor", Quantity: 2}, "the best": {Best: 1, Category: "A"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,13 +66,13 @@ func TestAFreeSeatIsGrantedThoughTheMapIsBehind(t *testing.T) {
 
 func TestClaim_GrantsAnExpiredSeatBeforeItIsAnnounced(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]seats.Wish{"a seat": {Seats: []string{"Stalls/A/1"}}, "places": {Area: "Floor", Quantity: 1}} {
+	for name, w := range map[string]seats.ClaimRequest{"a seat": {Seats: []string{"Stalls/A/1"}}, "places": {Area: "Floor", Quantity: 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, events.Settings{}, hall(1, 1))
 			who := seats.NewID()
-			b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
-			b.claim(t, who, seats.Wish{Area: "Floor", Quantity: 1})
+			b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
+			b.claim(t, who, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 			// The office sleeps until the end it knows; the rows say it is over.
 			const over = `WITH h AS (UPDATE hold SET expires_at = now()) UPDATE seat_state SET expires_at = now() WHERE holder IS NOT NULL`
 			if _, err := b.db.Exec(t.Context(), over); err != nil {

@@ -21,8 +21,8 @@ type Hold struct {
 	Lapsed         bool // time is up; the seats are still the holder's until another visitor claims them
 }
 
-// heldBy is a hold row inside a batch.
-type heldBy struct {
+// holdRow is a hold row inside a batch.
+type holdRow struct {
 	at         pgtype.TID // its place while it is locked
 	holder     ID
 	id         ID
@@ -40,8 +40,8 @@ type heldBy struct {
 }
 
 // renew returns a new hold in the visitor's row, which keeps its answers and what they bought. h is nil if they have no row.
-func (h *heldBy) renew(holder ID, end time.Time) *heldBy {
-	next := &heldBy{holder: holder, id: NewID(), expiresAt: end, touched: true}
+func (h *holdRow) renew(holder ID, end time.Time) *holdRow {
+	next := &holdRow{holder: holder, id: NewID(), expiresAt: end, touched: true}
 	if h != nil {
 		next.stored, next.at, next.answers, next.bought, next.session = h.stored, h.at, h.answers, h.bought, h.session
 	}
@@ -49,13 +49,13 @@ func (h *heldBy) renew(holder ID, end time.Time) *heldBy {
 }
 
 // live returns the holder's hold if its time is not up.
-func (b *batch) live(holder ID) (*heldBy, bool) {
+func (b *batch) live(holder ID) (*holdRow, bool) {
 	h, ok := b.holds[holder]
 	return h, ok && len(h.seats) > 0 && !h.lapsed && h.expiresAt.After(b.now)
 }
 
 // still lists the seats of the hold that no other visitor took after it lapsed.
-func (b *batch) still(h *heldBy) (seats []int) {
+func (b *batch) still(h *holdRow) (seats []int) {
 	for _, idx := range h.seats {
 		if b.rows[int(idx)].holder == h.holder {
 			seats = append(seats, int(idx))
@@ -64,7 +64,7 @@ func (b *batch) still(h *heldBy) (seats []int) {
 	return seats
 }
 
-func (b *batch) answerHold(h *heldBy) Hold {
+func (b *batch) answerHold(h *holdRow) Hold {
 	return Hold{
 		ID: h.id, Seats: b.still(h), ExpiresAt: h.expiresAt, Now: b.now, Lapsed: h.lapsed,
 		ExtensionsLeft: max(0, b.terms.extensions-h.extensions),
@@ -110,7 +110,7 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 
 // Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used
 // up, and while no other seat is available. A repeat with the same key, if there is
-// one, gets the first answer and uses nothing up; *Nonsense if the key came before with a claim.
+// one, gets the first answer and uses nothing up; *ValidationError if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
 	c := &command{holder: holder, key: key, wish: "extension"}
 	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
@@ -130,11 +130,11 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Refusal{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
+		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
 	case h.extensions >= b.terms.extensions:
-		return Hold{}, &Refusal{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
+		return Hold{}, &Conflict{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
 	case b.sale.Remaining() == 0:
-		return Hold{}, &Refusal{Code: CodePressure, Message: "There is no more time, as no other seats are left. Your seats stay yours until the time shown."}
+		return Hold{}, &Conflict{Code: CodePressure, Message: "There is no more time, as no other seats are left. Your seats stay yours until the time shown."}
 	}
 	if end := b.now.Add(b.terms.holdLength); end.After(h.expiresAt) { // an offer may last longer than that
 		h.expiresAt = end
@@ -160,11 +160,11 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 }
 
 // ReleaseOnce is Release for a visitor who may ask twice: a repeat with the same key gets the first answer, and
-// gives nothing back that was claimed since; *Nonsense if the key came before with another request.
+// gives nothing back that was claimed since; *ValidationError if the key came before with another request.
 func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return Hold{}, &Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
+			return Hold{}, &ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
 		}
 	}
 	c := &command{holder: holder, key: key, wish: fmt.Sprint("release ", seats)}
@@ -185,7 +185,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 	var left []int32
 	for _, idx := range b.still(h) {
 		if b.rows[idx].state == Paying && slices.Contains(seats, idx) {
-			return Hold{}, &Refusal{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
+			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
 		}
 	}
 	for _, idx := range b.still(h) {
@@ -203,7 +203,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 }
 
 // keepSeats leaves the holder only these. A row without seats stays for its answers, with nothing to announce.
-func (h *heldBy) keepSeats(seats []int32) {
+func (h *holdRow) keepSeats(seats []int32) {
 	h.seats, h.touched = seats, true
 	h.best = slices.DeleteFunc(h.best, func(idx int32) bool { return !slices.Contains(seats, idx) })
 	h.lapsed = h.lapsed || len(seats) == 0
@@ -225,7 +225,7 @@ const nextEndSQL = `SELECT min(expires_at), clock_timestamp() FROM hold WHERE NO
 
 // lapseHolds announces the end of holds until ctx is done. Correctness does not wait for it: the guard lets others
 // claim a seat from the moment its time is up. It sleeps until the next hold ends and is safe on all nodes at once.
-func (o *Office) lapseHolds(ctx context.Context) error {
+func (o *Inventory) lapseHolds(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -245,7 +245,7 @@ func (o *Office) lapseHolds(ctx context.Context) error {
 }
 
 // lapseDue ends the expired holds and returns how long until the next one.
-func (o *Office) lapseDue(ctx context.Context) (time.Duration, error) {
+func (o *Inventory) lapseDue(ctx context.Context) (time.Duration, error) {
 	o.nextEnd.Store(nil) // until it is read again, every new hold asks for one more look
 	type due struct {
 		Slug   string
@@ -286,7 +286,7 @@ func (o *Office) lapseDue(ctx context.Context) (time.Duration, error) {
 }
 
 // wakeLapse makes lapseHolds look again now, if a hold with this end may be the next to end.
-func (o *Office) wakeLapse(end time.Time) {
+func (o *Inventory) wakeLapse(end time.Time) {
 	if next := o.nextEnd.Load(); next != nil && !end.Before(*next) {
 		return
 	}
@@ -335,7 +335,7 @@ SELECT e.slug
                 WHERE s.holder = $1 AND s.state IN (1, 2) /* held, lapsed */)`
 
 // ReleaseAll releases what a visitor holds in every event. Seats in payment stay.
-func (o *Office) ReleaseAll(ctx context.Context, holder ID) error {
+func (o *Inventory) ReleaseAll(ctx context.Context, holder ID) error {
 	slugs, err := o.heldEvents(ctx, holder)
 	if err != nil {
 		return err
@@ -348,7 +348,7 @@ func (o *Office) ReleaseAll(ctx context.Context, holder ID) error {
 	return nil
 }
 
-func (o *Office) heldEvents(ctx context.Context, holder ID) ([]string, error) {
+func (o *Inventory) heldEvents(ctx context.Context, holder ID) ([]string, error) {
 	rows, err := o.db.Query(ctx, heldEventsSQL, holder)
 	if err != nil {
 		return nil, err
@@ -357,7 +357,7 @@ func (o *Office) heldEvents(ctx context.Context, holder ID) ([]string, error) {
 }
 
 // releaseIn releases what a visitor holds of an event.
-func (o *Office) releaseIn(ctx context.Context, slug string, holder ID) error {
+func (o *Inventory) releaseIn(ctx context.Context, slug string, holder ID) error {
 	s, err := o.Sale(ctx, slug)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	db := newBench(t, events.Settings{HoldLength: 5 * time.Second}, hall(2, 1))
 	who := seats.NewID()
 	moved := changes(db)
-	db.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	db.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	<-moved
 	<-moved // the lapse, announced by itself
 	if h, err := db.sale.Hold(t.Context(), who); err != nil || !h.Lapsed || len(h.Seats) != 2 {
@@ -33,7 +33,7 @@ func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	}
 	_, err := db.sale.Extend(t.Context(), who, "")
 	wantRefusal(t, err, seats.CodeLapsed)
-	db.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	db.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if h, err := db.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
 		t.Errorf("after one lapsed seat went, the hold is %+v, %v; want the other one", h, err)
 	}
@@ -50,13 +50,13 @@ func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
-	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	const endNow = `WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 second')
 		UPDATE seat_state SET expires_at = clock_timestamp() - interval '1 second' WHERE state = 1`
 	if _, err := b.db.Exec(t.Context(), endNow); err != nil {
 		t.Fatal(err)
 	}
-	if h := b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}}); len(h.Seats) != 1 {
+	if h := b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); len(h.Seats) != 1 {
 		t.Errorf("the next one got %v", h.Seats)
 	}
 	if _, err := b.sale.Hold(t.Context(), who); !errors.Is(err, seats.ErrNoHold) {
@@ -68,7 +68,7 @@ func TestRelease_NamedSeatsOrAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
-	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"}})
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"}})
 	if h, err := b.sale.Release(t.Context(), who, 1, 7); err != nil || len(h.Seats) != 2 {
 		t.Errorf("after a release the hold is %+v, %v; want two seats", h, err)
 	}
@@ -85,21 +85,21 @@ func TestARepeatedReleaseGetsTheFirstAnswerAndGivesNothingMoreBack(t *testing.T)
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
-	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	first := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 || h.ID != first.ID {
 		t.Fatalf("the release says %+v, %v", h, err)
 	}
 	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 || h.ID != first.ID {
 		t.Errorf("its repeat says %+v, %v; want the first answer", h, err)
 	}
-	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/3"}})
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/3"}})
 	if h, err := b.sale.ReleaseOnce(t.Context(), who, "k"); err != nil || len(h.Seats) != 0 {
 		t.Errorf("a late repeat says %+v, %v; want the first answer", h, err)
 	}
 	if h, err := b.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
 		t.Errorf("after the late repeat the hold is %+v, %v; want the seat claimed since", h, err)
 	}
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	if _, err := b.sale.ReleaseOnce(t.Context(), who, "k", first.Seats[0]); !errors.As(err, &nonsense) {
 		t.Errorf("the key with another request says %v, want that it came before", err)
 	}
@@ -110,7 +110,7 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
 	who := seats.NewID()
-	first := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	first := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	for range 2 {
 		h, err := b.sale.Extend(t.Context(), who, "")
 		if err != nil || !h.ExpiresAt.After(first.ExpiresAt) {
@@ -120,8 +120,8 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 	_, err := b.sale.Extend(t.Context(), who, "")
 	wantRefusal(t, err, seats.CodePressure)
 	other := seats.NewID()
-	b.claim(t, other, seats.Wish{Best: 9, Category: "A"})
-	b.claim(t, other, seats.Wish{Area: "Floor", Quantity: 1})
+	b.claim(t, other, seats.ClaimRequest{Best: 9, Category: "A"})
+	b.claim(t, other, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	_, err = b.sale.Extend(t.Context(), other, "")
 	wantRefusal(t, err, seats.CodePressure)
 	wantBooks(t, b)
@@ -130,7 +130,7 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
-	who, wish := seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}}
+	who, wish := seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}
 	if _, err := b.sale.Claim(t.Context(), who, "claim", wish); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 			t.Errorf("a repeat gave %+v, %v; want the first answer, %+v", h, err, first)
 		}
 	}
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	if _, err := b.sale.Extend(t.Context(), who, "claim"); !errors.As(err, &nonsense) {
 		t.Errorf("an extension with the key of a claim got %v", err)
 	}
@@ -163,11 +163,11 @@ func TestBlock_BlockedSeatsCannotBeClaimed(t *testing.T) {
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1}, Reason: "The lights stand there"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	wantRefusal(t, err, seats.CodeTaken)
 	if _, err := b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	wantBooks(t, b)
 }

@@ -77,7 +77,7 @@ func (h *hours) live() {
 
 // start starts a node.
 func (h *hours) start(i int) {
-	o := seats.NewOffice(h.DB, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	o := seats.NewInventory(h.DB, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.Run(ctx) }()
@@ -114,7 +114,7 @@ func (h *hours) step() {
 			}
 		}
 		h.settle(i, who, func(s *seats.Sale, key string) (seats.Hold, error) {
-			return s.Claim(h.T.Context(), who, key, seats.Wish{Seats: labels})
+			return s.Claim(h.T.Context(), who, key, seats.ClaimRequest{Seats: labels})
 		}, idxs)
 	}
 }
@@ -124,7 +124,7 @@ func (h *hours) settle(i int, who seats.ID, ask func(*seats.Sale, string) (seats
 	h.asked++
 	key := fmt.Sprint(h.asked)
 	var hold seats.Hold
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	var err error
 	for range 20 {
 		hold, err = ask(h.sales[i], key)

@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Office is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
+// Inventory is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
 // nodes may run on one database; none of them is special.
-type Office struct {
+type Inventory struct {
 	// Changed is told after an event's map on this node moved on. It must return at once.
 	Changed func(*Sale)
 	// Committed is told of each version this node committed. It must return at once.
@@ -42,9 +42,9 @@ type Office struct {
 	sales map[string]*Sale // guarded by mu
 }
 
-// NewOffice returns the node's office. Run starts it; set its functions before that.
-func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
-	return &Office{
+// NewInventory returns the inventory of a node. Run starts it; set its functions before that.
+func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
+	return &Inventory{
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
 		Admission: func(int64, int64) Admission { return closed{} },
@@ -54,7 +54,7 @@ func NewOffice(db *pgxpool.Pool, log *slog.Logger) *Office {
 
 // Run ends expired holds and notices events that are on sale from now on, until ctx is done; then it waits for the
 // commands that are under way.
-func (o *Office) Run(ctx context.Context) error {
+func (o *Inventory) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.lapseHolds(ctx) })
@@ -63,7 +63,7 @@ func (o *Office) Run(ctx context.Context) error {
 }
 
 // Sale returns an event, opened on this node at its first use. ErrNoEvent if there is none.
-func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
+func (o *Inventory) Sale(ctx context.Context, slug string) (*Sale, error) {
 	if s := o.sale(slug); s != nil {
 		return s, nil
 	}
@@ -78,7 +78,7 @@ func (o *Office) Sale(ctx context.Context, slug string) (*Sale, error) {
 }
 
 // open reads an event, unless another goroutine did meanwhile.
-func (o *Office) open(ctx context.Context, slug string) (*Sale, error) {
+func (o *Inventory) open(ctx context.Context, slug string) (*Sale, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	if s := o.sale(slug); s != nil {
@@ -113,25 +113,25 @@ func (o *Office) open(ctx context.Context, slug string) (*Sale, error) {
 }
 
 // sale is an event that is open here; nil if it is not.
-func (o *Office) sale(slug string) *Sale {
+func (o *Inventory) sale(slug string) *Sale {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.sales[slug]
 }
 
-func (o *Office) put(slug string, s *Sale) {
+func (o *Inventory) put(slug string, s *Sale) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sales[slug] = s
 }
 
 // see reads several things as they are at one moment: an event and its plan may be replaced between two statements.
-func (o *Office) see(ctx context.Context, read func(tx pgx.Tx) error) error {
+func (o *Inventory) see(ctx context.Context, read func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, o.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, read)
 }
 
 // Open lists the events this node has open.
-func (o *Office) Open() []*Sale {
+func (o *Inventory) Open() []*Sale {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	open := make([]*Sale, 0, len(o.sales))
@@ -142,17 +142,17 @@ func (o *Office) Open() []*Sale {
 }
 
 // Events lists every event that attendees may see, with its counts.
-func (o *Office) Events(ctx context.Context) ([]Listing, error) {
+func (o *Inventory) Events(ctx context.Context) ([]Listing, error) {
 	all, err := Events(ctx, o.db)
 	return slices.DeleteFunc(all, func(l Listing) bool { return l.Status == Draft }), err
 }
 
 // Deadlocks is how many batches of this node the database undid because two waited for each other. There should be
 // none.
-func (o *Office) Deadlocks() int64 { return o.deadlocks.Load() }
+func (o *Inventory) Deadlocks() int64 { return o.deadlocks.Load() }
 
 // Ping tells whether the database answers.
-func (o *Office) Ping(ctx context.Context) error {
+func (o *Inventory) Ping(ctx context.Context) error {
 	if err := o.db.Ping(ctx); err != nil {
 		return fmt.Errorf("seats: ping: %w", err)
 	}
@@ -162,7 +162,7 @@ func (o *Office) Ping(ctx context.Context) error {
 const readySQL = `INSERT INTO ready (written_at) VALUES (clock_timestamp()) ON CONFLICT (lone) DO UPDATE SET written_at = excluded.written_at`
 
 // Ready returns nil if the database keeps what it is told: it writes a row, and waits until it is durable.
-func (o *Office) Ready(ctx context.Context) error {
+func (o *Inventory) Ready(ctx context.Context) error {
 	if _, err := o.db.Exec(ctx, readySQL); err != nil {
 		return fmt.Errorf("seats: write to see whether that works: %w", err)
 	}
@@ -171,7 +171,7 @@ func (o *Office) Ready(ctx context.Context) error {
 
 // Reload is for the moment after a database connection was lost. If the database is no longer the same run of the same
 // server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough.
-func (o *Office) Reload(ctx context.Context) error {
+func (o *Inventory) Reload(ctx context.Context) error {
 	epoch, err := o.readEpoch(ctx)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (o *Office) Reload(ctx context.Context) error {
 	return nil
 }
 
-func (o *Office) changed(s *Sale) { o.Changed(s) }
+func (o *Inventory) changed(s *Sale) { o.Changed(s) }
 
 // The timeline is that of the WAL. The one of the last checkpoint is old until minutes after a promotion, and then the epoch
 // would change while every connection lasts. All functions may be executed by every role (PostgreSQL 15).
@@ -214,7 +214,7 @@ SELECT hashtext(s.system_identifier::text || '/' || CASE WHEN pg_is_in_recovery(
 
 // readEpoch reads the name of the run of the database server that versions belong to. It changes with a restart, a
 // failover and a restore; a page that knows another epoch starts over from a snapshot.
-func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
+func (o *Inventory) readEpoch(ctx context.Context) (uint32, error) {
 	var hash int32
 	if err := o.db.QueryRow(ctx, epochSQL).Scan(&hash); err != nil {
 		return 0, fmt.Errorf("seats: read epoch: %w", err)
@@ -223,7 +223,7 @@ func (o *Office) readEpoch(ctx context.Context) (uint32, error) {
 }
 
 // Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of
-// which ever changes in a Sale, and its works. When an event is changed, Office.Sale returns another Sale with the
+// which ever changes in a Sale, and its works. When an event is changed, Inventory.Sale returns another Sale with the
 // same works.
 type Sale struct {
 	Event Event
@@ -234,9 +234,9 @@ type Sale struct {
 	*works
 }
 
-// works is what runs of an event on this node: its map, and the lane in which its commands travel.
+// works is what runs of an event on this node: its map, and the queue in which its commands travel.
 type works struct {
-	office *Office
+	office *Inventory
 	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
 	listed atomic.Bool  // an entry waits for seats that come back, as a batch saw it last
 	onSale atomic.Bool  // seats may be claimed, as this node read last
@@ -246,12 +246,12 @@ type works struct {
 
 	looks Batches[*command] // claims that are looked up: see look.go
 
-	mu   sync.Mutex
-	lane lane // guarded by mu
+	mu    sync.Mutex
+	queue commandQueue // guarded by mu
 }
 
-func newSale(o *Office, e Event, p *Plan) *Sale {
-	s := &Sale{Event: e, Plan: p, works: &works{office: o, lane: lane{arrived: make(chan struct{}, 1)}}}
+func newSale(o *Inventory, e Event, p *Plan) *Sale {
+	s := &Sale{Event: e, Plan: p, works: &works{office: o, queue: commandQueue{arrived: make(chan struct{}, 1)}}}
 	s.onSale.Store(e.Status == OnSale)
 	s.know(p)
 	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
@@ -344,7 +344,7 @@ func places(n int) string {
 
 // reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
 // Who asks for its Sale from now on gets what it is now.
-func (o *Office) reread(ctx context.Context, slug string) error {
+func (o *Inventory) reread(ctx context.Context, slug string) error {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	before := o.sale(slug)
@@ -374,7 +374,7 @@ func (o *Office) reread(ctx context.Context, slug string) error {
 
 // awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is
 // scheduled.
-func (o *Office) awaitOpenings(ctx context.Context) error {
+func (o *Inventory) awaitOpenings(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -394,7 +394,7 @@ func (o *Office) awaitOpenings(ctx context.Context) error {
 }
 
 // openDue reads the scheduled events anew.
-func (o *Office) openDue(ctx context.Context) error {
+func (o *Inventory) openDue(ctx context.Context) error {
 	for _, s := range o.Open() {
 		if s.Event.Status != Scheduled {
 			continue
@@ -408,7 +408,7 @@ func (o *Office) openDue(ctx context.Context) error {
 
 // nextOpening is how long until the next event that is open here is on sale, by the clock of the database when it
 // was read.
-func (o *Office) nextOpening() time.Duration {
+func (o *Inventory) nextOpening() time.Duration {
 	next := time.Duration(math.MaxInt64)
 	for _, s := range o.Open() {
 		if s.Event.Status == Scheduled {
@@ -418,7 +418,7 @@ func (o *Office) nextOpening() time.Duration {
 	return next
 }
 
-func (o *Office) wakeOpening() {
+func (o *Inventory) wakeOpening() {
 	select {
 	case o.opening <- struct{}{}:
 	default: // it is awake already
@@ -442,7 +442,7 @@ DELETE FROM hold
 
 // Purge deletes what was typed into forms a day ago, and the rows of holds that ended a day ago and have no seat any more. One
 // that fails hinders no other.
-func (o *Office) Purge(ctx context.Context) error {
+func (o *Inventory) Purge(ctx context.Context) error {
 	var errs []error
 	for _, sql := range []string{purgeTypedSQL, purgeHoldsSQL} {
 		if _, err := o.db.Exec(ctx, sql); err != nil {

@@ -53,11 +53,11 @@ func TestALostAnswerToCommitLeavesTheMapAsTheRowsAre(t *testing.T) {
 	t.Cleanup(db.Close)
 	_, sale := node(t, db)
 	who := seats.NewID()
-	if _, err := sale.Claim(t.Context(), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+	if _, err := sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Fatal(err)
 	}
 	armed.Store(true)
-	if _, err := sale.Claim(t.Context(), who, "", seats.Wish{Seats: []string{"Stalls/A/2"}}); err != nil { // takes locks, for they are known
+	if _, err := sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/2"}}); err != nil { // takes locks, for they are known
 		t.Fatal(err)
 	}
 	if armed.Load() {
@@ -113,7 +113,7 @@ func (s *slow) Close() error {
 	return s.Conn.Close()
 }
 
-func TestSwift_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
+func TestFastPath_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 4))
 	cfg := b.db.Config()
@@ -150,7 +150,7 @@ func TestSwift_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
 	store := sessions.New(db, nil)
 	ctx := store.Act(t.Context())
 	store.Newcomer(ctx, func() (string, []byte, time.Time) { return "then.secret", []byte("data"), time.Unix(4e9, 0) })
-	if _, err := sale.Claim(ctx, seats.NewID(), string(of.marked), seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+	if _, err := sale.Claim(ctx, seats.NewID(), string(of.marked), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Error(err)
 	}
 	if of.first == nil || of.second != nil {

@@ -245,7 +245,7 @@ func (m *seatMap) end(idx int32, to State, holder ID) {
 // Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand
 // or by time, and how many were sold. Seats kept for those who wait came back. Both are 0 for an event that is not
 // open here.
-func (o *Office) Ended(event int64) (returned, sold int64) {
+func (o *Inventory) Ended(event int64) (returned, sold int64) {
 	for _, s := range o.Open() {
 		if s.Event.ID == event {
 			s.seats.mu.RLock()
@@ -367,7 +367,7 @@ func Changes(ctx context.Context, db DB, event, after int64, limit int) ([]Chang
 
 const catchUpRows = 512
 
-// CatchUp brings this node's map to the newest committed version and tells Office.Changed if it moved.
+// CatchUp brings this node's map to the newest committed version and tells Inventory.Changed if it moved.
 func (s *Sale) CatchUp(ctx context.Context) error {
 	moved, changed := false, s.stale.Load()
 	for {

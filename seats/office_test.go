@@ -33,7 +33,7 @@ func TestSale_CommitWhileOpeningIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	letGo := b.keep(t, "category")
-	other := seats.NewOffice(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	other := seats.NewInventory(b.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	opened := make(chan *seats.Sale, 1)
 	go func() {
 		s, err := other.Sale(t.Context(), "evening")
@@ -43,7 +43,7 @@ func TestSale_CommitWhileOpeningIsKnown(t *testing.T) {
 		opened <- s
 	}()
 	b.awaitLocked(t) // it has seen the event, and not yet all of it
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	letGo()
 	if s := <-opened; s != nil && s.Version() != b.sale.Version() {
 		t.Errorf("it was opened at version %d, and is at %d", s.Version(), b.sale.Version())

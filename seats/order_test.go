@@ -13,14 +13,14 @@ func TestBatch_FirstCommandIsServedFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1300))
 	var holders []seats.ID
-	var wishes []seats.Wish
+	var wishes []seats.ClaimRequest
 	for i := range 2000 { // some batches full; every fifth points at a place where choices are made too
 		holders = append(holders, seats.NewID())
 		if i%5 == 4 && i/5 < 200 {
-			wishes = append(wishes, seats.Wish{Seats: []string{fmt.Sprintf("Floor/%d", 1+i/5)}})
+			wishes = append(wishes, seats.ClaimRequest{Seats: []string{fmt.Sprintf("Floor/%d", 1+i/5)}})
 			continue
 		}
-		wishes = append(wishes, seats.Wish{Area: "Floor", Quantity: 1})
+		wishes = append(wishes, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	}
 	outcome, err := b.sale.ClaimInOrder(holders, wishes)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestBatch_FirstCommandIsServedFirst(t *testing.T) {
 	}
 	lost := len(outcome)
 	for i, err := range outcome {
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		switch {
 		case err != nil && !errors.As(err, &refusal):
 			t.Fatalf("claim %d: %v", i, err)

@@ -12,7 +12,7 @@ import (
 // pays begins a payment for a visitor's whole hold.
 func (b *bench) pays(t *testing.T, who seats.ID, h seats.Hold) seats.Hold {
 	t.Helper()
-	h, err := b.sale.Pay(t.Context(), seats.Deal{Holder: who, Order: seats.NewID(), Hold: h.ID, Seats: h.Seats})
+	h, err := b.sale.Pay(t.Context(), seats.Purchase{Holder: who, Order: seats.NewID(), Hold: h.ID, Seats: h.Seats})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestAPaymentKeepsItsSeatsForATimeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{HoldLength: time.Minute, PaymentLength: time.Hour}, hall(1, 1))
 	who := seats.NewID()
-	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	held := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	paying := b.pays(t, who, held)
 	if left := paying.ExpiresAt.Sub(paying.Now); left < 59*time.Minute || paying.ExtensionsLeft != held.ExtensionsLeft-1 {
 		t.Errorf("%s and %d extensions are left, want an hour and one less than %d", left, paying.ExtensionsLeft, held.ExtensionsLeft)
@@ -33,13 +33,13 @@ func TestAPaymentKeepsItsSeatsForATimeOfItsOwn(t *testing.T) {
 	if h, err := b.sale.Release(t.Context(), who); err != nil || len(h.Seats) != 2 {
 		t.Errorf("letting go of everything left %+v, %v; want what is being paid for", h, err)
 	}
-	_, err = b.sale.Sell(t.Context(), seats.Deal{Holder: who, Order: seats.NewID(), Hold: held.ID, Seats: held.Seats})
+	_, err = b.sale.Sell(t.Context(), seats.Purchase{Holder: who, Order: seats.NewID(), Hold: held.ID, Seats: held.Seats})
 	wantRefusal(t, err, seats.CodePaying)
-	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}})
+	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	wantRefusal(t, err, seats.CodeTaken)
-	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/3"}})
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/3"}})
 	wantBooks(t, b)
-	if _, err = b.sale.Sell(t.Context(), seats.Deal{Holder: who, Order: seats.NewID(), Seats: held.Seats, Late: true}); err != nil {
+	if _, err = b.sale.Sell(t.Context(), seats.Purchase{Holder: who, Order: seats.NewID(), Seats: held.Seats, Late: true}); err != nil {
 		t.Fatal(err)
 	}
 	if h, err := b.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 || h.Seats[0] != 2 {
@@ -52,7 +52,7 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()
-	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	held := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	b.pays(t, who, held)
 	if err := b.sale.StopPaying(t.Context(), who, held.Seats); err != nil {
 		t.Fatal(err)
@@ -64,18 +64,18 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 }
 
 // lapsedWhilePaying is a visitor with an expired time for paying.
-func lapsedWhilePaying(t *testing.T, e events.Settings) (*bench, seats.ID, seats.Deal) {
+func lapsedWhilePaying(t *testing.T, e events.Settings) (*bench, seats.ID, seats.Purchase) {
 	e.HoldLength, e.PaymentLength = 3*time.Second, time.Second
 	b := newBench(t, e, hall(1, 1))
 	who := seats.NewID()
 	moved := changes(b)
-	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	held := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	b.pays(t, who, held)
 	for b.sale.Snapshot().States[0] != seats.Free {
 		<-moved
 	}
 	wantBooks(t, b)
-	return b, who, seats.Deal{Holder: who, Order: seats.NewID(), Seats: held.Seats, Late: true}
+	return b, who, seats.Purchase{Holder: who, Order: seats.NewID(), Seats: held.Seats, Late: true}
 }
 
 func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
@@ -99,7 +99,7 @@ func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 func TestSeatsThatLapsedInPaymentAndWereTakenStayTaken(t *testing.T) {
 	t.Parallel()
 	b, _, deal := lapsedWhilePaying(t, events.Settings{})
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/2"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
 	_, err := b.sale.Sell(t.Context(), deal)
 	r := wantRefusal(t, err, seats.CodeTaken)
 	if len(r.Seats) != 1 || r.Seats[0] != 1 || len(r.Nearest) != 1 || r.Nearest[0] == 1 {
@@ -115,14 +115,14 @@ func TestPay_RepeatedPaymentsDoNotExtendAHold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Extensions: 2}, hall(1, 1))
 	who := seats.NewID()
-	h := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	h := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	for range 2 {
 		h = b.pays(t, who, h)
 	}
 	if last := b.pays(t, who, h); !last.ExpiresAt.Equal(h.ExpiresAt) {
 		t.Errorf("a third payment moved the end from %s to %s", h.ExpiresAt, last.ExpiresAt)
 	}
-	if _, err := b.sale.Pay(t.Context(), seats.Deal{Holder: seats.NewID(), Order: seats.NewID()}); !errors.Is(err, seats.ErrNoHold) {
+	if _, err := b.sale.Pay(t.Context(), seats.Purchase{Holder: seats.NewID(), Order: seats.NewID()}); !errors.Is(err, seats.ErrNoHold) {
 		t.Errorf("a visitor without a hold got %v", err)
 	}
 	wantBooks(t, b)

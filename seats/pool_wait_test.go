@@ -14,7 +14,7 @@ import (
 
 // A batch that follows another node's reads what that one did. It must not keep its own connection meanwhile: with one
 // connection for all, as with many busy events for few, it would wait for itself until its time is up.
-func TestTurn_NeedsOneConnectionAtATime(t *testing.T) {
+func TestBatch_NeedsOneConnectionAtATime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 6))
 	config := b.db.Config()
@@ -24,17 +24,17 @@ func TestTurn_NeedsOneConnectionAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	sale, err := seats.NewOffice(pool, slog.New(slog.NewTextHandler(io.Discard, nil))).Sale(t.Context(), "evening")
+	sale, err := seats.NewInventory(pool, slog.New(slog.NewTextHandler(io.Discard, nil))).Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ann := seats.NewID()
-	if _, err := sale.Claim(t.Context(), ann, "", seats.Wish{Seats: []string{"Stalls/A/6"}}); err != nil {
+	if _, err := sale.Claim(t.Context(), ann, "", seats.ClaimRequest{Seats: []string{"Stalls/A/6"}}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}}) // on a node that sends no NOTIFY
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}}) // on a node that sends no NOTIFY
 	began := time.Now()
-	if _, err := sale.Claim(t.Context(), ann, "", seats.Wish{Seats: []string{"Stalls/A/4", "Stalls/A/5"}}); err != nil {
+	if _, err := sale.Claim(t.Context(), ann, "", seats.ClaimRequest{Seats: []string{"Stalls/A/4", "Stalls/A/5"}}); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -16,7 +16,7 @@ func TestPurge_DeletesOnlyEndedSessions(t *testing.T) {
 	var holders []seats.ID
 	for _, label := range []string{"Stalls/A/1", "Stalls/A/2", "Stalls/A/3"} {
 		holders = append(holders, seats.NewID())
-		b.claim(t, holders[len(holders)-1], seats.Wish{Seats: []string{label}})
+		b.claim(t, holders[len(holders)-1], seats.ClaimRequest{Seats: []string{label}})
 	}
 	if _, err := b.sale.Release(t.Context(), holders[1]); err != nil {
 		t.Fatal(err)

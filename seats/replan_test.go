@@ -45,7 +45,7 @@ func withBalcony(p *seats.Plan, n int) *seats.Plan {
 	return p
 }
 
-func (b *bench) now(t *testing.T, o *seats.Office) *seats.Sale {
+func (b *bench) now(t *testing.T, o *seats.Inventory) *seats.Sale {
 	t.Helper()
 	s, err := o.Sale(t.Context(), "evening")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 5))
 	who := seats.NewID()
-	held := b.claim(t, who, seats.Wish{Seats: []string{"Stalls/B/3", "Stalls/B/4"}})
+	held := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/B/3", "Stalls/B/4"}})
 	hash := b.sale.Event.PlanHash
 	e, err := events.ReplacePlan(t.Context(), b.office, "evening", redrawn(3, 5), nil)
 	if err != nil {
@@ -85,7 +85,7 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 3))
 	far, before := node(t, b.db)
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 	if s.Event.Seats != 27 || s.Plan.Label(23) != "Balcony/A/1" || s.Plan.Label(0) != "Stalls/A/1" || s.Remaining() != 26 {
 		t.Fatalf("%d seats, the last %s, %d left", s.Event.Seats, s.Plan.Label(23), s.Remaining())
 	}
-	h, err := s.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Balcony/A/2"}})
+	h, err := s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Balcony/A/2"}})
 	if err != nil || h.Seats[0] != 24 {
 		t.Fatalf("the new seat: %v, %v", h.Seats, err)
 	}
@@ -105,10 +105,10 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 	if there.Snapshot().States[24] != seats.Held || there.Version() != s.Version() || there.Remaining() != 25 {
 		t.Errorf("the other node shows %v", there.Snapshot().States)
 	}
-	if _, err := before.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 2, Category: "A"}); err != nil {
+	if _, err := before.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 2, Category: "A"}); err != nil {
 		t.Errorf("who asked before and comes late: %v", err)
 	}
-	if _, err := there.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Balcony/A/1"}}); err != nil {
+	if _, err := there.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Balcony/A/1"}}); err != nil {
 		t.Errorf("the new seats on the other node: %v", err)
 	}
 	if err := far.Reload(t.Context()); err != nil {
@@ -124,12 +124,12 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 2))
 	ann, bob, cid := seats.NewID(), seats.NewID(), seats.NewID()
-	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/C/10"}})
-	if _, err := b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID()}); err != nil {
+	b.claim(t, ann, seats.ClaimRequest{Seats: []string{"Stalls/C/10"}})
+	if _, err := b.sale.Sell(t.Context(), seats.Purchase{Holder: ann, Order: seats.NewID()}); err != nil {
 		t.Fatal(err)
 	}
-	b.claim(t, bob, seats.Wish{Seats: []string{"Stalls/B/1"}})
-	b.claim(t, cid, seats.Wish{Area: "Floor", Quantity: 1})
+	b.claim(t, bob, seats.ClaimRequest{Seats: []string{"Stalls/B/1"}})
+	b.claim(t, cid, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	hash := b.sale.Event.PlanHash
 	without := func(idx int) *seats.Plan { // a plan without one seat
 		p := redrawn(3, 2)
@@ -184,10 +184,10 @@ func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 		go func() {
 			won := 0
 			for n := range 40 {
-				o := []*seats.Office{b.office, far}[n%2]
+				o := []*seats.Inventory{b.office, far}[n%2]
 				s, err := o.Sale(t.Context(), "evening")
 				if err == nil {
-					_, err = s.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 1 + n%3, Category: []string{"A", "B"}[i%2]})
+					_, err = s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 1 + n%3, Category: []string{"A", "B"}[i%2]})
 				}
 				if err == nil {
 					won++
@@ -245,7 +245,7 @@ func TestAPlanOfAFileIsRedrawnByItsNextVersion(t *testing.T) {
 func TestTheAuditorNoticesSeatsThatCameFromNowhere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 3))
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}

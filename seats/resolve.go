@@ -56,7 +56,7 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event_id = $1 AND holder = $2`
 
 // recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
-func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
+func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
 	committed, err := t.batch.findCommit(s.office.db)
 	if err != nil {
 		return errors.Join(lost, err)
@@ -65,7 +65,7 @@ func (s *Sale) recover(ctx context.Context, t *turn, lost error) error {
 		for _, c := range t.batch.commands {
 			c.lost = true
 		}
-		return errNotSwift
+		return errNotFast
 	}
 	var end, now time.Time
 	if err := s.office.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {

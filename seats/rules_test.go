@@ -12,18 +12,18 @@ import (
 func TestNoClaimLeavesALoneSeatWhereItCanDoWithout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{NoLoneSeats: true}, hall(1, 1))
-	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
 	r := wantRefusal(t, err, seats.CodeLone)
 	if len(r.Nearest) != 2 || r.Nearest[1] != r.Nearest[0]+1 {
 		t.Errorf("instead of two seats it offers %v", r.Nearest)
 	}
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/3", "Stalls/A/4", "Stalls/A/5", "Stalls/A/6", "Stalls/A/7"}})
-	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/9"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/3", "Stalls/A/4", "Stalls/A/5", "Stalls/A/6", "Stalls/A/7"}})
+	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/9"}})
 	wantRefusal(t, err, seats.CodeLone)
 	// Of the last three seats, two cannot be taken without leaving one: the rule gives way.
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/8", "Stalls/A/9"}})
-	b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/A/10"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/8", "Stalls/A/9"}})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/10"}})
 	wantBooks(t, b)
 }
 
@@ -31,11 +31,11 @@ func TestAStrictEventTakesSeatsAwayWhenTheirTimeIsUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Strict: true, HoldLength: time.Second}, hall(1, 1))
 	who := seats.NewID()
-	b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	for b.sale.Remaining() != 11 {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if sold, err := b.sale.Sell(t.Context(), seats.Deal{Holder: who, Order: seats.NewID()}); !errors.Is(err, seats.ErrNoHold) {
+	if sold, err := b.sale.Sell(t.Context(), seats.Purchase{Holder: who, Order: seats.NewID()}); !errors.Is(err, seats.ErrNoHold) {
 		t.Errorf("after its time a strict hold was sold: %v, %v", sold, err)
 	}
 	if _, err := b.sale.Hold(t.Context(), who); !errors.Is(err, seats.ErrNoHold) {

@@ -23,7 +23,7 @@ var (
 	ErrSlugTaken    = errors.New("another event has this slug")
 )
 
-// Codes of a Refusal.
+// Codes of a Conflict.
 const (
 	CodeTaken    = "taken"    // another visitor has a seat that was asked for
 	CodeSoldOut  = "sold_out" // fewer free than asked for
@@ -38,25 +38,25 @@ const (
 	CodeWaitingRoom = "waiting_room" // the event has one, and it did not let this attendee in
 )
 
-// Refusal is a claim or an extension that was understood and not granted. Nothing changed: what the attendee held
+// Conflict is a claim or an extension that was understood and not granted. Nothing changed: what the attendee held
 // before is still held.
-type Refusal struct {
+type Conflict struct {
 	Code    string
 	Seats   []int  // the seats it is about
 	Nearest []int  // free seats in their place, one for each, as far as there are any
 	Message string // for the attendee: what happened, what still holds, what to do next
 }
 
-func (r *Refusal) Error() string { return r.Message }
+func (r *Conflict) Error() string { return r.Message }
 
-// Nonsense is a request that could never be granted: it asks for nothing, for less than nothing, for the same seat
+// ValidationError is a request that could never be granted: it asks for nothing, for less than nothing, for the same seat
 // twice, or for something this event does not have.
-type Nonsense struct {
+type ValidationError struct {
 	Message string
 	Unknown bool // it names a seat, a section or a category that is not there
 }
 
-func (n *Nonsense) Error() string { return n.Message }
+func (n *ValidationError) Error() string { return n.Message }
 
 // ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
 type ID [16]byte

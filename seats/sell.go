@@ -10,24 +10,24 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Deal is what a holder agreed to: which seats go to which order, and what is written with them.
-type Deal struct {
+// Purchase is what a holder agreed to: which seats go to which order, and what is written with them.
+type Purchase struct {
 	Holder ID
 	Order  ID
 	Hold   ID    // it must be this one, which is sold at most once; the zero ID for whatever the holder has
 	Seats  []int // it must be exactly these, in the order of idx; nil for whatever is still there
 
-	// Late says that the money for Seats is there, or promised. The deal is about Seats alone, whatever else the holder
+	// Late says that the money for Seats is there, or promised. The purchase is about Seats alone, whatever else the holder
 	// has by now, and those of them that have no holder any more are taken again.
 	Late bool
 
-	// Office says that Seats are sold at the box office, to a person who holds nothing.
-	Office bool
+	// AtOffice says that Seats are sold at the box office, to a person who holds nothing.
+	AtOffice bool
 
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see sell.go.
 	Keys []ID
 
-	// Check is asked once it is known that the holder has the seats; what it returns refuses the deal. A batch that is tried
+	// Check is asked once it is known that the holder has the seats; what it returns refuses the purchase. A batch that is tried
 	// again asks again. May be nil.
 	Check func() error
 
@@ -38,12 +38,12 @@ type Deal struct {
 }
 
 // Sell gives what the holder has to an order: held seats, and lapsed ones that no other visitor claimed. In a strict event,
-// only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Refusal if
-// what is there is not what the deal says. Nothing changed then.
-func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
+// only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Conflict if
+// what is there is not what the purchase says. Nothing changed then.
+func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 	c := &command{holder: d.Holder, sells: true, keys: d.Keys}
 	switch {
-	case d.Office:
+	case d.AtOffice:
 		return s.sellAtOffice(ctx, c, d)
 	case d.Late:
 		return s.sellLate(ctx, c, d)
@@ -54,7 +54,7 @@ func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
 			return Hold{}, err
 		}
 		if slices.ContainsFunc(sold.Seats, func(idx int) bool { return b.rows[idx].state == Paying }) {
-			return Hold{}, &Refusal{Code: CodePaying, Seats: sold.Seats, Message: "A payment for these seats is under way. Nothing else was sold. Finish it, or stop it, then order again."}
+			return Hold{}, &Conflict{Code: CodePaying, Seats: sold.Seats, Message: "A payment for these seats is under way. Nothing else was sold. Finish it, or stop it, then order again."}
 		}
 		if err := b.buy(d.Keys, len(sold.Seats)); err != nil {
 			return Hold{}, err
@@ -73,8 +73,8 @@ func (s *Sale) Sell(ctx context.Context, d Deal) ([]int, error) {
 	return hold.Seats, err
 }
 
-// agreed is what the holder has, if that is what the deal says.
-func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
+// agreed is what the holder has, if that is what the purchase says.
+func (b *batch) agreed(d Purchase) (*holdRow, Hold, error) {
 	if refusal := b.calledOff(); refusal != nil {
 		return nil, Hold{}, refusal
 	}
@@ -83,7 +83,7 @@ func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
 		return nil, Hold{}, ErrNoHold
 	}
 	hold := b.answerHold(h)
-	if refusal := b.sale.refuseDeal(d, hold); refusal != nil {
+	if refusal := b.sale.refusePurchase(d, hold); refusal != nil {
 		return nil, Hold{}, refusal
 	}
 	if d.Check != nil {
@@ -94,15 +94,15 @@ func (b *batch) agreed(d Deal) (*heldBy, Hold, error) {
 	return h, hold, nil
 }
 
-// refuseDeal says why a hold is not what a deal is about; nil if it is.
-func (s *Sale) refuseDeal(d Deal, h Hold) error {
+// refusePurchase says why a hold is not what a purchase is about; nil if it is.
+func (s *Sale) refusePurchase(d Purchase, h Hold) error {
 	gone := slices.Clone(d.Seats)
 	gone = slices.DeleteFunc(gone, func(idx int) bool { return slices.Contains(h.Seats, idx) })
 	switch {
 	case len(gone) > 0 && d.Hold == h.ID:
-		return &Refusal{Code: CodeTaken, Seats: gone, Message: s.named(gone) + isOrAre(gone) + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + isOrAre(gone) + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
 	case d.Hold != (ID{}) && d.Hold != h.ID, d.Seats != nil && len(d.Seats) != len(h.Seats):
-		return &Refusal{Code: CodeChanged, Seats: h.Seats, Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
+		return &Conflict{Code: CodeChanged, Seats: h.Seats, Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func isOrAre(seats []int) string {
 	return " are"
 }
 
-func (d Deal) queue(seats []int) func(*pgx.Batch) {
+func (d Purchase) queue(seats []int) func(*pgx.Batch) {
 	return func(q *pgx.Batch) { d.Write(q, seats) }
 }
 
@@ -130,7 +130,7 @@ func (b *batch) queueSales(q *pgx.Batch) {
 // Pay keeps what the holder has while a payment for it runs, or until the email of its order is confirmed: until the event's payment time is over, counted from
 // now, or until the hold's own end if that is later. It counts as an extension, so that no visitor keeps seats by
 // paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
-func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
+func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 	c := &command{holder: d.Holder, keys: d.Keys}
 	c.decide = func(b *batch) (Hold, error) {
 		h, hold, err := b.agreed(d)
@@ -141,7 +141,7 @@ func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
 			return Hold{}, refusal
 		}
 		if !b.keepForPayment(c, h) {
-			return Hold{}, &Refusal{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
+			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
 		}
 		b.countPurchases(d.Keys, len(hold.Seats))
 		end := h.expiresAt
@@ -157,7 +157,7 @@ func (s *Sale) Pay(ctx context.Context, d Deal) (Hold, error) {
 }
 
 // keepForPayment moves the end of a hold; false if its time is up and cannot be moved.
-func (b *batch) keepForPayment(c *command, h *heldBy) bool {
+func (b *batch) keepForPayment(c *command, h *holdRow) bool {
 	_, live := b.live(h.holder)
 	if h.extensions >= b.terms.extensions {
 		return live
@@ -188,9 +188,9 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 	return err
 }
 
-// sellLate sells the seats of a deal that is paid: those its holder still has, in payment or lapsed, and those
+// sellLate sells the seats of a purchase that is paid: those its holder still has, in payment or lapsed, and those
 // that have no holder. One with another holder refuses all of it.
-func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) {
+func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, error) {
 	c.seats = d.Seats
 	c.decide = func(b *batch) (Hold, error) {
 		if refusal := b.calledOff(); refusal != nil {
@@ -201,7 +201,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) 
 			return r.open(b.now) || r.holder == d.Holder && (r.state == Held || r.state == Lapsed || r.state == Paying)
 		})
 		if len(gone) > 0 {
-			return Hold{}, &Refusal{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
 		if err := b.buy(d.Keys, len(d.Seats)); err != nil {
 			return Hold{}, err
@@ -227,15 +227,15 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Deal) ([]int, error) 
 
 // withNearest names free seats in place of those that are gone.
 func (s *Sale) withNearest(err error) error {
-	if refusal, ok := err.(*Refusal); ok && refusal.Code == CodeTaken {
+	if refusal, ok := err.(*Conflict); ok && refusal.Code == CodeTaken {
 		refusal.Nearest = s.nearest(refusal.Seats)
 	}
 	return err
 }
 
-// sellAtOffice sells seats without a holder, and blocked ones, which are kept for that: a deal of the box office. It
+// sellAtOffice sells seats without a holder, and blocked ones, which are kept for that: a purchase of the box office. It
 // does not ask whether the event is on sale, but a draft and a cancelled event cannot be sold.
-func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, error) {
+func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int, error) {
 	seats, err := s.known(d.Seats)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Deal) ([]int, err
 func (b *batch) give(order ID, seats []int) error {
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
-		return &Refusal{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + isOrAre(gone) + " held or sold. Nothing was changed. Choose others."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + isOrAre(gone) + " held or sold. Nothing was changed. Choose others."}
 	}
 	for _, idx := range seats {
 		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order})
@@ -270,7 +270,7 @@ func (b *batch) give(order ID, seats []int) error {
 }
 
 // Move gives an order other seats in place of some it has, all of them or none: from and to go together, one by
-// one. What write queues commits with them. A *Refusal if a seat is not the order's, or another one has a holder.
+// one. What write queues commits with them. A *Conflict if a seat is not the order's, or another one has a holder.
 func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*pgx.Batch)) error {
 	froms, err := s.known(from)
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		return err
 	}
 	if len(froms) != len(from) || len(tos) != len(to) || len(from) != len(to) {
-		return &Nonsense{Message: "Each ticket moves to one seat of its own. Nothing was changed."}
+		return &ValidationError{Message: "Each ticket moves to one seat of its own. Nothing was changed."}
 	}
 	c := &command{sells: true, seats: slices.Concat(froms, tos)}
 	c.decide = func(b *batch) (Hold, error) {
@@ -290,7 +290,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		}
 		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })
 		if len(foreign) > 0 {
-			return Hold{}, &Refusal{Code: CodeChanged, Seats: foreign, Message: "The tickets changed since the page was shown. Nothing was moved. Look at the order again."}
+			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: "The tickets changed since the page was shown. Nothing was moved. Look at the order again."}
 		}
 		if err := b.give(order, tos); err != nil {
 			return Hold{}, err
@@ -306,7 +306,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 }
 
 // GiveBack frees seats that are sold to an order, all of them or none. They no longer count against the limit of the
-// visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Deal.
+// visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Purchase.
 // Refused if one of them is not the order's.
 func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
 	c := &command{holder: holder, seats: seats, keys: keys}
@@ -318,7 +318,7 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 			}
 		}
 		if len(foreign) > 0 || len(seats) == 0 {
-			return Hold{}, &Refusal{Code: CodeChanged, Seats: foreign, Message: "These tickets changed since the page was shown. Nothing was cancelled. Look at the order again."}
+			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: "These tickets changed since the page was shown. Nothing was cancelled. Look at the order again."}
 		}
 		for _, idx := range seats {
 			b.set(idx, order, row{})
@@ -334,13 +334,13 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 	return err
 }
 
-// Also queues statements that are committed with something, or not at all; nil for none. Where that is a batch they
+// TxHook queues statements that are committed with something, or not at all; nil for none. Where that is a batch they
 // travel with other people's commands, which fail with them, and may be asked for again: nothing in them may fail
 // for reasons of one person, and they must lock no seat and no hold.
-type Also func(q *pgx.Batch)
+type TxHook func(q *pgx.Batch)
 
 // Both commits two things with something.
-func Both(one, other Also) Also {
+func Both(one, other TxHook) TxHook {
 	return func(q *pgx.Batch) {
 		one.queue(q)
 		other.queue(q)
@@ -348,7 +348,7 @@ func Both(one, other Also) Also {
 }
 
 // Run executes the statements in a transaction.
-func (a Also) Run(ctx context.Context, tx pgx.Tx) error {
+func (a TxHook) Run(ctx context.Context, tx pgx.Tx) error {
 	if a == nil {
 		return nil
 	}
@@ -358,13 +358,13 @@ func (a Also) Run(ctx context.Context, tx pgx.Tx) error {
 }
 
 // queue adds the statements to those of a batch.
-func (a Also) queue(q *pgx.Batch) {
+func (a TxHook) queue(q *pgx.Batch) {
 	if a != nil {
 		a(q)
 	}
 }
 
-// Purchase keys stand for a person in one event: a Deal with keys counts its seats for each of them, and is refused
+// Purchase keys stand for a person in one event: a Purchase with keys counts its seats for each of them, and is refused
 // where that would exceed the limit per person. The counts are read without locks, after the seats are locked, and
 // decided in Go; the write is the guard. Keys are written in their order by one statement, before orders, payments and the
 // counter row. A change of counts outside of a batch takes the keys first and in the same order.
@@ -444,8 +444,8 @@ func (b *batch) countPurchases(keys []ID, n int) {
 	}
 }
 
-func refusePerson(limit, has int) *Refusal {
-	return &Refusal{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", tickets(limit), alreadyAre(has))}
+func refusePerson(limit, has int) *Conflict {
+	return &Conflict{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", tickets(limit), alreadyAre(has))}
 }
 
 func alreadyAre(n int) string {

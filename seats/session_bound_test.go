@@ -28,7 +28,7 @@ func TestHold_NeverOutlivesItsSession(t *testing.T) {
 	_, other := node(t, b.db)
 	store := sessions.New(b.db, nil)
 	end := time.Now().Add(30 * time.Minute).Truncate(time.Microsecond)
-	for i, w := range []seats.Wish{{Seats: []string{"Stalls/A/1"}}, {Seats: []string{"Stalls/A/3", "Stalls/A/4"}}, {Best: 1}} {
+	for i, w := range []seats.ClaimRequest{{Seats: []string{"Stalls/A/1"}}, {Seats: []string{"Stalls/A/3", "Stalls/A/4"}}, {Best: 1}} {
 		sale := []*seats.Sale{b.sale, other, b.sale}[i]
 		hold, err := sale.Claim(visitor(t, store, seats.NewID().String(), end), seats.NewID(), "key", w)
 		if err != nil {
@@ -47,7 +47,7 @@ func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {
 	_, other := node(t, b.db)
 	token, who := seats.NewID().String(), seats.NewID()
 	here, there := sessions.New(b.db, nil), sessions.New(b.db, nil)
-	if _, err := b.sale.Claim(visitor(t, here, token, time.Now().Add(seats.SessionLength)), who, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+	if _, err := b.sale.Claim(visitor(t, here, token, time.Now().Add(seats.SessionLength)), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Fatal(err)
 	}
 	ends := func(sql string) (yes bool) {
@@ -63,7 +63,7 @@ func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {
 	}
 	for name, act := range map[string]func() error{
 		"a claim at another node": func() error {
-			_, err := other.Claim(visitor(t, there, token, time.Time{}), who, "", seats.Wish{Seats: []string{"Stalls/A/2"}})
+			_, err := other.Claim(visitor(t, there, token, time.Time{}), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
 			return err
 		},
 		"an extension": func() error {

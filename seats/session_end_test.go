@@ -34,7 +34,7 @@ func (g guest) claim(t *testing.T, sale *seats.Sale, labels ...string) error {
 			return g.token, fmt.Appendf(nil, `{"end":"2026-01-01T00:00:00Z","values":{"account":"é\"","holder":"%s"}}`, g.id), time.Now().Add(seats.SessionLength)
 		})
 	}
-	_, err := sale.Claim(ctx, g.id, "", seats.Wish{Seats: labels})
+	_, err := sale.Claim(ctx, g.id, "", seats.ClaimRequest{Seats: labels})
 	return err
 }
 
@@ -76,7 +76,7 @@ func TestSession_EndingItReleasesItsSeats(t *testing.T) {
 	ann.mustClaim(t, matinee, "Stalls/A/1")
 	bob.mustClaim(t, b.sale, "Stalls/A/3")
 	pays.mustClaim(t, b.sale, "Stalls/B/1")
-	if _, err := b.sale.Pay(t.Context(), seats.Deal{Holder: pays.id, Order: seats.NewID()}); err != nil {
+	if _, err := b.sale.Pay(t.Context(), seats.Purchase{Holder: pays.id, Order: seats.NewID()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.db.Exec(t.Context(), `UPDATE event SET wait_list = true WHERE slug = 'matinee'`); err != nil {
@@ -290,7 +290,7 @@ func TestSession_ClaimsNothingWhileItEnds(t *testing.T) {
 	if err := ann.store.Delete(ann.token); err == nil {
 		t.Error("the session ended although its seats could not be released")
 	}
-	if _, err := matinee.Claim(ctx, ann.id, "", seats.Wish{Seats: []string{"Stalls/A/1"}}); !errors.Is(err, seats.ErrSessionEnded) {
+	if _, err := matinee.Claim(ctx, ann.id, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); !errors.Is(err, seats.ErrSessionEnded) {
 		t.Errorf("a claim of the session that ends got %v", err)
 	}
 	if err := ann.store.CommitCtx(ctx, ann.token, []byte("data"), time.Now().Add(time.Hour)); err != nil {

@@ -83,7 +83,7 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	b.queueCounts(&q)
 	b.queueSales(&q)
-	b.queueHolds(&q) // before the counter row, as swift batches do: two nodes may make one holder's first hold
+	b.queueHolds(&q) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
 	b.queueAdmission(&q)
 	b.queueExtended(&q)
 	b.queueSessions(&q)
@@ -217,7 +217,7 @@ type holdRows struct {
 	at           []pgtype.TID
 }
 
-func (r *holdRows) add(h *heldBy) {
+func (r *holdRows) add(h *holdRow) {
 	r.holders, r.ids, r.seats = append(r.holders, h.holder), append(r.ids, h.id), append(r.seats, arrayText(h.seats))
 	r.ends, r.lapsed, r.answers = append(r.ends, h.expiresAt), append(r.lapsed, h.lapsed), append(r.answers, h.answers.text)
 	r.extensions, r.bought, r.at = append(r.extensions, int32(h.extensions)), append(r.bought, int32(h.bought)), append(r.at, h.at)
@@ -269,7 +269,7 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 // It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
 // free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's
 // key. A seat with an end that was not announced counts as held, so that it needs locks.
-const swiftSQL = `
+const fastPathSQL = `
 WITH terms AS MATERIALIZED (
     SELECT ends, to_json(ends)::text || '}]' AS tail
       FROM (SELECT clock_timestamp() + hold_length AS ends
@@ -300,11 +300,11 @@ SELECT $1, version, $3, $10, $4, free, held, sold, blocked, $11,
   FROM bump
 RETURNING version, at, free, held, sold, blocked, (SELECT ends FROM terms), clock_timestamp()`
 
-// errNotSwift sends the claims of a swift batch through the lane again, with locks: one of them met something.
-var errNotSwift = errors.New("a swift claim met a seat that is not free, or a holder who is known")
+// errNotFast sends the claims of a fast-path batch through the queue again, with locks: one of them met something.
+var errNotFast = errors.New("a fast-path claim met a seat that is not free, or a holder who is known")
 
-// swift makes a turn of claims that need no locks beforehand; nil if one of the commands does.
-func (s *Sale) swift(commands []*command, before *turn) *turn {
+// fastPath makes a batch of claims that need no locks beforehand; nil if one of the commands does.
+func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	if s.room.Load() != 0 || s.listed.Load() || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
@@ -324,7 +324,7 @@ func (s *Sale) swift(commands []*command, before *turn) *turn {
 		}
 		b.take(i, slices.Sorted(slices.Values(c.seats)))
 	}
-	return &turn{batch: b, swift: true, ended: make(chan struct{})}
+	return &inFlight{batch: b, fast: true, ended: make(chan struct{})}
 }
 
 // chosen reports whether we choose the seats: then they must be available, and not only expired.
@@ -336,10 +336,10 @@ func (c *command) needsLocks() bool {
 	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.isNew()
 }
 
-// take notes what a swift claim is about to have.
+// take notes what a fast-path claim is about to have.
 func (b *batch) take(i int, seats []int) {
 	c := b.commands[i]
-	h := &heldBy{holder: c.holder, id: NewID(), seats: seatsOf(seats)}
+	h := &holdRow{holder: c.holder, id: NewID(), seats: seatsOf(seats)}
 	for _, idx := range seats {
 		b.dirty[idx], b.rows[idx] = c.holder, row{state: Held, holder: c.holder}
 	}
@@ -347,8 +347,8 @@ func (b *batch) take(i int, seats []int) {
 	b.answers[i].hold = Hold{ID: h.id, Seats: seats, ExtensionsLeft: b.sale.Event.Extensions}
 }
 
-// send writes a swift turn, in one transaction with the new sessions.
-func (s *Sale) send(ctx context.Context, t *turn) error {
+// send writes a fast-path batch, in one transaction with the new sessions.
+func (s *Sale) send(ctx context.Context, t *inFlight) error {
 	b := t.batch
 	c, changed := &b.change, b.changed() // if the answer is lost, recover adds what only the database knows
 	c.Idx, c.State, c.Holder = seatsOf(changed), make([]int16, len(changed)), make([]ID, len(changed))
@@ -358,9 +358,9 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	var end, now time.Time
 	var q pgx.Batch
 	b.queueSessions(&q) // first: the counter row is not kept from others meanwhile
-	queue := b.queueSwift
+	queue := b.queueFastPath
 	if len(c.Idx) == 1 {
-		queue = b.queueSwiftOne
+		queue = b.queueFastPathOne
 	}
 	queue(&q).QueryRow(func(r pgx.Row) error {
 		return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
@@ -368,7 +368,7 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	err := s.office.db.SendBatch(ctx, &q).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || refused(err) || neverLeft(err):
-		return errNotSwift
+		return errNotFast
 	case connectionLost(err):
 		return s.recover(ctx, t, err)
 	case err != nil:
@@ -378,7 +378,7 @@ func (s *Sale) send(ctx context.Context, t *turn) error {
 	return nil
 }
 
-func (b *batch) queueSwift(q *pgx.Batch) *pgx.QueuedQuery {
+func (b *batch) queueFastPath(q *pgx.Batch) *pgx.QueuedQuery {
 	n, most := len(b.commands), 0
 	holders, ids, seats, answers, best, sessions := make([]ID, n), make([]ID, n), make([]string, n), make([]*string, n), make([]bool, n), make([]*time.Time, n)
 	for i, c := range b.byHolder() {
@@ -391,7 +391,7 @@ func (b *batch) queueSwift(q *pgx.Batch) *pgx.QueuedQuery {
 	for _, idx := range b.change.Idx {
 		delta[b.sale.Plan.Seats[idx].Category]++
 	}
-	return q.Queue(swiftSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions)
+	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions)
 }
 
 // neverLeft tells of a batch for which there was no connection: with locks it waits for one.
@@ -407,7 +407,7 @@ func (b *batch) byHolder() []*command {
 	return sorted
 }
 
-// refused tells whether the walls in the schema stood up to a swift statement: a seat was not to be had, is not to be
+// refused tells whether the walls in the schema stood up to a fast-path statement: a seat was not to be had, is not to be
 // counted, or a holder has a hold already; or the event is not on sale; or a session
 // ends before the hold would.
 func refused(err error) bool {
@@ -416,7 +416,7 @@ func refused(err error) bool {
 }
 
 // granted completes the answers by what only the database knows.
-func (t *turn) granted(end, now time.Time) {
+func (t *inFlight) granted(end, now time.Time) {
 	t.batch.newEnd = &end
 	for i := range t.batch.answers {
 		t.batch.answers[i].hold.ExpiresAt, t.batch.answers[i].hold.Now = end, now
@@ -425,7 +425,7 @@ func (t *turn) granted(end, now time.Time) {
 
 // unfinished is the answers a new hold keeps, as JSON of granted up to the time only the database knows; nil
 // without a key.
-func unfinished(c *command, h *heldBy) *string {
+func unfinished(c *command, h *holdRow) *string {
 	if c.key == "" {
 		return nil
 	}
@@ -448,11 +448,11 @@ func unfinished(c *command, h *heldBy) *string {
 	return &head
 }
 
-// A swift batch of one seat. One visitor claims alone, and the time is that of any statement:
+// A fast-path batch of one seat. One visitor claims alone, and the time is that of any statement:
 // so this one has no arrays to take apart and nothing to count. Each part has its row only if the one before had: the
 // seat passed the guard, the hold is there, the event counted it. The limit needs no check: it is never less than one seat
 // (a constraint of event), and a visitor who bought tickets has a hold row, whose key refuses a second one.
-const swiftOneSQL = `
+const fastPathOneSQL = `
 WITH passed AS (
     UPDATE seat_state s
        SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length
@@ -476,8 +476,8 @@ SELECT $1, version, ARRAY[$2], '{1}'::smallint[], ARRAY[$3], free, held, sold, b
   FROM bump
 RETURNING version, at, free, held, sold, blocked, (SELECT expires_at FROM granted), clock_timestamp()`
 
-func (b *batch) queueSwiftOne(q *pgx.Batch) *pgx.QueuedQuery {
+func (b *batch) queueFastPathOne(q *pgx.Batch) *pgx.QueuedQuery {
 	c, idx := b.commands[0], b.change.Idx[0]
 	h := b.holds[c.holder]
-	return q.Queue(swiftOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends())
+	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends())
 }

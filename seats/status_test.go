@@ -29,7 +29,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 	b := newBench(t, events.Settings{}, hall(2, 10))
 	_, other := node(t, b.db)
 	ann := seats.NewID()
-	b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	b.claim(t, ann, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	tomorrow := time.Now().Add(24 * time.Hour)
 	for _, to := range []events.Change{
 		{Status: seats.Paused, Reason: "Payments are slow"}, {Status: seats.Closed}, {Status: seats.Scheduled, OpensAt: tomorrow},
@@ -39,7 +39,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 		}
 		b.set(t, to)
 		for i, sale := range []*seats.Sale{b.sale, other} {
-			for _, w := range []seats.Wish{{Seats: []string{"Stalls/A/2"}}, {Best: 2, Category: "A"}, {Area: "Floor", Quantity: 1}} {
+			for _, w := range []seats.ClaimRequest{{Seats: []string{"Stalls/A/2"}}, {Best: 2, Category: "A"}, {Area: "Floor", Quantity: 1}} {
 				_, err := sale.Claim(t.Context(), seats.NewID(), "", w)
 				r := wantRefusal(t, err, seats.CodeShut)
 				if to.Reason != "" && !strings.Contains(r.Message, to.Reason) {
@@ -55,7 +55,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 		}
 	}
 	b.set(t, events.Change{Status: seats.OnSale})
-	if _, err := other.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/2"}}); err != nil {
+	if _, err := other.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/2"}}); err != nil {
 		t.Errorf("it is on sale again, and another node refuses: %v", err)
 	}
 	wantBooks(t, b)
@@ -64,7 +64,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{TimeZone: "Europe/Vienna", OpensAt: time.Date(2030, 3, 1, 9, 0, 0, 0, time.UTC)}, hall(2, 10))
-	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	if r := wantRefusal(t, err, seats.CodeShut); !strings.Contains(r.Message, "Friday 1 March 2030, 10:00 CET") {
 		t.Errorf("it does not say when by the clock of the place: %s", r.Message)
 	}
@@ -73,7 +73,7 @@ func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 	}
 	b.set(t, events.Change{Status: seats.Scheduled, OpensAt: time.Now().Add(2 * time.Second)})
 	for end := time.Now().Add(30 * time.Second); ; {
-		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
 		if err == nil {
 			break
 		}
@@ -117,12 +117,12 @@ func TestNoClaimIsGrantedAfterAPauseWasCommitted(t *testing.T) {
 					return
 				default:
 				}
-				w := seats.Wish{Area: "Floor", Quantity: 1}
+				w := seats.ClaimRequest{Area: "Floor", Quantity: 1}
 				if n%2 == 0 {
-					w = seats.Wish{Seats: []string{fmt.Sprintf("Floor/%d", 1+(i*57+n*13)%900)}}
+					w = seats.ClaimRequest{Seats: []string{fmt.Sprintf("Floor/%d", 1+(i*57+n*13)%900)}}
 				}
 				_, err := sale.Claim(context.Background(), seats.NewID(), "", w)
-				var refusal *seats.Refusal
+				var refusal *seats.Conflict
 				if err != nil && !errors.As(err, &refusal) {
 					t.Errorf("claim: %v", err)
 					return
@@ -145,13 +145,13 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 10))
 	ann := seats.NewID()
-	hold := b.claim(t, ann, seats.Wish{Seats: []string{"Stalls/A/1"}})
+	hold := b.claim(t, ann, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	b.set(t, events.Change{Status: seats.Cancelled, Reason: "The hall is under water"})
-	_, err := b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Hold: hold.ID})
+	_, err := b.sale.Sell(t.Context(), seats.Purchase{Holder: ann, Order: seats.NewID(), Hold: hold.ID})
 	wantRefusal(t, err, seats.CodeShut)
-	_, err = b.sale.Sell(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID(), Seats: hold.Seats, Late: true})
+	_, err = b.sale.Sell(t.Context(), seats.Purchase{Holder: ann, Order: seats.NewID(), Seats: hold.Seats, Late: true})
 	wantRefusal(t, err, seats.CodeShut)
-	_, err = b.sale.Pay(t.Context(), seats.Deal{Holder: ann, Order: seats.NewID()})
+	_, err = b.sale.Pay(t.Context(), seats.Purchase{Holder: ann, Order: seats.NewID()})
 	wantRefusal(t, err, seats.CodeShut)
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
 		t.Errorf("seats of a cancelled event cannot be released: %v", err)
@@ -165,7 +165,7 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Status: seats.Draft}, hall(2, 10))
-	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Area: "Floor", Quantity: 1})
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	wantRefusal(t, err, seats.CodeShut)
 	for _, to := range []events.Change{{Status: seats.Paused, Reason: "x"}, {Status: seats.Closed}, {Status: seats.Cancelled}} {
 		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
@@ -173,7 +173,7 @@ func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	}
 	for _, to := range []events.Change{{Status: "sold"}, {Status: seats.Scheduled}, {Status: seats.Paused}, {Status: seats.Closed, Reason: "a\nb"}} {
 		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
-		var nonsense *seats.Nonsense
+		var nonsense *seats.ValidationError
 		if !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", to, err)
 		}
@@ -219,9 +219,9 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 		t.Errorf("another node has %+v at %d", s.Event, s.Plan.Categories[0].Price)
 	}
 	b.set(t, events.Change{Status: seats.OnSale})
-	_, err = s.Claim(t.Context(), seats.NewID(), "", seats.Wish{Best: 3, Category: "A"})
+	_, err = s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 3, Category: "A"})
 	wantRefusal(t, err, seats.CodeLimit)
-	b.claim(t, seats.NewID(), seats.Wish{Best: 2, Category: "A"})
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 2, Category: "A"})
 	n = events.Of(b.current(t))
 	n.SeatsPerHolder, n.HoldLength, n.Venue = 1, time.Minute, "Elsewhere"
 	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil {
@@ -251,7 +251,7 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	} {
 		n := events.Of(b.current(t))
 		edit(&n)
-		var nonsense *seats.Nonsense
+		var nonsense *seats.ValidationError
 		if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", n, err)
 		}

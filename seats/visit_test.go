@@ -19,7 +19,7 @@ func TestASessionThatWasWrittenThoughTheAnswerWasLostIsNotInTheWay(t *testing.T)
 		store.Newcomer(ctx, func() (string, []byte, time.Time) { return "then.secret", []byte("data"), time.Unix(4e9, 0) })
 		return ctx
 	}
-	if _, err := b.sale.Claim(visit(), seats.NewID(), "", seats.Wish{Seats: []string{"Stalls/A/1"}}); err != nil {
+	if _, err := b.sale.Claim(visit(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.sale.ClaimAgain(visit(), seats.NewID(), 1); err != nil {

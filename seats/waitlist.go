@@ -24,7 +24,7 @@ const keepLength = 10 * time.Minute
 // CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
 const CodeWaitList = "wait_list"
 
-// errListed sends a batch through the lane again: whether an entry waits for seats of the event is not what this
+// errListed sends a batch through the queue again: whether an entry waits for seats of the event is not what this
 // node knew.
 var errListed = errors.New("this node did not know whether an entry waits for seats of the event")
 
@@ -49,7 +49,7 @@ func (b *batch) keepBack(idx int) row {
 
 // listHold is the wait list's hold, with half of its time left at least; what it lost the time for and no other visitor took is
 // in it again.
-func (b *batch) listHold() *heldBy {
+func (b *batch) listHold() *holdRow {
 	h, live := b.live(waitList)
 	if live && h.expiresAt.Sub(b.now) > keepLength/2 {
 		return h
@@ -131,7 +131,7 @@ func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 }
 
 // refuseTaken says that another visitor has these seats, or that they go to those who wait.
-func (b *batch) refuseTaken(seats []int) *Refusal {
+func (b *batch) refuseTaken(seats []int) *Conflict {
 	for _, idx := range seats {
 		if r := b.rows[idx]; r.holder == waitList || r.open(b.now) {
 			return b.sale.listFirst(seats)
@@ -140,8 +140,8 @@ func (b *batch) refuseTaken(seats []int) *Refusal {
 	return b.sale.taken(seats)
 }
 
-func (s *Sale) listFirst(seats []int) *Refusal {
-	return &Refusal{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
+func (s *Sale) listFirst(seats []int) *Conflict {
+	return &Conflict{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
 }
 
 // FreeSeats lists the seats that anybody may claim, as this node last read, in the order of idx.
@@ -173,12 +173,12 @@ type Offered struct {
 }
 
 // errBefore says that an offer was not made because one before it was not.
-var errBefore = &Refusal{Code: CodeChanged, Message: "Seats that were chosen for somebody before them are gone. Nothing was offered; the list is looked at again."}
+var errBefore = &Conflict{Code: CodeChanged, Message: "Seats that were chosen for somebody before them are gone. Nothing was offered; the list is looked at again."}
 
 // Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
 // free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those
 // behind it are offered nothing either. write queues statements that commit with the seats, or not at all, as those of a
-// Deal, and lock locks the entries before. It returns what became of each: nil, a *Refusal, or the database's error. Limits
+// Purchase, and lock locks the entries before. It returns what became of each: nil, a *Conflict, or the database's error. Limits
 // of the event do not count.
 func (s *Sale) Offer(ctx context.Context, offers []Offer, lock Entries, write func(q *pgx.Batch, made []Offered)) []error {
 	if len(offers) == 0 {
@@ -198,7 +198,7 @@ func (s *Sale) Offer(ctx context.Context, offers []Offer, lock Entries, write fu
 		}
 		return Hold{}, nil
 	}
-	if _, err := s.do(ctx, c); err != nil && !errors.As(err, new(*Refusal)) {
+	if _, err := s.do(ctx, c); err != nil && !errors.As(err, new(*Conflict)) {
 		return slices.Repeat([]error{err}, len(offers))
 	}
 	return errs
@@ -232,10 +232,10 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 		return true, err
 	}
 	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
-		return false, &Refusal{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
+		return false, &Conflict{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
 	}
 	if !o.Until.After(b.now) {
-		return true, &Refusal{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
+		return true, &Conflict{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
 	}
 	if taken := b.notToOffer(o); len(taken) > 0 {
 		return true, b.sale.taken(taken)
@@ -256,7 +256,7 @@ func (b *batch) notToOffer(o *Offer) (taken []int) {
 // keepFor makes the hold of an offer. Its entry does not wait any more.
 func (b *batch) keepFor(o *Offer) (hold ID) {
 	delete(b.waits, o.Entry)
-	h := &heldBy{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
+	h := &holdRow{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
 	b.holds[o.ID] = h
 	b.ends(h)
 	b.unkeep(o.Seats)
@@ -326,13 +326,13 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 	own, ownLive := b.live(t.To)
 	switch {
 	case !live:
-		return Hold{}, &Refusal{Code: CodeLapsed, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
+		return Hold{}, &Conflict{Code: CodeLapsed, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
 	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
-		return Hold{}, &Refusal{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
+		return Hold{}, &Conflict{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
 	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:
 		return Hold{}, overLimit(b.terms.limit, own.bought)
 	case ownLive && len(b.still(own)) > 0:
-		return Hold{}, &Refusal{Code: CodeLimit, Seats: b.still(own), Message: "This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown."}
+		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(own), Message: "This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown."}
 	}
 	next := own.renew(t.To, h.expiresAt)
 	next.extensions = h.extensions

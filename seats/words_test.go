@@ -22,7 +22,7 @@ func TestARefusalNamesSeatsAsPeopleSayThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 1))
 	all := []string{"Stalls/A/1", "Stalls/A/2", "Stalls/B/3"}
-	if _, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: all}); err != nil {
+	if _, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: all}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestARefusalNamesSeatsAsPeopleSayThem(t *testing.T) {
 		{all[:2], "Stalls, row A, seats 1 and 2 were just taken. What you hold is still yours."},
 		{all, "Stalls, row A, seats 1 and 2, and Stalls, row B, seat 3 were just taken. What you hold is still yours."},
 	} {
-		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: c.asked})
+		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: c.asked})
 		if r := wantRefusal(t, err, seats.CodeTaken); r.Message != c.want {
 			t.Errorf("a claim of %q is told %q, want %q", c.asked, r.Message, c.want)
 		}

@@ -21,7 +21,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 		}
 	}
 	people, end := context.WithCancel(t.Context())
-	office := seats.NewOffice(db, newLog(&strings.Builder{}, "text"))
+	office := seats.NewInventory(db, newLog(&strings.Builder{}, "text"))
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 		crowd.Go(func() {
 			for people.Err() == nil {
 				who := seats.NewID()
-				if _, err := sale.Claim(people, who, "", seats.Wish{Best: 2, Category: "A"}); err == nil {
+				if _, err := sale.Claim(people, who, "", seats.ClaimRequest{Best: 2, Category: "A"}); err == nil {
 					once.Do(func() { close(first) })
 				}
 				_, _ = sale.Release(people, who) // so that there is always something to claim

@@ -115,7 +115,7 @@ func listenMetrics(ctx context.Context, addr string) (net.Listener, error) {
 type sources struct {
 	hub     *realtime.Hub
 	pool    *pgxpool.Pool
-	office  *seats.Office
+	office  *seats.Inventory
 	gate    *waitingroom.Rooms
 	unready func() string
 	jobs    []*jobs.Job

@@ -34,7 +34,7 @@ type node struct {
 	money
 	db         *database
 	log        *slog.Logger
-	office     *seats.Office
+	office     *seats.Inventory
 	sessions   *sessions.Sessions
 	notifier   *realtime.Notifier
 	hub        *realtime.Hub
@@ -52,7 +52,7 @@ type node struct {
 
 // build makes each part of those that it needs.
 func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
-	n := &node{db: db, log: log, office: seats.NewOffice(db.pool, log), notifier: realtime.NewNotifier(db.dsn, log), hub: realtime.NewHub()}
+	n := &node{db: db, log: log, office: seats.NewInventory(db.pool, log), notifier: realtime.NewNotifier(db.dsn, log), hub: realtime.NewHub()}
 	n.sessions = sessions.New(db.pool, n.office)
 	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.notifier.Tell
 	n.listener = realtime.NewListener(db.dsn, n.office, n.hub, log)
@@ -70,7 +70,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.sales = sales.New(db.pool, n.organizers)
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
-		Office: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(),
@@ -110,7 +110,7 @@ func (n *node) introduce() {
 // pages returns the handler of all requests. observe gets the time of each answer, and unready the reason for not being ready.
 func (n *node) pages(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
-		Office: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
+		Inventory: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
 		Desk: n.organizers, Sales: n.sales, Desks: n.desks, Hooks: n.hooks, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
@@ -126,7 +126,7 @@ type money struct {
 }
 
 // openMoney sets up orders, credit and the providers.
-func openMoney(cfg *Config, db *database, office *seats.Office, l net.Listener) money {
+func openMoney(cfg *Config, db *database, office *seats.Inventory, l net.Listener) money {
 	t := money{sold: orders.New(db.pool), ledger: credit.New(db.pool)}
 	t.sold.SealWith(db.box)
 	t.sold.Open(office, address(cfg, l))

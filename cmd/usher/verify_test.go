@@ -99,7 +99,7 @@ func wantLookedAfter(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
 	var log bytes.Buffer
 	logger, m := slog.New(slog.NewTextHandler(&log, nil)), newMetrics()
-	glance(t.Context(), verify.NewWatch(db, seats.NewOffice(db, logger)), m, logger)
+	glance(t.Context(), verify.NewWatch(db, seats.NewInventory(db, logger)), m, logger)
 	if !strings.Contains(log.String(), "promise=P5") {
 		t.Errorf("the log says %s", log.String())
 	}
@@ -115,7 +115,7 @@ func wantLookedAfter(t *testing.T, db *pgxpool.Pool) {
 	}
 	defer closed.Close()
 	log.Reset()
-	glance(t.Context(), verify.NewWatch(closed, seats.NewOffice(closed, logger)), m, logger)
+	glance(t.Context(), verify.NewWatch(closed, seats.NewInventory(closed, logger)), m, logger)
 	if text := scrape(m); strings.Contains(text, "usher_books_broken{") || !strings.Contains(text, `usher_books_looks_total{result="failed"} 1`) {
 		t.Errorf("after a look that failed the numbers are:\n%s", text)
 	}

@@ -19,7 +19,7 @@ import (
 // changed once for all viewers of the same way. An event without viewers has no board.
 type Desks struct {
 	sales  *sales.Sales
-	office *seats.Office
+	office *seats.Inventory
 	gate   *waitingroom.Rooms
 	log    *slog.Logger
 
@@ -35,7 +35,7 @@ type Desks struct {
 }
 
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
-func NewDesks(s *sales.Sales, o *seats.Office, g *waitingroom.Rooms, log *slog.Logger) *Desks {
+func NewDesks(s *sales.Sales, o *seats.Inventory, g *waitingroom.Rooms, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Desks{sales: s, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, Boards: map[int64]*board{}}
 }

@@ -64,7 +64,7 @@ func (h *Handlers) CancelMany(w http.ResponseWriter, r *http.Request, m organize
 // ordersOf finds the orders of an event that a form names, each once; one that is none of the event's makes the whole form wrong.
 func (h *Handlers) ordersOf(r *http.Request, s *seats.Sale, codes []string) (list []orders.Order, err error) {
 	if len(codes) == 0 || len(codes) > mostCancelled {
-		return nil, &seats.Nonsense{Message: fmt.Sprintf("Mark 1 to %d orders. Nothing was cancelled.", mostCancelled)}
+		return nil, &seats.ValidationError{Message: fmt.Sprintf("Mark 1 to %d orders. Nothing was cancelled.", mostCancelled)}
 	}
 	seen := map[string]bool{}
 	for _, code := range codes {
@@ -87,11 +87,11 @@ func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sa
 	if key == "" {
 		return idempotency.ErrNoKey
 	}
-	deed := organizers.Wish{
+	deed := organizers.Action{
 		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},
 		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
 	}
-	return h.Organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
+	return h.Organizers.WithAudit(r.Context(), m, deed, func(also seats.TxHook) error {
 		how.Also = also
 		return h.Orders.RevokeBy(r.Context(), s, order, how)
 	})

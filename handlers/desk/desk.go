@@ -81,7 +81,7 @@ func (h *Handlers) OnEvent(need organizers.Need, next func(http.ResponseWriter, 
 // OfEvent makes a handler of a member of one about the event of the address.
 func (h *Handlers) OfEvent(next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) func(http.ResponseWriter, *http.Request, organizers.Member) error {
 	return func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-		sale, err := h.Office.Sale(r.Context(), r.PathValue("slug"))
+		sale, err := h.Inventory.Sale(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			return err
 		}

@@ -41,8 +41,8 @@ func (h *Handlers) OpenDoor(w http.ResponseWriter, r *http.Request, m organizers
 		return err
 	}
 	secret := ""
-	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
-	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		secret, err = h.Orders.OpenDoor(r.Context(), s.Event.Slug, also)
 		return err
 	})
@@ -66,8 +66,8 @@ func (h *Handlers) CloseDoors(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	var closed int64
-	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
-	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		closed, err = h.Orders.CloseDoors(r.Context(), s.Event.Slug, also)
 		return err
 	})

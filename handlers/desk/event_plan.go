@@ -48,16 +48,16 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	if err != nil {
 		return err
 	}
-	wish := organizers.Wish{
+	wish := organizers.Action{
 		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
-	err = h.Organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
-		_, err := events.ReplacePlan(r.Context(), h.Office, s.Event.Slug, next, also)
+	err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+		_, err := events.ReplacePlan(r.Context(), h.Inventory, s.Event.Slug, next, also)
 		return err
 	})
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
+	var refusal *seats.Conflict
+	var nonsense *seats.ValidationError
 	switch {
 	case web.WantsJSON(r) && err != nil:
 		return h.problemOf(w, r, s, err)

@@ -72,7 +72,7 @@ func (h *Handlers) CreateEvent(w http.ResponseWriter, r *http.Request, m organiz
 }
 
 func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, what string) error {
-	s, err := h.Office.Sale(r.Context(), slug)
+	s, err := h.Inventory.Sale(r.Context(), slug)
 	if err != nil {
 		return err
 	}
@@ -88,9 +88,9 @@ func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, 
 	if base == "new" { // the address of the form that makes one
 		base = "event-new"
 	}
-	return h.Organizers.Create(r.Context(), m, key, what, n, base, func(slug string, also seats.Also) error {
+	return h.Organizers.Create(r.Context(), m, key, what, n, base, func(slug string, also seats.TxHook) error {
 		n.Slug = slug
-		_, err := events.Create(r.Context(), h.Office, n, p, also)
+		_, err := events.Create(r.Context(), h.Inventory, n, p, also)
 		return err
 	})
 }
@@ -168,7 +168,7 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	made, err := h.Office.Sale(r.Context(), slug)
+	made, err := h.Inventory.Sale(r.Context(), slug)
 	if err != nil {
 		return err
 	}
@@ -196,15 +196,15 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 			return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 		}
 	}
-	act := organizers.Wish{
+	act := organizers.Action{
 		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: "made the event " + string(to.Status), Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")},
 	}
-	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		if to.Status == seats.Cancelled {
 			also = seats.Both(also, h.Orders.CancelAll(s.Event.ID))
 		}
-		_, err := events.SetStatus(r.Context(), h.Office, s.Event.Slug, to, also)
+		_, err := events.SetStatus(r.Context(), h.Inventory, s.Event.Slug, to, also)
 		h.Orders.WakeErrands()
 		return err
 	})
@@ -215,7 +215,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return h.problemOf(w, r, s, err)
 	}
-	if s, err = h.Office.Sale(r.Context(), s.Event.Slug); err != nil {
+	if s, err = h.Inventory.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
 	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "status", http.StatusOK, settingsAnswer(s))

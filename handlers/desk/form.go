@@ -101,8 +101,8 @@ func deskWith(w http.ResponseWriter, r *http.Request, path, done string, status 
 // deskRefused tells whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
 // shape for all of them.
 func deskRefused(r *http.Request, err error) (words string, is bool) {
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
+	var refusal *seats.Conflict
+	var nonsense *seats.ValidationError
 	var mistakes orders.Mistakes
 	switch {
 	case err == nil || web.WantsJSON(r):
@@ -129,7 +129,7 @@ var (
 
 // deskStatus is the status of a page that shows a form again.
 func deskStatus(err error) int {
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if errors.As(err, &refusal) {
 		return http.StatusConflict
 	}

@@ -47,7 +47,7 @@ type (
 	}
 )
 
-func describeHook(h webhooks.Hook) hookBody {
+func describeHook(h webhooks.Webhook) hookBody {
 	return hookBody{h.ID, h.URL, h.Kinds, h.CreatedAt.UTC(), h.OffAt == nil, h.OffWhy, h.FailingSince, h.Waiting}
 }
 
@@ -147,7 +147,7 @@ func (h *Handlers) ChangeHook(w http.ResponseWriter, r *http.Request, m organize
 	err = h.Hooks.Change(r.Context(), m, id, asked.URL, asked.Kinds, asked.Key)
 	var mistakes organizers.Mistakes
 	if errors.As(err, &mistakes) && !web.WantsJSON(r) {
-		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, desk.HookPage{Typed: webhooks.Hook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
+		return h.writeHook(w, r, m, id, http.StatusUnprocessableEntity, desk.HookPage{Typed: webhooks.Webhook{URL: asked.URL, Kinds: asked.Kinds}, Mistakes: mistakes})
 	}
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 type orderAct struct {
 	what string // a verb in the past
 	done string // what the page says then
-	do   func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error
+	do   func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.TxHook) error
 }
 
 // OnOrder makes a handler of something that is done with an order.
@@ -130,8 +130,8 @@ func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *sea
 				wish[name] = values
 			}
 		}
-		deed := organizers.Wish{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
-		err = h.Organizers.Carry(r.Context(), m, deed, func(also seats.Also) error {
+		deed := organizers.Action{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		err = h.Organizers.WithAudit(r.Context(), m, deed, func(also seats.TxHook) error {
 			return a.do(order, form, tickets, MemberKey(m, key), also)
 		})
 		if words, refused := deskRefused(r, err); refused {
@@ -160,9 +160,9 @@ func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
 
 // CancelOrder answers POST /desk/events/{slug}/orders/{code}/cancellations
 func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.Also) error {
+	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.TxHook) error {
 		if len(tickets) == 0 && form.Get("all") == "" {
-			return &seats.Nonsense{Message: "No ticket was chosen. Nothing was cancelled."}
+			return &seats.ValidationError{Message: "No ticket was chosen. Nothing was cancelled."}
 		}
 		return h.Orders.RevokeBy(r.Context(), s, o, orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != "", Also: also}, tickets...)
 	}}
@@ -170,10 +170,10 @@ func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sa
 
 // Refund answers POST /desk/events/{slug}/orders/{code}/refunds
 func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.Also) error {
+	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		amount, err := pricing.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
 		if err != nil || amount <= 0 {
-			return &seats.Nonsense{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
+			return &seats.ValidationError{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
 		}
 		reason := strings.TrimSpace(form.Get("reason"))
 		if reason == "" {
@@ -185,7 +185,7 @@ func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) o
 
 // Move answers POST /desk/events/{slug}/orders/{code}/moves
 func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.Also) error {
+	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.TxHook) error {
 		to, err := sales.Pick(s, form.Get("to"))
 		if err != nil {
 			return err
@@ -196,14 +196,14 @@ func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) ord
 
 // Resend answers POST /desk/events/{slug}/orders/{code}/mails
 func (h *Handlers) Resend(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.Also) error {
+	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		return h.Orders.ResendAnd(r.Context(), o, key, also)
 	}}
 }
 
 // Paid answers POST /desk/events/{slug}/orders/{code}/payments
 func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		_, _, err := h.Orders.MarkPaid(r.Context(), o.Code, also)
 		return err
 	}}
@@ -211,14 +211,14 @@ func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) ord
 
 // ExtendDue answers POST /desk/events/{slug}/orders/{code}/due
 func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.Also) error {
+	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		until, err := momentOf(form.Get("until"), s.Event.Local(s.Event.StartsAt).Location())
 		if err != nil {
-			return &seats.Nonsense{Message: "Enter a date and time, such as 2030-03-01 20:00. Nothing was changed."}
+			return &seats.ValidationError{Message: "Enter a date and time, such as 2030-03-01 20:00. Nothing was changed."}
 		}
 		err = h.Orders.ExtendDue(r.Context(), o.Code, until, also)
 		if errors.Is(err, orders.ErrNotDue) {
-			return &seats.Nonsense{Message: "Choose a time in the future, for an order that is not paid yet. Nothing was changed."}
+			return &seats.ValidationError{Message: "Choose a time in the future, for an order that is not paid yet. Nothing was changed."}
 		}
 		return err
 	}}
@@ -226,10 +226,10 @@ func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale
 
 // PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
 func (h *Handlers) PaidOut(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.Also) error {
+	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		amount, _, err := h.Orders.Payments.PaidOut(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {
-			return &seats.Nonsense{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}
+			return &seats.ValidationError{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}
 		}
 		return err
 	}}

@@ -22,7 +22,7 @@ func (h *Handlers) atDoor(w http.ResponseWriter, r *http.Request) (orders.Doorwa
 	if err != nil {
 		return d, nil, err
 	}
-	s, err := h.Office.Sale(r.Context(), d.Event)
+	s, err := h.Inventory.Sale(r.Context(), d.Event)
 	return d, s, err
 }
 
@@ -117,7 +117,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v, err := h.Orders.Scan(r.Context(), d, scan)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if errors.As(err, &refusal) && web.WantsJSON(r) {
 		return h.WriteRefusal(w, s, refusal)
 	}

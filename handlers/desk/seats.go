@@ -17,8 +17,8 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-func asRefusal(err error) (*seats.Refusal, bool) {
-	var refusal *seats.Refusal
+func asRefusal(err error) (*seats.Conflict, bool) {
+	var refusal *seats.Conflict
 	return refusal, errors.As(err, &refusal)
 }
 
@@ -52,7 +52,7 @@ func chosen(s *seats.Sale, form url.Values) ([]int, error) {
 	for _, text := range form["seat"] {
 		idx, ok := s.Seat(text)
 		if !ok {
-			return nil, &seats.Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", text)}
+			return nil, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", text)}
 		}
 		list = append(list, idx)
 	}
@@ -70,11 +70,11 @@ func (h *Handlers) Keeping(what, done string, keep func(*http.Request, *seats.Sa
 		list, err := chosen(s, form)
 		if err == nil {
 			k := seats.Keeping{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
-			act := organizers.Wish{
+			act := organizers.Action{
 				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
 				Detail: map[string]any{"seats": web.Labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
 			}
-			err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) (err error) {
+			err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) (err error) {
 				k.Also = also
 				changed, err = keep(r, s, k)
 				return err
@@ -118,11 +118,11 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	if err == nil {
 		key := deskKeyOf(r, form)
 		f := orders.OfficeForm{Key: MemberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
-		act := organizers.Wish{
+		act := organizers.Action{
 			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method, "name": f.Name},
 		}
-		err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+		err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 			code, err = h.Orders.SellAtOffice(r.Context(), s, f, also)
 			return err
 		})
@@ -226,8 +226,8 @@ func (h *Handlers) TellAttendees(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
-	act := organizers.Wish{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
-	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
+	act := organizers.Action{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		return h.Orders.Tell(r.Context(), s.Event.ID, MemberKey(m, key), message, also)
 	})
 	var mistakes orders.Mistakes

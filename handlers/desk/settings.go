@@ -166,7 +166,7 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 			continue
 		}
 		q, err := events.ReadQuestion(strings.TrimSpace(line))
-		var nonsense *seats.Nonsense
+		var nonsense *seats.ValidationError
 		if errors.As(err, &nonsense) {
 			wrong["questions"] = nonsense.Message
 			return nil
@@ -252,9 +252,9 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 		}
 		return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 	}
-	act := organizers.Wish{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
-	err = h.Organizers.Carry(r.Context(), m, act, func(also seats.Also) error {
-		_, err := events.Edit(r.Context(), h.Office, s.Event.Slug, n, prices, also)
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
+		_, err := events.Edit(r.Context(), h.Inventory, s.Event.Slug, n, prices, also)
 		return err
 	})
 	if words, refused := deskRefused(r, err); refused {
@@ -264,7 +264,7 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return h.problemOf(w, r, s, err)
 	}
-	if s, err = h.Office.Sale(r.Context(), s.Event.Slug); err != nil {
+	if s, err = h.Inventory.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
 	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))

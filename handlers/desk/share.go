@@ -105,7 +105,7 @@ func (h *Handlers) OnBoard(next func(http.ResponseWriter, *http.Request, organiz
 		if err != nil {
 			return err
 		}
-		s, err := h.Office.Sale(r.Context(), slug)
+		s, err := h.Inventory.Sale(r.Context(), slug)
 		if err != nil {
 			return err
 		}

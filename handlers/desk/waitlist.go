@@ -147,10 +147,10 @@ func (h *Handlers) SteerWaitList(w http.ResponseWriter, r *http.Request, m organ
 				detail[field] = text
 			}
 		}
-		wish := organizers.Wish{
+		wish := organizers.Action{
 			Key: deskKeyOf(r, form), Form: []any{act.what, s.Event.Slug, detail}, What: act.what, Subject: "events/" + s.Event.Slug + "/waitlist", Detail: detail,
 		}
-		err = h.Organizers.Carry(r.Context(), m, wish, func(also seats.Also) error {
+		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
 			return act.do(r.Context(), waitlist.Control{List: h.Waits, Who: m.Name, Also: also})
 		})
 	}

@@ -70,7 +70,7 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 		return err
 	}
 	err = do(order, s, a, tickets)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)

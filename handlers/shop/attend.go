@@ -31,7 +31,7 @@ func (h *Handlers) Attend(w http.ResponseWriter, r *http.Request) error {
 		return orders.ErrNoTicket
 	}
 	link, err := h.Orders.Attend(r.Context(), order, tickets[0])
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)

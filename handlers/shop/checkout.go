@@ -198,8 +198,8 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		return h.challenged(w, r, s, shop.Sale{Event: s.Event}.CheckoutPath())
 	}
 	typed := orders.Typed{Form: form}
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
+	var refusal *seats.Conflict
+	var nonsense *seats.ValidationError
 	if errors.As(err, &refusal) && refusal.Code == seats.CodeTaken && refusal.Nearest == nil {
 		refusal.Nearest = nearest(s, refusal.Seats, without(form.Seats, refusal.Seats))
 	}

@@ -37,7 +37,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		}
 	}
 	hold, err := h.claimAdmitted(w, r, s, holder, key, wish, admitted)
-	if refusal, is := errors.AsType[*seats.Refusal](err); is {
+	if refusal, is := errors.AsType[*seats.Conflict](err); is {
 		return h.refuse(w, r, s, refusal)
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 }
 
 // claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.
-func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, wish seats.Wish, admitted admission) (hold seats.Hold, err error) {
+func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, wish seats.ClaimRequest, admitted admission) (hold seats.Hold, err error) {
 	if room := h.Gate.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
 		if _, err := h.enter(w, r, room, holder); err != nil {
 			admitted.undo()
@@ -60,7 +60,7 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 	h.Gate.Answered(time.Since(began), err)
 	if err != nil {
 		admitted.undo()
-		if refusal, is := errors.AsType[*seats.Refusal](err); is {
+		if refusal, is := errors.AsType[*seats.Conflict](err); is {
 			h.Sales.Refused(s.Event.ID, refusal.Code)
 		}
 		return hold, err
@@ -69,10 +69,10 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 	return hold, nil
 }
 
-func wishSize(w *seats.Wish) int { return max(len(w.Seats), w.Quantity, w.Best) }
+func wishSize(w *seats.ClaimRequest) int { return max(len(w.Seats), w.Quantity, w.Best) }
 
 // refuse says why not: as JSON, or on the page again.
-func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Refusal) error {
+func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
 	if web.WantsJSON(r) {
 		return h.WriteRefusal(w, s, refusal)
 	}
@@ -85,35 +85,35 @@ func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale,
 }
 
 // decodeClaim reads a wish and its key from JSON or a form, strictly: what is not understood is refused.
-func decodeClaim(r *http.Request) (seats.Wish, string, error) {
-	var wish seats.Wish
+func decodeClaim(r *http.Request) (seats.ClaimRequest, string, error) {
+	var wish seats.ClaimRequest
 	var err error
 	switch {
 	case web.IsForm(r):
 		if wish, err = decodeForm(r); err != nil {
-			return seats.Wish{}, "", err
+			return seats.ClaimRequest{}, "", err
 		}
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return seats.Wish{}, "", err
+			return seats.ClaimRequest{}, "", err
 		}
 		if wish, err = DecodeWish(body); err != nil {
-			return seats.Wish{}, "", err
+			return seats.ClaimRequest{}, "", err
 		}
 	default:
-		return seats.Wish{}, "", web.ErrMedia
+		return seats.ClaimRequest{}, "", web.ErrMedia
 	}
 	key, err := web.KeyOf(r)
 	return wish, key, err
 }
 
 // DecodeWish reads the JSON of a claim.
-func DecodeWish(body []byte) (wish seats.Wish, err error) {
+func DecodeWish(body []byte) (wish seats.ClaimRequest, err error) {
 	return wish, web.DecodeJSON(body, &wish)
 }
 
-func decodeForm(r *http.Request) (wish seats.Wish, err error) {
+func decodeForm(r *http.Request) (wish seats.ClaimRequest, err error) {
 	if err := web.ParseForm(r); err != nil {
 		return wish, err
 	}

@@ -32,7 +32,7 @@ func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 		return nil
 	}
-	s, err := h.Office.Sale(r.Context(), p.Event)
+	s, err := h.Inventory.Sale(r.Context(), p.Event)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (h *Handlers) Home(w http.ResponseWriter, r *http.Request) error {
 
 // Events answers GET /events
 func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.Office.Events(r.Context())
+	list, err := h.Inventory.Events(r.Context())
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 		Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(),
 		Filter: shop.FilterOf(s.Plan, filterOf(r, s)), Now: h.Hub.Now(),
 	}
-	sale.Returned, sale.Bought = h.Office.Ended(s.Event.ID)
+	sale.Returned, sale.Bought = h.Inventory.Ended(s.Event.ID)
 	holder, known := h.Holder(r)
 	if !known {
 		return sale, nil

@@ -87,7 +87,7 @@ func (h *Handlers) Extend(w http.ResponseWriter, r *http.Request, s *seats.Sale)
 		return err
 	}
 	hold, err := s.Extend(r.Context(), holder, key)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if errors.As(err, &refusal) {
 		return h.refuse(w, r, s, refusal)
 	}
@@ -137,7 +137,7 @@ func (h *Handlers) letGo(w http.ResponseWriter, r *http.Request, s *seats.Sale, 
 		return err
 	}
 	hold, err := s.ReleaseOnce(r.Context(), holder, key, idx...)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if errors.As(err, &refusal) {
 		return h.refuse(w, r, s, refusal)
 	}

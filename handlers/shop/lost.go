@@ -68,7 +68,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if key != "" {
 		key += "-instead" // the form's own key is that of an order
 	}
-	wish := seats.Wish{}
+	wish := seats.ClaimRequest{}
 	hold, err := s.Hold(r.Context(), holder)
 	switch {
 	case err == nil && hold.Lapsed:

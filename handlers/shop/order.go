@@ -19,7 +19,7 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 	if err != nil {
 		return order, nil, err
 	}
-	sale, err := h.Office.Sale(r.Context(), order.Event)
+	sale, err := h.Inventory.Sale(r.Context(), order.Event)
 	return order, sale, err
 }
 

@@ -106,7 +106,7 @@ func (h *Handlers) tellDone(r *http.Request, p payments.Payment) error {
 	if !known || holder != p.Holder {
 		return nil
 	}
-	s, err := h.Office.Sale(r.Context(), p.Event)
+	s, err := h.Inventory.Sale(r.Context(), p.Event)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (h *Handlers) tellDone(r *http.Request, p payments.Payment) error {
 // showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
 // are still theirs, or the nearest ones.
 func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payments.Payment) error {
-	s, err := h.Office.Sale(r.Context(), p.Event)
+	s, err := h.Inventory.Sale(r.Context(), p.Event)
 	if err != nil {
 		return err
 	}

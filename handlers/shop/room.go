@@ -169,7 +169,7 @@ func (h *Handlers) covered(r *http.Request, room *waitingroom.Room) []seats.Even
 	if time.Since(last.at) < coveredFor {
 		return last.events
 	}
-	list, err := h.Office.Events(r.Context())
+	list, err := h.Inventory.Events(r.Context())
 	if err != nil {
 		return last.events
 	}

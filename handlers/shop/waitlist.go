@@ -95,7 +95,7 @@ var errWaitHurried = web.NewProblem(429, "too_many", "Very many people join from
 // refuseJoin says what is wrong: as JSON, or on the same page with everything that was typed.
 func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed shop.EntryForm, err error) error {
 	p := shop.JoinPage{Typed: typed}
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	var known *web.Problem
 	switch {
 	case web.WantsJSON(r) && errors.As(err, &refusal):

@@ -44,7 +44,7 @@ func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist
 }
 
 // cardAway is said while the provider of cards does not answer.
-var cardAway = &seats.Refusal{Code: "unavailable", Message: "The card provider cannot be reached at the moment. Nothing was changed; try again in a minute. Until a card is saved you are asked when it is your turn."}
+var cardAway = &seats.Conflict{Code: "unavailable", Message: "The card provider cannot be reached at the moment. Nothing was changed; try again in a minute. Until a card is saved you are asked when it is your turn."}
 
 // mandateOf is the mandate of an entry, as far as it is known here; none if its person agreed to nothing that needs one. asks has
 // the provider asked.
@@ -94,7 +94,7 @@ func (h *Handlers) SaveCard(w http.ResponseWriter, r *http.Request, n waitlist.E
 	if err == nil && !m.Given() && m.Page == "" {
 		m, err = h.askForCard(r.Context(), n, s)
 	}
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal):
 		return h.answerPlace(w, r, n, s, err)
@@ -111,7 +111,7 @@ func (h *Handlers) SaveCard(w http.ResponseWriter, r *http.Request, n waitlist.E
 // askForCard begins a mandate for the agreed order.
 func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m payments.Mandate, err error) {
 	if !h.Orders.Payments.StoresCards(n.Consent.Method) {
-		return m, &seats.Refusal{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
+		return m, &seats.Conflict{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
 	}
 	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
 	if err := h.Waits.Keep(ctx, n, k.Mandate, h.Orders.Payments.NewMandate(n.Consent.Method, k)); err != nil {

@@ -26,7 +26,7 @@ func (h *Handlers) OnEntry(next func(http.ResponseWriter, *http.Request, waitlis
 		if err != nil {
 			return err
 		}
-		s, err := h.Office.Sale(r.Context(), n.Event)
+		s, err := h.Inventory.Sale(r.Context(), n.Event)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (h *Handlers) WaitPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 
 // showPlace writes the page of a place in a wait list.
 func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, status int, p shop.WaitPage) (err error) {
-	s, err := h.Office.Sale(r.Context(), n.Event)
+	s, err := h.Inventory.Sale(r.Context(), n.Event)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (h *Handlers) DeclineOffer(w http.ResponseWriter, r *http.Request, n waitli
 
 // answerPlace shows the place after something was done to it, or why it was not.
 func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale, err error) error {
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)
@@ -199,7 +199,7 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 		if n, err = h.Waits.Find(r.Context(), n.Code); err != nil {
 			return err
 		}
-		err = &seats.Refusal{Code: seats.CodeLapsed, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
+		err = &seats.Conflict{Code: seats.CodeLapsed, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
 	}
 	if err != nil {
 		return h.answerPlace(w, r, n, s, err)

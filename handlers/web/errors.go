@@ -101,7 +101,7 @@ var problems = Problems{
 // Known returns the words for an error; nil if it is the program's own fault.
 func (h *Server) Known(err error) *Problem {
 	var p *Problem
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	var mistakes orders.Mistakes
 	var large *http.MaxBytesError
 	switch {
@@ -217,7 +217,7 @@ func fields(err error) map[string]string {
 }
 
 // WriteRefusal answers a program after a refused claim, order or other change of seats.
-func (h *Server) WriteRefusal(w http.ResponseWriter, s *seats.Sale, refusal *seats.Refusal) error {
+func (h *Server) WriteRefusal(w http.ResponseWriter, s *seats.Sale, refusal *seats.Conflict) error {
 	status, to := http.StatusConflict, ""
 	if room := h.Gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status, to = http.StatusForbidden, "/rooms/"+room.Slug

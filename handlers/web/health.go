@@ -45,9 +45,9 @@ func (h *Server) Readyz(w http.ResponseWriter, r *http.Request) error {
 			return WriteJSON(w, http.StatusServiceUnavailable, map[string]string{"status": why})
 		}
 	}
-	err := h.Office.Ping(ctx)
+	err := h.Inventory.Ping(ctx)
 	if err == nil {
-		err = h.durable.ask(ctx, h.Office.Ready)
+		err = h.durable.ask(ctx, h.Inventory.Ready)
 	}
 	if err != nil {
 		h.About(w, r).Warn("not ready", "error", err)

@@ -29,7 +29,7 @@ import (
 
 // Server is what the handlers of every audience share.
 type Server struct {
-	Office       *seats.Office
+	Inventory    *seats.Inventory
 	Gate         *waitingroom.Rooms
 	Waits        *waitlist.List
 	Hub          *realtime.Hub
@@ -69,7 +69,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // With makes a handler of one that wants the event of the address.
 func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale) error) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		sale, err := h.Office.Sale(r.Context(), strings.ToLower(r.PathValue("slug"))) // as it is typed from a poster
+		sale, err := h.Inventory.Sale(r.Context(), strings.ToLower(r.PathValue("slug"))) // as it is typed from a poster
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func openTill(t testing.TB) *till {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	office := seats.NewOffice(h.db, log)
+	office := seats.NewInventory(h.db, log)
 	h.orders = orders.New(h.db)
 	h.orders.Open(office, "http://localhost")
 	h.orders.Payments.Accept(payments.Credit, seatstest.Watched(t, h.db, credit.Payments{Ledger: h.Ledger}))
@@ -54,7 +54,7 @@ func openTill(t testing.TB) *till {
 // claims holds the best seats and fills in the form to pay them with the credit of an address.
 func (h *till) claims(t testing.TB, who seats.ID, n int, account string) orders.Form {
 	t.Helper()
-	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Best: n, Category: "A"})
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestSeatsThatAreLostGiveTheCreditBack(t *testing.T) {
 	h.load(t, ann, euros(total))
 	h.orders.Payments.Accept(payments.Credit, late{credit.Payments{Ledger: h.Ledger}, func() {
 		h.exec(t, `UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 3`)
-		if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{h.sale.Plan.Label(f.Seats[0])}}); err != nil {
+		if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(f.Seats[0])}}); err != nil {
 			t.Error(err)
 		}
 	}})

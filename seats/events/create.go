@@ -24,7 +24,7 @@ RETURNING id`
 
 // Create makes an event with the seats of a plan that passed plan.Check, together with also, or nothing. It returns
 // seats.ErrSlugTaken if another event has the slug.
-func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ...seats.Also) (e seats.Event, err error) {
+func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ...seats.TxHook) (e seats.Event, err error) {
 	n = n.withDefaults()
 	n.Policy = cmp.Or(n.Policy, &seats.DefaultPolicy)
 	if err := n.check(); err != nil {
@@ -70,7 +70,7 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 	return e, nil
 }
 
-// Beginner begins a transaction: a pool, a transaction or a seats.Office.
+// Beginner begins a transaction: a pool, a transaction or a seats.Inventory.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
@@ -108,7 +108,7 @@ INSERT INTO question (event_id, number, kind, label, required, choices) VALUES (
 
 func saveQuestions(ctx context.Context, tx pgx.Tx, event int64, questions []seats.Question) error {
 	if len(questions) > mostQuestions {
-		return &seats.Nonsense{Message: fmt.Sprintf("An event asks at most %d questions.", mostQuestions)}
+		return &seats.ValidationError{Message: fmt.Sprintf("An event asks at most %d questions.", mostQuestions)}
 	}
 	for i, q := range questions {
 		if _, err := tx.Exec(ctx, saveQuestionSQL, event, i+1, q.Kind, q.Label, q.Required, q.Choices); err != nil {

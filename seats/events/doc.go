@@ -14,5 +14,5 @@
 //   - What attendees agreed to when they took seats does not change once the sale has begun.
 //   - A newer plan loses no seat, and changes neither the label nor the price of one.
 //
-// A change runs in seats.Office.ChangeEvent, which locks the event first and its counter row last.
+// A change runs in seats.Inventory.ChangeEvent, which locks the event first and its counter row last.
 package events

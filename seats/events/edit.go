@@ -15,11 +15,11 @@ import (
 // minor units; nil keeps them. Once the sale has begun, what attendees agreed to cannot change: prices, fees, the
 // currency, questions, and what happens to seats of an expired hold. Limits apply to claims from now on.
 //
-// Errors: seats.ErrNoEvent; a *Refusal that names what cannot change any more; *Nonsense; the database's.
-func Edit(ctx context.Context, office *seats.Office, slug string, n Settings, prices []int64, also seats.Also) (seats.Event, error) {
+// Errors: seats.ErrNoEvent; a *Conflict that names what cannot change any more; *ValidationError; the database's.
+func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings, prices []int64, also seats.TxHook) (seats.Event, error) {
 	n = n.withDefaults()
 	if n.StartsAt.IsZero() {
-		return seats.Event{}, &seats.Nonsense{Message: "Say when the event is. Nothing was changed."}
+		return seats.Event{}, &seats.ValidationError{Message: "Say when the event is. Nothing was changed."}
 	}
 	if err := n.check(); err != nil {
 		return seats.Event{}, err
@@ -33,7 +33,7 @@ func Edit(ctx context.Context, office *seats.Office, slug string, n Settings, pr
 			prices = pricesOf(p)
 		}
 		if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
-			return false, &seats.Nonsense{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
+			return false, &seats.ValidationError{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
 		}
 		n.Policy = cmp.Or(n.Policy, &e.Policy)
 		reprices := !slices.Equal(prices, pricesOf(p))
@@ -63,7 +63,7 @@ func Edit(ctx context.Context, office *seats.Office, slug string, n Settings, pr
 // mayEdit refuses changes that come too late.
 func mayEdit(e seats.Event, n Settings, reprices bool) error {
 	if e.Status == seats.Cancelled {
-		return &seats.Refusal{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
 	}
 	if e.Status == seats.Draft || e.Status == seats.Scheduled {
 		return nil
@@ -87,7 +87,7 @@ func mayEdit(e seats.Event, n Settings, reprices bool) error {
 	if len(fixed) == 0 {
 		return nil
 	}
-	return &seats.Refusal{Code: seats.CodeChanged, Message: "The sale has begun, and people took seats on what they read: " + seats.Joined(fixed, " and ") + " cannot be changed any more. Nothing was changed."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and people took seats on what they read: " + seats.Joined(fixed, " and ") + " cannot be changed any more. Nothing was changed."}
 }
 
 func pricesOf(p *seats.Plan) []int64 {

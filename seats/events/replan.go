@@ -14,12 +14,12 @@ import (
 // positions of seats, their flags but for aisles, and names and colors of categories. New seats come in new sections, at
 // prices that the event has. Every seat keeps its idx, its id, its label and its price. Seats are matched by id.
 //
-// Errors: seats.ErrNoEvent; a *Refusal that names the seats that would be lost or altered; the database's. The plan must
+// Errors: seats.ErrNoEvent; a *Conflict that names the seats that would be lost or altered; the database's. The plan must
 // have passed plan.Check.
-func ReplacePlan(ctx context.Context, office *seats.Office, slug string, next *seats.Plan, also seats.Also) (seats.Event, error) {
+func ReplacePlan(ctx context.Context, office *seats.Inventory, slug string, next *seats.Plan, also seats.TxHook) (seats.Event, error) {
 	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		if e.Status == seats.Cancelled {
-			return false, &seats.Refusal{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
 		}
 		p, err := seats.LoadPlan(ctx, tx, e.ID)
 		if err != nil {
@@ -34,7 +34,7 @@ func ReplacePlan(ctx context.Context, office *seats.Office, slug string, next *s
 			return false, refuseConflicts(p, conflicts, states)
 		}
 		if len(q.Seats) > seats.MaxSeats {
-			return false, &seats.Nonsense{Message: fmt.Sprintf("An event has at most %d seats. Nothing was changed.", seats.MaxSeats)}
+			return false, &seats.ValidationError{Message: fmt.Sprintf("An event has at most %d seats. Nothing was changed.", seats.MaxSeats)}
 		}
 		id, err := savePlan(ctx, tx, q)
 		if err != nil {
@@ -211,10 +211,10 @@ func addSections(p, next *seats.Plan, at []int) (list []conflict) {
 var conflictWords = map[seats.State]string{seats.Free: "free", seats.Held: "held", seats.Lapsed: "held", seats.Paying: "being paid", seats.Sold: "sold", seats.Blocked: "blocked"}
 
 // refuseConflicts names the conflicts, seats that are not free first, each with its state.
-func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seats.Refusal {
+func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seats.Conflict {
 	const most = 8
 	var first, rest []string
-	r := &seats.Refusal{Code: seats.CodeChanged}
+	r := &seats.Conflict{Code: seats.CodeChanged}
 	for _, c := range list {
 		if c.idx < 0 {
 			rest = append(rest, c.what)

@@ -94,7 +94,7 @@ func IsLanguage(text string) bool { return tag.MatchString(text) }
 // check refuses settings that no event may have.
 func (e Settings) check() error {
 	if _, err := time.LoadLocation(e.TimeZone); err != nil {
-		return &seats.Nonsense{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", e.TimeZone)}
+		return &seats.ValidationError{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", e.TimeZone)}
 	}
 	var wrong string
 	switch {
@@ -123,7 +123,7 @@ func (e Settings) check() error {
 		wrong = "The currency is three letters of ISO 4217, such as EUR."
 	}
 	if wrong != "" {
-		return &seats.Nonsense{Message: wrong + " Nothing was changed."}
+		return &seats.ValidationError{Message: wrong + " Nothing was changed."}
 	}
 	return nil
 }

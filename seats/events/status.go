@@ -38,9 +38,9 @@ func Next(e seats.Event) []seats.Status {
 // and reads the new status there once this returns. A batch that was decided by the earlier status is undone and decided
 // again. Claims granted before stay. The same status once more changes nothing.
 //
-// Errors: seats.ErrNoEvent; a *Refusal if the status cannot follow; *Nonsense for an invalid reason or time; the
+// Errors: seats.ErrNoEvent; a *Conflict if the status cannot follow; *ValidationError for an invalid reason or time; the
 // database's.
-func SetStatus(ctx context.Context, office *seats.Office, slug string, to Change, also seats.Also) (seats.Event, error) {
+func SetStatus(ctx context.Context, office *seats.Inventory, slug string, to Change, also seats.TxHook) (seats.Event, error) {
 	to.Reason = strings.TrimSpace(to.Reason)
 	if to.Status == seats.OnSale || to.Status == seats.Scheduled || to.Status == seats.Draft {
 		to.Reason = ""
@@ -72,13 +72,13 @@ const setStatusSQL = `UPDATE event SET status = $2, opens_at = $3, reason = $4 W
 func (n Change) check() error {
 	switch {
 	case leads[n.Status] == nil:
-		return &seats.Nonsense{Message: fmt.Sprintf("An event is never %q. Nothing was changed.", n.Status)}
+		return &seats.ValidationError{Message: fmt.Sprintf("An event is never %q. Nothing was changed.", n.Status)}
 	case n.Status == seats.Scheduled && n.OpensAt.IsZero():
-		return &seats.Nonsense{Message: "Say from when on the event is on sale. Nothing was changed."}
+		return &seats.ValidationError{Message: "Say from when on the event is on sale. Nothing was changed."}
 	case n.Status == seats.Paused && n.Reason == "":
-		return &seats.Nonsense{Message: "Say why the sale is paused: everybody who looks at the event reads it. Nothing was changed."}
+		return &seats.ValidationError{Message: "Say why the sale is paused: everybody who looks at the event reads it. Nothing was changed."}
 	case !seats.OneLine(n.Reason, seats.MostReason):
-		return &seats.Nonsense{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", seats.MostReason)}
+		return &seats.ValidationError{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", seats.MostReason)}
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ const hasOrdersSQL = `SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`
 // mayBecome refuses a status that cannot follow that of the event.
 func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if !slices.Contains(leads[e.Status], to.Status) {
-		return &seats.Refusal{Code: seats.CodeChanged, Message: fmt.Sprintf("This event is %s, and from there it cannot become %s. Nothing was changed.", statusWords[e.Status], statusWords[to.Status])}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: fmt.Sprintf("This event is %s, and from there it cannot become %s. Nothing was changed.", statusWords[e.Status], statusWords[to.Status])}
 	}
 	if to.Status != seats.Draft || e.Status == seats.Draft {
 		return nil
@@ -98,7 +98,7 @@ func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 		return err
 	}
 	if ordered {
-		return &seats.Refusal{Code: seats.CodeChanged, Message: "Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: "Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead."}
 	}
 	return nil
 }

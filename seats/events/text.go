@@ -28,11 +28,11 @@ func ReadQuestion(text string) (seats.Question, error) {
 	}
 	switch {
 	case q.Kind != seats.AskText && q.Kind != seats.AskChoice && q.Kind != seats.AskCheckbox:
-		return q, &seats.Nonsense{Message: fmt.Sprintf("%q begins with none of text, choice and checkbox.", text)}
+		return q, &seats.ValidationError{Message: fmt.Sprintf("%q begins with none of text, choice and checkbox.", text)}
 	case q.Label == "" || len([]rune(q.Label)) > mostLabel || strings.ContainsFunc(text, unicode.IsControl):
-		return q, &seats.Nonsense{Message: fmt.Sprintf("%q asks nothing, or more than %d characters.", text, mostLabel)}
+		return q, &seats.ValidationError{Message: fmt.Sprintf("%q asks nothing, or more than %d characters.", text, mostLabel)}
 	case q.Kind == seats.AskChoice && len(q.Choices) < 2:
-		return q, &seats.Nonsense{Message: fmt.Sprintf("%q leaves no choice: write \"choice Menu: fish | vegetarian\".", text)}
+		return q, &seats.ValidationError{Message: fmt.Sprintf("%q leaves no choice: write \"choice Menu: fish | vegetarian\".", text)}
 	}
 	return q, nil
 }

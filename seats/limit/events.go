@@ -355,7 +355,7 @@ ON CONFLICT (event_id) DO UPDATE
 
 // Set changes the limits of an event, in one transaction with also. Other nodes know them within a second. ErrSettings if
 // they are invalid.
-func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.Also) error {
+func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.TxHook) error {
 	if err := s.check(); err != nil {
 		return err
 	}

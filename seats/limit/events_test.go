@@ -30,7 +30,7 @@ func sale(t *testing.T, db *pgxpool.Pool) *seats.Sale {
 	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0), HoldLength: 8 * time.Minute}, hall); err != nil {
 		t.Fatal(err)
 	}
-	s, err := seats.NewOffice(db, quiet).Sale(t.Context(), "evening")
+	s, err := seats.NewInventory(db, quiet).Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
 	}

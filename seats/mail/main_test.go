@@ -187,7 +187,7 @@ func open(t *testing.T) *house {
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 100}, p); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	office := seats.NewInventory(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- office.Run(ctx) }()
@@ -204,7 +204,7 @@ func open(t *testing.T) *house {
 func (h *house) order(t *testing.T, email string) {
 	t.Helper()
 	who := seats.NewID()
-	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: 1})
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

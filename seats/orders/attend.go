@@ -39,7 +39,7 @@ WITH joining AS (
 SELECT join_link FROM joining`
 
 // Attend checks a ticket of an online event in and returns the link to join. A repeat changes nothing and returns the link
-// again. ErrNoTicket; a *seats.Refusal that says why the ticket cannot be used now; the database's.
+// again. ErrNoTicket; a *seats.Conflict that says why the ticket cannot be used now; the database's.
 func (o *Orders) Attend(ctx context.Context, order Order, ticket seats.ID) (link string, err error) {
 	if _, ok := order.ticket(ticket); !ok {
 		return "", ErrNoTicket
@@ -69,17 +69,17 @@ func (o *Orders) refuseJoining(ctx context.Context, order Order, ticket seats.ID
 	}
 	switch why {
 	case "revoked":
-		return &seats.Refusal{Code: CodeCancelled, Message: "This ticket was cancelled, so it no longer opens the event."}
+		return &seats.Conflict{Code: CodeCancelled, Message: "This ticket was cancelled, so it no longer opens the event."}
 	case "leaving":
-		return &seats.Refusal{Code: CodeCancelled, Message: "This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid."}
+		return &seats.Conflict{Code: CodeCancelled, Message: "This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid."}
 	case "called off":
-		return &seats.Refusal{Code: CodeCancelled, Message: "This event was cancelled, so you can't join it."}
+		return &seats.Conflict{Code: CodeCancelled, Message: "This event was cancelled, so you can't join it."}
 	case "place":
-		return &seats.Refusal{Code: CodeNotYet, Message: "You can't join this event online. Your ticket is valid at the place of the event."}
+		return &seats.Conflict{Code: CodeNotYet, Message: "You can't join this event online. Your ticket is valid at the place of the event."}
 	case "unpaid":
-		return &seats.Refusal{Code: CodeNotPaid, Message: "You can join once your order is paid. This page says how much is due and by when. If you have paid, ask the organizer to note it."}
+		return &seats.Conflict{Code: CodeNotPaid, Message: "You can join once your order is paid. This page says how much is due and by when. If you have paid, ask the organizer to note it."}
 	}
-	return &seats.Refusal{Code: CodeNotYet, Message: "You can't join yet. Your ticket is valid. This page says when joining opens."}
+	return &seats.Conflict{Code: CodeNotYet, Message: "You can't join yet. Your ticket is valid. This page says when joining opens."}
 }
 
 const joinLinkSQL = `

@@ -60,7 +60,7 @@ func TestAttend_ACancelledTicketLosesTheLinkAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ticket := range order.Tickets { // as pages know it that were loaded before
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		if link, err := h.orders.Attend(t.Context(), order, ticket.ID); link != "" || !errors.As(err, &refusal) {
 			t.Errorf("a cancelled ticket got %q, %v", link, err)
 		}
@@ -138,7 +138,7 @@ func TestAttend_RefusalsSayWhy(t *testing.T) {
 	wantSaid := func(want string) {
 		t.Helper()
 		_, err := h.orders.Attend(t.Context(), order, order.Tickets[0].ID)
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		if !errors.As(err, &refusal) || refusal.Code != orders.CodeCancelled || !strings.Contains(refusal.Message, want) {
 			t.Errorf("got %v, want it to say %q", err, want)
 		}

@@ -25,7 +25,7 @@ const errandSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($
 
 // CancelAll begins to give every order of an event back, with what it is queued into: the event being called off. WakeErrands
 // after that was committed.
-func (o *Orders) CancelAll(event int64) seats.Also {
+func (o *Orders) CancelAll(event int64) seats.TxHook {
 	return func(q *pgx.Batch) {
 		q.Queue(errandSQL, idOf(ErrandCancel, event), event, ErrandCancel, nil)
 	}
@@ -157,7 +157,7 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code st
 	been := func(q *pgx.Batch) { q.Queue(beenSQL, e.id, order.ID, refused) }
 	if len(unused) > 0 {
 		err = o.RevokeAnd(ctx, s, order, false, been, unused...)
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		if !errors.As(err, &refusal) {
 			return err
 		}
@@ -238,8 +238,8 @@ func (m Message) check() error {
 const messageSQL = `INSERT INTO message (id, event_id, subject, text) VALUES ($1, $2, $3, $4)`
 
 // Tell writes to all who ordered of an event, one mail for each confirmed order. A repeat with its key sends nothing.
-// Errors: Mistakes; idempotency.ErrNoKey; a *seats.Refusal if the key came with other content; the database's.
-func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, also seats.Also) error {
+// Errors: Mistakes; idempotency.ErrNoKey; a *seats.Conflict if the key came with other content; the database's.
+func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, also seats.TxHook) error {
 	m = m.tidy()
 	k, err := idempotency.New(fmt.Sprintf("message/%d", event), key, m)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 // for them goes back the way it came, and mail about it is on its way. No ticket named means all that are live. A repeat
 // with its key changes nothing more.
 //
-// Errors: ErrNoOrder, ErrNoTicket, idempotency.ErrNoKey; a *seats.Refusal that says why not; the database's.
+// Errors: ErrNoOrder, ErrNoTicket, idempotency.ErrNoKey; a *seats.Conflict that says why not; the database's.
 func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key string, tickets ...seats.ID) error {
 	chosen, idxs, err := order.chosen(tickets)
 	if err != nil {
@@ -60,7 +60,7 @@ func (o *Orders) Revoke(ctx context.Context, s *seats.Sale, order Order, used bo
 }
 
 // RevokeAnd is Revoke with something that commits with it.
-func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used bool, also seats.Also, tickets ...seats.ID) error {
+func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used bool, also seats.TxHook, tickets ...seats.ID) error {
 	return o.RevokeBy(ctx, s, order, Revoking{Used: used, Override: true, Also: also}, tickets...)
 }
 
@@ -68,7 +68,7 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 type Revoking struct {
 	Used     bool // also tickets that were checked in
 	Override bool // although the house's policy lets attendees cancel no more, and without the fee of the policy
-	Also     seats.Also
+	Also     seats.TxHook
 }
 
 // RevokeBy is Revoke by an organizer who keeps to the policy of the house, or overrides it knowingly.
@@ -108,7 +108,7 @@ type cancelling struct {
 	used    bool       // also tickets that were checked in
 	reason  string
 	key     *idempotency.Key // of the attendee's form; nil for an organizer
-	also    seats.Also
+	also    seats.TxHook
 }
 
 // While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries. The mark is of the
@@ -139,7 +139,7 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 		}
 	}
 	err = s.GiveBack(ctx, c.holder, c.order, c.seats, c.keys, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case err == nil:
 		o.mailWritten()
@@ -210,11 +210,11 @@ func (o Order) used(idxs []int) (in []int) {
 }
 
 func refuseGone() error {
-	return &seats.Refusal{Code: CodeCancelled, Message: "These tickets were cancelled before. Nothing else was changed."}
+	return &seats.Conflict{Code: CodeCancelled, Message: "These tickets were cancelled before. Nothing else was changed."}
 }
 
 func refuseUsed(in []int) error {
-	return &seats.Refusal{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with a ticket that you marked, so it cannot be cancelled any more. Nothing was cancelled. Mark only tickets that nobody used."}
+	return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with a ticket that you marked, so it cannot be cancelled any more. Nothing was cancelled. Mark only tickets that nobody used."}
 }
 
 func (o Order) refuseCancel(idxs []int) error {
@@ -223,11 +223,11 @@ func (o Order) refuseCancel(idxs []int) error {
 	case len(idxs) == 0:
 		return refuseGone()
 	case o.Started:
-		return &seats.Refusal{Code: CodeStarted, Seats: idxs, Message: "The event has begun, so its tickets cannot be cancelled any more. Your tickets hold."}
+		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: "The event has begun, so its tickets cannot be cancelled any more. Your tickets hold."}
 	case len(in) > 0:
 		return refuseUsed(in)
 	case o.Paid > 0 && !payments.Ahead(o.Method):
-		return &seats.Refusal{Code: CodePaid, Seats: idxs, Message: "This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer."}
+		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: "This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer."}
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (o Order) refusePolicy(next string) error {
 	if o.CancelEnds != nil {
 		message = "The time for cancelling is over. "
 	}
-	return &seats.Refusal{Code: CodePolicy, Message: message + next}
+	return &seats.Conflict{Code: CodePolicy, Message: message + next}
 }
 
 // keeps is what the policy keeps of the price of tickets that an attendee cancels.
@@ -345,13 +345,13 @@ UPDATE orders SET paid = paid - $2, waived = waived + $2 WHERE id = $1 AND paid 
 // Refund gives back a part of what was paid for an order with valid tickets, in minor units, and mail about it is on its
 // way. A repeat with its key gives nothing more.
 //
-// Errors: ErrNotPaid; idempotency.ErrNoKey; a *seats.Refusal if the key was used for something else; the database's.
+// Errors: ErrNotPaid; idempotency.ErrNoKey; a *seats.Conflict if the key was used for something else; the database's.
 func (o *Orders) Refund(ctx context.Context, order Order, key string, amount int64, reason string) error {
 	return o.RefundAnd(ctx, order, key, amount, reason, nil)
 }
 
 // RefundAnd is Refund with something that commits with it.
-func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount int64, reason string, also seats.Also) error {
+func (o *Orders) RefundAnd(ctx context.Context, order Order, key string, amount int64, reason string, also seats.TxHook) error {
 	k, err := keyOf(order.ID, key, "refund", amount)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func (h *house) again(t testing.TB, o orders.Order) orders.Order {
 
 func wantRefusal(t *testing.T, err error, code string) {
 	t.Helper()
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if !errors.As(err, &refusal) || refusal.Code != code {
 		t.Errorf("got %v, want a refusal %q", err, code)
 	}

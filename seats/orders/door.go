@@ -32,7 +32,7 @@ const openDoorSQL = `INSERT INTO door (event_id, secret) SELECT id, $2 FROM even
 
 // OpenDoor makes a link for an event, and commits also with it. The secret is in the link and nowhere else.
 // seats.ErrNoEvent if there is no such event.
-func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.Also) (secret string, err error) {
+func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.TxHook) (secret string, err error) {
 	secret = seal.NewCode()
 	opened, err := o.execAnd(ctx, also, openDoorSQL, event, seal.Hash(secret))
 	if err != nil {
@@ -54,7 +54,7 @@ UPDATE door SET revoked_at = clock_timestamp()
   FROM event e WHERE e.id = event_id AND e.slug = $1 AND revoked_at IS NULL`
 
 // CloseDoors revokes every link of an event, and commits also with it. It returns the number of links.
-func (o *Orders) CloseDoors(ctx context.Context, event string, also seats.Also) (n int64, err error) {
+func (o *Orders) CloseDoors(ctx context.Context, event string, also seats.TxHook) (n int64, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, closeDoorsSQL, event)
 		if err != nil {
@@ -170,7 +170,7 @@ type Verdict struct {
 }
 
 // Scan judges a code and lets its ticket in, once: the first scan that arrives is the one. Every scan of a ticket of ours
-// is kept. A repeat with its key gets the first answer; a *seats.Refusal if its content is another.
+// is kept. A repeat with its key gets the first answer; a *seats.Conflict if its content is another.
 func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	if s.Key == "" || len(s.Key) > 200 {
 		return Verdict{}, idempotency.ErrNoKey
@@ -268,7 +268,7 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 	err := o.db.QueryRow(ctx, scannedSQL, d.EventID, s.Key).Scan(&ticket, &admitted, &v.At, &v.Place)
 	switch {
 	case err == nil && ticket != v.Ticket.ID:
-		return v, &seats.Refusal{Code: CodeKey, Message: "This scan was sent before for another ticket. Nobody was let in by it. Scan the ticket again."}
+		return v, &seats.Conflict{Code: CodeKey, Message: "This scan was sent before for another ticket. Nobody was let in by it. Scan the ticket again."}
 	case err == nil && admitted:
 		v.Word = ScanIn
 		o.happened()

@@ -20,12 +20,12 @@ func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.wantLimit(t, who, 2, "You can book up to 3 tickets. You already have 2.")
-	first, err := h.sale.Claim(t.Context(), who, "key", seats.Wish{Area: "Places", Quantity: 1})
+	first, err := h.sale.Claim(t.Context(), who, "key", seats.ClaimRequest{Area: "Places", Quantity: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.wantLimit(t, who, 1, "You can book up to 3 tickets. You already have 3.")
-	again, err := h.sale.Claim(t.Context(), who, "key", seats.Wish{Area: "Places", Quantity: 1})
+	again, err := h.sale.Claim(t.Context(), who, "key", seats.ClaimRequest{Area: "Places", Quantity: 1})
 	if err != nil || again.ID != first.ID || len(again.Seats) != 1 {
 		t.Errorf("the claim repeated with its key at the limit got %v, %v, want its first answer", again, err)
 	}
@@ -46,7 +46,7 @@ func TestLimit_CountsHeldAndBoughtTickets(t *testing.T) {
 	if err := h.orders.Cancel(t.Context(), h.sale, order, "cancel", order.Tickets[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: 1}); err != nil {
+	if _, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 1}); err != nil {
 		t.Errorf("after a ticket was cancelled: %v, want a seat in its place", err)
 	}
 	h.wantLimit(t, who, 1, "You can book up to 3 tickets. You already have 3.")
@@ -74,8 +74,8 @@ func TestLimit_CountsNoTicketOfTheBoxOffice(t *testing.T) {
 // wantLimit expects a claim of so many places to be refused with a message.
 func (h *house) wantLimit(t testing.TB, who seats.ID, n int, message string) {
 	t.Helper()
-	_, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: n})
-	refusal, is := errors.AsType[*seats.Refusal](err)
+	_, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: n})
+	refusal, is := errors.AsType[*seats.Conflict](err)
 	if !is || refusal.Code != seats.CodeLimit || refusal.Message != message {
 		t.Errorf("a claim beyond the limit: %v, want %q", err, message)
 	}

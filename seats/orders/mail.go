@@ -60,19 +60,19 @@ const resendSQL = `INSERT INTO mail (order_id, kind) VALUES ($1, 'confirmation')
 
 // Resend sends the mail about an order once more. A repeat with its key sends nothing.
 //
-// Errors: idempotency.ErrNoKey; a *seats.Refusal if it was requested too often; the database's.
+// Errors: idempotency.ErrNoKey; a *seats.Conflict if it was requested too often; the database's.
 func (o *Orders) Resend(ctx context.Context, order Order, key string) error {
 	return o.ResendAnd(ctx, order, key, nil)
 }
 
 // ResendAnd is Resend with something that commits with it.
-func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also seats.Also) error {
+func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also seats.TxHook) error {
 	k, err := keyOf(order.ID, key, "resend")
 	if err != nil {
 		return err
 	}
 	if order.Email == "" {
-		return &seats.Refusal{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
+		return &seats.Conflict{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
 	}
 	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
 		var recent int
@@ -80,7 +80,7 @@ func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also se
 			return err
 		}
 		if recent >= mostResent {
-			return &seats.Refusal{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
+			return &seats.Conflict{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
 		}
 		if _, err := tx.Exec(ctx, resendSQL, order.ID); err != nil {
 			return err

@@ -22,10 +22,10 @@ type Moving struct {
 // Move gives tickets of an order other seats, all of them or none, at the price they have: the old codes open no door any
 // more, and mail with the new ones is on its way. A repeat with its key changes nothing more.
 //
-// Errors: ErrNoTicket, idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal that says why not; the database's.
-func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving, also seats.Also) error {
+// Errors: ErrNoTicket, idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict that says why not; the database's.
+func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving, also seats.TxHook) error {
 	if len(m.Tickets) == 0 || len(m.To) != len(m.Tickets) {
-		return &seats.Nonsense{Message: "Each ticket moves to one seat. Nothing was moved."}
+		return &seats.ValidationError{Message: "Each ticket moves to one seat. Nothing was moved."}
 	}
 	froms := make([]int, len(m.Tickets))
 	live := true
@@ -48,13 +48,13 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		return ErrNoTicket
 	}
 	if in := order.used(froms); len(in) > 0 {
-		return &seats.Refusal{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with this ticket, so it stays where it is. Nothing was moved."}
+		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with this ticket, so it stays where it is. Nothing was moved."}
 	}
 	return o.move(ctx, s, order, m, key, froms, also)
 }
 
 // move writes new tickets in the transaction that gives the seats. Doors let the old ones in no more from before on.
-func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving, key idempotency.Key, froms []int, also seats.Also) error {
+func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving, key idempotency.Key, froms []int, also seats.TxHook) error {
 	ctx = context.WithoutCancel(ctx) // the sender may leave; the change goes on
 	c := cancelling{id: seats.NewID(), order: order.ID, code: order.Code, tickets: m.Tickets, seats: froms}
 	left, err := o.leave(ctx, c)
@@ -78,8 +78,8 @@ func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 			also(q)
 		}
 	})
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
+	var refusal *seats.Conflict
+	var nonsense *seats.ValidationError
 	switch {
 	case err == nil:
 		o.mailWritten()

@@ -34,9 +34,9 @@ type OfficeForm struct {
 // SellAtOffice makes an order of seats without a holder, or that are blocked: sold, paid and ticketed at once, all of it or
 // nothing. It returns the order's code; a repeat with the same key gets the same one.
 //
-// Errors: Mistakes; idempotency.ErrNoKey; *seats.Nonsense; a *seats.Refusal if a seat has a holder, or the key came with other content;
+// Errors: Mistakes; idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict if a seat has a holder, or the key came with other content;
 // the database's.
-func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.Also) (code string, err error) {
+func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.TxHook) (code string, err error) {
 	form, err := f.form(s)
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	}
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
-	d := seats.Deal{Holder: p.holder, Order: p.id, Seats: form.Seats, Office: true}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, AtOffice: true}
 	d.Write = func(q *pgx.Batch, sold []int) {
 		key.Insert(q, []byte(p.code))
 		p.queueOffice(q, s, sold)
@@ -59,8 +59,8 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 		}
 	}
 	_, err = s.Sell(ctx, d)
-	var refusal *seats.Refusal
-	var nonsense *seats.Nonsense
+	var refusal *seats.Conflict
+	var nonsense *seats.ValidationError
 	switch {
 	case err == nil:
 		o.mailWritten()
@@ -114,11 +114,11 @@ func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 	}
 	for _, idx := range form.Seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return form, &seats.Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+			return form, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
 		}
 	}
 	if len(form.Seats) == 0 {
-		return form, &seats.Nonsense{Message: "No seat was chosen. Nothing was sold."}
+		return form, &seats.ValidationError{Message: "No seat was chosen. Nothing was sold."}
 	}
 	if pricing.Of(s, form.Seats).Total == 0 {
 		form.Method = payments.Free

@@ -64,7 +64,7 @@ func TestTheBoxOfficeMakesAnOrderThatIsPaidWithItsTicketsOnceForAKey(t *testing.
 	}
 	other := f
 	other.Seats = []int{2}
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if _, err := h.orders.SellAtOffice(t.Context(), h.sale, other, nil); !errors.As(err, &refusal) || refusal.Code != orders.CodeKey {
 		t.Errorf("the same key for other seats: %v", err)
 	}
@@ -119,7 +119,7 @@ func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 			t.Errorf("the door says %v, %v; want %v", got.Word, err, want)
 		}
 	}
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	in := orders.Moving{Key: "n", Tickets: []seats.ID{after.Tickets[1].ID}, To: []int{41}}
 	if err := h.orders.Move(t.Context(), h.sale, h.find(t, o.Code), in, nil); !errors.As(err, &refusal) || refusal.Code != orders.CodeAdmitted {
 		t.Errorf("a used ticket was moved: %v", err)
@@ -191,7 +191,7 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 	if _, err := h.orders.Scan(t.Context(), door, orders.Scan{Key: "in", Code: came.Tickets[0].Code}); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(h.db, nil)
+	office := seats.NewInventory(h.db, nil)
 	if _, err := events.SetStatus(t.Context(), office, "evening", events.Change{Status: seats.Cancelled}, h.orders.CancelAll(h.sale.Event.ID)); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type Orders struct {
 
 	db     seats.DB
 	keys   keys
-	office *seats.Office // sells the seats
+	office *seats.Inventory // sells the seats
 
 	unpaid unpaidOrders
 	jobs   background
@@ -52,7 +52,7 @@ func New(db seats.DB) *Orders {
 }
 
 // Open sets the seats that orders sell and the address of our pages. Call it before the first order.
-func (o *Orders) Open(office *seats.Office, home string) {
+func (o *Orders) Open(office *seats.Inventory, home string) {
 	o.office = office
 	o.Payments.Open(office, home)
 }
@@ -194,13 +194,13 @@ func (o *Orders) wasDone(ctx context.Context, key idempotency.Key) (done bool, e
 // refuseOther makes a refusal of a key that was used for another request.
 func refuseOther(err error) error {
 	if errors.Is(err, idempotency.ErrOtherKey) {
-		return &seats.Refusal{Code: CodeKey, Message: "This form was sent before with other content. Nothing else was changed. Load the page again, then choose."}
+		return &seats.Conflict{Code: CodeKey, Message: "This form was sent before with other content. Nothing else was changed. Load the page again, then choose."}
 	}
 	return err
 }
 
 // execAnd runs a statement, and the statements of also if it changed a row. It reports whether it did.
-func (o *Orders) execAnd(ctx context.Context, also seats.Also, sql string, args ...any) (changed bool, err error) {
+func (o *Orders) execAnd(ctx context.Context, also seats.TxHook, sql string, args ...any) (changed bool, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, args...)
 		if changed = err == nil && tag.RowsAffected() > 0; !changed {

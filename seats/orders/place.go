@@ -27,7 +27,7 @@ const CodeKey = "key"
 // Place makes an order of a hold: the seats are sold, the tickets made and the mail about it is on its way, all of it or
 // nothing. It returns the order's code; a repeat of the same form gets the same one.
 //
-// Errors: Mistakes; ErrUnconfirmed; ErrUnpaid and ErrUnpaidNet; seats.ErrNoHold; a *seats.Refusal if the hold is not what the form shows or was used with other
+// Errors: Mistakes; ErrUnconfirmed; ErrUnpaid and ErrUnpaidNet; seats.ErrNoHold; a *seats.Conflict if the hold is not what the form shows or was used with other
 // details; the database's.
 func (o *Orders) Place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
 	return withoutEarlier(ctx, o, s, holder, f, o.place)
@@ -54,8 +54,8 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 		return o.first(ctx, holder, p.form, err)
 	}
 	defer o.unpaid.enter(s, &p)()
-	_, err = s.Sell(ctx, o.deal(s, p))
-	var refusal *seats.Refusal
+	_, err = s.Sell(ctx, o.purchase(s, p))
+	var refusal *seats.Conflict
 	switch {
 	case err == nil:
 		o.mailWritten()
@@ -78,7 +78,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (placed, error) {
 	for _, idx := range f.Seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return placed{}, &seats.Nonsense{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+			return placed{}, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
 		}
 	}
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
@@ -98,9 +98,9 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	return placed{id: seats.NewID(), code: seal.NewCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
 }
 
-// deal is what is agreed with the seats. The hold is named in it, and is sold at most once.
-func (o *Orders) deal(s *seats.Sale, p placed) seats.Deal {
-	d := seats.Deal{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Check: p.check}
+// purchase is what is agreed with the seats. The hold is named in it, and is sold at most once.
+func (o *Orders) purchase(s *seats.Sale, p placed) seats.Purchase {
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Check: p.check}
 	d.Write = func(q *pgx.Batch, sold []int) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
 	return d
 }
@@ -179,7 +179,7 @@ func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) 
 	case err != nil:
 		return "", fmt.Errorf("orders: look for the first answer: %w", err)
 	case !bytes.Equal(wish, f.hash()):
-		return "", &seats.Refusal{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
+		return "", &seats.Conflict{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
 	}
 	return code, nil
 }
@@ -237,7 +237,7 @@ var ErrNotAlone = errors.New("it cannot be paid while the customer is away")
 const CodeDeclined = "declined"
 
 // PlaceAlone places or pays for an order that the customer agreed to before. A repeat changes nothing more. Errors are those
-// of Place and Mandate, ErrNotAlone, and a *seats.Refusal that says why a payment came to nothing.
+// of Place and Mandate, ErrNotAlone, and a *seats.Conflict that says why a payment came to nothing.
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
 	total := pricing.Of(s, f.Seats).Total
 	if total == 0 {
@@ -257,12 +257,12 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 			return err
 		}
 		if !m.Given() {
-			return &seats.Refusal{Code: CodeDeclined, Message: "You had not saved a card. Nothing was charged."}
+			return &seats.Conflict{Code: CodeDeclined, Message: "You had not saved a card. Nothing was charged."}
 		}
 	}
 	p, err := o.Pay(ctx, s, holder, f)
 	if err == nil && p.Over() {
-		return &seats.Refusal{Code: CodeDeclined, Message: p.Reason}
+		return &seats.Conflict{Code: CodeDeclined, Message: p.Reason}
 	}
 	return err
 }
@@ -285,7 +285,7 @@ const earlierSQL = `SELECT code FROM payment WHERE event_id = $1 AND holder = $2
 // before and took anew, because their time ran out, are given up if they are what exceeds a limit; then it is done again.
 func withoutEarlier[T any](ctx context.Context, o *Orders, s *seats.Sale, holder seats.ID, f Form, do func(context.Context, *seats.Sale, seats.ID, Form) (T, error)) (T, error) {
 	answer, err := do(ctx, s, holder, f)
-	if refusal := (*seats.Refusal)(nil); !errors.Is(err, ErrUnpaid) && !(errors.As(err, &refusal) && refusal.Code == seats.CodePerson) {
+	if refusal := (*seats.Conflict)(nil); !errors.Is(err, ErrUnpaid) && !(errors.As(err, &refusal) && refusal.Code == seats.CodePerson) {
 		return answer, err
 	}
 	codes, e := texts(ctx, o.db, earlierSQL, s.Event.ID, holder, f.Hold)
@@ -324,10 +324,10 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	}
 	defer o.unpaid.enter(s, &placed)()
 	id := seats.NewID()
-	d := seats.Deal{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Check: placed.check}
+	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Check: placed.check}
 	d.Write = func(q *pgx.Batch, _ []int) { placed.queueUnpaid(q, s); placed.payment(s, id).Queue(q) }
 	_, err = s.Pay(ctx, d)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.Is(err, ErrUnpaid), errors.As(err, &refusal) && refusal.Code == seats.CodePerson: // maybe because of an equal form that came at the same time
 		if p, e := o.underWay(ctx, placed); e != nil || p.ID != (seats.ID{}) {
@@ -367,9 +367,9 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 		return payments.Payment{}, err
 	case !bytes.Equal(begun.hash(), form.form.hash()):
 		if p.Confirms() {
-			return payments.Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first."}
+			return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: "You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first."}
 		}
-		return payments.Payment{}, &seats.Refusal{Code: CodeUnderWay, Message: "These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again."}
+		return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: "These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again."}
 	}
 	return p, nil
 }

@@ -43,7 +43,7 @@ func many(t *testing.T, h *house) (placed int, errs []error) {
 	for i := range times {
 		crowd.Go(func() {
 			if i > 0 {
-				_, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: 1})
+				_, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
 				all <- err
 			}
 			_, err := h.orders.Place(t.Context(), h.sale, who, form)
@@ -112,7 +112,7 @@ func TestOneHoldWithOtherDetailsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	form.Email = "eve@example.org"
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if _, err := h.orders.Place(t.Context(), h.sale, who, form); !errors.As(err, &refusal) || refusal.Code != orders.CodeKey {
 		t.Errorf("other details got %v", err)
 	}
@@ -131,7 +131,7 @@ func TestPlace_RefusesSeatsThatThePageDidNotShow(t *testing.T) {
 	who := seats.NewID()
 	form := h.form(t, who, 1)
 	more := h.form(t, who, 1)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if _, err := h.orders.Place(t.Context(), h.sale, who, form); !errors.As(err, &refusal) || refusal.Code != seats.CodeChanged {
 		t.Errorf("a form from before the second place got %v", err)
 	}
@@ -152,7 +152,7 @@ func TestPlace_PricedSeatsAreDueAtTheDoorIfAllowed(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		h := open(t, "theatre", events.Settings{PaidAhead: ahead})
 		who := seats.NewID()
-		hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Best: 2, Category: "A"})
+		hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: 2, Category: "A"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,7 @@ func (one *unpaidOrder) met(passed bool) {
 const guardUnpaidSQL = `UPDATE purchase_key SET tickets = NULL WHERE event_id = $1 AND key = $2 AND $3 <= ` + unpaidOfKey
 
 // queueUnpaid holds the bound on unpaid orders of an email in the transaction that adds one. The batch that was undone
-// comes again, and check refuses the deal then.
+// comes again, and check refuses the purchase then.
 func (p placed) queueUnpaid(q *pgx.Batch, s *seats.Sale) {
 	if p.bounded == nil {
 		return
@@ -271,7 +271,7 @@ func lockStaying(ctx context.Context, tx pgx.Tx, code string) error {
 	if err := tx.QueryRow(ctx, leavingSQL, code).Scan(&leaving); err != nil || !leaving {
 		return err
 	}
-	return &seats.Refusal{Code: CodeCancelled, Message: "Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes."}
+	return &seats.Conflict{Code: CodeCancelled, Message: "Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes."}
 }
 
 // stillDueSQL waits for who marks the order as paid in this moment.
@@ -283,8 +283,8 @@ UPDATE orders SET due_at = $2, remind_at = CASE WHEN $2 - interval '1 day' > clo
  WHERE code = $1 AND state = 'confirmed' AND method IN ('door', 'invoice') AND due_at IS NOT NULL AND $2 > clock_timestamp()`
 
 // ExtendDue gives an unpaid order until another time, with what is to commit with it. ErrNotDue if nothing is to be paid
-// later for it, or the time has passed; a *seats.Refusal while tickets of the order are being cancelled.
-func (o *Orders) ExtendDue(ctx context.Context, code string, until time.Time, also seats.Also) error {
+// later for it, or the time has passed; a *seats.Conflict while tickets of the order are being cancelled.
+func (o *Orders) ExtendDue(ctx context.Context, code string, until time.Time, also seats.TxHook) error {
 	extended := false
 	err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if err := lockStaying(ctx, tx, code); err != nil {
@@ -329,8 +329,8 @@ UPDATE orders SET paid = paid + was.due, received = received + was.due, due_at =
 RETURNING was.due, currency`
 
 // MarkPaid notes a payment outside of this program, and commits also with it. It returns the amount that was due, in minor
-// units. ErrNoOrder, ErrNotDue; a *seats.Refusal while tickets of the order are being cancelled.
-func (o *Orders) MarkPaid(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+// units. ErrNoOrder, ErrNotDue; a *seats.Conflict while tickets of the order are being cancelled.
+func (o *Orders) MarkPaid(ctx context.Context, code string, also seats.TxHook) (amount int64, currency string, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if err := lockStaying(ctx, tx, code); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 func (h *house) later(t testing.TB, email string, n int) orders.Order {
 	t.Helper()
 	who := seats.NewID()
-	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Best: n, Category: "A"})
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestDue_FreedSeatsAreClaimableAgain(t *testing.T) {
 	h.exec(t, `UPDATE orders SET due_at = clock_timestamp(), remind_at = NULL`)
 	h.look(t)
 	label := h.sale.Plan.Label(order.Tickets[0].Idx)
-	if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{label}}); err != nil {
+	if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{label}}); err != nil {
 		t.Errorf("the seat of an unpaid order: %v, want it claimed", err)
 	}
 }

@@ -164,7 +164,7 @@ func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 	}
 	var crowd sync.WaitGroup
 	claim := func() {
-		if _, err := h.sale.Claim(context.Background(), seats.NewID(), "", seats.Wish{Best: 1, Category: "A"}); err != nil {
+		if _, err := h.sale.Claim(context.Background(), seats.NewID(), "", seats.ClaimRequest{Best: 1, Category: "A"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
 		h.lapses(t)
-		if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
+		if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
 			t.Fatal(err)
 		}
 		h.bank.moves(p.ID, stand)

@@ -147,7 +147,7 @@ func (h *till) reckon(t testing.TB) {
 // claims takes the best seats and fills in the form to pay for them.
 func (h *till) claims(t testing.TB, who seats.ID, n int) orders.Form {
 	t.Helper()
-	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Best: n, Category: "A"})
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
 	if err != nil {
 		t.Fatal(err)
 	}

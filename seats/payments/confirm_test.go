@@ -54,7 +54,7 @@ func (h *house) clicks(t testing.TB, p payments.Payment) payments.Payment {
 // elsewhere is another node with the same database.
 func (h *house) elsewhere(t testing.TB) *house {
 	t.Helper()
-	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	office := seats.NewInventory(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- office.Run(ctx) }()

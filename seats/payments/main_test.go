@@ -38,7 +38,7 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
-	var office *seats.Office
+	var office *seats.Inventory
 	office, h.sale = h.node(t)
 	h.orders = orders.New(h.db)
 	h.orders.Open(office, "http://localhost")
@@ -46,9 +46,9 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 }
 
 // node runs one more node of the house.
-func (h *house) node(t testing.TB) (*seats.Office, *seats.Sale) {
+func (h *house) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
 	t.Helper()
-	office := seats.NewOffice(h.db, slog.New(slog.DiscardHandler))
+	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- office.Run(ctx) }()
@@ -63,7 +63,7 @@ func (h *house) node(t testing.TB) (*seats.Office, *seats.Sale) {
 // form is the form of an attendee who takes so many places.
 func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
-	hold, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Area: "Places", Quantity: places})
+	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: places})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (h *house) number(t testing.TB, sql string) (n int) {
 
 func wantRefusal(t *testing.T, err error, code string) {
 	t.Helper()
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if !errors.As(err, &refusal) || refusal.Code != code {
 		t.Errorf("got %v, want a refusal %q", err, code)
 	}

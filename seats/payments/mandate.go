@@ -51,7 +51,7 @@ const newMandateSQL = `INSERT INTO mandate (id, method, email, what, back) VALUE
 
 // NewMandate writes a mandate in the transaction that refers to it. Mandate asks the provider after that. r.Back is a path
 // of our pages.
-func (ps *Payments) NewMandate(method string, r CardRequest) seats.Also {
+func (ps *Payments) NewMandate(method string, r CardRequest) seats.TxHook {
 	return func(q *pgx.Batch) { q.Queue(newMandateSQL, r.Mandate, method, r.Email, r.What, ps.home+r.Back) }
 }
 

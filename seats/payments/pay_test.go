@@ -39,7 +39,7 @@ func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
 		t.Errorf("the form again is payment %s, want %s", again.Code, p.Code)
 	}
 	form.Email = "eve@example.org"
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if _, err := h.orders.Pay(t.Context(), h.sale, who, form); !errors.As(err, &refusal) || refusal.Code != orders.CodeUnderWay {
 		t.Errorf("other details got %v", err)
 	}
@@ -122,7 +122,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 			p := h.pays(t, who, h.claims(t, who, 2))
 			h.lapses(t)
 			if taken {
-				if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
+				if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
 					t.Fatal(err)
 				}
 			}

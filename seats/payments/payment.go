@@ -26,7 +26,7 @@ type Payments struct {
 
 	db        seats.DB
 	providers map[string]Provider // by method
-	office    *seats.Office
+	office    *seats.Inventory
 	home      string // the address of our pages
 	jobs      background
 }
@@ -42,7 +42,7 @@ func New(db seats.DB) *Payments {
 }
 
 // Open sets the seats that payments sell and the address of our pages. Call it before the first payment.
-func (ps *Payments) Open(office *seats.Office, home string) {
+func (ps *Payments) Open(office *seats.Inventory, home string) {
 	ps.office, ps.home = office, home
 }
 
@@ -201,7 +201,7 @@ func (ps *Payments) Ask(ctx context.Context, p Payment) error {
 	return ps.work(ctx, p.ID)
 }
 
-// PersonKey returns a purchase key (seats.Deal): a name of the person, of a kind.
+// PersonKey returns a purchase key (seats.Purchase): a name of the person, of a kind.
 func PersonKey(kind, name string) seats.ID {
 	sum := sha256.Sum256([]byte("usher/person/v1/" + kind + ":" + name))
 	return seats.ID(sum[:len(seats.ID{})])

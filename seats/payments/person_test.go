@@ -22,7 +22,7 @@ func (h *house) wantPersonLimit(t testing.TB, email string, n int) {
 }
 
 func isPersonLimit(err error) bool {
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	return errors.As(err, &refusal) && refusal.Code == seats.CodePerson
 }
 

@@ -148,7 +148,7 @@ SELECT coalesce(sum(done.amount), 0)::bigint, coalesce(min(o.currency), min(p.cu
 
 // PaidOut notes that the organizer paid out what is due by hand for the order or payment with this code, and commits it
 // with also. It returns the amount in minor units, 0 if nothing was due. ErrNoPayment if the code is unknown.
-func (ps *Payments) PaidOut(ctx context.Context, code string, also seats.Also) (amount int64, currency string, err error) {
+func (ps *Payments) PaidOut(ctx context.Context, code string, also seats.TxHook) (amount int64, currency string, err error) {
 	known := false
 	err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, paidOutSQL, code).Scan(&amount, &currency, &known); err != nil || amount == 0 {

@@ -147,10 +147,10 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	if err != nil {
 		return false, err
 	}
-	d := seats.Deal{Holder: p.Holder, Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
+	d := seats.Purchase{Holder: p.Holder, Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
 	d.Write = func(q *pgx.Batch, idxs []int) { write(q, s, idxs); q.Queue(soldSQL, p.ID, p.counted) }
 	_, err = s.Sell(ctx, d)
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal):
 		return ps.lose(ctx, p, 0, refusal.Message+" Nothing was charged.", "")

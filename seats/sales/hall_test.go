@@ -32,7 +32,7 @@ func openHall(t testing.TB, planName string, e events.Settings) *hall {
 	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	office := seats.NewInventory(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- office.Run(ctx) }()
@@ -58,7 +58,7 @@ func (h *hall) take(t testing.TB, who seats.ID, idxs ...int) {
 	for _, idx := range idxs {
 		labels = append(labels, h.sale.Plan.Label(idx))
 	}
-	if _, err := h.sale.Claim(t.Context(), who, "", seats.Wish{Seats: labels}); err != nil {
+	if _, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: labels}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // Pick reads seats as organizers write them, separated by commas or lines: a seat ("Stalls/C/12"), some of a row
 // ("Stalls/C/12-18"), a row ("Stalls/C"), a section or an area ("Stalls"). It returns each once, in the order of idx, or
-// *Nonsense for what does not exist.
+// *ValidationError for what does not exist.
 func Pick(s *seats.Sale, text string) ([]int, error) {
 	var all []int
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {
@@ -24,7 +24,7 @@ func Pick(s *seats.Sale, text string) ([]int, error) {
 		}
 		found := pickOne(s, part)
 		if found == nil {
-			return nil, &seats.Nonsense{Unknown: true, Message: fmt.Sprintf("This event has no seat, row or section %q. Nothing was changed.", part)}
+			return nil, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat, row or section %q. Nothing was changed.", part)}
 		}
 		all = append(all, found...)
 	}
@@ -108,7 +108,7 @@ SELECT c.version, c.at, c.state[c.place], c.holder[c.place], coalesce((SELECT re
 // version to continue from, 0 at the end.
 func (s *Sales) Timeline(ctx context.Context, sale *seats.Sale, idx int, before int64) (list []Moment, back int64, err error) {
 	if idx < 0 || idx >= len(sale.Plan.Seats) {
-		return nil, 0, &seats.Nonsense{Unknown: true, Message: "This event has no such seat."}
+		return nil, 0, &seats.ValidationError{Unknown: true, Message: "This event has no such seat."}
 	}
 	if before <= 0 {
 		before = sale.Version() + 1

@@ -155,7 +155,7 @@ func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 		switch n := luck.IntN(10); {
 		case n < 5 || len(holders) == 0:
 			holders = append(holders, seats.NewID())
-			_, _ = h.sale.Claim(t.Context(), holders[len(holders)-1], "", seats.Wish{Seats: []string{h.sale.Plan.Label(luck.IntN(30))}}) // some are refused
+			_, _ = h.sale.Claim(t.Context(), holders[len(holders)-1], "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(luck.IntN(30))}}) // some are refused
 		case n < 8:
 			_, _ = seatstest.Order(t.Context(), h.db, h.sale, holders[luck.IntN(len(holders))]) // some have nothing
 		default:

@@ -26,7 +26,7 @@ import (
 // its pages.
 type Sessions struct {
 	db     seats.DB
-	office *seats.Office // releases the seats of a session that is ended; nil: a session ends alone
+	office *seats.Inventory // releases the seats of a session that is ended; nil: a session ends alone
 
 	mu     sync.Mutex
 	recent map[string][]byte // data by key, for requests that change seats; see Act
@@ -36,7 +36,7 @@ type Sessions struct {
 const recentSessions = 1 << 16
 
 // New returns the store. office releases the seats of a session that is ended; without it a session ends alone.
-func New(db seats.DB, office *seats.Office) *Sessions {
+func New(db seats.DB, office *seats.Inventory) *Sessions {
 	return &Sessions{db: db, office: office, recent: map[string][]byte{}}
 }
 

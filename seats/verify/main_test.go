@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 // house is one event in a database of its own, and a node that runs it.
 type house struct {
 	db     *pgxpool.Pool
-	office *seats.Office
+	office *seats.Inventory
 	sale   *seats.Sale
 	moved  chan struct{} // something is in it after the map moved on
 }
@@ -37,7 +37,7 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
-	h.office = seats.NewOffice(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	h.office = seats.NewInventory(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	h.office.Changed = func(*seats.Sale) {
 		select {
 		case h.moved <- struct{}{}:
@@ -57,7 +57,7 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 
 func (h *house) claim(t testing.TB, who seats.ID, key string, idx ...int) seats.Hold {
 	t.Helper()
-	var w seats.Wish
+	var w seats.ClaimRequest
 	for _, i := range idx {
 		w.Seats = append(w.Seats, h.sale.Plan.Label(i))
 	}

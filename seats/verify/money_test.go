@@ -20,7 +20,7 @@ func plantedTill(t *testing.T) *house {
 	sold.Open(h.office, "")
 	card := demo.New(h.db, sold.Payments.Record)
 	sold.Payments.Accept(payments.Demo, card)
-	pays := func(wish seats.Wish) payments.Payment {
+	pays := func(wish seats.ClaimRequest) payments.Payment {
 		who := seats.NewID()
 		hold, err := h.sale.Claim(t.Context(), who, "", wish)
 		if err != nil {
@@ -32,14 +32,14 @@ func plantedTill(t *testing.T) *house {
 		}
 		return p
 	}
-	paid := pays(seats.Wish{Best: 2, Category: "A"})
+	paid := pays(seats.ClaimRequest{Best: 2, Category: "A"})
 	if err := card.Answer(t.Context(), paid.Reference, demo.Pays); err != nil {
 		t.Fatal(err)
 	}
 	if err := sold.Payments.Ask(context.Background(), paid); err != nil {
 		t.Fatal(err)
 	}
-	pays(seats.Wish{Best: 1, Category: "A"})
+	pays(seats.ClaimRequest{Best: 1, Category: "A"})
 	wantFine(t, h.look(t))
 	return h
 }

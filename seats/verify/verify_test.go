@@ -54,16 +54,16 @@ func TestABusyEventKeepsItsBooks(t *testing.T) {
 // visit is one person who claims a few seats or the best ones, and extends, releases, buys or leaves them to their end.
 func (h *house) visit(t *testing.T, random *rand.Rand) {
 	who, key, ctx := seats.NewID(), seats.NewID().String(), context.Background()
-	wish := seats.Wish{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
+	wish := seats.ClaimRequest{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
 	if random.IntN(3) > 0 {
 		first := random.IntN(len(h.sale.Plan.Seats) - 4)
-		wish = seats.Wish{}
+		wish = seats.ClaimRequest{}
 		for i := range 1 + random.IntN(4) {
 			wish.Seats = append(wish.Seats, h.sale.Plan.Label(first+i))
 		}
 	}
 	try := func(_ any, err error) {
-		var r *seats.Refusal
+		var r *seats.Conflict
 		if err != nil && !errors.As(err, &r) && !errors.Is(err, seats.ErrNoHold) {
 			t.Error(err)
 		}

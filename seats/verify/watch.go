@@ -15,13 +15,13 @@ const lookAnyway = 60
 // used by one goroutine.
 type Watch struct {
 	db     DB
-	office *seats.Office
+	office *seats.Inventory
 	fine   map[int64]int64 // event → version at which nothing was against its promises
 	looks  int
 }
 
 // NewWatch returns a Watch over every event of the database and the maps of this office.
-func NewWatch(db DB, office *seats.Office) *Watch {
+func NewWatch(db DB, office *seats.Inventory) *Watch {
 	return &Watch{db: db, office: office, fine: map[int64]int64{}}
 }
 

@@ -298,7 +298,7 @@ func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 	crowd := joinAll(t, n.room, 3)
 	h.calls(t, 2)
 	n.read(t)
-	wish := seats.Wish{Area: "Places", Quantity: 2}
+	wish := seats.ClaimRequest{Area: "Places", Quantity: 2}
 	outside, inside, third := crowd[2], crowd[0], crowd[1]
 	for _, sale := range []*seats.Sale{n.sale, other.sale} {
 		_, err := sale.Claim(t.Context(), outside.holder, "", wish)
@@ -339,7 +339,7 @@ func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 
 func wantRefusal(t testing.TB, err error) {
 	t.Helper()
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if !errors.As(err, &refusal) || refusal.Code != seats.CodeWaitingRoom {
 		t.Errorf("who is not inside got %v", err)
 	}

@@ -21,8 +21,8 @@ type Control struct {
 	DB  seats.DB
 	Who string // the account, or the name of a shell's user
 
-	Box  *seal.Box  // seals the keys of places; nil: they are not sealed
-	Also seats.Also // commits with each action; may be nil
+	Box  *seal.Box    // seals the keys of places; nil: they are not sealed
+	Also seats.TxHook // commits with each action; may be nil
 }
 
 // Control returns the control of the rooms of this node's database, for an organizer.
@@ -69,7 +69,7 @@ func (c Control) refuse(ctx context.Context, slug, refused string) error {
 	if err != nil {
 		return fmt.Errorf("waitingroom: look at room %q: %w", slug, err)
 	}
-	return &seats.Nonsense{Message: fmt.Sprintf("%s It is %s. Nothing was changed.", refused, said[phase])}
+	return &seats.ValidationError{Message: fmt.Sprintf("%s It is %s. Nothing was changed.", refused, said[phase])}
 }
 
 // said completes the sentence "It is …" for each phase.
@@ -106,7 +106,7 @@ const drainSQL = `SELECT id FROM room WHERE slug = $1 FOR UPDATE`
 // reason. Admitted visitors stay inside and buy; places and numbers stay the same.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
-		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
+		return &seats.ValidationError{Message: "A reason has 500 letters at most. Nothing was changed."}
 	}
 	if err := c.change(ctx, "pause", reason, "Only an open room can be paused.", pauseSQL, slug, reason); err != nil {
 		return err
@@ -132,7 +132,7 @@ func isRate(rate float64) bool { return rate == 0 || rate >= 0.001 && rate <= 1e
 // Rate limits how many numbers are called per second; 0 removes the limit.
 func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	if !isRate(rate) {
-		return &seats.Nonsense{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
+		return &seats.ValidationError{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
 	}
 	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls nobody.", rateSQL, slug, rate)
 }
@@ -143,7 +143,7 @@ const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $
 // stay.
 func (c Control) Work(ctx context.Context, slug string, rounds int) error {
 	if rounds < 0 || rounds > maxWork {
-		return &seats.Nonsense{Message: fmt.Sprintf("%d is not a number of rounds between 0 and 100,000. Nothing was changed.", rounds)}
+		return &seats.ValidationError{Message: fmt.Sprintf("%d is not a number of rounds between 0 and 100,000. Nothing was changed.", rounds)}
 	}
 	return c.change(ctx, "work", fmt.Sprint(rounds), "Only a room that browsers enter, and that has not ended, asks for work.", workSQL, slug, rounds)
 }
@@ -160,7 +160,7 @@ SELECT id FROM room`
 // until enough of them left.
 func (c Control) Slots(ctx context.Context, slug string, slots int) error {
 	if slots < 1 || slots > 100_000 {
-		return &seats.Nonsense{Message: fmt.Sprintf("%d is not a number of slots between 1 and 100,000. Nothing was changed.", slots)}
+		return &seats.ValidationError{Message: fmt.Sprintf("%d is not a number of slots between 1 and 100,000. Nothing was changed.", slots)}
 	}
 	return c.change(ctx, "slots", fmt.Sprint(slots), "A room that has ended has no slots.", slotsSQL, slug, slots)
 }
@@ -170,7 +170,7 @@ const endSQL = `UPDATE room SET version = version + 1, phase = 'ended', note = $
 // End closes a room for good: there are no joins, calls or admissions any more. Admitted visitors may finish.
 func (c Control) End(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
-		return &seats.Nonsense{Message: "A reason has 500 letters at most. Nothing was changed."}
+		return &seats.ValidationError{Message: "A reason has 500 letters at most. Nothing was changed."}
 	}
 	if err := c.change(ctx, "end", reason, "It has ended already.", endSQL, slug, reason); err != nil {
 		return err
@@ -185,7 +185,7 @@ UPDATE room SET version = version + 1, beacon_value = convert_to($2::text, 'UTF8
 // SetBeacon sets the public words that a draw waits for, such as the numbers of a lottery.
 func (c Control) SetBeacon(ctx context.Context, slug, words string) error {
 	if words == "" || utf8.RuneCountInString(words) > 500 {
-		return &seats.Nonsense{Message: "The words of a beacon have 1 to 500 letters. Nothing was changed."}
+		return &seats.ValidationError{Message: "The words of a beacon have 1 to 500 letters. Nothing was changed."}
 	}
 	return c.change(ctx, "beacon", words, "Only a draw that waits for a manual beacon takes one.", beaconSQL, slug, words)
 }
@@ -244,7 +244,7 @@ func or[T comparable](value, otherwise T) T {
 // check returns what is wrong with the settings.
 func (n *NewRoom) check() error {
 	nonsense := func(format string, args ...any) error {
-		return &seats.Nonsense{Message: fmt.Sprintf(format, args...) + " Nothing was changed."}
+		return &seats.ValidationError{Message: fmt.Sprintf(format, args...) + " Nothing was changed."}
 	}
 	address, err := url.Parse(n.BeaconURL)
 	switch {
@@ -295,7 +295,7 @@ var (
 )
 
 // Create makes a room. From then on only admitted visitors claim in its events; with a lobby there are none before it closes.
-// Errors: *seats.Nonsense, ErrSlugTaken, ErrCovered, or the database's.
+// Errors: *seats.ValidationError, ErrSlugTaken, ErrCovered, or the database's.
 func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error) {
 	n = n.withDefaults()
 	if err := n.check(); err != nil {

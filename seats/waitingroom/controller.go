@@ -178,8 +178,8 @@ func (rs *Rooms) Answered(took time.Duration, err error) {
 	if errors.Is(err, context.Canceled) { // the caller went away
 		return
 	}
-	_, refusal := errors.AsType[*seats.Refusal](err)
-	_, nonsense := errors.AsType[*seats.Nonsense](err)
+	_, refusal := errors.AsType[*seats.Conflict](err)
+	_, nonsense := errors.AsType[*seats.ValidationError](err)
 	if err != nil && !refusal && !nonsense && !errors.Is(err, seats.ErrSessionEnded) {
 		rs.claims.failed.Add(1)
 	}

@@ -70,7 +70,7 @@ func TestRoom_CrowdInTwoEventsDoesNotDeadlock(t *testing.T) {
 				if rand.IntN(2) == 0 {
 					sale = night
 				}
-				_, _ = sale.Claim(t.Context(), p.holder, "", seats.Wish{Area: "Places", Quantity: 1 + rand.IntN(2)}) // two at once may be over the limit
+				_, _ = sale.Claim(t.Context(), p.holder, "", seats.ClaimRequest{Area: "Places", Quantity: 1 + rand.IntN(2)}) // two at once may be over the limit
 				switch rand.IntN(3) {
 				case 0:
 					_, _ = seatstest.Order(t.Context(), h.db, sale, p.holder) // another worker may have let the seats go
@@ -186,7 +186,7 @@ func TestRoom_FailsClosedWithoutAnyOfItsTables(t *testing.T) {
 			if v, err := n.room.Enter(t.Context(), p.holder, p.token); v.Inside || err == nil {
 				t.Errorf("without %s a visitor got %+v, %v", table, v, err)
 			}
-			if _, err := n.sale.Claim(t.Context(), p.holder, "", seats.Wish{Area: "Places", Quantity: 1}); err == nil {
+			if _, err := n.sale.Claim(t.Context(), p.holder, "", seats.ClaimRequest{Area: "Places", Quantity: 1}); err == nil {
 				t.Errorf("without %s a visitor claimed without being let in", table)
 			}
 			if v := n.room.Look(t.Context(), p.holder, p.token); v.Number == 0 {

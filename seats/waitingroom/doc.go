@@ -64,7 +64,7 @@
 //   - Room.Status is the JSON for every visitor, with its version for an ETag. It needs no database, and no cookie.
 //   - Room.Number is a visitor's number once it is known; 0 before. It needs no database either.
 //   - Room.Here is the sign of life of a page. Room.Leave gives up a place or a slot.
-//   - A claim of a visitor who is not admitted is a *seats.Refusal with seats.CodeWaitingRoom.
+//   - A claim of a visitor who is not admitted is a *seats.Conflict with seats.CodeWaitingRoom.
 //   - Rooms.Changed is called after a Status changed, for sockets.
 //
 // Organizers use Control.

@@ -35,9 +35,9 @@ func TestTheControllerIsToldHowSlowTheLastClaimsWere(t *testing.T) {
 		var err error
 		switch i % 4 {
 		case 0:
-			err = &seats.Refusal{Code: seats.CodeTaken}
+			err = &seats.Conflict{Code: seats.CodeTaken}
 		case 1:
-			err = &seats.Nonsense{}
+			err = &seats.ValidationError{}
 		case 2:
 			err = seats.ErrSessionEnded
 		}
@@ -102,7 +102,7 @@ func TestHeldSeatsThatComeBackAndThoseThatAreSoldAreCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
 	n := h.node(t, false)
-	wish := func(k int) seats.Wish { return seats.Wish{Area: "Places", Quantity: k} }
+	wish := func(k int) seats.ClaimRequest { return seats.ClaimRequest{Area: "Places", Quantity: k} }
 	buyer, other := &person{holder: seats.NewID()}, &person{holder: seats.NewID()}
 	for _, p := range []*person{buyer, other} {
 		if v := p.enter(t, n.room); !v.Inside {
@@ -143,7 +143,7 @@ func TestAdmissions_RecordVisitorsWhoWentAway(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 	}
-	if _, err := n.sale.Claim(t.Context(), people[3].holder, "", seats.Wish{Area: "Places", Quantity: 1}); err != nil {
+	if _, err := n.sale.Claim(t.Context(), people[3].holder, "", seats.ClaimRequest{Area: "Places", Quantity: 1}); err != nil {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE slot SET expires_at = clock_timestamp() - interval '1 second' WHERE holder = ANY($1)`, []seats.ID{people[0].holder, people[1].holder})

@@ -86,7 +86,7 @@ func newHours(s *seatstest.Hours) *hours {
 // start starts a node that knows nothing.
 func (h *hours) start(i int) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	office := seats.NewOffice(h.db, log)
+	office := seats.NewInventory(h.db, log)
 	office.Admission = waitingroom.Admission
 	n := &node{db: h.db, office: office, rooms: waitingroom.New(h.db, "", log)}
 	n.rooms.Ended = office.Ended
@@ -356,8 +356,8 @@ func (h *hours) claim(w *waiter) {
 	if h.db.QueryRow(h.ctx, `SELECT phase = 'through' FROM room`).Scan(&through) != nil {
 		return
 	}
-	hold, err := n.sale.Claim(h.ctx, w.holder, "", seats.Wish{Area: "Places", Quantity: 1})
-	var refusal *seats.Refusal
+	hold, err := n.sale.Claim(h.ctx, w.holder, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
+	var refusal *seats.Conflict
 	switch {
 	case err == nil && !through && !w.inside && !w.unsure:
 		h.Wrong("%v was not let in, and claimed", w.holder)
@@ -438,7 +438,7 @@ func (h *hours) pause() {
 }
 
 func (h *hours) resume() {
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	if err := h.c.Resume(h.ctx, "evening"); err == nil || errors.As(err, &nonsense) {
 		h.paused = false
 	}

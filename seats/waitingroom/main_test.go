@@ -65,7 +65,7 @@ func (h *house) pool(t testing.TB) *pgxpool.Pool {
 // node is one node of the house.
 type node struct {
 	db     *pgxpool.Pool
-	office *seats.Office
+	office *seats.Inventory
 	rooms  *waitingroom.Rooms
 	room   *waitingroom.Room
 	sale   *seats.Sale
@@ -78,7 +78,7 @@ type node struct {
 func (h *house) node(t testing.TB, run bool) *node {
 	t.Helper()
 	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
-	office := seats.NewOffice(db, log)
+	office := seats.NewInventory(db, log)
 	office.Admission = waitingroom.Admission
 	n := &node{db: db, office: office, rooms: waitingroom.New(db, h.dsn, log)}
 	n.rooms.Ended = office.Ended

@@ -89,7 +89,7 @@ func (m *model) leave(t *rapid.T) {
 // claim has a visitor take a place and let it go again: it succeeds only inside.
 func (m *model) claim(t *rapid.T) {
 	p, n := m.person(t), m.node(t)
-	_, err := n.sale.Claim(m.h.ctx, p.holder, "", seats.Wish{Area: "Places", Quantity: 1})
+	_, err := n.sale.Claim(m.h.ctx, p.holder, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
 	if m.inside[p] != (err == nil) {
 		t.Fatalf("a claim of a visitor (inside: %v) got %v", m.inside[p], err)
 	}

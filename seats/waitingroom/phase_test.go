@@ -236,7 +236,7 @@ func TestEveryControlIsKnownEverywhereAndWrittenDown(t *testing.T) {
 	if n := h.one(t, `SELECT count(*) FROM control WHERE who = 'test'`); n != 7 {
 		t.Errorf("%d of 7 acts were written down", n)
 	}
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	if err := h.c.Resume(t.Context(), "evening"); !errors.As(err, &nonsense) {
 		t.Errorf("resume after the end: %v", err)
 	}

@@ -16,7 +16,7 @@ type slots struct {
 	ends        map[seats.ID]time.Time
 }
 
-// Admission is the part of a waiting room in a batch of one of its events: see seats.Office.
+// Admission is the part of a waiting room in a batch of one of its events: see seats.Inventory.
 func Admission(room, event int64) seats.Admission {
 	return &slots{room: room, event: event, ends: map[seats.ID]time.Time{}}
 }

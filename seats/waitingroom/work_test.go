@@ -208,7 +208,7 @@ func TestWork_IsAskedOfNewVisitorsWhileOthersWait(t *testing.T) {
 	if _, _, err := n.room.Join(t.Context(), seats.NewID(), ""); err != nil {
 		t.Error(err)
 	}
-	var nonsense *seats.Nonsense
+	var nonsense *seats.ValidationError
 	if err := h.c.Work(t.Context(), "evening", 100_001); !errors.As(err, &nonsense) {
 		t.Errorf("too many rounds: %v", err)
 	}

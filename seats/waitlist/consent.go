@@ -137,7 +137,7 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 		if err == nil {
 			return
 		}
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		if why = err.Error(); errors.As(err, &refusal) {
 			says = refusal.Message
 		}
@@ -154,7 +154,7 @@ UPDATE entry SET mandate = $2 WHERE id = $1 AND state = 'waiting' AND method IS 
 
 // Keep stores the mandate that pays for an entry's orders, in the transaction of means. An earlier mandate ends. Refused if
 // the entry has no consent any more.
-func (l *List) Keep(ctx context.Context, n Entry, mandate seats.ID, means seats.Also) error {
+func (l *List) Keep(ctx context.Context, n Entry, mandate seats.ID, means seats.TxHook) error {
 	err := pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		if err := means.Run(ctx, tx); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 type Control struct {
 	List *List
 	Who  string
-	Also seats.Also // commits with each change; may be nil
+	Also seats.TxHook // commits with each change; may be nil
 }
 
 // ErrNoReason is the answer to an organizer who acts out of turn and gives no reason.
@@ -32,7 +32,7 @@ func reasonOf(reason string) (string, error) {
 	case reason == "":
 		return "", ErrNoReason
 	case len([]rune(reason)) > mostNote:
-		return "", &seats.Nonsense{Message: fmt.Sprintf("A reason has at most %d characters. Nothing was changed.", mostNote)}
+		return "", &seats.ValidationError{Message: fmt.Sprintf("A reason has at most %d characters. Nothing was changed.", mostNote)}
 	}
 	return reason, nil
 }
@@ -85,9 +85,9 @@ func (c Control) entry(ctx context.Context, slug, email string) (Entry, error) {
 	}
 	switch n.State {
 	case Offered:
-		return n, &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
+		return n, &seats.Conflict{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
 	case Unverified:
-		return n, &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " was not confirmed yet. Nothing was changed; they wait once they open the link in their mail."}
+		return n, &seats.Conflict{Code: seats.CodeChanged, Message: n.Email + " was not confirmed yet. Nothing was changed; they wait once they open the link in their mail."}
 	}
 	return n, nil
 }
@@ -132,7 +132,7 @@ func (c Control) Priority(ctx context.Context, slug, email, reason string) error
 // Offer holds seats for an entry out of turn and returns them. The reason is recorded. The list names the seats, and
 // blocked ones are allowed. An empty list means any fitting seats that are reserved for the waitlist or available.
 //
-// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Refusal if the entry does not wait or no seat fits; the database's.
+// Errors: ErrNoReason, ErrNoEntry, ErrOver; a *seats.Conflict if the entry does not wait or no seat fits; the database's.
 func (c Control) Offer(ctx context.Context, slug, email, reason string, list []int) ([]int, error) {
 	reason, err := reasonOf(reason)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 	switch {
 	case len(named) > mostSeats:
-		return nil, &seats.Nonsense{Message: fmt.Sprintf("At most %d seats are offered to one person. Nothing was offered.", mostSeats)}
+		return nil, &seats.ValidationError{Message: fmt.Sprintf("At most %d seats are offered to one person. Nothing was offered.", mostSeats)}
 	case len(named) > 0:
 		list := slices.Clone(named)
 		slices.Sort(list)
@@ -183,7 +183,7 @@ func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 	}
 	list := newAllocator(s, append(s.FreeSeats(), s.Kept()...)).take(wanted)
 	if len(list) == 0 {
-		return nil, &seats.Refusal{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
+		return nil, &seats.Conflict{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
 	}
 	slices.Sort(list)
 	return list, nil
@@ -205,11 +205,11 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 			return err
 		}
 		if tag.RowsAffected() == 0 {
-			return &seats.Refusal{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
+			return &seats.Conflict{Code: seats.CodeChanged, Message: n.Email + " is offered seats at this moment. Nothing was changed; an offer that was made holds."}
 		}
 		return c.Also.Run(ctx, tx)
 	})
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if err != nil && !errors.As(err, &refusal) {
 		return fmt.Errorf("waitlist: remove: %w", err)
 	}

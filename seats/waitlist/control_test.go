@@ -32,7 +32,7 @@ func (h *house) wantNoted(t *testing.T, steps, also int) {
 
 // refused reports whether an error is a refusal that people read.
 func refused(err error) bool {
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	return errors.As(err, &refusal) && strings.Contains(refusal.Message, "Nothing was")
 }
 
@@ -155,7 +155,7 @@ func TestOffer_ByHandGivesBlockedSeatsWithAReason(t *testing.T) {
 	if _, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "She helped us.", nil); !refused(err) {
 		t.Errorf("offered while nothing is free: %v", err)
 	}
-	if _, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "She helped us.", []int{0, 9}); !errors.As(err, new(*seats.Refusal)) {
+	if _, err := olga.Offer(t.Context(), h.slug, "ann@example.org", "She helped us.", []int{0, 9}); !errors.As(err, new(*seats.Conflict)) {
 		t.Errorf("offered what a visitor holds: %v", err)
 	}
 	h.wantNoted(t, 0, 0)

@@ -179,7 +179,7 @@ const declineSQL = `UPDATE offer SET declined_at = clock_timestamp() WHERE id = 
 const undeclineSQL = `UPDATE offer SET declined_at = NULL WHERE id = $1 AND state = 'open'`
 
 // Decline gives the offered seats back and takes the entry off the list. The next entry gets an offer at once. A
-// *seats.Refusal while a payment for the seats is under way.
+// *seats.Conflict while a payment for the seats is under way.
 func (l *List) Decline(ctx context.Context, s *seats.Sale, n Entry) error {
 	if n.Offer == nil {
 		return nil // declined before, or ended
@@ -196,7 +196,7 @@ func (l *List) Decline(ctx context.Context, s *seats.Sale, n Entry) error {
 		if _, err := l.db.Exec(ctx, undeclineSQL, n.Offer.ID); err != nil {
 			return fmt.Errorf("waitlist: decline: %w", err)
 		}
-		return &seats.Refusal{Code: seats.CodePaying, Seats: left.Seats, Message: "These seats are being paid for. Nothing was given back. Stop the payment on its page first."}
+		return &seats.Conflict{Code: seats.CodePaying, Seats: left.Seats, Message: "These seats are being paid for. Nothing was given back. Stop the payment on its page first."}
 	}
 	l.Wake(n.Event)
 	return nil

@@ -76,7 +76,7 @@ func some[T any](h *hours, list []T) (one T, there bool) {
 
 // denied reports whether an error is an answer, and not that the database could not be reached.
 func denied(err error) bool {
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	var pg *pgconn.PgError
 	return errors.As(err, &refusal) || errors.Is(err, seats.ErrNoHold) || errors.Is(err, waitlist.ErrNoEntry) || errors.As(err, &pg) && pg.Code[:2] == "23"
 }
@@ -131,7 +131,7 @@ func (h *hours) arrives(n *node) {
 	w := waitlist.Wanted{Quantity: 1 + h.Random.IntN(3), Together: h.Random.IntN(2) == 0, Fewer: h.Random.IntN(2) == 0}
 	for range 3 {
 		j, err := n.list.Join(h.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
-		var refusal *seats.Refusal
+		var refusal *seats.Conflict
 		if err == nil {
 			h.codes = append(h.codes, j.Code)
 		}
@@ -155,7 +155,7 @@ func (h *hours) refunds(n *node) {
 
 // snatches has an outsider take what is free for all, and try to get a seat past the list if nothing is.
 func (h *hours) snatches(n *node) {
-	who, wish := seats.NewID(), seats.Wish{}
+	who, wish := seats.NewID(), seats.ClaimRequest{}
 	idxs := n.sale.FreeSeats()
 	if len(idxs) == 0 {
 		idxs = []int{h.Random.IntN(len(n.sale.Plan.Seats))}

@@ -127,7 +127,7 @@ func (l *List) now(ctx context.Context) (now time.Time, err error) {
 // Join adds an entry to the waitlist of an event, or finds the existing one of the address. A visitor without a verified
 // address learns about the entry only by mail.
 //
-// Errors: Mistakes; ErrOver; ErrOften; a *seats.Refusal if such seats are available; the database's.
+// Errors: Mistakes; ErrOver; ErrOften; a *seats.Conflict if such seats are available; the database's.
 func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (Joined, error) {
 	w = w.tidy()
 	now, err := l.now(ctx)
@@ -144,7 +144,7 @@ func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		return Joined{}, err
 	}
 	if newAllocator(s, s.FreeSeats()).take(w.Wanted) != nil {
-		return Joined{}, &seats.Refusal{Code: CodeFree, Message: "Seats such as these are free now. Nothing was entered: choose them on the page of the event."}
+		return Joined{}, &seats.Conflict{Code: CodeFree, Message: "Seats such as these are free now. Nothing was entered: choose them on the page of the event."}
 	}
 	j, err := l.join(ctx, s, w, by)
 	if err != nil {
@@ -303,5 +303,5 @@ func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) e
 }
 
 func refuseGone() error {
-	return &seats.Refusal{Code: seats.CodeChanged, Message: "This place in the wait list changed since the page was shown. Nothing was changed now. Look at it again."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: "This place in the wait list changed since the page was shown. Nothing was changed now. Look at it again."}
 }

@@ -27,12 +27,12 @@ type List struct {
 	// Windows returns how long an offer is open, by the time left until the sale ends.
 	Windows func(left time.Duration) time.Duration
 	// Order places an order for an offer with a consent; nil leaves orders to other nodes. On an error the person gets an
-	// ordinary offer, with the message of a *seats.Refusal. After a crash it is called again for the same offer, and must not
+	// ordinary offer, with the message of a *seats.Conflict. After a crash it is called again for the same offer, and must not
 	// place a second order.
 	Order func(ctx context.Context, s *seats.Sale, p Purchase) error
 
 	db     *pgxpool.Pool
-	office *seats.Office
+	office *seats.Inventory
 	log    *slog.Logger
 	wake   chan struct{}
 
@@ -46,8 +46,8 @@ type List struct {
 	free  map[string]int       // available seats at the end of the last round: with more of them an entry may fit
 }
 
-// New returns the node's waitlists. Run starts them. Office.Changed must call Changed.
-func New(db *pgxpool.Pool, office *seats.Office, log *slog.Logger) *List {
+// New returns the node's waitlists. Run starts them. Inventory.Changed must call Changed.
+func New(db *pgxpool.Pool, office *seats.Inventory, log *slog.Logger) *List {
 	return &List{
 		Wrote: func() {}, Windows: Windows, db: db, office: office, log: log, wake: make(chan struct{}, 1),
 		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{}, busy: map[string]bool{},

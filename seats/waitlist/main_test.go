@@ -51,7 +51,7 @@ type house struct {
 
 // node is one box office of several.
 type node struct {
-	office *seats.Office
+	office *seats.Inventory
 	sale   *seats.Sale
 	list   *waitlist.List
 	orders *orders.Orders
@@ -121,7 +121,7 @@ func (n *node) open(t failer, h *house) {
 func (h *house) node(t *testing.T, live bool) *node {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	n := &node{office: seats.NewOffice(h.db, log), orders: orders.New(h.db), behind: make(chan struct{}, 1)}
+	n := &node{office: seats.NewInventory(h.db, log), orders: orders.New(h.db), behind: make(chan struct{}, 1)}
 	n.list = waitlist.New(h.db, n.office, log)
 	n.office.Changed = n.list.Changed
 	n.office.Committed = func(int64, int64) { h.ring(n) }
@@ -189,7 +189,7 @@ func (h *house) count(t failer, sql string, args ...any) (n int) {
 func (n *node) hold(t failer, idx ...int) seats.ID {
 	t.Helper()
 	who := seats.NewID()
-	w := seats.Wish{}
+	w := seats.ClaimRequest{}
 	for _, i := range idx {
 		w.Seats = append(w.Seats, n.sale.Plan.Label(i))
 	}

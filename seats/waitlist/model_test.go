@@ -59,7 +59,7 @@ func (m *machine) arrive(t *rapid.T) {
 	m.people++
 	email := fmt.Sprintf("p%d@example.org", m.people)
 	j, err := n.list.Join(m.h.ctx, n.sale, waitlist.NewEntry{Email: email, Wanted: w}, waitlist.Joining{Verified: email})
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if errors.As(err, &refusal) {
 		if !fits(n.sale.Plan, w, n.sale.FreeSeats()) {
 			t.Fatalf("%+v is refused, and only %v are free", w, n.sale.FreeSeats())
@@ -78,8 +78,8 @@ func (m *machine) snatch(t *rapid.T) {
 	idx := rapid.IntRange(0, len(n.sale.Plan.Seats)-1).Draw(t, "seat")
 	free := m.h.count(t, `SELECT count(*) FROM seat_state s JOIN event e ON e.id = s.event_id WHERE e.slug = $1 AND idx = $2 AND (holder IS NULL OR state = 2 /* lapsed */)`, m.h.slug, idx) == 1
 	who := seats.NewID()
-	_, err := n.sale.Claim(m.h.ctx, who, "", seats.Wish{Seats: []string{n.sale.Plan.Label(idx)}})
-	var refusal *seats.Refusal
+	_, err := n.sale.Claim(m.h.ctx, who, "", seats.ClaimRequest{Seats: []string{n.sale.Plan.Label(idx)}})
+	var refusal *seats.Conflict
 	switch {
 	case err == nil && free:
 		m.claims = append(m.claims, who)
@@ -181,7 +181,7 @@ func (m *machine) leave(t *rapid.T) {
 func (m *machine) change(t *rapid.T) {
 	n := m.node(t)
 	err := n.list.Change(m.h.ctx, n.sale, n.entry(t, drawn(t, m.codes, "entry")), waitlist.NewEntry{Wanted: wanted(t)})
-	var refusal *seats.Refusal
+	var refusal *seats.Conflict
 	if err != nil && !errors.As(err, &refusal) {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (m *machine) storm(t *rapid.T) {
 		return nodes[2].list.Change(m.h.ctx, nodes[2].sale, changing, waitlist.NewEntry{Wanted: waitlist.Wanted{Quantity: 1}})
 	})
 	does(func() error {
-		_, err := nodes[2].sale.Claim(m.h.ctx, snatcher, "", seats.Wish{Seats: []string{nodes[0].sale.Plan.Label(idx)}})
+		_, err := nodes[2].sale.Claim(m.h.ctx, snatcher, "", seats.ClaimRequest{Seats: []string{nodes[0].sale.Plan.Label(idx)}})
 		if err == nil {
 			m.claims = append(m.claims, snatcher)
 		}
@@ -217,7 +217,7 @@ func (m *machine) storm(t *rapid.T) {
 	all.Wait()
 	close(errs)
 	for err := range errs {
-		if err != nil && !errors.Is(err, seats.ErrNoHold) && !errors.As(err, new(*seats.Refusal)) {
+		if err != nil && !errors.Is(err, seats.ErrNoHold) && !errors.As(err, new(*seats.Conflict)) {
 			t.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ type making struct {
 	until  time.Time
 	who    string // an organizer who acts out of turn; empty: by rank
 	reason string
-	also   seats.Also // commits with the offers
+	also   seats.TxHook // commits with the offers
 }
 
 // do makes the offers and returns an error for each.
@@ -91,7 +91,7 @@ func (l *List) offer(ctx context.Context, s *seats.Sale, st standing, list []cho
 		m.list, list = list[:n], list[n:]
 		began := time.Now()
 		for _, err := range m.do(ctx, s) {
-			no := errors.As(err, new(*seats.Refusal))
+			no := errors.As(err, new(*seats.Conflict))
 			if err != nil && !no {
 				return refused, fmt.Errorf("waitlist: offer: %w", err)
 			}

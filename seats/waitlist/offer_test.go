@@ -33,9 +33,9 @@ func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 		if err := n.sale.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range []seats.Wish{{Seats: []string{n.sale.Plan.Label(3)}}, {Best: 1, Category: "A"}} {
+		for _, w := range []seats.ClaimRequest{{Seats: []string{n.sale.Plan.Label(3)}}, {Best: 1, Category: "A"}} {
 			_, err := n.sale.Claim(t.Context(), seats.NewID(), "", w)
-			var refusal *seats.Refusal
+			var refusal *seats.Conflict
 			if !errors.As(err, &refusal) || len(w.Seats) > 0 && refusal.Code != seats.CodeWaitList {
 				t.Fatalf("a visitor without an entry claims %+v and gets %v", w, err)
 			}
@@ -217,7 +217,7 @@ func TestAnOfferIsRefusedByTheGuardUnlessItsEntryWaitsAndItsSeatsAreThere(t *tes
 	} {
 		o.ID = seats.NewID()
 		write := func(*pgx.Batch, []seats.Offered) { t.Errorf("an offer to %s is written", what) }
-		if err := n.sale.Offer(t.Context(), []seats.Offer{o}, waitlist.LockEntries, write)[0]; !errors.As(err, new(*seats.Refusal)) {
+		if err := n.sale.Offer(t.Context(), []seats.Offer{o}, waitlist.LockEntries, write)[0]; !errors.As(err, new(*seats.Conflict)) {
 			t.Errorf("an offer to %s: %v", what, err)
 		}
 	}

@@ -77,7 +77,7 @@ func TestRound_EntryThatLostItsSeatsStaysFirst(t *testing.T) {
 	}
 	goOn, claimed := h.delayOffers(t), make(chan error, 1)
 	go func() {
-		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.Wish{Seats: []string{b.sale.Plan.Label(30)}})
+		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{b.sale.Plan.Label(30)}})
 		claimed <- err
 	}()
 	h.eventually(t, "an outsider is about to have the seat", func() bool {

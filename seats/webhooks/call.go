@@ -57,7 +57,7 @@ func (h *Hooks) call(ctx context.Context, d due) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := setHeader(r.Header, d.Secrets, Notice{ID: d.ID}.Name(), d.Now, body); err != nil {
+	if err := setHeader(r.Header, d.Secrets, Delivery{ID: d.ID}.Name(), d.Now, body); err != nil {
 		return 0, err
 	}
 	answer, err := h.client.Do(r)

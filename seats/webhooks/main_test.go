@@ -45,7 +45,7 @@ func open(t *testing.T) *house {
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), Invoices: true}, theatre); err != nil {
 		t.Fatal(err)
 	}
-	office := seats.NewOffice(h.db, slog.New(slog.DiscardHandler))
+	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
 	run(t, office.Run)
 	var err error
 	if h.sale, err = office.Sale(t.Context(), "evening"); err != nil {

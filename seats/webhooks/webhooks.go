@@ -75,8 +75,8 @@ const sealSecretSQL = `UPDATE hook_secret SET secret = $2 WHERE hook_id = $1::te
 // SealWith has secrets sealed with a key outside the database. Call it before anything else.
 func (h *Hooks) SealWith(box *seal.Box) { h.box = box }
 
-// Hook is an address that is told what happens to a team's orders.
-type Hook struct {
+// Webhook is an address that is told what happens to a team's orders.
+type Webhook struct {
 	ID           int64
 	URL          string
 	Kinds        []Kind
@@ -102,13 +102,13 @@ const hooksSQL = hookColumns + ` WHERE h.team_id = $1 AND h.removed_at IS NULL O
 const oneHookSQL = hookColumns + ` WHERE h.team_id = $1 AND h.id = $2 AND h.removed_at IS NULL`
 
 // List is the hooks of a member's team.
-func (h *Hooks) List(ctx context.Context, m organizers.Member) (list []Hook, err error) {
+func (h *Hooks) List(ctx context.Context, m organizers.Member) (list []Webhook, err error) {
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, hooksSQL, m.Team)
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Hook])
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Webhook])
 		return err
 	})
 	if err != nil {
@@ -118,13 +118,13 @@ func (h *Hooks) List(ctx context.Context, m organizers.Member) (list []Hook, err
 }
 
 // Find returns a hook of a member's team. organizers.ErrNotYours if there is none.
-func (h *Hooks) Find(ctx context.Context, m organizers.Member, id int64) (one Hook, err error) {
+func (h *Hooks) Find(ctx context.Context, m organizers.Member, id int64) (one Webhook, err error) {
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, oneHookSQL, m.Team, id)
 		if err != nil {
 			return err
 		}
-		one, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Hook])
+		one, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Webhook])
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -260,7 +260,7 @@ func TestAHookThatFailsForDaysIsSwitchedOffAndOneThatIsGoneAtOnce(t *testing.T) 
 	h.exec(t, `INSERT INTO notice (hook_id, kind, data, at) VALUES ($1, 'test', '{}', clock_timestamp() - interval '4 days')`, id)
 	h.exec(t, `UPDATE hook SET failures = 9, failing_since = clock_timestamp() - interval '6 days'`)
 	h.send(t, h.hooks)
-	state := func() webhooks.Hook {
+	state := func() webhooks.Webhook {
 		one, err := h.hooks.Find(t.Context(), h.ann, id)
 		if err != nil {
 			t.Fatal(err)

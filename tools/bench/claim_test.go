@@ -15,8 +15,8 @@ import (
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // office runs a node's office for the time of the benchmark, with the notifier of `usher serve`.
-func office(b *testing.B, db *pgxpool.Pool, notify bool) *seats.Office {
-	o := seats.NewOffice(db, quiet)
+func office(b *testing.B, db *pgxpool.Pool, notify bool) *seats.Inventory {
+	o := seats.NewInventory(db, quiet)
 	start(b, o.Run)
 	if notify {
 		notifier := realtime.NewNotifier(db.Config().ConnString(), quiet)

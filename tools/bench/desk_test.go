@@ -45,7 +45,7 @@ func newStaffed(b *testing.B) *staffed {
 		desks.Changed(s)
 	}
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
+		Inventory: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	start(b, desks.Run) // ends before the server: the feeds are requests of it
@@ -124,7 +124,7 @@ func (x *staffed) with(name string, desks int, http bool) contender {
 	}}
 }
 
-func wish(s *seats.Sale, first, n int) (w seats.Wish) {
+func wish(s *seats.Sale, first, n int) (w seats.ClaimRequest) {
 	for idx := first; idx < first+n; idx++ {
 		w.Seats = append(w.Seats, s.Plan.Label(idx))
 	}

@@ -61,7 +61,7 @@ func post(ctx context.Context, client *http.Client, visitor int, address string,
 // box is a whole site on a loopback address.
 type box struct {
 	db     *pgxpool.Pool
-	office *seats.Office
+	office *seats.Inventory
 	url    string
 	client *http.Client
 }
@@ -72,7 +72,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }
@@ -113,11 +113,11 @@ func (x *box) refusals(name string, sold bool) contender {
 				return nil, err
 			}
 			who := seats.NewID()
-			if _, err := s.Claim(ctx, who, "", seats.Wish{Seats: []string{s.Plan.Label(0)}}); err != nil {
+			if _, err := s.Claim(ctx, who, "", seats.ClaimRequest{Seats: []string{s.Plan.Label(0)}}); err != nil {
 				return nil, err
 			}
 			if sold {
-				if _, err := s.Sell(ctx, seats.Deal{Holder: who, Order: seats.NewID()}); err != nil {
+				if _, err := s.Sell(ctx, seats.Purchase{Holder: who, Order: seats.NewID()}); err != nil {
 					return nil, err
 				}
 			}

@@ -36,7 +36,7 @@ func BenchmarkOrders(b *testing.B) {
 	start(b, hub.Run)
 	o.Changed = hub.Changed
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Office: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, o), Orders: orders.New(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader,
+		Inventory: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, o), Orders: orders.New(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	x := &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}

@@ -91,7 +91,7 @@ func pool(b *testing.B, dsn string, connections int32) *pgxpool.Pool {
 }
 
 // ours claims through an office, with an idempotency key and the change log; every claim is another attendee's.
-func ours(name string, db *pgxpool.Pool, office *seats.Office) contender {
+func ours(name string, db *pgxpool.Pool, office *seats.Inventory) contender {
 	return contender{name, func(ctx context.Context, many, n int) (claim, error) {
 		sales := make([]*seats.Sale, many)
 		for i := range sales {
@@ -110,7 +110,7 @@ func ours(name string, db *pgxpool.Pool, office *seats.Office) contender {
 				labels[i] = sales[event].Plan.Label(first + i)
 			}
 			who := seats.NewID()
-			_, err := sales[event].Claim(ctx, who, who.String(), seats.Wish{Seats: labels})
+			_, err := sales[event].Claim(ctx, who, who.String(), seats.ClaimRequest{Seats: labels})
 			return err
 		}, settle(ctx, db)
 	}}

@@ -46,9 +46,9 @@ func newWaited(b *testing.B) *waited {
 		hub.Changed(s)
 		lists.Changed(s)
 	}
-	server := httptest.NewServer(handlers.New(handlers.Config{Office: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
-	letters := handlers.Letters{Office: o, Orders: sold, Waits: lists, URL: server.URL}
+	letters := handlers.Letters{Inventory: o, Orders: sold, Waits: lists, URL: server.URL}
 	outbox := mail.New(db, nowhere{})
 	outbox.Write, sold.MailWritten, lists.Wrote = letters.Write, outbox.Wake, outbox.Wake
 	start(b, jobs.NewRunner(db, quiet, outbox.Job).Run)

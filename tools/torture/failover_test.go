@@ -26,7 +26,7 @@ func TestEpoch_StaysTheSameThroughTheCheckpointAfterAPromotion(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		sale, err := seats.NewOffice(db, slog.New(slog.DiscardHandler)).Sale(t.Context(), "evening")
+		sale, err := seats.NewInventory(db, slog.New(slog.DiscardHandler)).Sale(t.Context(), "evening")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func HookPath(id int64) string { return HooksPath + "/" + views.Decimal(id) }
 // HooksPage is the webhooks of a team.
 type HooksPage struct {
 	Frame
-	List []webhooks.Hook
+	List []webhooks.Webhook
 
 	URL      string // as it was typed into a form that could not be taken
 	Kinds    []webhooks.Kind
@@ -30,22 +30,22 @@ type HooksPage struct {
 }
 
 // typed is what stands in the form.
-func (p HooksPage) typed() webhooks.Hook {
+func (p HooksPage) typed() webhooks.Webhook {
 	if p.Mistakes == nil {
-		return webhooks.Hook{Kinds: webhooks.Kinds()}
+		return webhooks.Webhook{Kinds: webhooks.Kinds()}
 	}
-	return webhooks.Hook{URL: p.URL, Kinds: p.Kinds}
+	return webhooks.Webhook{URL: p.URL, Kinds: p.Kinds}
 }
 
 // HookPage is one webhook and what was told to it.
 type HookPage struct {
 	Frame
-	Hook    webhooks.Hook
-	Notices []webhooks.Notice
+	Hook    webhooks.Webhook
+	Notices []webhooks.Delivery
 	More    bool
 
-	Secret   string        // that was just made; no other page has it
-	Typed    webhooks.Hook // what stands in the form
+	Secret   string           // that was just made; no other page has it
+	Typed    webhooks.Webhook // what stands in the form
 	Mistakes organizers.Mistakes
 }
 
@@ -74,10 +74,10 @@ func kindWords(k webhooks.Kind) string {
 	return "a test"
 }
 
-func toldOf(h webhooks.Hook, k webhooks.Kind) bool { return slices.Contains(h.Kinds, k) }
+func toldOf(h webhooks.Webhook, k webhooks.Kind) bool { return slices.Contains(h.Kinds, k) }
 
 // hookState says how a hook is.
-func hookState(h webhooks.Hook) string {
+func hookState(h webhooks.Webhook) string {
 	switch {
 	case h.OffAt != nil && h.OffWhy == "":
 		return "Off since " + moment(*h.OffAt) + "."
@@ -90,7 +90,7 @@ func hookState(h webhooks.Hook) string {
 }
 
 // waitingWords says what was not taken yet.
-func waitingWords(h webhooks.Hook) string {
+func waitingWords(h webhooks.Webhook) string {
 	switch {
 	case h.Waiting == 0:
 		return ""
@@ -113,7 +113,7 @@ func answerWords(a webhooks.Answer) string {
 }
 
 // told is what a notice says, as people read it.
-func told(n webhooks.Notice) string {
+func told(n webhooks.Delivery) string {
 	var data map[string]any
 	if json.Unmarshal(n.Data, &data) != nil {
 		return string(n.Data)

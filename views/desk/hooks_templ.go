@@ -183,7 +183,7 @@ func Hooks(p HooksPage) templ.Component {
 }
 
 // hookFields are what is said of a webhook.
-func hookFields(typed webhooks.Hook, wrong organizers.Mistakes) templ.Component {
+func hookFields(typed webhooks.Webhook, wrong organizers.Mistakes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -658,7 +658,7 @@ func hookButton(p HookPage, path, name, words, on string) templ.Component {
 	})
 }
 
-func noticeLine(p HookPage, n webhooks.Notice) templ.Component {
+func noticeLine(p HookPage, n webhooks.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -110,7 +110,7 @@ type PasswordPage struct {
 type LogPage struct {
 	Frame
 	Filter   organizers.Filter
-	Deeds    []organizers.Deed
+	Deeds    []organizers.AuditEntry
 	More     bool
 	Happened []organizers.Happened // instead of deeds, where security is asked for
 	Security bool
@@ -140,7 +140,7 @@ func invitedAs(p TeamPage) organizers.Role {
 }
 
 // detailWords is what a deed says besides, as "role manager, before viewer".
-func detailWords(d organizers.Deed) string {
+func detailWords(d organizers.AuditEntry) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
 		words = append(words, key+" "+strings.Trim(fmt.Sprint(d.Detail[key]), "[]"))

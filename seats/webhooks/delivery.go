@@ -13,8 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 )
 
-// Notice is something that happened, for one hook.
-type Notice struct {
+// Delivery is something that happened, for one hook.
+type Delivery struct {
 	ID      seats.ID
 	Kind    Kind
 	At      time.Time // when it happened
@@ -37,7 +37,7 @@ type Answer struct {
 const nameStart = "msg_"
 
 // Name is what a notice is known by at the other side.
-func (n Notice) Name() string { return nameStart + n.ID.String() }
+func (n Delivery) Name() string { return nameStart + n.ID.String() }
 
 const mostNotices = 50
 
@@ -48,7 +48,7 @@ SELECT n.id, n.kind, n.at, n.data, n.tries, n.next_try, n.sent_at, n.ended_at, n
 
 // Notices are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
 // They are kept for 30 days.
-func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Notice, more bool, err error) {
+func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Delivery, more bool, err error) {
 	var until *time.Time
 	if !before.IsZero() {
 		until = &before
@@ -58,7 +58,7 @@ func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, befo
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Notice])
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Delivery])
 		return err
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, notice
 func Unnamed(name string) string { return strings.TrimPrefix(name, nameStart) }
 
 // State is how far a notice came: sent, waits, or given up.
-func (n Notice) State() string {
+func (n Delivery) State() string {
 	switch {
 	case n.SentAt != nil:
 		return "sent"

@@ -29,7 +29,7 @@ func note(ctx context.Context, db seats.DB, m Member, what, subject string, deta
 }
 
 // noting returns statements that note what a member did with a change elsewhere, as Note does.
-func noting(m Member, what, subject string, detail any) (seats.Also, error) {
+func noting(m Member, what, subject string, detail any) (seats.TxHook, error) {
 	if detail == nil {
 		detail = struct{}{}
 	}
@@ -42,8 +42,8 @@ func noting(m Member, what, subject string, detail any) (seats.Also, error) {
 	}, nil
 }
 
-// Deed is one line of the log: who did what to what, when.
-type Deed struct {
+// AuditEntry is one line of the log: who did what to what, when.
+type AuditEntry struct {
 	ID         int64
 	At         time.Time
 	Who, Email string
@@ -72,7 +72,7 @@ SELECT id, at, who, email, what, subject, detail FROM deed
  ORDER BY id DESC LIMIT $7`
 
 // Deeds returns the latest deeds of a member's team that a filter chooses, the last one first, and whether there are more.
-func (d *Desk) Deeds(ctx context.Context, m Member, f Filter) (list []Deed, more bool, err error) {
+func (d *Desk) Deeds(ctx context.Context, m Member, f Filter) (list []AuditEntry, more bool, err error) {
 	var day *time.Time
 	if !f.Day.IsZero() {
 		day = &f.Day
@@ -82,7 +82,7 @@ func (d *Desk) Deeds(ctx context.Context, m Member, f Filter) (list []Deed, more
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Deed])
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AuditEntry])
 		return err
 	})
 	if err != nil {

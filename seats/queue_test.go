@@ -38,20 +38,20 @@ func TestFastPath_LaterCommandIsServedNext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var claims sync.WaitGroup
-	claim := func(w seats.Wish) {
+	claim := func(w seats.ClaimRequest) {
 		claims.Go(func() {
 			if _, err := b.sale.Claim(ctx, seats.NewID(), "", w); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	claim(seats.Wish{Seats: []string{"Stalls/A/1"}})
+	claim(seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	b.awaitLocked(t)
 	for range 5 {
-		claim(seats.Wish{Area: "Floor", Quantity: 1})
+		claim(seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	}
-	claim(seats.Wish{Best: 2, Category: "A"})
-	if err := seats.Sleep(t.Context(), 20*time.Millisecond); err != nil { // most of them are in the lane by now, and all of them are served
+	claim(seats.ClaimRequest{Best: 2, Category: "A"})
+	if err := seats.Sleep(t.Context(), 20*time.Millisecond); err != nil { // most of them are in the queue by now, and all of them are served
 		t.Fatal(err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {

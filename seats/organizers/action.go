@@ -11,8 +11,8 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 )
 
-// Wish is a form of a member that changes seats or orders. Its deed and its key commit with the change.
-type Wish struct {
+// Action is a form of a member that changes seats or orders. Its deed and its key commit with the change.
+type Action struct {
 	Key     string // of the form
 	Form    []any  // all that the form says
 	What    string // a verb in the past, such as "blocked seats"
@@ -25,29 +25,29 @@ func (m Member) key(name string, form ...any) (idempotency.Key, error) {
 	return idempotency.New(fmt.Sprintf("desk/%d/%d", m.Team, m.Organizer), name, form...)
 }
 
-// Carry does what a form asks for, once. do has to hand also to the change, so that they commit together. A repeat waits
+// WithAudit does what a form asks for, once. do has to hand also to the change, so that they commit together. A repeat waits
 // for the first request. A form that failed may be sent again.
 //
 // Errors: those of idempotency.Requests.Once.
-func (d *Desk) Carry(ctx context.Context, m Member, a Wish, do func(also seats.Also) error) error {
+func (d *Desk) WithAudit(ctx context.Context, m Member, a Action, do func(also seats.TxHook) error) error {
 	deed, err := noting(m, a.What, a.Subject, a.Detail)
 	if err != nil {
 		return err
 	}
-	_, err = d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.Also) (string, error) {
+	_, err = d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.TxHook) (string, error) {
 		return "", do(seats.Both(keep(""), deed))
 	})
 	return err
 }
 
 // once runs do unless the form was done before. What keep returns writes the form's key and answer with the change.
-func (d *Desk) once(ctx context.Context, m Member, name string, form []any, do func(keep func(answer string) seats.Also) (string, error)) (string, error) {
+func (d *Desk) once(ctx context.Context, m Member, name string, form []any, do func(keep func(answer string) seats.TxHook) (string, error)) (string, error) {
 	key, err := m.key(name, form...)
 	if err != nil {
 		return "", err
 	}
 	answer, _, err := d.Requests.Once(ctx, key, func(context.Context) ([]byte, error) {
-		answer, err := do(func(answer string) seats.Also {
+		answer, err := do(func(answer string) seats.TxHook {
 			return func(q *pgx.Batch) { key.Insert(q, []byte(answer)) }
 		})
 		return []byte(answer), err
@@ -59,9 +59,9 @@ func (d *Desk) once(ctx context.Context, m Member, name string, form []any, do f
 const mostAddresses = 100
 
 // Create makes an event under the first address that is not taken: base, base-2, base-3 … do makes it there, and returns
-// seats.ErrSlugTaken if the address is taken. It returns the address. Errors are those of Carry.
-func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any, base string, do func(slug string, also seats.Also) error) (slug string, err error) {
-	return d.once(ctx, m, key, []any{what, wish}, func(keep func(answer string) seats.Also) (slug string, err error) {
+// seats.ErrSlugTaken if the address is taken. It returns the address. Errors are those of WithAudit.
+func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any, base string, do func(slug string, also seats.TxHook) error) (slug string, err error) {
+	return d.once(ctx, m, key, []any{what, wish}, func(keep func(answer string) seats.TxHook) (slug string, err error) {
 		for n := 1; n <= mostAddresses; n++ {
 			if slug = base; n > 1 {
 				slug = fmt.Sprintf("%s-%d", base, n)

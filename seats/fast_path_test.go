@@ -11,7 +11,7 @@ import (
 // A claim of one seat takes another statement than one of several. What is granted and what is not must be the same.
 func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 	t.Parallel()
-	for name, wish := range map[string]seats.Wish{
+	for name, wish := range map[string]seats.ClaimRequest{
 		"one": {Seats: []string{"Stalls/D/1"}}, "two": {Seats: []string{"Stalls/D/1", "Floor/2"}},
 		"a place": {Area: "Floor", Quantity: 1}, "places": {Area: "Floor", Quantity: 2},
 	} {
@@ -37,7 +37,7 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 			}
 		})
 		meet("taken", func(t *testing.T, b *bench, late *seats.Sale) {
-			b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Stalls/D/1", "Floor/1", "Floor/2"}})
+			b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/D/1", "Floor/1", "Floor/2"}})
 			_, err := late.Claim(t.Context(), seats.NewID(), "key", wish)
 			want := seats.CodeTaken
 			if wish.Area != "" {
@@ -46,12 +46,12 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 			wantRefusal(t, err, want)
 		})
 		meet("taken in part", func(t *testing.T, b *bench, late *seats.Sale) {
-			b.claim(t, seats.NewID(), seats.Wish{Seats: []string{"Floor/1"}})
+			b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Floor/1"}})
 			_, _ = late.Claim(t.Context(), seats.NewID(), "key", wish) // either answer may be right: the books tell
 		})
 		meet("of a visitor who has a seat", func(t *testing.T, b *bench, late *seats.Sale) {
 			who := seats.NewID()
-			b.claim(t, who, seats.Wish{Seats: []string{"Stalls/A/1"}})
+			b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 			hold, err := late.Claim(t.Context(), who, "key", wish)
 			if err != nil || len(hold.Seats) != 1+max(1, len(wish.Seats), wish.Quantity) {
 				t.Errorf("got %+v, %v", hold, err)
