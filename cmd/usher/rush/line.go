@@ -319,7 +319,7 @@ func (r *run) browse(ctx context.Context, l *line, who int32) error {
 		return cmpErr(err, &errAnswer{status, string(l.body)})
 	}
 	p.cookie = merge(p.cookie, cookie)
-	proof, err := work(l.body)
+	proof, err := work(ctx, l.body)
 	if err != nil {
 		return err
 	}
@@ -339,8 +339,8 @@ func cmpErr(err, other error) error {
 	return other
 }
 
-// work finds the counter that a challenge asks for and returns the proof.
-func work(challenge []byte) (proof string, err error) {
+// work finds the counter that a challenge asks for and returns the proof. It gives up when the crowd is sent home.
+func work(ctx context.Context, challenge []byte) (proof string, err error) {
 	var c struct {
 		Parameters struct {
 			Cost        int
@@ -360,9 +360,13 @@ func work(challenge []byte) (proof string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("rush: read a challenge: %w", err)
 	}
-	solving <- struct{}{}
+	select {
+	case solving <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 	defer func() { <-solving }()
-	for counter := uint32(0); ; counter++ {
+	for counter := uint32(0); ctx.Err() == nil; counter++ {
 		key, err := pbkdf2.Key(sha256.New, string(binary.BigEndian.AppendUint32(nonce[:len(nonce):len(nonce)], counter)), salt, c.Parameters.Cost, c.Parameters.KeyLength)
 		if err != nil {
 			return "", fmt.Errorf("rush: work: %w", err)
@@ -372,4 +376,5 @@ func work(challenge []byte) (proof string, err error) {
 			return base64.StdEncoding.EncodeToString(text), nil
 		}
 	}
+	return "", ctx.Err()
 }
