@@ -30,16 +30,21 @@ type Listener struct {
 	hub    *Hub
 	log    *slog.Logger
 	every  time.Duration // between two polls
+	others map[string]func(context.Context) error
 
 	heard atomic.Int64 // time of the last poll, in nanoseconds of this machine's clock
 }
 
 // NewListener returns a listener that follows the database at dsn for the office's open events.
 func NewListener(dsn string, office *seats.Inventory, hub *Hub, log *slog.Logger) *Listener {
-	l := &Listener{dsn: dsn, office: office, hub: hub, log: log, every: pollEvery}
+	l := &Listener{dsn: dsn, office: office, hub: hub, log: log, every: pollEvery, others: map[string]func(context.Context) error{}}
 	l.heard.Store(time.Now().UnixNano())
 	return l
 }
+
+// Hear makes the listener call read once it listens on a channel, and after each notification there. PostgreSQL loses none
+// while the connection lasts. Call it before Run.
+func (l *Listener) Hear(channel string, read func(context.Context) error) { l.others[channel] = read }
 
 // Silence is the time since the last successful poll. It is about a second while all is well.
 func (l *Listener) Silence() time.Duration { return time.Since(time.Unix(0, l.heard.Load())) }
@@ -60,13 +65,22 @@ func (l *Listener) Run(ctx context.Context) error {
 
 // follow listens first, then reads what it missed, then waits. So no change is missed.
 func (l *Listener) follow(ctx context.Context) error {
-	conn, err := openConn(ctx, l.dsn, `LISTEN usher; LISTEN usher_mine`)
+	listen := `LISTEN usher; LISTEN usher_mine`
+	for channel := range l.others {
+		listen += `; LISTEN ` + channel
+	}
+	conn, err := openConn(ctx, l.dsn, listen)
 	if err != nil {
 		return err
 	}
 	defer closeConn(conn) // it only reads
 	if err := within(ctx, l.reload); err != nil {
 		return err
+	}
+	for _, read := range l.others {
+		if err := within(ctx, read); err != nil {
+			return err
+		}
 	}
 	var polled, asked time.Time
 	for {
@@ -135,6 +149,9 @@ func (l *Listener) wait(ctx context.Context, conn *pgx.Conn, atMost time.Duratio
 	if notification.Channel == notesChannel {
 		l.hub.receiveNotes(notification.Payload)
 		return nil
+	}
+	if read := l.others[notification.Channel]; read != nil {
+		return within(ctx, read)
 	}
 	return within(ctx, func(ctx context.Context) error { return l.catchUp(ctx, versions(notification.Payload)) })
 }

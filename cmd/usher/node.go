@@ -97,6 +97,7 @@ func (n *node) introduce() {
 		n.desks.RoomChanged(r)
 	}
 	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
+	n.listener.Hear(limit.Channel, n.limits.Read)
 	n.sold.Happened = n.hooks.Wake
 	n.sold.MailWritten = n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake

@@ -84,7 +84,11 @@ type Events struct {
 
 const mostKeys = 1 << 18 // 16 MB at most
 
-// NewEvents returns the limits of a database. Run keeps them up to date; without it they are the usual ones.
+// Channel is where the database tells of changed limits, in the transaction that changed them. A node calls Read when it
+// begins to listen there, and after each notification.
+const Channel = "usher_limit"
+
+// NewEvents returns the limits of a database. They are the usual ones until Read.
 func NewEvents(db seats.DB, log *slog.Logger) *Events {
 	return &Events{Limiter: NewLimiter(mostKeys), Changed: func(int64) {}, db: db, log: log}
 }
@@ -261,7 +265,7 @@ SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(unpaid_per_
        alarm_since, alarm_until, alarm_reason, alarm_everyone
   FROM event_limit`
 
-// Read reads the limits from the database. Run does so each second.
+// Read reads the limits from the database.
 func (es *Events) Read(ctx context.Context) error {
 	rows, err := es.db.Query(ctx, readSQL)
 	if err != nil {
@@ -296,17 +300,21 @@ func (s *State) same(other *State) bool {
 
 // Alarms of several nodes are one: it begins with the first, and is for all visitors once one of them is.
 const alarmSQL = `
-INSERT INTO event_limit AS l (event_id, alarm_since, alarm_until, alarm_reason, alarm_everyone)
-VALUES ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2), $3, $4)
-ON CONFLICT (event_id) DO UPDATE
-   SET alarm_since    = CASE WHEN l.alarm_until > clock_timestamp() THEN l.alarm_since ELSE excluded.alarm_since END,
-       alarm_until    = excluded.alarm_until,
-       alarm_reason   = CASE WHEN l.alarm_until > clock_timestamp() AND l.alarm_everyone AND NOT excluded.alarm_everyone THEN l.alarm_reason ELSE excluded.alarm_reason END,
-       alarm_everyone = excluded.alarm_everyone OR l.alarm_until > clock_timestamp() AND l.alarm_everyone`
+WITH raised AS (
+    INSERT INTO event_limit AS l (event_id, alarm_since, alarm_until, alarm_reason, alarm_everyone)
+    VALUES ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2), $3, $4)
+    ON CONFLICT (event_id) DO UPDATE
+       SET alarm_since    = CASE WHEN l.alarm_until > clock_timestamp() THEN l.alarm_since ELSE excluded.alarm_since END,
+           alarm_until    = excluded.alarm_until,
+           alarm_reason   = CASE WHEN l.alarm_until > clock_timestamp() AND l.alarm_everyone AND NOT excluded.alarm_everyone THEN l.alarm_reason ELSE excluded.alarm_reason END,
+           alarm_everyone = excluded.alarm_everyone OR l.alarm_until > clock_timestamp() AND l.alarm_everyone
+)
+SELECT pg_notify('usher_limit', '')`
 
 const every = time.Second
 
-// Run stores the alarms of this node and reads the limits, once a second, until ctx ends.
+// Run judges each second what this node counted, and stores its alarms, until ctx ends. Without an alarm it leaves the
+// database alone.
 func (es *Events) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -324,6 +332,7 @@ func (es *Events) Run(ctx context.Context) error {
 
 func (es *Events) step(ctx context.Context, now time.Time) error {
 	var err error
+	raised := false
 	es.events.Range(func(_, value any) bool {
 		e, _ := value.(*Event)
 		e.judge(now)
@@ -331,6 +340,7 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 		if a == nil {
 			return true
 		}
+		raised = true
 		es.log.Warn("claims of an event look like an attack; visitors need a proof of work first", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
 		if _, err = es.db.Exec(ctx, alarmSQL, e.id, alarmFor.Seconds(), a.Reason, a.Everyone); err != nil {
 			e.alarm.CompareAndSwap(nil, a)
@@ -341,20 +351,25 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("limit: write an alarm: %w", err)
 	}
+	if !raised {
+		return nil
+	}
 	return es.Read(ctx)
 }
 
 // New settings end an alarm, because the organizer saw it.
 const setSQL = `
-INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
-VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0))
-ON CONFLICT (event_id) DO UPDATE
-   SET challenge = excluded.challenge, seats_per_network = excluded.seats_per_network,
-       unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
-       alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END`
+WITH set AS (
+    INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
+    VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0))
+    ON CONFLICT (event_id) DO UPDATE
+       SET challenge = excluded.challenge, seats_per_network = excluded.seats_per_network,
+           unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
+           alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END
+)
+SELECT pg_notify('usher_limit', '')`
 
-// Set changes the limits of an event, in one transaction with also. Other nodes know them within a second. ErrSettings if
-// they are invalid.
+// Set changes the limits of an event, in one transaction with also, and tells other nodes. ErrSettings if they are invalid.
 func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.TxHook) error {
 	if err := s.check(); err != nil {
 		return err
@@ -372,9 +387,12 @@ func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.T
 }
 
 const copySQL = `
-INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
-SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
-ON CONFLICT (event_id) DO NOTHING`
+WITH copied AS (
+    INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
+    SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
+    ON CONFLICT (event_id) DO NOTHING
+)
+SELECT pg_notify('usher_limit', '')`
 
 // Copy copies the limits of an event to a new one.
 func (es *Events) Copy(ctx context.Context, from, to int64) error {

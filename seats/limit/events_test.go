@@ -1,14 +1,18 @@
 package limit_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -184,5 +188,78 @@ func TestAlarm_OneNetworkDoesNotChallengeAllVisitors(t *testing.T) {
 				t.Errorf("the alarm is %+v", a)
 			}
 		})
+	}
+}
+
+// counting is a database that counts the statements it is sent.
+type counting struct {
+	seats.DB
+	n atomic.Int64
+}
+
+func (c *counting) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	c.n.Add(1)
+	return c.DB.Exec(ctx, sql, args...)
+}
+
+func (c *counting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	c.n.Add(1)
+	return c.DB.Query(ctx, sql, args...)
+}
+
+func TestStep_WithoutAnAlarmItLeavesTheDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	s := sale(t, db)
+	c := &counting{DB: db}
+	es := limit.NewEvents(c, quiet)
+	e, began := es.Of(s), time.Now()
+	e.Granted(seats.NewID(), network("203.0.113.7"), 6)
+	for second := range 3600 {
+		if err := limit.Step(es, t.Context(), began.Add(time.Duration(second)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.n.Load(); n != 0 {
+		t.Errorf("an hour without an alarm made %d statements", n)
+	}
+}
+
+func TestChannel_NodesAreToldOfEachChange(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	s := sale(t, db)
+	conn, err := db.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(t.Context(), `LISTEN `+limit.Channel); err != nil {
+		t.Fatal(err)
+	}
+	es := limit.NewEvents(db, quiet)
+	e, now := es.Of(s), time.Now()
+	for _, change := range []struct {
+		name string
+		do   func() error
+	}{
+		{"new settings", func() error {
+			return es.Set(t.Context(), s.Event.ID, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: 1}, nil)
+		}},
+		{"an alarm", func() error {
+			e.Asks(network("203.0.113.7"), 1, now)
+			e.Asks(network("203.0.113.7"), 1, now)
+			return limit.Step(es, t.Context(), now)
+		}},
+		{"a copy", func() error { return es.Copy(t.Context(), s.Event.ID, s.Event.ID) }},
+	} {
+		if err := change.do(); err != nil {
+			t.Fatal(err)
+		}
+		waits, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		if _, err := conn.Conn().WaitForNotification(waits); err != nil {
+			t.Errorf("%s: %v", change.name, err)
+		}
+		cancel()
 	}
 }
