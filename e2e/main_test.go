@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
+
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // What all tests share: the program, one box office that is open while they run, and one browser.
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 func runAll(m *testing.M) (int, error) {
-	dir, err := openFolder()
+	dir, err := seatstest.Folder()
 	if err != nil {
 		return 1, err
 	}
@@ -54,15 +56,6 @@ func runAll(m *testing.M) (int, error) {
 	}
 	defer closeBrowser()
 	return m.Run(), nil
-}
-
-// openFolder makes a temporary folder that Postgres can reach after it gave up the rights of root.
-func openFolder() (string, error) {
-	dir, err := os.MkdirTemp("", "usher-e2e-")
-	if err != nil {
-		return "", err
-	}
-	return dir, os.Chmod(dir, 0o755) // others have to pass through
 }
 
 func build(dir string) (string, error) {

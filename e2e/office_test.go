@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // office is a running usher with a data folder of its own.
@@ -33,7 +35,7 @@ func newOffice(data string) *office { return &office{data: data, log: &record{}}
 // ownOffice opens a box office for one test, which may do to it what it likes.
 func ownOffice(t *testing.T, flags ...string) *office {
 	t.Helper()
-	dir, err := openFolder()
+	dir, err := seatstest.Folder()
 	check(t, err)
 	o := newOffice(dir + "/data")
 	o.flags = flags

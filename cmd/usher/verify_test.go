@@ -17,20 +17,18 @@ import (
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats"
 	seatsdb "github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
 
 // privateHouse is a folder with a running private PostgreSQL and one event, as serve has it.
 func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "usher-test-")
+	folder, err := seatstest.Folder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil { // the server's user must be able to walk in
-		t.Fatal(err)
-	}
 	p, err := postgres.Start(t.Context(), folder, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)

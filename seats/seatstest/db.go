@@ -23,11 +23,8 @@ import (
 // cluster is the one server of a test process. It ends with the process.
 var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "usher-test-")
+	dir, err := Folder()
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // the server's user must be able to walk in
 		return nil, err
 	}
 	// What a test writes need not survive the machine.

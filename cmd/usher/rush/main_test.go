@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // What the tests share: the program and one server, on which each test has an event of its own.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func runAll(m *testing.M) (code int, err error) {
-	dir, err := os.MkdirTemp("", "usher-rush-test-")
+	dir, err := seatstest.Folder()
 	if err != nil {
 		return 1, err
 	}
