@@ -10,6 +10,18 @@
 // seats are the guard there, since they change once. A form of the desk, or one that is done in several transactions, runs
 // in Requests.Once: a repeat waits at an advisory lock, and the row is written with the change, or right after it.
 //
+// # Rows that are written after their change
+//
+// What moves money, seats or tickets writes its row in the transaction of the change, and so do most forms of the desk. The
+// forms that handlers do in Server.Once write theirs right after it, with the page that a repeat is to get: those of the
+// waitlist, of a payment's page, of vouchers, accounts, passwords, invitations and imports. A node that dies between the two
+// leaves a change without a row, and the same form is done again. The state of what it changes stops most of them: a link is
+// used once, a voucher is redeemed once, what ended is over. Then the repeat changes nothing, and its page may say that it
+// was done before. Three do something again, and none of it matters: a changed entry of the waitlist gets the same wish again
+// and keeps its rank, an imported file is kept twice for a day, and a forgotten password may be mailed twice. Their row in
+// the transaction would cost the first answer, which is not known before the commit. A test of package handlers sends every
+// such form again without its row, and fails for one that changes more.
+//
 // The answer to a claim is not here. It stays with the hold (hold.answers), in the statement that writes the hold.
 //
 // A row is deleted 30 days after it was written: a browser that restores its tabs may send an old form again, and a
