@@ -23,16 +23,19 @@ var owners = map[string]string{
 	"seats/idempotency":   "idempotency_key",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
-	"seats/orders":        "cancellation door errand errand_order message orders scan ticket ticket_key typed",
+	"seats/orders":        "cancellation door errand errand_order message orders receipt scan ticket ticket_key typed",
 	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "confirmation inbox intention mandate payment refund",
 	"seats/payments/demo": "demo_charge demo_news",
-	"seats/organizers":    "api_key attempt deed desk_device desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
-	"seats/sales":         "history refusal seen tally",
-	"seats/sessions":      "session",
-	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
-	"seats/waitlist":      "entry offer wait_list wait_step",
-	"seats/webhooks":      "hook hook_secret notice",
+
+	"seats/payments/banktransfer": "bank_account statement statement_entry",
+
+	"seats/organizers":  "api_key attempt deed desk_device desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
+	"seats/sales":       "history refusal seen tally",
+	"seats/sessions":    "session",
+	"seats/waitingroom": "admission called control entrant place_key presence room slot",
+	"seats/waitlist":    "entry offer wait_list wait_step",
+	"seats/webhooks":    "hook hook_secret notice",
 }
 
 // An access is a way in which the SQL of a package writes a table.

@@ -114,7 +114,7 @@ func lookedAt(r *verify.Report, promise string) []string {
 		return []string{counted(r.Waits, "place"), counted(r.Offers, "offer")}
 	case "P8":
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}
-	case "M1", "M2", "M3", "M4", "M5":
+	case "M1", "M2", "M3", "M4", "M5", "M6":
 		return []string{counted(r.Payments, "payment")}
 	case "C1", "C2", "C3", "C4", "C5":
 		return []string{counted(r.Transfers, "transfer")}

@@ -18,6 +18,7 @@ const (
 	MailRefund       = "refund"       // money goes back, and the tickets hold
 	MailMoved        = "moved"        // other seats
 	MailMessage      = "message"      // words of the organizer's
+	MailPaid         = "paid"         // money came by bank transfer
 	MailReminder     = "reminder"     // what is to be paid later is due soon
 	MailConfirm      = "confirm"      // the email of an order is to be confirmed
 	MailLost         = "lost"         // the customer paid and got no seats

@@ -274,9 +274,11 @@ func lockStaying(ctx context.Context, tx pgx.Tx, code string) error {
 	return &seats.Conflict{Code: CodeCancelled, Message: "Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes."}
 }
 
-// stillDueSQL waits for who marks the order as paid in this moment.
+// stillDueSQL waits for who marks the order as paid in this moment. An order that got too little is not paid.
 const stillDueSQL = `
-SELECT due_at <= clock_timestamp() AND state = 'confirmed' AND paid = 0 FROM orders WHERE id = $1 FOR NO KEY UPDATE`
+WITH locked AS (SELECT id, state, due_at, kept - paid - waived AS beside FROM orders WHERE id = $1 FOR NO KEY UPDATE)
+SELECT due_at <= clock_timestamp() AND state = 'confirmed'
+       AND beside + (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = $1 AND revoked_at IS NULL) > 0 FROM locked`
 
 const extendDueSQL = `
 UPDATE orders SET due_at = $2, remind_at = CASE WHEN $2 - interval '1 day' > clock_timestamp() + interval '1 hour' THEN $2 - interval '1 day' END
@@ -318,34 +320,3 @@ func (o *Orders) stillDue(ctx context.Context, order seats.ID) (is bool, err err
 
 // ErrNotDue says that there is nothing to mark as paid.
 var ErrNotDue = errors.New("nothing is due that is paid at the door or by invoice")
-
-const markPaidSQL = `
-WITH was AS (
-    SELECT id, (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = orders.id AND revoked_at IS NULL) + kept - paid - waived AS due
-      FROM orders WHERE code = $1 FOR NO KEY UPDATE
-)
-UPDATE orders SET paid = paid + was.due, received = received + was.due, due_at = NULL, remind_at = NULL FROM was
- WHERE orders.id = was.id AND state = 'confirmed' AND method IN ('door', 'invoice') AND was.due > 0
-RETURNING was.due, currency`
-
-// MarkPaid notes a payment outside of this program, and commits also with it. It returns the amount that was due, in minor
-// units. ErrNoOrder, ErrNotDue; a *seats.Conflict while tickets of the order are being cancelled.
-func (o *Orders) MarkPaid(ctx context.Context, code string, also seats.TxHook) (amount int64, currency string, err error) {
-	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
-		if err := lockStaying(ctx, tx, code); err != nil {
-			return err
-		}
-		if err := tx.QueryRow(ctx, markPaidSQL, code).Scan(&amount, &currency); err != nil {
-			return err
-		}
-		return also.Run(ctx, tx)
-	})
-	if !errors.Is(err, pgx.ErrNoRows) {
-		o.happened()
-		return amount, currency, err
-	}
-	if _, err := o.Find(ctx, code); err != nil {
-		return 0, "", err
-	}
-	return 0, "", ErrNotDue
-}

@@ -33,6 +33,7 @@
 //	M3  Each call to a provider was meant before, and nothing under way is forgotten.
 //	M4  One hold has one payment under way.
 //	M5  What was taken and given back as credit is what the books of credit say.
+//	M6  What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.
 //
 // # Lock order
 //

@@ -72,10 +72,18 @@ SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
   FROM payment WHERE state IN ('open', 'authorized') GROUP BY hold_id HAVING count(*) > 1
  UNION ALL
 SELECT 'M4', format('%s payments are known as %s', count(*), reference)
-  FROM payment WHERE reference <> '' GROUP BY method, reference HAVING count(*) > 1`
+  FROM payment WHERE reference <> '' GROUP BY method, reference HAVING count(*) > 1
+ UNION ALL
+SELECT 'M6', format('order %s received %s, and its receipts are %s', o.id, o.received, r.amount)
+  FROM orders o, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM receipt WHERE order_id = o.id) r
+ WHERE NOT o.at_office AND o.received IS DISTINCT FROM r.amount
+ UNION ALL
+SELECT 'M6', format('entry %s of a statement is %s with %s, and its receipts are %s', n.id, n.state, n.amount, coalesce(r.amount, 0))
+  FROM statement_entry n LEFT JOIN (SELECT entry_id, sum(amount) AS amount, min(order_id::text)::uuid AS order_id, count(*) AS n FROM receipt GROUP BY entry_id) r ON r.entry_id = n.id
+ WHERE CASE n.state WHEN 'applied' THEN (r.n = 1 AND r.amount = n.amount AND r.order_id = n.order_id) IS NOT TRUE ELSE r.n IS NOT NULL END`
 
 const paymentsSQL = `
-SELECT count(*), coalesce((SELECT max(id) + count(*) FILTER (WHERE done_at IS NULL) FROM intention), 0) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund)
+SELECT count(*), coalesce((SELECT max(id) + count(*) FILTER (WHERE done_at IS NULL) FROM intention), 0) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt)
   FROM payment`
 
 // moneyBooks stands for payments where a Watch remembers events by number.

@@ -44,6 +44,7 @@ const (
 	m3
 	m4
 	m5
+	m6
 )
 
 var words = [...]string{
@@ -86,6 +87,7 @@ var words = [...]string{
 	m3:  `Each call to a provider was meant before, and nothing under way is forgotten.`,
 	m4:  `One hold has one payment under way.`,
 	m5:  `What was taken and given back as credit is what the books of credit say.`,
+	m6:  `What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.`,
 }
 
 // Report is what one look found, and how much it looked at.
