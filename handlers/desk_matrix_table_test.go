@@ -123,6 +123,11 @@ var matrix = map[string]access{
 	"GET /desk/plans/{plan}/editor":            {need: organizers.Manage},
 	"GET /desk/plans/{plan}/versions/{file}":   {need: organizers.Look},
 	"POST /desk/plans/{plan}/versions":         {need: organizers.Manage},
+	"GET /desk/bank":                           {need: organizers.Manage},
+	"POST /desk/bank":                          {need: organizers.Own},
+	"POST /desk/bank/statements":               {need: organizers.Manage},
+	"POST /desk/bank/matches":                  {need: organizers.Manage},
+	"POST /desk/bank/entries/{id}":             {need: organizers.Manage, form: "aside=yes"},
 	"POST /desk/imports":                       {need: organizers.Manage},
 	"GET /desk/imports/{id}":                   {need: organizers.Manage},
 	"POST /desk/imports/{id}":                  {need: organizers.Manage},
@@ -240,6 +245,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
+		"/desk/bank/entries/{id}":            {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
 		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
@@ -268,6 +274,10 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `WITH h AS (INSERT INTO hook (team_id, url, kinds) VALUES ($1, 'http://127.0.0.1:1/' || $2, '{order.confirmed}') RETURNING id),
 			s AS (INSERT INTO hook_secret (hook_id, secret) SELECT id, sha256('x') FROM h) INSERT INTO notice (hook_id, kind, data) SELECT id, 'test', '{}' FROM h`, team, owner)
 	}
+	for owner, team := range map[string]int64{"own": w.sale.Event.Team, "foreign": w.team} {
+		w.exec(t, `WITH s AS (INSERT INTO statement (id, team_id, hash, name, format, entries, fresh) VALUES (gen_random_uuid(), $1, sha256('x'), 'a.csv', 'CSV', 1, 1) RETURNING id)
+			INSERT INTO statement_entry (id, team_id, statement_id, key, booked_on, amount, currency, payer) SELECT gen_random_uuid(), $1, id, sha256('x'), '2030-03-01', 100, 'EUR', $2 FROM s`, team, owner)
+	}
 	w.exec(t, `INSERT INTO desk_session (organizer_id, agent, network, second) SELECT id, '', '', false FROM organizer`)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT convert_to(role, 'UTF8'), organizer_id, 'Phone', '{}' FROM member WHERE team_id = $1 ON CONFLICT DO NOTHING`, w.sale.Event.Team)
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
@@ -276,6 +286,11 @@ func (w *wall) plant(t *testing.T) {
 // notice is one for a hook of that owner.
 func (w *wall) notice(owner string) string {
 	return w.id("SELECT n.id FROM notice n JOIN hook h ON h.id = n.hook_id WHERE h.url LIKE '%" + owner + "'")
+}
+
+// entry is one of a statement of that owner.
+func (w *wall) entry(owner string) string {
+	return w.id("SELECT id FROM statement_entry WHERE payer = '" + owner + "'")
 }
 
 // id reads a number that a database gave.

@@ -14,8 +14,10 @@ import (
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	mails "github.com/usherbox/usher/views/mail"
 	"github.com/usherbox/usher/views/shop"
@@ -29,6 +31,7 @@ type Letters struct {
 	Desk      *organizers.Desk
 	Gate      *waitingroom.Rooms
 	Waits     *waitlist.List
+	Banks     *banktransfer.Bank
 	URL       string           // how browsers reach us
 	Now       func() time.Time // the database's; nil: this machine's
 }
@@ -76,6 +79,9 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	address := l.URL + shop.OrderPath(order.Code)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
+	if page.Transfer, _, err = l.Banks.Transfer(ctx, s.Event.Team, order); err != nil {
+		return mail.Letter{}, err
+	}
 	if at, _ := events.JoinsAt(s.Event); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
 		page.Now = at
 	}
@@ -88,6 +94,9 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
 	}
 	letter.Files, err = files(s, order, address)
+	if code := page.Transfer.Code(); code != "" {
+		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
+	}
 	return letter, err
 }
 

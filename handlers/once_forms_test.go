@@ -271,6 +271,14 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, document := w.page(t, owner, at+"/versions/1.json")
 			return sent{who: owner, to: at + "/versions", kind: "application/json", body: `{"base":1,"note":"x","document":` + document + `}`}
 		},
+		"POST /desk/bank":              w.same("holder=Haus&iban=DE75512108001245126199", "holder=Haus&iban=GB82WEST12345698765432"),
+		"POST /desk/bank/matches":      w.same("", ""),
+		"POST /desk/bank/entries/{id}": w.same("aside=yes", "order=x"),
+		"POST /desk/bank/statements": func(t *testing.T, w *wall, path string) sent {
+			s := uploads(t, w, path)
+			s.to, s.body = "/desk/bank/statements", strings.Replace(s.body, smallTable, "Date,Amount\n2030-03-01,10.00\n", 1)
+			return s
+		},
 		"POST /desk/imports":      uploads,
 		"POST /desk/imports/{id}": w.same("name=A&row=row&number=number", "name=B&row=row&number=number"),
 		"POST /desk/setup/{token}": func(t *testing.T, _ *wall, _ string) sent {

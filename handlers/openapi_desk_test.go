@@ -168,6 +168,10 @@ POST /desk/plans/PLAN/versions {"base":1,"note":"as it was","document":DOCUMENT}
 POST /desk/events/evening/plan/copies {} => COPY "id":(\d+)
 POST /desk/events/evening/plan {"plan":"COPY@1"}
 POST /desk/imports/IMPORT {}
+POST /desk/bank {"holder":"Haus","iban":"DE75 5121 0800 1245 1261 99"}
+GET /desk/bank
+POST /desk/bank/matches {}
+POST /desk/bank/entries/ENTRY {"aside":true}
 GET /desk/team
 POST /desk/team {"name":"The house"}
 POST /desk/team/invitations {"email":"bob@example.org","role":"viewer"}
@@ -243,7 +247,12 @@ func (p *script) plant() {
 	file := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n" + p.words["DOCUMENT"] + "\r\n--x--\r\n"
 	_, body := send(t, p.who, "POST", p.url+"/desk/imports", file, "Content-Type", "multipart/form-data; boundary=x")
 	p.learn("IMPORT", `"id":"([^"]+)"`, body)
+	file = "--x\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nk\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nDate,Amount\n2030-03-01,10.00\n\r\n--x--\r\n"
+	if a, body := send(t, p.who, "POST", p.url+"/desk/bank/statements", file, "Content-Type", "multipart/form-data; boundary=x"); a.StatusCode != http.StatusOK {
+		t.Fatal(a.StatusCode, body)
+	}
 	for word, sql := range map[string]string{
+		"ENTRY": `SELECT id::text FROM statement_entry`,
 		"EXTRA": `SELECT id::text FROM organizer WHERE name = 'Extra'`, "ROBOT": `SELECT id::text FROM api_key WHERE name = 'Extra'`, "TEAM": `SELECT min(id)::text FROM team`,
 	} {
 		var stands string

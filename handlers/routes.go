@@ -7,6 +7,7 @@ import (
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
 )
@@ -21,15 +22,16 @@ type route struct {
 
 // The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for pages that the back button must not show.
 var (
-	pageRule   = web.Rule{Cache: web.GoBack}
-	secretRule = web.Rule{Cache: "no-store"}
-	claimsRule = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
-	plansRule  = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
-	streamRule = web.Rule{Cache: "no-store", Plain: web.PlainAll}
-	secondRule = web.Rule{Cache: "public, max-age=1"}
-	minuteRule = web.Rule{Cache: "public, max-age=60"}
-	statusRule = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
-	keptRule   = web.Rule{Cache: "public, max-age=31536000, immutable"}
+	pageRule       = web.Rule{Cache: web.GoBack}
+	secretRule     = web.Rule{Cache: "no-store"}
+	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
+	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
+	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
+	streamRule     = web.Rule{Cache: "no-store", Plain: web.PlainAll}
+	secondRule     = web.Rule{Cache: "public, max-age=1"}
+	minuteRule     = web.Rule{Cache: "public, max-age=60"}
+	statusRule     = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
+	keptRule       = web.Rule{Cache: "public, max-age=31536000, immutable"}
 )
 
 // table is every address of the site, to be read from top to bottom.
@@ -171,6 +173,11 @@ func (h *Handlers) table() []route {
 		{"POST /desk/hooks/{id}/switch", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.SwitchHook)), secretRule},
 		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatNotice)), secretRule},
 		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
+		{"GET /desk/bank", h.desk.Member(organizers.Manage, h.desk.ShowBank), secretRule},
+		{"POST /desk/bank", h.desk.Proved(organizers.Own, h.desk.SaveBank), secretRule},
+		{"POST /desk/bank/statements", h.desk.Member(organizers.Manage, h.desk.ImportStatement), statementsRule},
+		{"POST /desk/bank/matches", h.desk.MemberOnce(organizers.Manage, h.desk.MatchEntries), secretRule},
+		{"POST /desk/bank/entries/{id}", h.desk.Member(organizers.Manage, h.desk.DecideEntry), secretRule},
 		{"GET /desk/log", h.desk.Member(organizers.Manage, h.desk.ShowLog), secretRule},
 
 		{"GET /desk/account", h.desk.Member(organizers.Self, h.desk.Account), secretRule},

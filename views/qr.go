@@ -9,6 +9,15 @@ import (
 // Mark is a QR code as one path, a unit for each module, with the quiet zone of four around it.
 type Mark struct{ Box, Path string }
 
+// QRPicture draws a text as a QR code for programs that show no SVG, as PNG; nothing if the text is too long.
+func QRPicture(text string) []byte {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return nil
+	}
+	return code.PNG()
+}
+
 // QRCode draws a text as a QR code; a text too long for one is drawn as nothing.
 func QRCode(text string) Mark {
 	const quiet = 4

@@ -8,7 +8,7 @@ import (
 // PaidHow says how an order is or was paid.
 func PaidHow(method string) string {
 	return map[string]string{
-		payments.Free: "no charge", payments.Door: "at the door", payments.Invoice: "by invoice", payments.Card: "by card", payments.Demo: "demo card", payments.Credit: "from credit",
+		payments.Free: "no charge", payments.Door: "at the door", payments.Invoice: "by bank transfer", payments.Card: "by card", payments.Demo: "demo card", payments.Credit: "from credit",
 		payments.Cash: "in cash", payments.Terminal: "card terminal",
 	}[method]
 }

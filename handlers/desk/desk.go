@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
@@ -54,6 +55,9 @@ var problems = web.Problems{
 	organizers.ErrNoPasskeys: errNoPasskeys,
 	orders.ErrNotPaid:        errNotPaid,
 	orders.ErrNotDue:         errNotDue,
+	banktransfer.ErrNoEntry:  errNoEntry,
+	banktransfer.ErrDecided:  errDecided,
+	banktransfer.ErrOrder:    errNoOrder,
 	idempotency.ErrOtherKey:  errKey,
 }
 
@@ -61,6 +65,9 @@ var problems = web.Problems{
 func Explain(err error) *web.Problem {
 	var mistakes organizers.Mistakes
 	if p := planError(err); p != nil {
+		return p
+	}
+	if p := bankProblem(err); p != nil {
 		return p
 	}
 	switch {

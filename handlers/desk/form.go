@@ -116,7 +116,7 @@ func deskRefused(r *http.Request, err error) (words string, is bool) {
 	case errors.Is(err, orders.ErrNotPaid):
 		return "So much was not paid for this order, or went back already. Nothing was changed.", true
 	case errors.Is(err, orders.ErrNotDue):
-		return "Nothing is due for this order that is paid at the door or by invoice. Nothing was changed.", true
+		return "Nothing is due for this order that is paid at the door or by bank transfer. Nothing was changed.", true
 	}
 	return "", false
 }
@@ -124,7 +124,7 @@ func deskRefused(r *http.Request, err error) (words string, is bool) {
 // What a program is told where a page says it beside the form.
 var (
 	errNotPaid = web.NewProblem(422, "not_paid", "So much was not paid for this order, or went back already.", "Nothing was changed.", "Look at the order.")
-	errNotDue  = web.NewProblem(409, "not_due", "Nothing is due for this order that is paid at the door or by invoice.", "Nothing was changed.", "Look at the order.")
+	errNotDue  = web.NewProblem(409, "not_due", "Nothing is due for this order that is paid at the door or by bank transfer.", "Nothing was changed.", "Look at the order.")
 )
 
 // deskStatus is the status of a page that shows a form again.

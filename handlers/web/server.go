@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
@@ -38,6 +39,7 @@ type Server struct {
 	Credit       *credit.Ledger
 	Organizers   *organizers.Desk
 	Sales        *sales.Sales
+	Banks        *banktransfer.Bank
 	Explain      []func(error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks

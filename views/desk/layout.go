@@ -107,6 +107,7 @@ type tab struct {
 var tabs = []tab{
 	{"Events", "", organizers.Enter},
 	{"Plans", "/plans", organizers.Look},
+	{"Bank", "/bank", organizers.Manage},
 	{"Team", "/team", organizers.Look},
 	{"Keys", "/keys", organizers.Own},
 	{"Log", "/log", organizers.Manage},

@@ -1473,7 +1473,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = truth("By invoice", "invoices", p.Form.Invoices, "You mark orders as paid when the money arrives.").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = truth("By bank transfer", "invoices", p.Form.Invoices, "Enter your account under Bank, and import your bank statements there, or mark orders as paid.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

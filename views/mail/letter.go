@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -16,6 +17,8 @@ type LetterPage struct {
 	Order   orders.Order
 	Kind    string // of the mail
 	Address string // of the order's page, whole
+
+	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
 func (p LetterPage) tickets() []orders.Ticket { return p.order().Tickets() }
@@ -50,6 +53,8 @@ func (p LetterPage) Subject() string {
 		what = "Money goes back to you: "
 	case p.Kind == orders.MailReminder:
 		what = "Payment due soon: "
+	case p.Kind == orders.MailPaid:
+		what = "Payment received: "
 	case p.Kind == orders.MailJoin:
 		what = "You can join now: "
 	case len(p.Order.Tickets) == 1:
@@ -62,6 +67,9 @@ func (p LetterPage) Subject() string {
 func (p LetterPage) account() (lines []string) {
 	if due := shop.ToPay(p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(p.Event, p.Order)))
+	}
+	for _, f := range shop.TransferFacts(p.Transfer) {
+		lines = append(lines, f.Label+": "+f.Text)
 	}
 	if back := shop.WentBack(p.Order); back != "" {
 		lines = append(lines, back)

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
@@ -20,6 +21,8 @@ type OrderPage struct {
 	Order   orders.Order
 	Sent    orders.Sent // the latest mail about it
 	Message string      // why what was asked was not done; may be empty
+
+	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
 // cancellable tells whether its attendee may give tickets up.
@@ -169,7 +172,7 @@ func ToPay(o orders.Order) string {
 	case o.Method == payments.Door:
 		return views.Money(due, o.Currency) + " to pay at the door."
 	case o.Method == payments.Invoice:
-		return views.Money(due, o.Currency) + " to pay by invoice."
+		return views.Money(due, o.Currency) + " to pay by bank transfer."
 	}
 	return views.Money(due, o.Currency) + " is being charged."
 }

@@ -101,7 +101,7 @@ var methodWords = map[string]struct{ label, about string }{
 	payments.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
 	payments.Credit:  {"Credit", "It is taken from your credit here."},
 	payments.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
-	payments.Invoice: {"Invoice", "We’ll email you an invoice. Nothing is charged now."},
+	payments.Invoice: {"Bank transfer", "We’ll email you what to transfer and until when. Nothing is charged now."},
 }
 
 // chosen tells whether a way to pay is the one marked on the page.
