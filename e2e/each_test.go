@@ -270,11 +270,11 @@ var each = []struct {
 		p.asksForBest(1, "A")
 		p.holdsSeats(1)
 		p.visit("/events/" + s.ways + "/checkout")
-		p.sees(p.page.GetByLabel("Invoice"))
+		p.sees(p.page.GetByLabel("Bank transfer"))
 		p.sees(p.page.GetByText("Fees", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
 	}},
 	{"order-invoice", func(p *person, _ sales) {
-		check(p.t, p.page.GetByLabel("Invoice").Check())
+		check(p.t, p.page.GetByLabel("Bank transfer").Check())
 		p.orders("Ann Ørsted", "ann@localhost"+p.name, "")
 		p.hasTickets(1)
 	}},
