@@ -41,13 +41,13 @@ type eventCreate struct {
 	Draft        bool          `help:"Do not publish it yet; its desk page puts it on sale."`
 	Opens        string        `placeholder:"TIME" help:"Time from which on it is on sale, as for --starts; empty: at once."`
 	PaidAhead    bool          `default:"true" help:"Refuse payment at the door (--paid-ahead=false: allow it)."`
-	PayLater     string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by invoice may stay unpaid before it is cancelled."`
+	PayLater     string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by bank transfer may stay unpaid before it is cancelled."`
 	PayBefore    string        `default:"1 hour" placeholder:"TIME" help:"How long before the start such an order is due at the latest."`
 	ConfirmEmail string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
 	CancelUntil  string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`
 	CancelFee    amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
 	DemoCard     bool          `help:"Take the demo card, which moves no money, instead of a real one."`
-	Invoices     bool          `help:"Let people pay by invoice; the desk notes the payment."`
+	Invoices     bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
 	PayWithin    time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
 	Price        amounts       `placeholder:"A=25.00" help:"What a category costs, with the decimals of the currency; once for each."`
 	Fee          amounts       `placeholder:"ticket=1.50" help:"A fee besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each."`

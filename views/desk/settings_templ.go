@@ -1485,7 +1485,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said("Pay later: due after", "pay_later", "text", p.Form.PayLater, p.Wrong, false, "For orders at the door or by invoice, such as 3 days. We send a reminder a day before. Unpaid orders are cancelled.").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said("Pay later: due after", "pay_later", "text", p.Form.PayLater, p.Wrong, false, "For orders at the door or by bank transfer, such as 3 days. We send a reminder a day before. Unpaid orders are cancelled.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
