@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
@@ -47,6 +48,7 @@ type node struct {
 	banks      *banktransfer.Bank
 	desks      *desk.Desks
 	hooks      *webhooks.Hooks
+	invoices   *invoices.Invoices
 	limits     *limit.Events
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
@@ -68,6 +70,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.organizers.Log, n.organizers.Seal = log, db.box
 	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside)
 	n.hooks.SealWith(db.box)
+	n.invoices = invoices.New(db.pool, n.organizers)
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
@@ -76,7 +79,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Gate: n.rooms, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
@@ -101,7 +104,10 @@ func (n *node) introduce() {
 	}
 	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
 	n.listener.Hear(limit.Channel, n.limits.Read)
-	n.sold.Happened = n.hooks.Wake
+	n.sold.Happened = func() {
+		n.hooks.Wake()
+		n.invoices.Job().Wake()
+	}
 	n.sold.MailWritten = n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake
 	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {

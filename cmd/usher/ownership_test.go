@@ -21,6 +21,7 @@ var owners = map[string]string{
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added block change counter hold purchase_key ready seat_state terms",
 	"seats/idempotency":   "idempotency_key",
+	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
 	"seats/orders":        "cancellation door errand errand_order message orders receipt scan ticket ticket_key typed",

@@ -116,6 +116,8 @@ func lookedAt(r *verify.Report, promise string) []string {
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}
 	case "M1", "M2", "M3", "M4", "M5", "M6":
 		return []string{counted(r.Payments, "payment")}
+	case "I1", "I2", "I3":
+		return []string{counted(r.Invoices, "document")}
 	case "C1", "C2", "C3", "C4", "C5":
 		return []string{counted(r.Transfers, "transfer")}
 	default:

@@ -45,6 +45,9 @@ const (
 	m4
 	m5
 	m6
+	i1
+	i2
+	i3
 )
 
 var words = [...]string{
@@ -88,6 +91,9 @@ var words = [...]string{
 	m4:  `One hold has one payment under way.`,
 	m5:  `What was taken and given back as credit is what the books of credit say.`,
 	m6:  `What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.`,
+	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
+	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
+	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -99,6 +105,7 @@ type Report struct {
 	Claims    int       `json:"claims"`    // with a stored answer
 	Transfers int       `json:"transfers"` // of credit
 	Payments  int       `json:"payments"`
+	Invoices  int       `json:"invoices"` // and credit notes
 	Waits     int       `json:"waits"`    // places in wait lists
 	Offers    int       `json:"offers"`   // of seats to those who wait
 	Promises  []Promise `json:"promises"` // P1, P2, … each one; of credit and payments only if no event was named
@@ -133,6 +140,8 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i >= i1:
+			name = fmt.Sprint("I", i-i1+1)
 		case i >= m1:
 			name = fmt.Sprint("M", i-m1+1)
 		case i >= c1:

@@ -105,6 +105,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../waitlist/doc.go", "W11"},
 		{"../credit/doc.go", "C"},
 		{"../payments/doc.go", "M"},
+		{"../invoices/doc.go", "I"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -1,0 +1,277 @@
+package invoices
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+)
+
+// background is the job that numbers documents.
+type background = *jobs.Job
+
+const dueSQL = `SELECT team_id::text, min(at) FROM invoice_due GROUP BY team_id`
+
+// New returns the invoices of a database.
+func New(db seats.DB, desk *organizers.Desk) *Invoices {
+	v := &Invoices{db: db, desk: desk}
+	v.job = jobs.New("invoices", dueSQL, v.number)
+	return v
+}
+
+// Job returns the job that numbers documents.
+func (v *Invoices) Job() *jobs.Job { return v.job }
+
+// atOnce is how many changes of orders a transaction numbers.
+const atOnce = 200
+
+// Changes of one transaction are read together: they were committed together.
+const (
+	lockSenderSQL = senderSQL + ` FOR UPDATE`
+	takeSQL       = `
+SELECT d.id, d.order_id, d.change::text, d.placed, d.cancellation_id, d.kept, d.waived
+  FROM invoice_due d
+ WHERE d.team_id = $1 AND (d.order_id, d.change) IN (SELECT order_id, change FROM invoice_due WHERE team_id = $1 ORDER BY id LIMIT $2)
+ ORDER BY d.id`
+	doneSQL = `DELETE FROM invoice_due WHERE id = ANY($1)`
+)
+
+// due is a row that waits for a document.
+type due struct {
+	ID           int64
+	Order        seats.ID
+	Change       string
+	Placed       bool
+	Cancellation *seats.ID
+	Kept, Waived int64
+}
+
+// number gives the changes of a team's orders that wait their documents, at most atOnce of them, and returns how many it did.
+func (v *Invoices) number(ctx context.Context, team string) (n int, err error) {
+	id, err := strconv.ParseInt(team, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("invoices: number: %w", err)
+	}
+	err = pgx.BeginFunc(ctx, v.db, func(tx pgx.Tx) error {
+		sender, err := scanSender(tx.QueryRow(ctx, lockSenderSQL, id))
+		if err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, takeSQL, id, atOnce) // CollectRows returns its error
+		waiting, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		n = len(waiting)
+		return issue(ctx, tx, id, sender, waiting)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("invoices: number: %w", err)
+	}
+	return n, nil
+}
+
+// issue writes the documents of changes, and deletes the changes.
+func issue(ctx context.Context, tx pgx.Tx, team int64, sender Sender, waiting []due) error {
+	groups, ids := group(waiting)
+	orders, err := readOrders(ctx, tx, waiting)
+	if err != nil {
+		return err
+	}
+	var q pgx.Batch
+	for _, g := range groups {
+		o := orders[g[0].Order]
+		if o == nil {
+			return fmt.Errorf("order %s is not there", g[0].Order)
+		}
+		d := o.document(sender, g)
+		if d.Gross == 0 {
+			continue
+		}
+		content, err := json.Marshal(d.Content)
+		if err != nil {
+			return err
+		}
+		var number int64
+		if err := tx.QueryRow(ctx, nextSQL, team, d.Year).Scan(&number); err != nil {
+			return err
+		}
+		d.Label = label(sender.Prefix, d.Year, number)
+		if d.Kind == Invoice && o.First == nil {
+			o.First = &Reference{d.Label, d.IssuedOn.Format(time.DateOnly)}
+		}
+		q.Queue(issueSQL, team, d.Year, number, d.Label, d.Kind, o.Event, o.ID, g[0].ID, d.IssuedOn, d.Currency, d.Net, d.Tax, d.Gross, content)
+	}
+	q.Queue(doneSQL, ids)
+	return tx.SendBatch(ctx, &q).Close()
+}
+
+const nextSQL = `
+INSERT INTO invoice_series AS s (team_id, year, last) VALUES ($1, $2, 1)
+ON CONFLICT (team_id, year) DO UPDATE SET last = s.last + 1 RETURNING last`
+
+const issueSQL = `
+INSERT INTO invoice (team_id, year, number, label, kind, event_id, order_id, due_id, issued_on, currency, net, tax, gross, content)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+
+// label writes a number, such as 2030-000017.
+func label(prefix string, year int, number int64) string {
+	return fmt.Sprintf("%s%d-%06d", prefix, year, number)
+}
+
+// group puts the rows of one change together, in the order of their first rows.
+func group(waiting []due) (groups [][]due, ids []int64) {
+	at := map[string]int{}
+	for _, d := range waiting {
+		ids = append(ids, d.ID)
+		key := d.Order.String() + " " + d.Change
+		i, known := at[key]
+		if !known {
+			i, at[key] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], d)
+	}
+	return groups, ids
+}
+
+// order is an order as documents need it.
+type order struct {
+	ID       seats.ID
+	Event    int64
+	Name     string
+	Email    string
+	Billing  Party
+	Method   string
+	AtOffice bool
+	Currency string
+	Title    string // of the event
+	Day      string // of the event
+	Today    time.Time
+	DueOn    string
+	First    *Reference // its first invoice, if it has one
+	Tickets  []ticket
+	Cancels  map[string][]string // tickets by cancellation
+}
+
+// ticket is a ticket of an order with its line.
+type ticket struct {
+	ID    string `json:"id"`
+	First bool   `json:"first"` // no ticket moved to it
+	Line  Line   `json:"line"`
+}
+
+// Everything about an order comes of one statement, and so of one moment.
+const readOrdersSQL = `
+SELECT o.id, o.event_id, o.name, o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
+       (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
+       (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
+       (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id), 'line', jsonb_build_object(
+                   'kind', 'ticket', 'text', c.name, 'place', concat_ws(' ', n.name, nullif(d.row, ''), d.number),
+                   'net', t.price + t.fee, 'rate', 0, 'tax', 0, 'gross', t.price + t.fee)) ORDER BY t.idx, t.id)
+          FROM ticket t JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
+               JOIN section n ON n.event_id = d.event_id AND n.number = d.section
+               JOIN category c ON c.event_id = d.event_id AND c.number = d.category
+         WHERE t.order_id = o.id),
+       (SELECT coalesce(jsonb_object_agg(k.id, to_jsonb(k.tickets)), '{}') FROM cancellation k WHERE k.order_id = o.id)
+  FROM orders o JOIN event e ON e.id = o.event_id
+ WHERE o.id = ANY($1::uuid[])`
+
+func readOrders(ctx context.Context, tx pgx.Tx, waiting []due) (map[seats.ID]*order, error) {
+	ids := make([]seats.ID, len(waiting))
+	for i, d := range waiting {
+		ids[i] = d.Order
+	}
+	rows, err := tx.Query(ctx, readOrdersSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := map[seats.ID]*order{}
+	var o order
+	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.First, &o.Tickets, &o.Cancels}, func() error {
+		one := o
+		found[o.ID] = &one
+		o = order{}
+		return nil
+	})
+	return found, err
+}
+
+// document is what the changes of one transaction make.
+func (o *order) document(sender Sender, changes []due) Document {
+	var bought, lines []Line
+	for _, t := range o.Tickets {
+		if t.First {
+			bought = append(bought, t.Line)
+		}
+	}
+	for _, c := range changes {
+		if c.Placed {
+			lines = append(lines, bought...)
+		}
+		if c.Cancellation != nil {
+			lines = append(lines, o.cancelled(c.Cancellation.String())...)
+		}
+	}
+	for _, c := range changes {
+		if c.Kept != 0 {
+			lines = append(lines, spread(LineKept, c.Kept, bought)...)
+		}
+		if c.Waived != 0 {
+			lines = append(lines, spread(LineRefund, -c.Waived, bought)...)
+		}
+	}
+	d := Document{Kind: Invoice, Year: o.Today.Year(), IssuedOn: o.Today, Currency: o.Currency}
+	for _, l := range lines {
+		d.Net, d.Tax, d.Gross = d.Net+l.Net, d.Tax+l.Tax, d.Gross+l.Gross
+	}
+	if d.Gross < 0 {
+		d.Kind, d.Net, d.Tax, d.Gross = Credit, -d.Net, -d.Tax, -d.Gross
+		for i := range lines {
+			lines[i] = lines[i].negated()
+		}
+	}
+	buyer := o.Billing
+	buyer.Name, buyer.Email = o.Name, o.Email
+	d.Content = Content{
+		Seller: sender.Party, Buyer: buyer, Event: o.Title, Day: o.Day, Method: o.Method, Lines: lines,
+		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn,
+	}
+	if d.Kind == Credit || o.First != nil {
+		d.Corrects = o.First
+	}
+	return d
+}
+
+// cancelled are the lines of the tickets of a cancellation, which reduce the order.
+func (o *order) cancelled(cancellation string) (lines []Line) {
+	for _, id := range o.Cancels[cancellation] {
+		for _, t := range o.Tickets {
+			if strings.EqualFold(t.ID, id) {
+				lines = append(lines, t.Line.negated())
+			}
+		}
+	}
+	return lines
+}
+
+// share is the part of an amount that a part has in a whole, rounded half up.
+func share(amount, part, whole int64) int64 {
+	if whole == 0 {
+		return 0
+	}
+	n := new(big.Int).Mul(big.NewInt(amount), big.NewInt(part))
+	sign := int64(n.Sign())
+	n.Abs(n).Mul(n, big.NewInt(2)).Add(n, big.NewInt(whole)).Div(n, big.NewInt(2*whole))
+	return sign * n.Int64()
+}
