@@ -24,7 +24,7 @@ func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	t.Helper()
 	bank, db := stripetest.New(t), seatstest.DB(t)
 	account := stripe.New("sk_test_1", "whsec_old,"+stripetest.Secret, bank.URL)
-	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Order: 199, Percent: 333}}
+	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Percent: 333}}
 	return newSiteIn(t, db, e, func(c *Config) {
 		c.Orders.Payments.Accept(payments.Card, seatstest.Watched(t, db, account))
 		c.Stripe = account.News

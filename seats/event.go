@@ -39,6 +39,7 @@ type Event struct {
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // the team that owns the event
 	Fees           Fees
+	Rules          PriceRules // tax and offers
 	Policy         Policy
 	Online         Online
 	Confirmation   string // what the organizer adds to the confirmation
@@ -59,7 +60,7 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
        coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id,
-       e.fee_ticket, e.fee_order, e.fee_percent, e.fee_kept,
+       e.fee_ticket, e.fee_percent, e.fee_absorbed, e.fee_kept, e.price_rules,
        ` + policyColumns + `,
        ` + onlineColumns + `,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
@@ -72,7 +73,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
-		&e.Fees.Ticket, &e.Fees.Order, &e.Fees.Percent, &e.Fees.Kept,
+		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules,
 	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)
 	policy.end(&e.Policy)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))
@@ -233,13 +234,12 @@ const (
 	AskCheckbox = "checkbox"
 )
 
-// Fees are what an order costs besides the prices of its seats. Seats without a price have none, and so has an order
-// without any that has one.
+// Fees are what a ticket costs besides its price. A ticket without a price has none.
 type Fees struct {
-	Ticket  int64 // for each ticket with a price, minor units
-	Order   int64 // once for each order, minor units
-	Percent int   // of the prices, in hundredths of a percent; rounded once for each order, half a minor unit up
-	Kept    bool  // they do not go back with a cancelled ticket
+	Ticket   int64 // minor units
+	Percent  int   // of the price after its discount, in hundredths of a percent; half a minor unit up
+	Absorbed bool  // they are inside of the price, instead of coming to it
+	Kept     bool  // they do not go back with a cancelled ticket
 }
 
 // Policy is what a house decides about giving up tickets, paying later and confirming emails.

@@ -49,14 +49,6 @@ func Price(minor int64, iso string) string {
 	return Money(minor, iso)
 }
 
-// FeeLine names a fee, if there is one. static/js/hold.js says the same.
-func FeeLine(minor int64, iso string) string {
-	if minor == 0 {
-		return ""
-	}
-	return Money(minor, iso) + " fees"
-}
-
 // Number writes a count with its thousands apart.
 func Number(n int) string { return english.Sprint(n) }
 

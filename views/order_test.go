@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -35,7 +36,7 @@ func ordered(page views.Page, s shop.Sale, name string) shop.OrderPage {
 	return shop.OrderPage{Page: page, Sale: s, Order: orders.Order{
 		Code: strings.Repeat("7", 26), State: orders.Confirmed, Name: name, Email: name, Method: payments.Door, Currency: "EUR", Total: 9500, CreatedAt: time.Unix(2e9, 0),
 		Tickets: []orders.Ticket{
-			{ID: seats.ID{1}, Idx: 3, Price: 9500, Code: strings.Repeat("Z", 149)}, {ID: seats.ID{2}, Idx: 4, Revoked: true}, {ID: seats.ID{3}, Idx: 1 << 20},
+			{ID: seats.ID{1}, Idx: 3, Priced: pricing.Priced{Price: 9500}, Code: strings.Repeat("Z", 149)}, {ID: seats.ID{2}, Idx: 4, Revoked: true}, {ID: seats.ID{3}, Idx: 1 << 20},
 		},
 	}}
 }
@@ -69,7 +70,7 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 		"paid at the door":   {ends.Add(-time.Second), payments.Door, 9500, 9500, "Only the organizer can cancel this order, as it was not paid online."},
 	} {
 		p := shop.OrderPage{Sale: s, Order: orders.Order{
-			Method: c.method, Paid: c.paid, Policy: s.Event.Policy, CancelEnds: &ends, CancelOver: !c.now.Before(ends), Tickets: []orders.Ticket{{Idx: 3, Price: c.price}},
+			Method: c.method, Paid: c.paid, Policy: s.Event.Policy, CancelEnds: &ends, CancelOver: !c.now.Before(ends), Tickets: []orders.Ticket{{Idx: 3, Priced: pricing.Priced{Price: c.price}}},
 		}}
 		until := "You can cancel until " + s.Event.Local(ends).Format("Mon 2 January 2006, 15:04\u00a0MST") + "."
 		want := c.says

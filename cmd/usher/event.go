@@ -50,8 +50,9 @@ type eventCreate struct {
 	Invoices     bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
 	PayWithin    time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
 	Price        amounts       `placeholder:"A=25.00" help:"What a category costs, with the decimals of the currency; once for each."`
-	Fee          amounts       `placeholder:"ticket=1.50" help:"A fee besides the prices, as ticket=1.50, order=2.00 or percent=2.5; once for each."`
+	Fee          amounts       `placeholder:"ticket=1.50" help:"A fee of each ticket besides its price, as ticket=1.50 or percent=2.5; once for each."`
 	KeepFees     bool          `help:"Keep the fees when a ticket is cancelled."`
+	AbsorbFees   bool          `help:"Fees are inside of the prices, instead of coming to them."`
 	DatabaseSettings
 }
 
@@ -98,7 +99,7 @@ func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
 		Extensions: c.Extensions, Strict: c.Strict, NoLoneSeats: c.NoLoneSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
-		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees},
+		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}
 	for _, text := range c.Ask {
 		q, err := events.ReadQuestion(text)
@@ -299,12 +300,10 @@ func setFees(f *seats.Fees, said map[string]string, currency string) (err error)
 		switch kind {
 		case "ticket":
 			f.Ticket, err = pricing.ReadAmount(text, currency)
-		case "order":
-			f.Order, err = pricing.ReadAmount(text, currency)
 		case "percent":
 			f.Percent, err = pricing.ReadPercent(text)
 		default:
-			err = errors.New("it is for each ticket, for each order, or percent")
+			err = errors.New("it is for each ticket, or percent")
 		}
 		if err != nil {
 			return fmt.Errorf("--fee %s: %w", kind, err)

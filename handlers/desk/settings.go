@@ -60,7 +60,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
-		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeeOrder: pricing.Amount(e.Fees.Order, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept,
+		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept, FeeAbsorbed: e.Fees.Absorbed,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: pricing.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
@@ -90,7 +90,7 @@ func typed(form url.Values) desk.SettingsForm {
 		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
-		FeeTicket: form.Get("fee_ticket"), FeeOrder: form.Get("fee_order"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"),
+		FeeTicket: form.Get("fee_ticket"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"), FeeAbsorbed: is("fee_absorbed"),
 		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
 		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
@@ -125,7 +125,7 @@ func understood(f desk.SettingsForm, categories []seats.Category) (n events.Sett
 	n.SeatsPerHolder = numberIn(f.Limit, "limit", 1, seats.MaxSeats, wrong)
 	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
 	n.Questions = questionsIn(f.Questions, wrong)
-	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Order: feeIn(f.FeeOrder, "fee_order", n.Currency, wrong), Kept: f.FeeKept}
+	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Kept: f.FeeKept, Absorbed: f.FeeAbsorbed}
 	if n.Fees.Percent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
 		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
 	}
@@ -274,11 +274,11 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
-		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_order": {f.FeeOrder}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
+		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "online": f.Online} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
 		if is {
 			all.Set(name, "on")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type HoldAnswer struct {
@@ -17,16 +18,18 @@ type HoldAnswer struct {
 }
 
 type HoldBody struct {
-	ID             string    `json:"id"`
-	ExpiresAt      time.Time `json:"expires_at"`
-	Now            time.Time `json:"now"`
-	Seats          []string  `json:"seats"`
-	Idx            []int     `json:"idx"`
-	ExtensionsLeft int       `json:"extensions_left"`
-	Lapsed         bool      `json:"lapsed"`
-	Total          int64     `json:"total"`
-	Fee            int64     `json:"fee"`
-	Currency       string    `json:"currency"`
+	ID             string      `json:"id"`
+	ExpiresAt      time.Time   `json:"expires_at"`
+	Now            time.Time   `json:"now"`
+	Seats          []string    `json:"seats"`
+	Idx            []int       `json:"idx"`
+	ExtensionsLeft int         `json:"extensions_left"`
+	Lapsed         bool        `json:"lapsed"`
+	Total          int64       `json:"total"`
+	Fee            int64       `json:"fee"`
+	Discount       int64       `json:"discount"`
+	Parts          []shop.Part `json:"parts"`
+	Currency       string      `json:"currency"`
 }
 
 // answerHold answers an action that left the attendee with this hold.
@@ -40,6 +43,7 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
+		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, "")...),
 	}})
 }
 

@@ -19,7 +19,7 @@ import (
 func (h *Handlers) alone(s *seats.Sale) []string {
 	total := int64(0)
 	for _, c := range s.Plan.Categories {
-		total = max(total, c.Price)
+		total = max(total, shop.AllIn(s.Event, c.Price))
 	}
 	return h.Orders.AloneMethods(s.Event, total)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 func Labels(s *seats.Sale, idxs []int) []string {
@@ -62,7 +63,9 @@ type sectionCounts struct {
 type categoryCounts struct {
 	Key      string `json:"key"`
 	Name     string `json:"name"`
-	Price    int64  `json:"price"`
+	Price    int64  `json:"price"` // with fees and taxes
+	Fee      int64  `json:"fee"`
+	Tax      int64  `json:"tax"`
 	Currency string `json:"currency"`
 	Seats    int    `json:"seats"`
 	Free     int    `json:"free"`
@@ -87,8 +90,9 @@ func Describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
 		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
 	}
 	for i, c := range s.Plan.Categories {
+		all := pricing.AllIn(pricing.Line{Category: i, Price: c.Price}, pricing.TermsOf(s.Event))
 		n := categoryCounts{
-			Key: c.Key, Name: c.Name, Price: c.Price, Currency: s.Event.Currency,
+			Key: c.Key, Name: c.Name, Price: all.Cost(), Fee: all.Fee, Tax: all.Tax + all.FeeTax, Currency: s.Event.Currency,
 			Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i],
 		}
 		n.Seats = n.Free + n.Held + n.Sold + m.Counts.Blocked[i]

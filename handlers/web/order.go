@@ -31,6 +31,8 @@ type OrderBody struct {
 	Currency    string       `json:"currency"`
 	Total       int64        `json:"total"`
 	Fee         int64        `json:"fee"`
+	Discount    int64        `json:"discount"`
+	Offer       string       `json:"offer,omitempty"`
 	Due         int64        `json:"due"`
 	Back        int64        `json:"back,omitempty"`
 	CreatedAt   time.Time    `json:"created_at"`
@@ -47,6 +49,8 @@ type ticketBody struct {
 	Idx     int    `json:"idx"`
 	Price   int64  `json:"price"`
 	Fee     int64  `json:"fee"`
+	Off     int64  `json:"discount"`
+	Tax     int64  `json:"tax"`
 	Code    string `json:"code"`
 	Revoked bool   `json:"revoked"`
 
@@ -56,14 +60,14 @@ type ticketBody struct {
 func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
-		Total: o.Total, Fee: o.Fee, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
+		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
 		DueAt: o.DueAt, CancelUntil: o.CancelEnds,
 	}
 	if o.Born != nil {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Fee, t.Code, t.Revoked, t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.In})
 	}
 	return body
 }

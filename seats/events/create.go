@@ -80,7 +80,7 @@ UPDATE event
    SET name = $2, venue = $3, starts_at = $4, time_zone = $5, hold_length = make_interval(secs => $6), seats_per_holder = $7, extensions = $8,
        strict = $9, no_lone_seats = $10, asks_birth = $11, pay_at_door = $12, invoices = $13, demo = $14,
        payment_length = make_interval(secs => $15), plan_id = coalesce($16, plan_id), currency = $17,
-       fee_ticket = $18, fee_order = $19, fee_percent = $20, fee_kept = $21, language = $22,
+       fee_ticket = $18, fee_absorbed = $19, fee_percent = $20, fee_kept = $21, language = $22,
        cancel_until = make_interval(secs => $23), cancel_fee = $24, cancel_percent = $25, pay_later = make_interval(secs => $26),
        pay_before = make_interval(secs => $27), confirm_email = nullif($28, ''),
        online = $29, join_link = $30, join_early = make_interval(secs => nullif($31::float8, 0)), confirmation = $32,
@@ -97,7 +97,7 @@ func (e Settings) save(ctx context.Context, tx pgx.Tx, event int64, plan *int64)
 	}
 	_, err := tx.Exec(ctx, saveSQL, event, e.Name, e.Venue, e.StartsAt, e.TimeZone, e.HoldLength.Seconds(), e.SeatsPerHolder, e.Extensions,
 		e.Strict, e.NoLoneSeats, e.AsksBirth, !e.PaidAhead, e.Invoices, e.Demo, e.PaymentLength.Seconds(), plan, e.Currency,
-		e.Fees.Ticket, e.Fees.Order, e.Fees.Percent, e.Fees.Kept, e.Language,
+		e.Fees.Ticket, e.Fees.Absorbed, e.Fees.Percent, e.Fees.Kept, e.Language,
 		until, p.CancelFee, p.CancelPercent, p.PayLater.Seconds(), p.PayBefore.Seconds(), string(p.Confirm),
 		o.On, o.Link, o.Early.Seconds(), e.Confirmation)
 	return err

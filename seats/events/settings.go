@@ -133,7 +133,7 @@ const mostFee = 1 << 40 // minor units, as for a price
 // checkFees returns what is wrong with fees, empty if nothing is.
 func checkFees(f seats.Fees) string {
 	switch {
-	case f.Ticket < 0 || f.Order < 0 || f.Ticket > mostFee || f.Order > mostFee:
+	case f.Ticket < 0 || f.Ticket > mostFee:
 		return "A fee is an amount that is not negative."
 	case f.Percent < 0 || f.Percent > pricing.WholePercent:
 		return "A fee is between 0 and 100 percent."

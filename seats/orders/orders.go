@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -71,6 +72,8 @@ type Order struct {
 	Currency  string // ISO 4217
 	Total     int64  // minor units
 	Fee       int64  // minor units of Total: the fees of all its tickets
+	Discount  int64  // minor units that its tickets would have cost more without it
+	Offer     string // the name of the offer that the discount is for; empty: a code, or none
 	FeeKept   bool   // fees do not go back with a cancelled ticket
 	Kept      int64  // minor units of Paid: fees of cancelled tickets, which do not go back
 	Paid      int64  // minor units, without what went back
@@ -97,26 +100,36 @@ func (o Order) Due() int64 {
 	due := o.Kept - o.Paid - o.Waived
 	for _, t := range o.Tickets {
 		if !t.Revoked {
-			due += t.Price + t.Fee
+			due += t.Cost()
 		}
 	}
 	return max(0, due)
 }
 
+// Taxes sums what its live tickets contain, by rate.
+func (o Order) Taxes() []pricing.TaxSum {
+	var lines []pricing.Priced
+	for _, t := range o.Tickets {
+		if !t.Revoked {
+			lines = append(lines, t.Priced)
+		}
+	}
+	return pricing.Taxes(lines)
+}
+
 // Ticket is the right to one seat.
 type Ticket struct {
-	ID      seats.ID
-	Idx     int    // its seat
-	Price   int64  // minor units
-	Fee     int64  // minor units: its share of the fees
-	Code    string // what the door reads; empty if revoked
-	Revoked bool
-	In      *time.Time // when it was checked in; nil: it was not
+	ID             seats.ID
+	Idx            int    // its seat
+	pricing.Priced        // what it cost
+	Code           string // what the door reads; empty if revoked
+	Revoked        bool
+	In             *time.Time // when it was checked in; nil: it was not
 }
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true)
   FROM orders o JOIN event e ON e.id = o.event_id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
@@ -125,7 +138,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
  WHERE o.code = $1`
 
 const ticketsSQL = `
-SELECT t.id, t.idx, t.price, t.fee, t.revoked_at IS NOT NULL, s.scanned_at
+SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.revoked_at IS NOT NULL, s.scanned_at
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
@@ -138,7 +151,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var event int64
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
-		&found.Fee, &found.FeeKept, &found.Kept, &found.Holder, &found.keys,
+		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.Holder, &found.keys,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
@@ -162,7 +175,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
-		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Revoked, &t.In); err == nil && !t.Revoked {
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Revoked, &t.In); err == nil && !t.Revoked {
 			t.Code = key.sign(event, t.ID)
 		}
 		return t, err

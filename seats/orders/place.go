@@ -126,34 +126,40 @@ WITH due AS (
 ), forgotten AS (
     DELETE FROM typed WHERE event_id = $2 AND holder = $4
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, due_at, remind_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($16::jsonb, '{}'), $18, $19, $20,
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, due_at, remind_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18,
             (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price, fee)
-    SELECT t.id, $2, $1, t.idx, t.price, t.fee
-      FROM unnest($13::uuid[], $14::integer[], $15::bigint[], $17::bigint[]) AS t(id, idx, price, fee)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
+    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate
+      FROM unnest($19::uuid[], $20::integer[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::integer[], $27::integer[])
+           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
-	ids, idxs := newTickets(sold)
 	cost := pricing.Of(s, sold)
-	q.Queue(placeSQL, p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, cost.Total, ids, idxs, cost.Prices, p.form.Answers, cost.Shares, cost.Fee, s.Event.Fees.Kept, p.keys)
+	q.Queue(placeSQL, append([]any{
+		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
+		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name,
+	}, newTickets(sold, cost)...)...)
 	p.queueNetwork(q)
 }
 
-// newTickets are the ids of tickets for these seats, and the seats as a statement takes them.
-func newTickets(sold []int) (ids []seats.ID, idxs []int32) {
-	ids, idxs = make([]seats.ID, len(sold)), make([]int32, len(sold))
-	for i, idx := range sold {
-		ids[i], idxs[i] = seats.NewID(), int32(idx)
+// newTickets are the columns of tickets for these seats, as placeSQL and officeSQL take them: their ids, seats, prices, fees,
+// discounts, taxes, and the rates of these.
+func newTickets(sold []int, cost pricing.Cost) []any {
+	n := len(sold)
+	ids, idxs, rates, feeRates := make([]seats.ID, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	prices, fees, discounts, taxes, feeTaxes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	for i, l := range cost.Lines {
+		ids[i], idxs[i], rates[i], feeRates[i] = seats.NewID(), int32(sold[i]), int32(l.Rate), int32(l.FeeRate)
+		prices[i], fees[i], discounts[i], taxes[i], feeTaxes[i] = l.Price, l.Fee, l.Discount, l.Tax, l.FeeTax
 	}
-	return ids, idxs
+	return []any{ids, idxs, prices, fees, discounts, taxes, feeTaxes, rates, feeRates}
 }
 
 const madeSQL = `SELECT o.code FROM hold h JOIN orders o ON o.hold_id = h.id AND o.holder = h.holder WHERE h.event_id = $1 AND h.holder = $2`

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 )
 
-var someFees = seats.Fees{Ticket: 150, Order: 199, Percent: 333}
+var someFees = seats.Fees{Ticket: 150, Percent: 333}
 
 func TestFeesThatGoBackGoWithTheirTicket(t *testing.T) {
 	t.Parallel()

@@ -16,11 +16,11 @@ func TestPolicy_ShownRefundIsExact(t *testing.T) {
 		fees   seats.Fees
 	}{
 		{"all of it", seats.Policy{}, seats.Fees{Ticket: 150}},
-		{"all but the fees", seats.Policy{}, seats.Fees{Ticket: 150, Order: 199, Percent: 333, Kept: true}},
-		{"a fee for each", seats.Policy{CancelFee: 333}, seats.Fees{Order: 101}},
-		{"a percentage", seats.Policy{CancelPercent: 1275}, seats.Fees{Order: 101, Kept: true}},
-		{"both", seats.Policy{CancelFee: 199, CancelPercent: 3333}, seats.Fees{Ticket: 1, Order: 1}},
-		{"more than the price", seats.Policy{CancelFee: 1 << 30}, seats.Fees{Order: 101, Kept: true}},
+		{"all but the fees", seats.Policy{}, seats.Fees{Ticket: 150, Percent: 333, Kept: true}},
+		{"a fee for each", seats.Policy{CancelFee: 333}, seats.Fees{Ticket: 101}},
+		{"a percentage", seats.Policy{CancelPercent: 1275}, seats.Fees{Ticket: 101, Kept: true}},
+		{"both", seats.Policy{CancelFee: 199, CancelPercent: 3333}, seats.Fees{Ticket: 1}},
+		{"more than the price", seats.Policy{CancelFee: 1 << 30}, seats.Fees{Ticket: 101, Kept: true}},
 	} {
 		c.policy.PayLater = seats.DefaultPolicy.PayLater
 		h := openTill(t, events.Settings{Fees: c.fees, Policy: &c.policy})

@@ -2,80 +2,34 @@ package pricing
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
 )
 
-// Cost is what seats cost together.
-type Cost struct {
-	Prices []int64 // by seat, minor units
-	Shares []int64 // of the fees, by seat
-	Fee    int64   // all shares together
-	Total  int64   // the prices and the fee
+// TermsOf are the terms of an event, without a code.
+func TermsOf(e seats.Event) Terms {
+	return Terms{Fees: e.Fees, Tax: e.Rules.Tax, Offers: e.Rules.Offers}
+}
+
+// LinesOf are seats of a plan at the prices of their categories.
+func LinesOf(p *seats.Plan, idxs []int) []Line {
+	lines := make([]Line, len(idxs))
+	for i, idx := range idxs {
+		category := p.Seats[idx].Category
+		lines[i] = Line{Category: category, Price: p.Categories[category].Price}
+	}
+	return lines
 }
 
 // CostOf is what seats of a plan cost by the terms of an event.
 func CostOf(e seats.Event, p *seats.Plan, idxs []int) Cost {
-	c := Cost{Prices: make([]int64, len(idxs))}
-	for i, idx := range idxs {
-		c.Prices[i] = p.Categories[p.Seats[idx].Category].Price
-		c.Total += c.Prices[i]
-	}
-	c.Shares = Shares(e.Fees, c.Prices)
-	for _, share := range c.Shares {
-		c.Fee += share
-	}
-	c.Total += c.Fee
-	return c
+	return Total(LinesOf(p, idxs), TermsOf(e))
 }
 
 // Of is what seats of a sale cost together.
 func Of(s *seats.Sale, idxs []int) Cost { return CostOf(s.Event, s.Plan, idxs) }
-
-// Shares divides the fees of an order over its tickets, which have these prices. The shares add up to the whole: fees of
-// the order are divided in proportion to the prices. A cancelled ticket takes its share with it.
-func Shares(f seats.Fees, prices []int64) []int64 {
-	shares := make([]int64, len(prices))
-	var sum int64
-	for _, p := range prices {
-		sum += p
-	}
-	if sum == 0 {
-		return shares
-	}
-	shared := f.Order + percentOf(sum, f.Percent)
-	var before, given int64
-	for i, p := range prices {
-		if p == 0 {
-			continue
-		}
-		before += p
-		upTo := part(shared, before, sum)
-		shares[i], given = f.Ticket+upTo-given, upTo
-	}
-	return shares
-}
-
-// WholePercent is 100 percent in hundredths of a percent.
-const WholePercent = 100_00
-
-// percentOf is the percentage of an amount, half a minor unit up.
-func percentOf(amount int64, percent int) int64 {
-	high, low := bits.Mul64(uint64(amount), uint64(percent))
-	low, carry := bits.Add64(low, WholePercent/2, 0)
-	share, _ := bits.Div64(high+carry, low, WholePercent)
-	return int64(share)
-}
-
-// part is amount × some / of, rounded down; some is at most of.
-func part(amount, some, of int64) int64 {
-	high, low := bits.Mul64(uint64(amount), uint64(some))
-	share, _ := bits.Div64(high, low, uint64(of))
-	return int64(share)
-}
 
 // Kept is what the organizer keeps of a ticket of this price that an attendee cancels, at most all of it.
 func Kept(p seats.Policy, price int64) int64 {
@@ -83,19 +37,48 @@ func Kept(p seats.Policy, price int64) int64 {
 }
 
 // ReadPercent reads a percentage such as 2.5 in hundredths of a percent.
-func ReadPercent(text string) (int, error) {
+func ReadPercent(text string) (int, error) { return readRate(text, 2) }
+
+// Percentage writes hundredths of a percent as ReadPercent reads them: 2.5.
+func Percentage(hundredths int) string {
+	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64)
+}
+
+// ReadRate reads the rate of a tax such as 8.875 in thousandths of a percent.
+func ReadRate(text string) (int, error) { return readRate(text, 3) }
+
+// Rate writes thousandths of a percent as ReadRate reads them: 8.875.
+func Rate(thousandths int) string { return strconv.FormatFloat(float64(thousandths)/1000, 'f', -1, 64) }
+
+func readRate(text string, decimals int) (int, error) {
 	whole, rest, _ := strings.Cut(strings.TrimSpace(text), ".")
-	if whole == "" || len(rest) > 2 {
-		return 0, fmt.Errorf("%q is not a percentage such as 2.5", text)
+	if whole == "" || len(rest) > decimals {
+		return 0, fmt.Errorf("%q is not a percentage such as 2.5, with at most %d decimals", text, decimals)
 	}
-	found, err := strconv.ParseUint(whole+rest+strings.Repeat("0", 2-len(rest)), 10, 31)
-	if err != nil || found > WholePercent {
+	found, err := strconv.ParseUint(whole+rest+strings.Repeat("0", decimals-len(rest)), 10, 31)
+	if hundred, _ := strconv.ParseUint("100"+strings.Repeat("0", decimals), 10, 31); err != nil || found > hundred {
 		return 0, fmt.Errorf("%q is not a percentage between 0 and 100, such as 2.5", text)
 	}
 	return int(found), nil
 }
 
-// Percentage writes hundredths of a percent as ReadPercent reads them: 2.5.
-func Percentage(hundredths int) string {
-	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64)
+// CheckTax returns what is wrong with a tax, empty if nothing is.
+func CheckTax(t seats.Tax) string {
+	rates := []int{t.Rate, t.FeeRate}
+	seen := map[int]bool{}
+	for _, r := range t.Types {
+		if seen[r.Type] {
+			return "A ticket type has one tax rate."
+		}
+		seen[r.Type], rates = true, append(rates, r.Rate)
+	}
+	for _, rate := range rates {
+		if rate < 0 || rate >= wholeRate {
+			return "A tax rate is at least 0 and less than 100 percent, such as 8.875."
+		}
+	}
+	if len(t.Name) > 30 {
+		return "The name of a tax has at most 30 characters, such as VAT."
+	}
+	return ""
 }

@@ -41,7 +41,7 @@ SELECT 'O9', t.idx, CASE WHEN n.id IS NULL THEN 'moved to a ticket that is not t
                          ELSE 'moved from a price of ' || t.price + t.fee || ' to one of ' || n.price + n.fee END
   FROM ticket t LEFT JOIN ticket n ON n.id = t.moved_to
  WHERE t.event_id = $1 AND t.moved_to IS NOT NULL
-   AND (n.id IS NULL OR n.order_id <> t.order_id OR n.event_id <> t.event_id OR t.revoked_at IS NULL OR (n.price, n.fee) <> (t.price, t.fee))
+   AND (n.id IS NULL OR n.order_id <> t.order_id OR n.event_id <> t.event_id OR t.revoked_at IS NULL OR (n.price, n.fee, n.discount, n.tax, n.fee_tax, n.tax_rate, n.fee_rate) <> (t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate))
  UNION ALL
 SELECT 'O9', min(idx), 'came of ' || count(*) || ' tickets that moved' FROM ticket WHERE event_id = $1 AND moved_to IS NOT NULL GROUP BY moved_to HAVING count(*) > 1
  UNION ALL

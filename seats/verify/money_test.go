@@ -51,7 +51,8 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 	{"a fee of a cancelled ticket stays that goes back", "M1", "fees of 1 of cancelled", `UPDATE orders SET kept = 1`},
 	{"a share of the fees is lost", "O4", "its tickets cost", `UPDATE ticket SET fee = fee - 1`},
 	{"an order names another fee", "O4", "with fees of", `UPDATE orders SET fee = fee + 1`},
-	{"what is free has a fee", "O4", "its tickets cost", `UPDATE ticket SET fee = fee + price, price = 0`},
+	{"a tax loses a cent", "O4", "contains a tax of", `UPDATE ticket SET tax_rate = 10000, tax = round(price * 10000.0 / 110000) - 1`},
+	{"a discount is not that of the tickets", "O4", "a discount of", `UPDATE orders SET discount = discount + 1`},
 	{"a cancelled ticket's money stays", "M1", "its live tickets cost", `UPDATE ticket SET revoked_at = now()`},
 	{"a cancellation gives nothing back", "M1", "its refunds are 0", `INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back)
 		SELECT gen_random_uuid(), event_id, id, ARRAY[id], 1, 1 FROM orders`},

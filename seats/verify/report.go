@@ -65,7 +65,7 @@ var words = [...]string{
 	p12: `A blocked seat stands in the block that keeps it, with its reason.`,
 	p13: `A hold ends no later than the session that it was claimed in.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
-	o4:  `An order costs what its tickets cost, each with its share of the fees.`,
+	o4:  `An order costs what its tickets cost, each with its fee and its tax; its discount is that of its tickets.`,
 	o7:  `A ticket lets one person in, and none once it was cancelled.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,

@@ -12,11 +12,21 @@ import (
 const ticketsSQL = `SELECT idx, order_id, revoked_at IS NOT NULL FROM ticket WHERE event_id = $1 ORDER BY idx`
 
 const costsSQL = `
-SELECT o.code, o.total, coalesce(sum(t.price + t.fee), 0)::bigint, o.fee, coalesce(sum(t.fee), 0)::bigint
+SELECT o.code, o.total, coalesce(sum(t.price + t.fee), 0)::bigint, o.fee, coalesce(sum(t.fee), 0)::bigint, o.discount, coalesce(sum(t.discount), 0)::bigint
   FROM orders o LEFT JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
  WHERE o.event_id = $1
- GROUP BY o.id, o.code, o.total, o.fee HAVING (o.total, o.fee) IS DISTINCT FROM (coalesce(sum(t.price + t.fee), 0)::bigint, coalesce(sum(t.fee), 0)::bigint)
-     OR count(*) FILTER (WHERE t.price = 0 AND t.fee > 0) > 0`
+ GROUP BY o.id, o.code, o.total, o.fee, o.discount
+HAVING (o.total, o.fee, o.discount) IS DISTINCT FROM (coalesce(sum(t.price + t.fee), 0)::bigint, coalesce(sum(t.fee), 0)::bigint, coalesce(sum(t.discount), 0)::bigint)`
+
+// The tax of a rate is that of each amount, or that of their sum, half a minor unit up; see seats/pricing.
+const taxesSQL = `
+SELECT o.code, a.rate, sum(a.amount)::bigint, sum(a.tax)::bigint
+  FROM orders o JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL,
+       LATERAL (VALUES (t.price, t.tax, t.tax_rate), (t.fee, t.fee_tax, t.fee_rate)) AS a(amount, tax, rate)
+ WHERE o.event_id = $1 AND (t.tax_rate, t.tax, t.fee_rate, t.fee_tax) <> (0, 0, 0, 0)
+ GROUP BY o.id, o.code, a.rate
+HAVING sum(a.tax) NOT IN (sum(div(a.amount::numeric * a.rate + (a.rate + 100000) / 2, a.rate + 100000)),
+                          div(sum(a.amount) * a.rate + (a.rate + 100000) / 2, a.rate + 100000))`
 
 // sale is a seat and the order it was sold to.
 type sale struct {
@@ -25,7 +35,7 @@ type sale struct {
 }
 
 // checkTickets holds sold seats against tickets: each has one live ticket, of the order it is sold to, and no other seat
-// has one (O1); and an order costs what its tickets cost (O4).
+// has one (O1); and an order costs what its tickets cost, which contain the tax of their rate (O4).
 func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, ticketsSQL, b.id)
 	if err != nil {
@@ -70,9 +80,19 @@ func (b *books) checkCosts(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	var code string
-	var total, tickets, fee, shares int64
-	_, err = pgx.ForEachRow(rows, []any{&code, &total, &tickets, &fee, &shares}, func() error {
-		b.broken(o4, none, "order %.6s… costs %d with fees of %d, and its tickets cost %d with fees of %d", code, total, fee, tickets, shares)
+	var total, tickets, fee, shares, discount, off int64
+	if _, err = pgx.ForEachRow(rows, []any{&code, &total, &tickets, &fee, &shares, &discount, &off}, func() error {
+		b.broken(o4, none, "order %.6s… costs %d with fees of %d and a discount of %d, and its tickets cost %d with fees of %d and a discount of %d", code, total, fee, discount, tickets, shares, off)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if rows, err = tx.Query(ctx, taxesSQL, b.id); err != nil {
+		return err
+	}
+	var rate int
+	_, err = pgx.ForEachRow(rows, []any{&code, &rate, &total, &tickets}, func() error {
+		b.broken(o4, none, "order %.6s… contains a tax of %d in %d at a rate of %d, which is another one", code, tickets, total, rate)
 		return nil
 	})
 	return err

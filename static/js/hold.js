@@ -31,7 +31,7 @@ class Hold extends EventTarget {
     this.deadline = answer ? Date.parse(answer.expires_at) : 0
     this.extensions = answer?.extensions_left
     this.total = answer?.total ?? 0
-    this.fee = answer?.fee
+    this.parts = answer?.parts ?? []
     this.changed([...was, ...fresh])
   }
 }
@@ -201,9 +201,21 @@ function draw() {
   tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
   $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
   $('[data-total]', tray).textContent = price(hold.total)
-  $('[data-fee]', tray).textContent = hold.fee ? `${price(hold.fee)} fees` : ''
+  compose()
   $('[data-extend]', tray).hidden = !hold.extensions
   showTime()
+}
+
+// compose shows what the total consists of. The page came with that of its own hold.
+function compose() {
+  const box = $('details', tray)
+  if (!box || !hold.parts) return
+  box.hidden = !hold.parts.length
+  $('div', box).replaceChildren(...hold.parts.map(part => {
+    const line = document.createElement('p')
+    line.textContent = `${part.label}: ${part.text}`
+    return line
+  }))
 }
 
 // remove keeps the focus in the tray when the button that had it goes.
@@ -317,7 +329,7 @@ export function start() {
     clock.measure(Number(d.now), 5000)
     const all = $$('li', chips)
     hold.seats = new Map(all.map(li => [Number(li.dataset.idx), li.dataset.seat]))
-    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed', total: Number(d.total), fee: Number(d.fee)})
+    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed', total: Number(d.total)})
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)

@@ -177,5 +177,6 @@ export async function start() {
   stage.show(painter)
   followHouse(house)
   filter.follow(house)
+  for (const li of $$('.prices li[data-price]')) house.categories.find(c => c.key === li.dataset.category).price = Number(li.dataset.price) // with fees and taxes
   tellPrices(idx => house.categories[house.category[idx]].price)
 }

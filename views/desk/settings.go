@@ -60,8 +60,8 @@ type SettingsForm struct {
 	Strict, NoLone, Birth               bool
 	Door, Invoices, Demo                bool
 	Prices                              []string // by category
-	FeeTicket, FeeOrder, FeePercent     string
-	FeeKept                             bool
+	FeeTicket, FeePercent               string
+	FeeKept, FeeAbsorbed                bool
 	CancelUntil                         string // as seats.Policy reads it
 	CancelFee, CancelPercent            string
 	Confirm                             string // automatic, always or never

@@ -1417,15 +1417,15 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = saidBefore(p, "For each order", "fee_order", p.Form.FeeOrder, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = saidBefore(p, "Percent of the price", "fee_percent", p.Form.FeePercent, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = saidBefore(p, "Percent of the prices", "fee_percent", p.Form.FeePercent, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "</div><p class=\"hint\">All prices that buyers see include the fee. A free ticket has none. The percentage is rounded for each ticket, half a unit up.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "</div><p class=\"hint\">Added to the prices, as a line of its own; what is free has none. The percentage is rounded once for each order, half a unit up.</p>")
+		templ_7745c5c3_Err = truthBefore(p, "You pay the fee", "fee_absorbed", p.Form.FeeAbsorbed, "Buyers pay the prices above, and the fee is a part of them. Without this, the fee comes on top.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -82,12 +82,17 @@ func (p LetterPage) account() (lines []string) {
 	return lines
 }
 
-// bill is what comes to the tickets, and what all of it is; nothing without fees.
-func (p LetterPage) bill() []string {
-	if p.Order.Fee == 0 {
+// bill is the total and what it consists of; nothing if that is the prices alone.
+func (p LetterPage) bill() (lines []string) {
+	parts := p.order().Parts()
+	if len(parts) == 0 {
 		return nil
 	}
-	return []string{"Fees, " + views.Money(p.Order.Fee, p.Order.Currency), "Total, " + views.Money(p.Order.Total, p.Order.Currency)}
+	lines = append(lines, "Total "+views.Money(p.Order.Total, p.Order.Currency))
+	for _, part := range parts {
+		lines = append(lines, part.Label+", "+part.Text)
+	}
+	return lines
 }
 
 func (p LetterPage) invitation() string {
@@ -125,7 +130,7 @@ func (p LetterPage) Text() string {
 	}
 	b.WriteString("\n")
 	for _, t := range p.tickets() {
-		fmt.Fprintf(&b, "- %s, %s", p.Plan.Words(t.Idx), views.Price(t.Price, p.Order.Currency))
+		fmt.Fprintf(&b, "- %s, %s", p.Plan.Words(t.Idx), views.Price(t.Cost(), p.Order.Currency))
 		if t.Revoked {
 			b.WriteString(" (no longer valid)")
 		}

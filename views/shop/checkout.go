@@ -79,6 +79,14 @@ func (p CheckoutPage) confirmWords() string {
 	return ""
 }
 
+// discountWords says what a discount is for.
+func (p CheckoutPage) discountWords() string {
+	if name := p.cost().Applied.Name; name != "" {
+		return "Discount: " + name
+	}
+	return "Discount"
+}
+
 // limitWords says how many tickets one person gets, and what counts.
 func (p CheckoutPage) limitWords() string {
 	return "You can book up to " + views.Counted(p.Event.SeatsPerHolder, "ticket") + " for this event. All your orders count: the ones with the same email address, account, card or browser."

@@ -6,8 +6,10 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -52,12 +54,21 @@ func (p OrderPage) Paper() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// FeeOn is a ticket's share of the fees, behind its price.
-func FeeOn(t orders.Ticket, iso string) string {
-	if t.Fee == 0 {
+// ContainedIn says what the price of a ticket contains, behind it; nothing if it is the price alone.
+func ContainedIn(e seats.Event, t orders.Ticket, iso string) string {
+	var said []string
+	if t.Fee > 0 {
+		said = append(said, views.Money(t.Fee, iso)+" fee")
+	}
+	for _, s := range pricing.Taxes([]pricing.Priced{t.Priced}) {
+		if s.Tax > 0 {
+			said = append(said, views.Money(s.Tax, iso)+" "+TaxName(e)+" "+pricing.Rate(s.Rate)+"%")
+		}
+	}
+	if len(said) == 0 {
 		return ""
 	}
-	return " + " + views.Money(t.Fee, iso) + " fee"
+	return " (including " + joined(said) + ")"
 }
 
 func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
@@ -74,7 +85,7 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 		{0, 10, 1, views.When(p.Event)},
 		{0, 10, 1, views.Place(p.Event)},
 		{3.5, 20, 2, p.Plan.Words(t.Idx)},
-		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.Price(t.Price, p.Order.Currency) + FeeOn(t, p.Order.Currency)},
+		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.Price(t.Cost(), p.Order.Currency) + ContainedIn(p.Event, t, p.Order.Currency)},
 		{2, 12, 2, p.Order.Name},
 	} {
 		if line.text != "" {

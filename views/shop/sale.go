@@ -137,7 +137,7 @@ func (s Sale) lowest(section int) int64 {
 func (s Sale) priceRange(section int) (low, high int64) {
 	at := s.Plan.Sections[section]
 	for i, seat := range s.Plan.Seats[at.First : at.First+at.Count] {
-		p := s.Plan.Categories[seat.Category].Price
+		p := s.allIn(seat.Category)
 		if i == 0 {
 			low, high = p, p
 		}
@@ -150,24 +150,6 @@ func (s Sale) priceRange(section int) (low, high int64) {
 func (s Sale) cost() pricing.Cost { return pricing.CostOf(s.Event, s.Plan, s.held().Seats) }
 
 func (s Sale) total() int64 { return s.cost().Total }
-
-// FeesOf says what comes to the prices of an event; nothing if nothing does.
-func FeesOf(e seats.Event) string {
-	var said []string
-	if e.Fees.Ticket > 0 {
-		said = append(said, views.Money(e.Fees.Ticket, e.Currency)+" for each ticket")
-	}
-	if e.Fees.Percent > 0 {
-		said = append(said, pricing.Percentage(e.Fees.Percent)+" % of the prices")
-	}
-	if e.Fees.Order > 0 {
-		said = append(said, views.Money(e.Fees.Order, e.Currency)+" for each order")
-	}
-	if len(said) == 0 {
-		return ""
-	}
-	return "Fees come to the prices: " + joined(said) + "."
-}
 
 func joined(words []string) string {
 	if len(words) < 2 {

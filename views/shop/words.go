@@ -13,8 +13,9 @@ func RowWords(row string) string {
 	return "Row " + row
 }
 
+// PriceOf is what a seat costs, with fees and taxes.
 func (s Sale) PriceOf(idx int) string {
-	return views.Price(s.Plan.Categories[s.Plan.Seats[idx].Category].Price, s.Event.Currency)
+	return views.Price(s.allIn(s.Plan.Seats[idx].Category), s.Event.Currency)
 }
 
 // flagWords says what is special about a seat, with a comma before each.
