@@ -10,12 +10,12 @@ GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | gr
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
 # twentieth of what it does on a disk.
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
-unit race e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
+unit e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
 
-.PHONY: help run demo build generate qr altcha fmt lint drift unit race e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres faketime redis browser
+.PHONY: help run demo build generate qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,17 +56,10 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-# These packages compute by themselves or are slow under the race detector: `make race` tests them with it.
-PLAIN = /cmd/usher/rush|/handlers|/migrations|/views|/seats/plan
-
-unit: postgres ## all tests but those in a browser, in random order, with the race detector where goroutines meet
-	@go test -vet=off -race -shuffle=on $$(go list ./... | grep -Ev '/e2e|$(PLAIN)')
-	@go test -vet=off -shuffle=on $$(go list ./... | grep -E '$(PLAIN)')
+unit: postgres ## all tests but those in a browser, in random order, with the race detector
+	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -v /e2e)
 	@cd tools && go test -vet=off -shuffle=on ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
-
-race: postgres ## every test but those in a browser with the race detector
-	@go test -race -timeout 30m $$(go list ./... | grep -v /e2e)
 
 e2e: postgres browser ## the built binary in a real browser
 	@go test -vet=off -count=1 -timeout 20m -parallel $(PEOPLE) ./e2e
