@@ -94,6 +94,8 @@ var matrix = map[string]access{
 	"POST /desk/hooks/{id}/switch":                   {need: organizers.Own, form: "on=yes"},
 	"POST /desk/hooks/{id}/removal":                  {need: organizers.Own},
 	"POST /desk/hooks/{id}/notices/{notice}/repeats": {need: organizers.Own},
+	"GET /desk/legal":                                {need: organizers.Manage},
+	"POST /desk/legal":                               {need: organizers.Manage, form: "kind=none"},
 	"GET /desk/log":                                  {need: organizers.Manage},
 
 	// One's own account. Passkeys of another person are not there.
@@ -181,6 +183,8 @@ var matrix = map[string]access{
 	"POST /door/{secret}/scans":                  anyone,
 	"GET /payments/{code}":                       anyone,
 	"POST /payments/{code}/stop":                 anyone,
+	"GET /legal/{kind}":                          anyone,
+	"GET /legal/{team}/{kind}":                   anyone,
 	"GET /demo-card/{reference}":                 anyone,
 	"POST /demo-card/{reference}":                anyone,
 	"POST /webhooks/stripe":                      anyone,

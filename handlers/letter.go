@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -32,6 +33,7 @@ type Letters struct {
 	Gate      *waitingroom.Rooms
 	Waits     *waitlist.List
 	Banks     *banktransfer.Bank
+	Pages     *pages.Pages
 	URL       string           // how browsers reach us
 	Now       func() time.Time // the database's; nil: this machine's
 }
@@ -41,6 +43,12 @@ func (l Letters) now() time.Time {
 		return time.Now()
 	}
 	return l.Now()
+}
+
+// legal returns links to the legal texts of a team, or of the house for team 0.
+func (l Letters) legal(ctx context.Context, team int64) ([]views.Link, error) {
+	list, err := l.Pages.Published(ctx, team)
+	return views.LegalLinks(list, l.URL), err
 }
 
 // Write makes the letter of a row of the outbox, with the order as it is now.
@@ -58,7 +66,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	case organizers.MailPassword:
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
-		return deskLetter(ctx, m, mails.Security(m.About, l.URL+desk.AccountPath))
+		return l.deskLetter(ctx, m, 0, mails.Security(m.About, l.URL+desk.AccountPath))
 	case orders.MailConfirm:
 		return l.confirm(ctx, m)
 	case orders.MailLost:
@@ -79,6 +87,9 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	address := l.URL + shop.OrderPath(order.Code)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
+	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
 	if page.Transfer, _, err = l.Banks.Transfer(ctx, s.Event.Team, order); err != nil {
 		return mail.Letter{}, err
 	}
@@ -118,6 +129,9 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + shop.OrderPath(order.Code)}
+	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
 	if err := mails.MessageLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
@@ -159,6 +173,9 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	page := mails.LostPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
 	page.Address = l.URL + page.Path()
+	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
 	if err := mails.LostLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
@@ -191,7 +208,7 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	m.Email = p.Email
-	return deskLetter(ctx, m, mails.Confirm(shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
+	return l.deskLetter(ctx, m, s.Event.Team, mails.Confirm(shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.
@@ -204,12 +221,16 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	address := l.URL + shop.CreditPath + "/links/" + token
+	legal, err := l.legal(ctx, 0)
+	if err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
-	if err := mails.LinkLetter(address, m.Email).Render(ctx, &html); err != nil {
+	if err := mails.LinkLetter(address, m.Email, legal).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
 	return mail.Letter{
-		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email), HTML: html.String(),
+		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email, legal), HTML: html.String(),
 	}, nil
 }
 
@@ -222,7 +243,7 @@ func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, mails.Invitation(invited, l.URL+desk.Path+"/invitations/"+token))
+	return l.deskLetter(ctx, m, 0, mails.Invitation(invited, l.URL+desk.Path+"/invitations/"+token))
 }
 
 // password makes the mail by which an organizer chooses another password, and its link: only the mail has it.
@@ -234,7 +255,7 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, mails.Password(name, l.URL+desk.PasswordPath+"/"+token))
+	return l.deskLetter(ctx, m, 0, mails.Password(name, l.URL+desk.PasswordPath+"/"+token))
 }
 
 // place makes the mail that invites a person to a waiting room. Its link joins as the mail's address.
@@ -251,10 +272,14 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return deskLetter(ctx, m, mails.Place(state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
+	return l.deskLetter(ctx, m, 0, mails.Place(state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
 }
 
-func deskLetter(ctx context.Context, m mail.Mail, page mails.Action) (mail.Letter, error) {
+func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {
+	var err error
+	if page.Legal, err = l.legal(ctx, team); err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
 	if err := mails.ActionLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err

@@ -181,6 +181,8 @@ POST /desk/team/members/EXTRA {"role":"door"}
 POST /desk/team/members/EXTRA/removal {}
 POST /desk/keys {"name":"Robot","scopes":["look"]}
 POST /desk/keys/ROBOT/revocation {}
+POST /desk/legal {"kind":"imprint","text":"The house","publish":true}
+GET /desk/legal
 POST /desk/hooks {"url":"http://127.0.0.1:1/x","kinds":["order.paid"]} => HOOK "id":(\d+)
 GET /desk/hooks
 POST /desk/hooks/HOOK {"url":"http://127.0.0.1:1/y","kinds":["order.paid","order.confirmed"]}

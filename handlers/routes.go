@@ -7,6 +7,7 @@ import (
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/static"
@@ -27,6 +28,7 @@ var (
 	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
 	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
 	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
+	legalRule      = web.Rule{Cache: "no-store", Body: pages.MaxBytes}
 	streamRule     = web.Rule{Cache: "no-store", Plain: web.PlainAll}
 	secondRule     = web.Rule{Cache: "public, max-age=1"}
 	minuteRule     = web.Rule{Cache: "public, max-age=60"}
@@ -173,6 +175,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/hooks/{id}/switch", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.SwitchHook)), secretRule},
 		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatNotice)), secretRule},
 		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
+		{"GET /desk/legal", h.desk.Member(organizers.Manage, h.desk.LegalTexts), secretRule},
+		{"POST /desk/legal", h.desk.Member(organizers.Manage, h.desk.SaveLegalText), legalRule},
 		{"GET /desk/bank", h.desk.Member(organizers.Manage, h.desk.ShowBank), secretRule},
 		{"POST /desk/bank", h.desk.Proved(organizers.Own, h.desk.SaveBank), secretRule},
 		{"POST /desk/bank/statements", h.desk.Member(organizers.Manage, h.desk.ImportStatement), statementsRule},
@@ -227,6 +231,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/password/{token}", h.desk.PasswordLink, secretRule},
 		{"POST /desk/password/{token}", h.Once(h.Visit(h.desk.ResetPassword)), secretRule},
 
+		{"GET /legal/{kind}", h.shop.LegalTexts, pageRule},
+		{"GET /legal/{team}/{kind}", h.shop.LegalText, pageRule},
 		{"GET /openapi.yaml", h.openapi, pageRule},
 		{"GET /.well-known/security.txt", h.securityText, minuteRule},
 		{"GET /healthz", h.Healthz, secretRule},

@@ -30,6 +30,9 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 	}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
 	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + shop.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
+	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
 	if err := mails.WaitMail(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err

@@ -13,8 +13,8 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// mostOverview is what a first flight of packets carries, in bytes.
-const mostOverview = 14_000
+// mostOverview is 14 KB, which a first flight of ten packets carries.
+const mostOverview = 14 << 10
 
 // arena is a plan of many sections, each with outlines and names as arenas have them.
 func arena(sections int) *seats.Plan {

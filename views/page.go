@@ -20,8 +20,12 @@ type Page struct {
 	Script string // the page's module; empty: event.js, if it is about an event
 	Style  string // style sheets besides the one of every page, with a space between; may be empty
 
+	Legal   []Link // legal texts of the team that sells, for the foot of the page; may be empty
 	Refresh string // when a browser without scripts loads which page again: "20;url=/…"; may be empty
 }
+
+// Link is an address with its words.
+type Link struct{ Words, Path string }
 
 func (p Page) script() string {
 	if p.Script == "" {
@@ -34,6 +38,9 @@ func (p Page) script() string {
 func (p Page) styles() (css string) {
 	for name := range strings.FieldsSeq(p.Style) {
 		css += static.Style(name)
+	}
+	if len(p.Legal) > 0 {
+		css += static.Style("foot.css")
 	}
 	return css
 }

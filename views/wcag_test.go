@@ -301,7 +301,7 @@ func TestAnOrderIsLookedAtBeforeItIsSentAndCanBeCancelled(t *testing.T) {
 	p.Methods, p.Form.Method = []string{"door"}, "door"
 	text := render(t, shop.Checkout(p))
 	for _, want := range []string{
-		`href="/events/evening">Change seats</a>`, `<h2 id="what-title">Your order</h2>`, s.Plan.Words(3), s.Plan.Words(5), `<b>2 tickets</b>`, `<b>€190</b>`, `Order 2 tickets · €190`,
+		`href="/events/evening">Change seats</a>`, `<h2 id="what-title">Your order</h2>`, s.Plan.Words(3), s.Plan.Words(5), `<b>2 tickets</b>`, `<b>€190</b>`, `Order with obligation to pay · €190`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the checkout lacks %s", want)

@@ -24,13 +24,14 @@ var owners = map[string]string{
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
-	"seats/orders":        "cancellation door errand errand_order message orders receipt scan ticket ticket_key typed",
+	"seats/orders":        "cancellation consent door errand errand_order message orders receipt scan ticket ticket_key typed",
 	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "confirmation inbox intention mandate payment refund",
 	"seats/payments/demo": "demo_charge demo_news",
 
 	"seats/payments/banktransfer": "bank_account statement statement_entry",
 
+	"seats/pages":       "legal_text",
 	"seats/organizers":  "api_key attempt deed desk_device desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
 	"seats/sales":       "history refusal seen tally",
 	"seats/sessions":    "session",

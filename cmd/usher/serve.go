@@ -78,7 +78,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	n.introduce()
 	unready := func() string { return cmp.Or(leaving.why(), deaf(n.listener.Silence())) }
 	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready, jobs: n.jobs.Jobs()})
-	pages := n.pages(cfg, counts.observe, unready)
+	pages := n.handler(cfg, counts.observe, unready)
 
 	group := newGroup()
 	group.start(ctx, "office", n.office.Run)

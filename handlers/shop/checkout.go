@@ -98,7 +98,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		return web.ErrNoHold
 	}
 	hold, err := s.Hold(r.Context(), holder)
-	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: web.Nonce(w), Script: "buy.js", Style: "order.css"}
+	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
@@ -110,6 +110,9 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		return err
 	}
 	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.Of(s, hold.Seats).Total)
+	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
+		return err
+	}
 	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}
@@ -135,6 +138,7 @@ type wanted struct {
 	Email  string   `json:"email"`
 	Born   string   `json:"born"`
 	Method string   `json:"method"`
+	Terms  int      `json:"terms"` // the version that was accepted
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 }
@@ -157,6 +161,9 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	if chosen := r.PostForm.Get("instead"); chosen != "" {
 		return h.takeInstead(w, r, s, holder, form, chosen)
+	}
+	if form.InForce, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
+		return err
 	}
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
@@ -264,7 +271,8 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 			return form, err
 		}
 		f := r.PostForm
-		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), map[string]string{}}
+		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, map[string]string{}}
+		asked.Terms, _ = strconv.Atoi(f.Get("terms")) // anything else is no version
 		for i := range s.Event.Questions {
 			asked.Answers[strconv.Itoa(i+1)] = f.Get(orders.FieldAnswer(i + 1))
 		}
@@ -283,7 +291,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Answers: a.Answers}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Answers: a.Answers}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

@@ -67,7 +67,7 @@ func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeCredit(p.Account, p.Statements))
 	}
-	p.Page = views.Page{Title: "Your credit", Nonce: web.Nonce(w), Style: "credit.css", Notice: p.Notice}
+	p.Page = views.Page{Title: "Your credit", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "credit.css", Notice: p.Notice}
 	p.Back, p.Key = h.backTo(r), rand.Text()
 	return web.WritePage(w, r, status, shop.Credit(p))
 }

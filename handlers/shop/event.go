@@ -27,7 +27,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !web.WantsJSON(r) {
-		return web.WritePage(w, r, http.StatusOK, shop.Events(shop.EventsPage{Page: views.Page{Title: "On sale", Nonce: web.Nonce(w)}, Events: list}))
+		return web.WritePage(w, r, http.StatusOK, shop.Events(shop.EventsPage{Page: views.Page{Title: "On sale", Nonce: web.Nonce(w), Legal: h.Legal(r, 0)}, Events: list}))
 	}
 	return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))
 }
@@ -37,7 +37,13 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !web.WantsJSON(r) {
 		return h.show(w, r, s, -1, http.StatusOK, nil)
 	}
-	return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot()))
+	answer := web.Describe(s, s.Snapshot())
+	terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team)
+	if err != nil {
+		return err
+	}
+	answer.Terms = web.DescribeTerms(s.Event.Team, terms)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 // Section answers GET /events/{slug}/sections/{section}
@@ -90,7 +96,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	if err != nil {
 		return err
 	}
-	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w)}
+	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Shut() != "" && !fragment {
 		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})

@@ -41,7 +41,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
 		p.Shut = s.Event.Shut()
 	}
-	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: web.Nonce(w), Style: "waitlist.css"}
+	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "waitlist.css"}
 	return web.WritePage(w, r, status, shop.WaitJoin(p))
 }
 

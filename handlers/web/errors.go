@@ -159,7 +159,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.What + " " + p.Holds + " " + p.Next, Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
 	} else {
 		page := views.ErrorPage{
-			Page: views.Page{Title: p.What, Nonce: Nonce(w)}, Status: p.Status, What: p.What, Holds: p.Holds, Next: p.Next, Number: number,
+			Page: views.Page{Title: p.What, Nonce: Nonce(w), Legal: h.Legal(r, 0)}, Status: p.Status, What: p.What, Holds: p.Holds, Next: p.Next, Number: number,
 		}
 		if !p.gone() || atDesk(r) {
 			page.Back, page.Words = Onward(r)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -81,6 +82,15 @@ type eventAnswer struct {
 	Sections   []sectionCounts  `json:"sections"`
 	Areas      []sectionCounts  `json:"areas"`
 	Categories []categoryCounts `json:"categories"`
+	Cancelling *cancelling      `json:"cancelling,omitempty"` // left out: tickets cannot be cancelled
+	Terms      *TermsBody       `json:"terms,omitempty"`      // an order has to accept them
+}
+
+// cancelling is the event's policy: until when a buyer may cancel, and what is kept of each ticket.
+type cancelling struct {
+	Until   time.Time `json:"until"`
+	Fee     int64     `json:"fee"`     // minor units, at most the price
+	Percent float64   `json:"percent"` // of the price
 }
 
 // Describe counts everything from one snapshot, so that the numbers of an answer belong together.
@@ -88,6 +98,9 @@ func Describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
 	a := eventAnswer{
 		Listed:  listedOf(s.Event, 0, 0, 0),
 		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
+	}
+	if ends, may := events.CancelEnds(s.Event); may {
+		a.Cancelling = &cancelling{ends.UTC(), s.Event.Policy.CancelFee, float64(s.Event.Policy.CancelPercent) / 100}
 	}
 	for i, c := range s.Plan.Categories {
 		all := pricing.AllIn(pricing.Line{Category: i, Price: c.Price}, pricing.TermsOf(s.Event))

@@ -8,8 +8,8 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// pages are what addresses of attendees belong to, and how a link to each is called.
-var pages = map[string]string{
+// goesOn names, for addresses of attendees, the link to the page that they belong to.
+var goesOn = map[string]string{
 	"events": "Back to the event", "orders": "Back to your order", "payments": "Back to the payment",
 	"rooms": "Back to the waiting room", "waitlist": "Back to your place",
 }
@@ -22,8 +22,8 @@ func Onward(r *http.Request) (path, words string) {
 	}
 	parts := strings.SplitN(r.URL.EscapedPath(), "/", 4) // the first is empty
 	switch {
-	case len(parts) == 4 && pages[parts[1]] != "":
-		return "/" + parts[1] + "/" + parts[2], pages[parts[1]]
+	case len(parts) == 4 && goesOn[parts[1]] != "":
+		return "/" + parts[1] + "/" + parts[2], goesOn[parts[1]]
 	case len(parts) > 2 && parts[1] == "credit":
 		return shop.CreditPath, "Back to your credit"
 	}

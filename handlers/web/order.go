@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/views"
 )
 
 // joinWords says in a calendar how people join; nothing of an event with a place.
@@ -41,6 +42,23 @@ type OrderBody struct {
 	Tickets     []ticketBody `json:"tickets"`
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
+
+	Terms *TermsBody `json:"terms,omitempty"` // those that the buyer accepted
+}
+
+// TermsBody names a version of a team's terms.
+type TermsBody struct {
+	Version    int        `json:"version"`
+	Path       string     `json:"path"`
+	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
+}
+
+// DescribeTerms names a version of a team's terms; nil for version 0.
+func DescribeTerms(team int64, version int) *TermsBody {
+	if version == 0 {
+		return nil
+	}
+	return &TermsBody{Version: version, Path: views.TermsPath(team, version)}
 }
 
 type ticketBody struct {
@@ -62,6 +80,11 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
 		DueAt: o.DueAt, CancelUntil: o.CancelEnds,
+	}
+	if o.Consent != nil {
+		at := o.Consent.At.UTC()
+		body.Terms = DescribeTerms(o.Consent.Team, o.Consent.Version)
+		body.Terms.AcceptedAt = &at
 	}
 	if o.Born != nil {
 		body.Born = o.Born.Format(time.DateOnly)

@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
@@ -43,6 +44,7 @@ type Server struct {
 	Explain      []func(error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks
+	Pages        *pages.Pages
 	Card         *demo.Card
 	Stripe       Webhook
 	Contact      string

@@ -25,6 +25,7 @@ type Form struct {
 	Network  string       `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
 	Unpaid   UnpaidLimits `json:"-"`                 // that it must keep
 	Verified string       `json:"-"`                 // an address that the attendee confirmed; empty: none
+	InForce  int          `json:"-"`                 // the version of the terms that the team shows; 0: it has none
 
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
@@ -32,6 +33,8 @@ type Form struct {
 	Email  string   `json:"email"`
 	Born   string   `json:"born"`   // 2006-01-02; only if the event asks
 	Method string   `json:"method"` // Free, Door, Card, …
+
+	Terms int `json:"terms,omitempty"` // the version of the terms that the attendee accepted; 0: none
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
@@ -45,6 +48,7 @@ const (
 	FieldEmail  = "email"
 	FieldBorn   = "born"
 	FieldMethod = "method"
+	FieldTerms  = "terms"
 )
 
 // Mistake says what is wrong with one field.
@@ -86,6 +90,9 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 	if total == 0 {
 		f.Method = payments.Free
 	}
+	if f.InForce == 0 {
+		f.Terms = 0
+	}
 	if f.Method != payments.Credit {
 		f.Account = ""
 	}
@@ -113,6 +120,7 @@ func (f Form) check(e seats.Event, methods []string, today time.Time) (born *tim
 	for i, q := range e.Questions {
 		note(FieldAnswer(i+1), wrongAnswer(q, f.Answers[strconv.Itoa(i+1)]))
 	}
+	note(FieldTerms, wrongTerms(f.Terms, f.InForce))
 	note(FieldMethod, wrongMethod(f.Method, methods))
 	if f.Method == payments.Credit && f.Account == "" {
 		note(FieldMethod, "Sign in with the address your credit is of, then pay with it.")
@@ -176,6 +184,16 @@ func wrongMethod(method string, methods []string) string {
 		return "This event has to be paid ahead, and no way to do that is set up here yet."
 	}
 	return "Choose how to pay."
+}
+
+func wrongTerms(accepted, inForce int) string {
+	switch {
+	case accepted == inForce:
+		return ""
+	case accepted == 0:
+		return "Please accept the terms."
+	}
+	return "The terms have changed. Please read and accept the new version."
 }
 
 // hash names the content of a form: a repeat has the same.

@@ -85,6 +85,7 @@ type Order struct {
 	CreatedAt time.Time
 	Answers   map[string]string // by number of the event's question, from 1
 	Started   bool              // the event has begun, by the database's clock
+	Consent   *Consent          // to the terms of the team; nil if it had none, or at the box office
 	Tickets   []Ticket          // by seat
 
 	DueAt      *time.Time   // until when it is to be paid; nil if nothing is to be paid later
@@ -93,6 +94,13 @@ type Order struct {
 	CancelOver bool         // that time is over, by the database's clock, or there is none
 
 	keys []seats.ID // its live tickets count for these (person.go)
+}
+
+// Consent is that the buyer accepted a version of the team's terms.
+type Consent struct {
+	Team    int64
+	Version int
+	At      time.Time
 }
 
 // Due is what is still to be paid, in minor units.
@@ -130,8 +138,9 @@ type Ticket struct {
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
        coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
-       o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true)
-  FROM orders o JOIN event e ON e.id = o.event_id,
+       o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
+       c.team_id, c.version, c.at
+  FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
                   FROM refund WHERE order_id = o.id) r
@@ -149,12 +158,18 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	}
 	var found Order
 	var event int64
+	var team *int64
+	var version *int
+	var at *time.Time
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.Holder, &found.keys,
-		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver)
+		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
+	}
+	if err == nil && version != nil {
+		found.Consent = &Consent{*team, *version, *at}
 	}
 	if err == nil {
 		found.Tickets, err = o.tickets(ctx, found.ID, event)

@@ -147,6 +147,21 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
 		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name,
 	}, newTickets(sold, cost)...)...)
 	p.queueNetwork(q)
+	p.queueConsent(q)
+}
+
+// What is paid ahead was agreed to when its payment began.
+const consentSQL = `
+INSERT INTO consent (order_id, team_id, version, at)
+SELECT o.id, e.team_id, $2, coalesce(p.created_at, o.created_at)
+  FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN payment p ON p.order_id = o.id
+ WHERE o.id = $1`
+
+// queueConsent notes which terms the buyer accepted, and when.
+func (p placed) queueConsent(q *pgx.Batch) {
+	if p.form.Terms > 0 {
+		q.Queue(consentSQL, p.id, p.form.Terms)
+	}
 }
 
 // newTickets are the columns of tickets for these seats, as placeSQL and officeSQL take them: their ids, seats, prices, fees,
@@ -249,6 +264,7 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 	if total == 0 {
 		f.Method = payments.Free
 	}
+	f.InForce = f.Terms // they were accepted with the agreement
 	if !slices.Contains(o.AloneMethods(s.Event, total), f.Method) {
 		return ErrNotAlone
 	}

@@ -16,6 +16,7 @@ const (
 	SignInPath = "/desk/session"
 
 	TeamPath     = "/desk/team"
+	LegalPath    = "/desk/legal"
 	LogPath      = "/desk/log"
 	AccountPath  = "/desk/account"
 	PasswordPath = "/desk/password"
@@ -61,6 +62,9 @@ var notices = map[string]string{
 	"demanded":        "Every member now needs a second factor.",
 	"not-demanded":    "A second factor is optional again.",
 	"passkey-removed": "The passkey was removed and no longer works.",
+
+	"draft":     "Saved as a draft that only your team sees.",
+	"published": "Published. Attendees see this text now.",
 
 	"replaced":  "The event has the other plan now.",
 	"created":   "The event is there, as a draft that only your team sees.",
@@ -109,6 +113,7 @@ var tabs = []tab{
 	{"Plans", "/plans", organizers.Look},
 	{"Bank", "/bank", organizers.Manage},
 	{"Team", "/team", organizers.Look},
+	{"Legal", "/legal", organizers.Manage},
 	{"Keys", "/keys", organizers.Own},
 	{"Log", "/log", organizers.Manage},
 }

@@ -7,11 +7,14 @@ import (
 )
 
 // Action is a mail with a link in it, to an organizer or to an invited person.
-type Action struct{ Subject, What, Button, Address, Advice string }
+type Action struct {
+	Subject, What, Button, Address, Advice string
+	Legal                                  []views.Link
+}
 
 // Text is the mail for programs that show plain text.
 func (l Action) Text() string {
-	return l.What + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n"
+	return l.What + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(l.Legal)
 }
 
 // Invitation asks a person to join a team.

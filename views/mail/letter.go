@@ -18,6 +18,7 @@ type LetterPage struct {
 	Kind    string // of the mail
 	Address string // of the order's page, whole
 
+	Legal    []views.Link
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
@@ -140,7 +141,7 @@ func (p LetterPage) Text() string {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
-	return b.String()
+	return b.String() + footText(p.Legal)
 }
 
 // LostPage is a mail to a buyer who paid and got no seats.
@@ -148,6 +149,7 @@ type LostPage struct {
 	shop.Sale
 	Payment payments.Payment
 	Address string // of the event's page, whole
+	Legal   []views.Link
 }
 
 // Subject is the mail's, and its first line.
@@ -200,5 +202,5 @@ func (p LostPage) Text() string {
 		fmt.Fprintf(&b, "- %s\n", words)
 	}
 	fmt.Fprintf(&b, "\n%s\n\nLook at the free seats:\n%s\n", lostAdvice, p.Address)
-	return b.String()
+	return b.String() + footText(p.Legal)
 }

@@ -14,11 +14,12 @@ type Message struct {
 	shop.Sale
 	Words   orders.Message
 	Address string // of the order's page, whole
+	Legal   []views.Link
 }
 
 // Text is the same for programs that show plain text.
 func (p Message) Text() string {
-	return fmt.Sprintf("%s\n%s\n\n%s\n\nYour tickets:\n%s\n", p.Event.Name, views.When(p.Event), p.Words.Text, p.Address)
+	return fmt.Sprintf("%s\n%s\n\n%s\n\nYour tickets:\n%s\n", p.Event.Name, views.When(p.Event), p.Words.Text, p.Address) + footText(p.Legal)
 }
 
 // paragraphs are the words as they were written, paragraph by paragraph.

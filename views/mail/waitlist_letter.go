@@ -18,6 +18,7 @@ type WaitLetter struct {
 	Again   bool   // the offer is made once more
 	Address string // of the place, whole
 	EventAt string // address of the event's page, whole
+	Legal   []views.Link
 }
 
 // Subject is the mail's, and its first line.
@@ -108,5 +109,5 @@ func (p WaitLetter) Text() string {
 	if p.Kind == "verify" {
 		fmt.Fprintf(&b, "\n%s\n", waitAdvice)
 	}
-	return b.String()
+	return b.String() + footText(p.Legal)
 }

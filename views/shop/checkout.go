@@ -23,6 +23,7 @@ type CheckoutPage struct {
 	Message  string            // why the order was refused; may be empty
 	Nearest  []int             // seats to take in place of those that were lost
 	Methods  []string          // how it may be paid, the best first
+	Terms    int               // the version of the terms that the buyer has to accept; 0: none
 	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
@@ -125,6 +126,11 @@ func (p CheckoutPage) holdID() string {
 	}
 	return p.Form.Hold.String()
 }
+
+// now and later report whether the order may be paid at once, and whether it may be paid later.
+func (p CheckoutPage) now() bool { return slices.ContainsFunc(p.Methods, payments.Ahead) }
+
+func (p CheckoutPage) later() bool { return slices.ContainsFunc(p.Methods, payments.Later) }
 
 // payable tells whether there is a way to take this order.
 func (p CheckoutPage) payable() bool { return len(p.Methods) > 0 && p.Payment == nil }

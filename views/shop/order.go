@@ -88,15 +88,22 @@ func (p OrderPage) CancelWords() string {
 }
 
 // CancelWords says until when the tickets of this checkout may be cancelled, and what we keep.
-func (p CheckoutPage) CancelWords() string {
-	ends, may := events.CancelEnds(p.Event)
+func (p CheckoutPage) CancelWords() string { return p.cancelWords(p.total() > 0) }
+
+// CancelWords says the same of all tickets of the event, before any are chosen.
+func (s Sale) CancelWords() string {
+	return s.cancelWords(slices.ContainsFunc(s.Plan.Categories, func(c seats.Category) bool { return c.Price > 0 }))
+}
+
+func (s Sale) cancelWords(priced bool) string {
+	ends, may := events.CancelEnds(s.Event)
 	if !may {
 		return neverCancelled
 	}
-	over := !p.Now.Before(ends)
-	said := cancelUntil(p.Event, ends, over)
-	if !over && p.total() > 0 {
-		said += keepWords(p.Event, p.Event.Policy)
+	over := !s.Now.Before(ends)
+	said := cancelUntil(s.Event, ends, over)
+	if !over && priced {
+		said += keepWords(s.Event, s.Event.Policy)
 	}
 	return said
 }

@@ -1,0 +1,61 @@
+package desk
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
+)
+
+// LegalPage is the legal texts of a team.
+type LegalPage struct {
+	Frame
+	Texts []LegalForm // one of each kind
+	Open  pages.Kind  // the one that is worked on
+}
+
+// LegalForm is one text, as it is edited.
+type LegalForm struct {
+	Team      int64
+	Kind      pages.Kind
+	Text      string     // of the version that is shown, or as it was typed
+	Shown     pages.Text // the version that is shown; zero if none was saved
+	Base      int        // the newest version; 0 if none was saved
+	Published int        // the version that attendees see; 0 for none
+	Versions  []pages.Version
+
+	Mistakes organizers.Mistakes
+	Wrong    string // why it was not saved
+}
+
+// state says whether attendees see the text.
+func (f LegalForm) state() string {
+	switch {
+	case f.Base == 0:
+		return "not written yet"
+	case f.Published == 0:
+		return "draft"
+	case f.Published < f.Base:
+		return "version " + strconv.Itoa(f.Published) + " published, draft saved"
+	}
+	return "version " + strconv.Itoa(f.Published) + " published"
+}
+
+// label says which version stands in the form.
+func (f LegalForm) label() string {
+	switch {
+	case f.Base == 0:
+		return "Text to start with"
+	case f.Shown.Number == f.Base:
+		return "Text of version " + strconv.Itoa(f.Base)
+	}
+	return "Text of version " + strconv.Itoa(f.Shown.Number) + ", which becomes the newest if you save it"
+}
+
+func (f LegalForm) wrong() string { return f.Mistakes.About(pages.FieldText) }
+
+// versionPath is the address of the page with a version in the form.
+func (f LegalForm) versionPath(v pages.Version) string {
+	return LegalPath + "?" + url.Values{"kind": {string(f.Kind)}, "version": {strconv.Itoa(v.Number)}}.Encode() + "#" + string(f.Kind)
+}
