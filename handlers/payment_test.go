@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 )
 
 // pays sends the form of the checkout with the demo card and returns where it leads.
@@ -144,5 +145,37 @@ func TestPayment_RealEventsRefuseDemoCardsAndOthersCharges(t *testing.T) {
 		if a.StatusCode != 404 {
 			t.Errorf("%s %s: %d %s", c.method, c.path, a.StatusCode, body)
 		}
+	}
+}
+
+func TestPayment_DelayedMethodIsShownUntilItsMoneyComes(t *testing.T) {
+	t.Parallel()
+	for _, arrives := range []bool{true, false} {
+		s, bank := newTill(t)
+		code, session := s.begins(t, bank)
+		bank.Debits(session)
+		_, page := s.page(t, person(t), "/payments/"+code+"?back")
+		for _, want := range []string{"Your payment is on its way", "We keep your seats until", `data-state="processing"`} {
+			if !strings.Contains(page, want) {
+				t.Errorf("while the bank works on it the page is without %q", want)
+			}
+		}
+		if _, body := send(t, person(t), "GET", s.url+"/payments/"+code, ""); !strings.Contains(body, `"state":"processing"`) || !strings.Contains(body, `"until":"2`) {
+			t.Errorf("while the bank works on it: %s", body)
+		}
+		if a, _ := s.submit(t, person(t), "/payments/"+code+"/stop", url.Values{"key": {"k"}}); a.StatusCode != http.StatusSeeOther {
+			t.Errorf("stopped: %d", a.StatusCode)
+		}
+		bank.Settles(session, arrives)
+		kind, want := "checkout.session.async_payment_succeeded", "done"
+		if !arrives {
+			kind, want = "checkout.session.async_payment_failed", "over"
+		}
+		for range 2 {
+			if status := stripetest.Deliver(t, s.url+"/webhooks/stripe", bank.Event(session, kind)); status != http.StatusNoContent {
+				t.Fatal(status)
+			}
+		}
+		s.untilState(t, person(t), "/payments/"+code, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
@@ -28,6 +29,7 @@ type PaymentBody struct {
 	Page     string `json:"page,omitempty"`
 	Order    string `json:"order,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	Until    string `json:"until,omitempty"`   // while processing: the provider says until then whether the money comes
 	Confirm  string `json:"confirm,omitempty"` // the address where the mail went that confirms the order
 }
 
@@ -41,6 +43,8 @@ func describePayment(p payments.Payment) PaymentBody {
 		body.State, body.Page, body.Order = "done", "", shop.OrderPath(p.Code)
 	case p.Over():
 		body.State, body.Page, body.Confirm = "over", "", ""
+	case p.Awaited():
+		body.State, body.Page, body.Until = "processing", "", p.AwaitedUntil.UTC().Format(time.RFC3339)
 	}
 	return body
 }
@@ -147,7 +151,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 		title = "Confirm your email · "
 	}
 	page := views.Page{Title: title + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
-	if !p.Over() {
+	if !p.Over() && !p.Awaited() {
 		page.Refresh = "10;url=" + shop.PaymentPath(p.Code) + "?back" // nothing is typed here
 	}
 	ends, err := h.confirmEnds(r, s, p)

@@ -420,7 +420,7 @@ func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seat
 	if err != nil {
 		return nil, err
 	}
-	order := placed{id: p.Order, code: p.Code, holder: p.Holder, form: form, total: p.Amount, keys: p.AllKeys()}
+	order := placed{id: p.Order, code: p.Code, holder: p.Keeper(), form: form, total: p.Amount, keys: p.AllKeys()}
 	if form.Born != "" {
 		born, _ := birth(form.Born, time.Time{}) // it was checked when it came
 		order.born = &born

@@ -154,7 +154,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
-		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
+		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Slow: p.slow, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Name, Email: p.Email, What: p.what(), Back: ps.home + "/payments/" + p.Code,
 	})
 	if err != nil {

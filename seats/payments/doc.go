@@ -14,6 +14,9 @@
 //	           │           lost ───► closed
 //	           └───────────────────────▲
 //
+// A method that takes days leaves the payment open: the provider is processing it, and the payment itself holds its seats
+// (await.go).
+//
 // Each call to a provider is an attempt first (attempt.go): a row that is committed before, and open until its answer is
 // stored. A webhook is recorded in the inbox (inbox.go) and only makes us ask the provider. Money is captured after its
 // seats were sold (settle.go). Money that comes late tries the same seats once more, and is refunded if they are gone

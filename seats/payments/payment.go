@@ -97,6 +97,10 @@ type Payment struct {
 	Length    time.Duration // how long seats are kept for a payment
 	Confirmed bool          // the email was confirmed, if the payment waits for that
 
+	AwaitedUntil *time.Time // the attendee paid, and the money comes until then; nil if the method is quicker
+	awaitOver    bool
+	slow         bool // the event is so far away that methods may take days
+
 	Keys    []seats.ID // of the person, known when it began
 	card    *seats.ID  // key of the card; nil until it is authorized, or if the provider does not name it
 	counted bool       // its seats count for Keys
@@ -121,7 +125,8 @@ func (p Payment) Over() bool { return p.State == lost || p.State == closed }
 const paymentColumns = `
 SELECT p.id, e.slug, p.order_id, p.code, p.holder, p.form, p.method, p.currency, p.amount, p.state, p.reference, p.page,
        p.captured, p.reason, p.attention, p.created_at, e.name,
-       extract(epoch FROM clock_timestamp() - p.created_at)::float8, extract(epoch FROM e.payment_length)::float8, p.event_id, p.keys, p.card, p.counted, p.confirmed_at IS NOT NULL
+       extract(epoch FROM clock_timestamp() - p.created_at)::float8, extract(epoch FROM e.payment_length)::float8, p.event_id, p.keys, p.card, p.counted, p.confirmed_at IS NOT NULL,
+       p.awaited_until, coalesce(p.awaited_until <= clock_timestamp(), false), e.starts_at > p.created_at + interval '15 days'
   FROM payment p JOIN event e ON e.id = p.event_id`
 
 const (
@@ -135,7 +140,8 @@ const (
 func (ps *Payments) find(ctx context.Context, sql string, args ...any) (p Payment, err error) {
 	var age, length float64
 	err = ps.db.QueryRow(ctx, sql, args...).Scan(&p.ID, &p.Event, &p.Order, &p.Code, &p.Holder, &p.Form, &p.Method, &p.Currency, &p.Amount,
-		&p.State, &p.Reference, &p.Page, &p.Captured, &p.Reason, &p.Attention, &p.CreatedAt, &p.Title, &age, &length, &p.EventID, &p.Keys, &p.card, &p.counted, &p.Confirmed)
+		&p.State, &p.Reference, &p.Page, &p.Captured, &p.Reason, &p.Attention, &p.CreatedAt, &p.Title, &age, &length, &p.EventID, &p.Keys, &p.card, &p.counted, &p.Confirmed,
+		&p.AwaitedUntil, &p.awaitOver, &p.slow)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, ErrNoPayment
 	}

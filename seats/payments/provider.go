@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -34,7 +35,8 @@ func Later(method string) bool { return method == Door || method == Invoice }
 // repeated. A call for a state that holds already, as a second void, returns that state.
 type Provider interface {
 	// Authorize reserves the amount. The answer is Authorized or Declined, or Pending while the attendee is at the
-	// provider's Page. A payment without a Reference is unknown to the provider and stays so.
+	// provider's Page. It is Captured if the method takes money at once, and Processing if it takes days to say so. A payment
+	// without a Reference is unknown to the provider and stays so.
 	Authorize(ctx context.Context, c Charge) (Standing, error)
 	// Capture takes the amount that was authorized: Captured. Voided or Declined if that is no longer possible.
 	Capture(ctx context.Context, c Charge) (Standing, error)
@@ -59,6 +61,7 @@ type Charge struct {
 	Email     string
 	Account   string // address of the credit that pays; only for Credit
 	Token     string // of a stored card; empty: the attendee pays on a page
+	Slow      bool   // methods that take days may be offered
 	What      string // a line for the attendee's statement, such as "The Seagull, 2 tickets"
 	Back      string // our own page about the payment, to which the attendee returns
 }
@@ -69,6 +72,7 @@ type Stand string
 // The states of a payment at its provider.
 const (
 	Pending    Stand = "pending"    // the attendee has to act
+	Processing Stand = "processing" // the attendee acted, and the provider says within days whether the money comes
 	Authorized Stand = "authorized" // the amount is reserved for us
 	Captured   Stand = "captured"   // the amount is ours, less refunds
 	Voided     Stand = "voided"     // nothing is reserved, and nothing will be
@@ -79,13 +83,14 @@ const (
 type Standing struct {
 	Stand     Stand
 	Reference string
-	Page      string // where the attendee pays while Pending; may be empty
-	Amount    int64  // that is or was reserved, minor units
-	Currency  string // ISO 4217, upper case
-	Captured  int64  // minor units, before refunds
-	Refunded  int64  // minor units
-	Reason    string // for the attendee: why it was declined
-	Card      string // the provider's name of the card, equal for every user of it; empty if unknown
+	Page      string        // where the attendee pays while Pending; may be empty
+	Amount    int64         // that is or was reserved, minor units
+	Currency  string        // ISO 4217, upper case
+	Captured  int64         // minor units, before refunds
+	Refunded  int64         // minor units
+	Wait      time.Duration // how long the method may take, while Processing
+	Reason    string        // for the attendee: why it was declined
+	Card      string        // the provider's name of the card, equal for every user of it; empty if unknown
 
 	Elsewhere int64     // minor units of Refunded that were refunded at the provider, not here
 	Failed    []Failure // refunds from here that failed later; they are not in Refunded

@@ -64,9 +64,17 @@ func (ps *Payments) settle(ctx context.Context, p Payment, s Standing) (again bo
 		if s.Reason != "" {
 			because = ": " + s.Reason
 		}
+		if p.Awaited() {
+			return ps.lose(ctx, p, 0, reasonBounced+because+" Nothing was charged.", "")
+		}
 		return false, ps.close(ctx, p, "Your payment was declined"+because+" Nothing was charged.", 0)
 	case Voided:
+		if p.Awaited() {
+			return ps.lose(ctx, p, 0, reasonBounced+". Nothing was charged.", "")
+		}
 		return false, ps.close(ctx, p, reasonEnded, 0)
+	case Processing:
+		return ps.await(ctx, p, s)
 	}
 	return ps.wait(ctx, p)
 }
@@ -147,7 +155,7 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	if err != nil {
 		return false, err
 	}
-	d := seats.Purchase{Holder: p.Holder, Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
+	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
 	d.Write = func(q *pgx.Batch, idxs []int) { write(q, s, idxs); q.Queue(soldSQL, p.ID, p.counted) }
 	_, err = s.Sell(ctx, d)
 	var refusal *seats.Conflict
@@ -239,12 +247,12 @@ WITH lost AS (
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
            attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
      WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
-    RETURNING id, captured
+    RETURNING id, captured, awaited_until
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
      WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND step <> 'refund' AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
 ), told AS (
-    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 ON CONFLICT DO NOTHING
+    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 OR awaited_until IS NOT NULL ON CONFLICT DO NOTHING
 ), meant AS (
     INSERT INTO intention (payment_id, step) SELECT id, 'void' FROM lost WHERE captured = 0
         ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()
@@ -296,6 +304,9 @@ func (ps *Payments) release(ctx context.Context, p Payment) error {
 	if err != nil {
 		return err
 	}
+	if p.AwaitedUntil != nil {
+		return s.EndAwait(ctx, p.ID)
+	}
 	return s.StopPaying(ctx, p.Holder, p.Seats)
 }
 
@@ -321,10 +332,10 @@ func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids i
 	return ps.release(ctx, p)
 }
 
-// Stop gives up an open payment for its attendee. A payment with promised money stays as it is.
+// Stop gives up an open payment for its attendee. A payment with promised or awaited money stays as it is.
 func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 	p, err := ps.Find(ctx, code)
-	if err != nil || p.State != open {
+	if err != nil || p.State != open || p.Awaited() {
 		return p, err
 	}
 	if _, err := ps.lose(ctx, p, 0, reasonStopped, ""); err != nil {
@@ -361,6 +372,8 @@ func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool,
 		again, err = ps.late(ctx, p, s)
 	case Voided, Declined:
 		err = ps.close(ctx, p, reasonEnded, a.tries)
+	case Processing: // the provider cannot stop it: what comes is late
+		return false, ps.askLater(ctx, p)
 	default: // the provider kept it
 		return false, &downError{fmt.Errorf("payments: void: it is %s", s.Stand)}
 	}

@@ -36,6 +36,7 @@ type books struct {
 	returned  map[sale]bool      // of which the ticket was revoked
 	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
 	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
+	awaited   map[seats.ID]bool  // ids of payments that hold their seats themselves
 	log       replay
 	shown     *seats.Snapshot // nil if no node shows the event
 }
@@ -84,6 +85,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"holds", b.readHolds},
 		{"blocks", b.readBlocks},
 		{"offers", b.readOffers},
+		{"payments that take days", b.readAwaited},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
 		{"tickets bought", b.checkBought},

@@ -89,10 +89,24 @@ func (b *books) checkHold(h *hold) {
 	b.checkLimits(h)
 }
 
+const awaitedSQL = `SELECT id FROM payment WHERE event_id = $1 AND awaited_until IS NOT NULL`
+
+// readAwaited notes which holders are payments.
+func (b *books) readAwaited(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, awaitedSQL, b.id)
+	if err != nil {
+		return err
+	}
+	b.awaited = map[seats.ID]bool{}
+	var id seats.ID
+	_, err = pgx.ForEachRow(rows, []any{&id}, func() error { b.awaited[id] = true; return nil })
+	return err
+}
+
 // checkLimits holds P8 against one hold. What is over was within the limits of its time.
 func (b *books) checkLimits(h *hold) {
-	if h.lapsed || h.holder == waitList || b.offered[h.id] {
-		return // what is kept for those who wait, and offered to them, has limits of its own
+	if h.lapsed || h.holder == waitList || b.offered[h.id] || b.awaited[h.holder] {
+		return // what is kept for those who wait, offered to them, or paid by a method that takes days, has limits of its own
 	}
 	if h.has > b.limit {
 		b.broken(p8, none, "%s holds %d seats, and the limit is %d", short(h.holder), h.has, b.limit)

@@ -50,6 +50,10 @@ SELECT 'M2', format('order %s by %s has no payment', o.id, o.method)
 SELECT 'M3', format('payment %s is %s, and nothing is meant for it', id, state)
   FROM p WHERE state IN ('open', 'authorized', 'sold', 'lost') AND NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.done_at IS NULL)
  UNION ALL
+SELECT 'M3', format('payment %s is awaited until %s, and its seats are held by another one', p.id, p.awaited_until)
+  FROM p WHERE p.state = 'open' AND p.awaited_until > clock_timestamp()
+   AND NOT EXISTS (SELECT FROM hold h WHERE h.event_id = p.event_id AND h.holder = p.id AND h.seats @> ARRAY(SELECT jsonb_array_elements_text(p.form->'seats')::integer))
+ UNION ALL
 SELECT 'M3', format('payment %s was never meant', id)
   FROM p WHERE NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.step = 'authorize')
  UNION ALL

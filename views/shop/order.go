@@ -65,7 +65,7 @@ func WayBack(method string) string {
 	case payments.Door, payments.Invoice, payments.Cash, payments.Terminal:
 		return "to you, paid out by the organizer"
 	}
-	return "to the card you paid with"
+	return "the way you paid"
 }
 
 // CancelWords says whether and until when the buyer of these tickets may cancel them, and what we keep. Nothing if all are used.
@@ -163,7 +163,7 @@ func WentBack(o orders.Order) string {
 	case o.OnItsWay > o.ByHand:
 		said = append(said, views.Money(rest, o.Currency)+" goes back "+WayBack(o.Method)+". It is on its way.")
 	case o.Method == payments.Card:
-		said = append(said, views.Money(rest, o.Currency)+" went back to the card you paid with. Banks take some days to show it.")
+		said = append(said, views.Money(rest, o.Currency)+" went back the way you paid. Banks take some days to show it.")
 	default:
 		said = append(said, views.Money(rest, o.Currency)+" went back "+WayBack(o.Method)+".")
 	}

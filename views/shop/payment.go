@@ -74,6 +74,8 @@ func (p PaymentPage) title() string {
 		return "Payment failed"
 	case p.Payment.Confirms():
 		return "We’re placing your order"
+	case p.Payment.Awaited():
+		return "Your payment is on its way"
 	case p.unpaid():
 		return "Your payment isn’t confirmed yet"
 	}
@@ -98,10 +100,18 @@ var demoAnswers = []struct{ answer, label, about string }{
 // methodWords are the ways to pay as the checkout shows them.
 var methodWords = map[string]struct{ label, about string }{
 	payments.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
-	payments.Card:    {"Card", "You pay on the page of the card provider and come back here. The card is charged only once the seats are yours."},
+	payments.Card:    {"Pay online", "By card, wallet or bank, on the page of our payment provider. A card is charged only once the seats are yours."},
 	payments.Credit:  {"Credit", "It is taken from your credit here."},
 	payments.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
 	payments.Invoice: {"Bank transfer", "We’ll email you what to transfer and until when. Nothing is charged now."},
+}
+
+// state is that of the payment, for the script: it asks how an open payment stands.
+func (p PaymentPage) state() string {
+	if p.Payment.Awaited() {
+		return "processing"
+	}
+	return p.Payment.State
 }
 
 // chosen tells whether a way to pay is the one marked on the page.

@@ -100,7 +100,7 @@ func (s *Stripe) charge(ctx context.Context, c payments.Charge, amount int64) (p
 		return refused(err)
 	}
 	st := standing(asSession(intent))
-	if st.Stand != payments.Pending || intent.Status == api.PaymentIntentStatusProcessing {
+	if intent.Status != api.PaymentIntentStatusRequiresAction && intent.Status != api.PaymentIntentStatusRequiresPaymentMethod && st.Stand != payments.Pending {
 		return st, nil
 	}
 	cancel := &api.PaymentIntentCancelParams{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -37,7 +38,7 @@ func (s *Stripe) Void(ctx context.Context, c payments.Charge) (payments.Standing
 				return err
 			}
 		}
-		if session.PaymentIntent == nil || session.PaymentIntent.Status != api.PaymentIntentStatusRequiresCapture {
+		if session.PaymentIntent == nil || !slices.Contains(cancellable, session.PaymentIntent.Status) {
 			return nil
 		}
 		params := &api.PaymentIntentCancelParams{}
@@ -45,6 +46,11 @@ func (s *Stripe) Void(ctx context.Context, c payments.Charge) (payments.Standing
 		_, err := s.client.V1PaymentIntents.Cancel(ctx, session.PaymentIntent.ID, params)
 		return err
 	})
+}
+
+// cancellable are the states in which Stripe may give up a payment. One that a bank is processing it seldom can.
+var cancellable = []api.PaymentIntentStatus{
+	api.PaymentIntentStatusRequiresCapture, api.PaymentIntentStatusRequiresAction, api.PaymentIntentStatusRequiresPaymentMethod, api.PaymentIntentStatusProcessing,
 }
 
 // Refund is part of payments.Provider. Its key is kept with the refund, so that one that was made is found again when

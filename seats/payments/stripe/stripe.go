@@ -1,11 +1,15 @@
-// Package stripe lets orders be paid with Stripe: on its hosted page (Checkout), with manual capture, so that a card is
-// charged only once the seats are sold. What Stripe tells by webhook makes us ask; nothing it says there is believed.
+// Package stripe lets orders be paid with Stripe, on its hosted page (Checkout), by every method that the account has. A card
+// is charged only once the seats are sold, by manual capture. Most other methods know no manual capture: the money comes
+// first, at once or after days. What Stripe tells by webhook makes us ask; nothing it says there is believed.
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,15 +50,15 @@ func (s *Stripe) Authorize(ctx context.Context, c payments.Charge) (payments.Sta
 	}
 	ours := map[string]string{"payment": c.Payment.String()}
 	params := &api.CheckoutSessionCreateParams{
-		Mode:               api.String(string(api.CheckoutSessionModePayment)),
-		PaymentMethodTypes: []*string{api.String("card")},
-		ClientReferenceID:  api.String(c.Payment.String()),
-		Metadata:           ours,
-		CustomerEmail:      api.String(c.Email),
-		SuccessURL:         api.String(c.Back + "?back"),
-		CancelURL:          api.String(c.Back),
-		PaymentIntentData: &api.CheckoutSessionCreatePaymentIntentDataParams{
-			CaptureMethod: api.String(string(api.PaymentIntentCaptureMethodManual)), Description: api.String(c.What), Metadata: ours,
+		Mode:              api.String(string(api.CheckoutSessionModePayment)),
+		ClientReferenceID: api.String(c.Payment.String()),
+		Metadata:          ours,
+		CustomerEmail:     api.String(c.Email),
+		SuccessURL:        api.String(c.Back + "?back"),
+		CancelURL:         api.String(c.Back),
+		PaymentIntentData: &api.CheckoutSessionCreatePaymentIntentDataParams{Description: api.String(c.What), Metadata: ours},
+		PaymentMethodOptions: &api.CheckoutSessionCreatePaymentMethodOptionsParams{
+			Card: &api.CheckoutSessionCreatePaymentMethodOptionsCardParams{CaptureMethod: api.String(string(api.PaymentIntentCaptureMethodManual))},
 		},
 		LineItems: []*api.CheckoutSessionCreateLineItemParams{{
 			Quantity: api.Int64(1),
@@ -64,12 +68,35 @@ func (s *Stripe) Authorize(ctx context.Context, c payments.Charge) (payments.Sta
 			},
 		}},
 	}
+	if !c.Slow {
+		for _, method := range slices.Sorted(maps.Keys(slowMethods)) {
+			params.ExcludedPaymentMethodTypes = append(params.ExcludedPaymentMethodTypes, api.String(method))
+		}
+	}
 	params.SetIdempotencyKey(c.Key)
 	session, err := s.client.V1CheckoutSessions.Create(ctx, params)
 	if err != nil {
 		return refused(err)
 	}
 	return standing(session), nil
+}
+
+// Methods that take days, and for how many at most Stripe names (docs.stripe.com/payments/payment-methods, of each method
+// "Payment confirmation: delayed"; vouchers: how long a slip is valid). Others are confirmed at once.
+var slowMethods = map[string]int{
+	"acss_debit": 10, "au_becs_debit": 7, "bacs_debit": 7, "boleto": 7, "customer_balance": 14, "konbini": 7, "multibanco": 7,
+	"nz_bank_account": 7, "oxxo": 7, "sepa_debit": 14, "us_bank_account": 7,
+}
+
+const usualWait = 14 // days of a slow method that is not in the table
+
+// wait returns how long the method of an intent may take.
+func wait(p *api.PaymentIntent) time.Duration {
+	days := usualWait
+	if c := p.LatestCharge; c != nil && c.PaymentMethodDetails != nil {
+		days = cmp.Or(slowMethods[string(c.PaymentMethodDetails.Type)], days)
+	}
+	return time.Duration(days) * 24 * time.Hour
 }
 
 // refused is the answer to a request that Stripe understood and will never grant; other errors leave open what happened.
@@ -139,6 +166,10 @@ func standing(s *api.CheckoutSession) payments.Standing {
 		if p.LatestCharge != nil {
 			st.Refunded = fromStripe(p.LatestCharge.AmountRefunded, st.Currency)
 		}
+	case api.PaymentIntentStatusProcessing, api.PaymentIntentStatusRequiresAction: // the latter: a slip is to be paid
+		st.Stand, st.Wait = payments.Processing, wait(p)
+	case api.PaymentIntentStatusRequiresPaymentMethod: // it failed after the page was done
+		st.Stand, st.Reason = payments.Declined, "the bank did not pay."
 	case api.PaymentIntentStatusCanceled:
 		st.Stand = payments.Voided
 	}

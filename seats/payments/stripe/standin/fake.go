@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +43,8 @@ type Session struct {
 	Says                        string // what the payer reads there
 	Card                        string // fingerprint of the card that paid; empty: one of its own
 	Refunds                     []map[string]any
+	Method                      string // that paid; empty: a card
+	Slow                        bool   // methods that take days are offered
 
 	back [2]string // where a customer goes on who paid, and who did not
 }
@@ -68,10 +71,11 @@ func Start() *Fake {
 	}))
 	mux.HandleFunc("POST /v1/payment_intents/{id}/cancel", f.on(func(s *Session, _ *http.Request) bool {
 		was := s.Intent
-		if was == "requires_capture" {
+		gives := was == "requires_capture" || was == "requires_payment_method" && s.Method != "" // a bank cannot be called back
+		if gives {
 			s.Intent = "canceled"
 		}
-		return was == "requires_capture"
+		return gives
 	}))
 	mux.HandleFunc("POST /v1/payment_intents", f.charge)
 	mux.HandleFunc("GET /v1/payment_intents/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -125,8 +129,13 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	s := &Session{
 		ID: fmt.Sprint("cs_test_", len(f.sessions)), Payment: r.FormValue("metadata[payment]"), Status: "open", Intent: "requires_payment_method",
 		Keeps: r.FormValue("mode") == "setup", Says: r.FormValue("custom_text[submit][message]"),
+		Slow:   !slices.Contains(excluded(r), "sepa_debit"),
 		back:   [2]string{r.FormValue("success_url"), r.FormValue("cancel_url")},
 		Amount: amount, Currency: r.FormValue("line_items[0][price_data][currency]"),
+	}
+	if s.Keeps == (r.FormValue("payment_method_options[card][capture_method]") == "manual") {
+		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this would take money of a card before its seats are sold")
+		return
 	}
 	if f.atOnce {
 		s.Status, s.Intent = "complete", "requires_capture"
@@ -183,9 +192,28 @@ func (s *Session) intent() map[string]any {
 	return map[string]any{
 		"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured, "currency": s.Currency,
 		"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{
-			"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded, "payment_method_details": map[string]any{"card": map[string]any{"fingerprint": card}},
+			"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded, "payment_method_details": s.details(card),
 		},
 		"metadata": map[string]string{"payment": s.Payment},
+	}
+}
+
+// details are those of the method that paid.
+func (s *Session) details(card string) map[string]any {
+	if s.Method != "" {
+		return map[string]any{"type": s.Method}
+	}
+	return map[string]any{"type": "card", "card": map[string]any{"fingerprint": card}}
+}
+
+// excluded are the methods that a page shall not offer.
+func excluded(r *http.Request) (methods []string) {
+	for i := 0; ; i++ {
+		method := r.FormValue(fmt.Sprintf("excluded_payment_method_types[%d]", i))
+		if method == "" {
+			return methods
+		}
+		methods = append(methods, method)
 	}
 }
 

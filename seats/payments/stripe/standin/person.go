@@ -25,6 +25,25 @@ func (f *Fake) Pays(id string, captured bool) {
 	}
 }
 
+// Debits pays on the page of a session by a SEPA debit, which takes days.
+func (f *Fake) Debits(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(id)
+	s.Status, s.Intent, s.Method = "complete", "processing", "sepa_debit"
+}
+
+// Settles has a debit arrive, or bounce.
+func (f *Fake) Settles(id string, arrives bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.find(id); arrives {
+		s.Intent, s.Captured, s.Captures, s.ByItself = "succeeded", s.Amount, 1, true
+	} else {
+		s.Intent = "requires_payment_method"
+	}
+}
+
 // Exchanges makes the money of a session one of another currency.
 func (f *Fake) Exchanges(id, currency string) {
 	f.mu.Lock()

@@ -1,0 +1,77 @@
+package seats
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Awaiting is a payment that the attendee made, and that the provider confirms days later.
+type Awaiting struct {
+	From   ID            // the visitor, whose seats they are until now
+	To     ID            // the payment, which holds them from now on
+	Seats  []int         // all of the payment
+	Length time.Duration // from now, until when the provider says whether the money comes
+
+	// Write queues statements that commit with the seats, as those of a Purchase.
+	Write func(q *pgx.Batch, until time.Time)
+}
+
+// Await moves the seats of a payment to a hold of their own, in which they stay in payment for days. The visitor may hold
+// other seats meanwhile, by the usual clock, and nothing that becomes of the visitor's session releases them. Seats that
+// expired and that no other visitor took are moved as well. A repeat changes nothing. A *Conflict if a seat was taken.
+func (s *Sale) Await(ctx context.Context, a Awaiting) error {
+	c := &command{holder: a.To, from: a.From, seats: a.Seats}
+	c.decide = func(b *batch) (Hold, error) {
+		if refusal := b.calledOff(); refusal != nil {
+			return Hold{}, refusal
+		}
+		if h, live := b.live(a.To); live {
+			return b.answerHold(h), nil
+		}
+		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool {
+			r := b.rows[idx]
+			return r.open(b.now) || (r.holder == a.From || r.holder == a.To) && (r.state == Held || r.state == Lapsed || r.state == Paying)
+		})
+		if len(gone) > 0 {
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
+		}
+		h := b.holds[a.To].renew(a.To, b.now.Add(a.Length))
+		b.holds[a.To] = h
+		b.ends(h)
+		for _, idx := range a.Seats {
+			by, r := b.rows[idx].holder, b.rows[idx]
+			r.state, r.holder, r.expiresAt = Paying, a.To, &h.expiresAt
+			b.set(idx, by, r)
+			h.seats = append(h.seats, int32(idx))
+		}
+		slices.Sort(h.seats)
+		if from := b.holds[a.From]; from != nil {
+			from.keepSeats(slices.DeleteFunc(slices.Clone(from.seats), func(idx int32) bool { return slices.Contains(a.Seats, int(idx)) }))
+		}
+		c.write = func(q *pgx.Batch) { a.Write(q, h.expiresAt) }
+		return b.answerHold(h), nil
+	}
+	_, err := s.do(ctx, c)
+	return s.withNearest(err)
+}
+
+// EndAwait frees the seats that a payment holds. Nothing happens to others.
+func (s *Sale) EndAwait(ctx context.Context, payment ID) error {
+	_, err := s.do(ctx, &command{holder: payment, decide: func(b *batch) (Hold, error) {
+		h, ok := b.holds[payment]
+		if !ok {
+			return Hold{}, nil
+		}
+		for _, idx := range b.still(h) {
+			if state := b.rows[idx].state; state == Paying || state == Lapsed {
+				b.set(idx, payment, row{})
+			}
+		}
+		h.keepSeats(nil)
+		return Hold{}, nil
+	}})
+	return err
+}

@@ -1,0 +1,113 @@
+package payments_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/payments"
+)
+
+// slowly pays with a method that takes days.
+func (h *till) slowly(t testing.TB, who seats.ID) payments.Payment {
+	t.Helper()
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	p := h.pays(t, who, h.claims(t, who, 2))
+	h.bank.set(func(b *bank) { b.stands[p.ID].Stand, b.stands[p.ID].Wait = payments.Processing, 5*24*time.Hour })
+	if err := h.orders.Payments.Ask(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.orders.Payments.Find(t.Context(), p.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Awaited() || time.Until(*p.AwaitedUntil).Round(time.Hour) != 120*time.Hour {
+		t.Fatalf("the payment is %+v, want it awaited for five days", p)
+	}
+	return p
+}
+
+func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	who := seats.NewID()
+	p := h.slowly(t, who)
+	h.claims(t, who, 1) // the visitor goes on
+	if n := h.number(t, `SELECT count(*) FROM seat_state WHERE state = 3 AND expires_at > clock_timestamp() + interval '4 days'`); n != 2 {
+		t.Errorf("%d seats are in payment for days, want two", n)
+	}
+	if n := h.number(t, `SELECT count(*) FROM seat_state WHERE state = 1 AND expires_at < clock_timestamp() + interval '1 hour'`); n != 1 {
+		t.Errorf("%d seats are held by the usual clock, want one", n)
+	}
+	if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err == nil {
+		t.Error("another visitor claimed a seat whose money is on its way")
+	}
+	if stopped, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil || !stopped.Awaited() {
+		t.Errorf("stopped it is %+v, %v", stopped, err)
+	}
+	if _, err := h.sale.Release(t.Context(), who); err != nil {
+		t.Fatal(err)
+	}
+	h.wantBooks(t)
+	h.bank.moves(p.ID, payments.Captured)
+	for _, event := range []string{"came", "came", "came again"} {
+		h.news(t, p, event)
+	}
+	p = h.until(t, p.Code, "captured")
+	if o, err := h.orders.Find(t.Context(), p.Code); err != nil || o.Paid != p.Amount || len(o.Tickets) != 2 {
+		t.Errorf("the order is %+v, %v", o, err)
+	}
+	if n := h.count(t, "mail WHERE kind = 'confirmation'"); n != 1 {
+		t.Errorf("%d mails confirm the order", n)
+	}
+	h.wantMoney(t)
+}
+
+func TestAwait_FailedPaymentFreesItsSeatsAndSaysSo(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	p := h.slowly(t, seats.NewID())
+	h.bank.set(func(b *bank) {
+		b.stands[p.ID].Stand, b.stands[p.ID].Reason = payments.Declined, "the account is empty."
+	})
+	h.news(t, p, "bounced")
+	p = h.until(t, p.Code, "closed")
+	if !strings.Contains(p.Reason, "the account is empty") {
+		t.Errorf("the reason is %q", p.Reason)
+	}
+	if n := h.number(t, `SELECT count(*) FROM seat_state WHERE state <> 0`); n != 0 {
+		t.Errorf("%d seats are not free", n)
+	}
+	if n := h.count(t, "mail WHERE kind = 'lost'"); n != 1 {
+		t.Errorf("%d mails say that it failed", n)
+	}
+	h.wantMoney(t)
+}
+
+func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{false, true} {
+		h := openTill(t, events.Settings{})
+		p := h.slowly(t, seats.NewID())
+		h.exec(t, `UPDATE payment SET awaited_until = clock_timestamp()`)
+		h.exec(t, `UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1`, p.ID)
+		h.exec(t, `UPDATE seat_state SET expires_at = (SELECT expires_at FROM hold WHERE hold.holder = seat_state.holder) WHERE holder = $1`, p.ID)
+		h.news(t, p, "still nothing")
+		h.until(t, p.Code, "lost")
+		if taken {
+			if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
+				t.Fatalf("a seat whose money did not come: %v", err)
+			}
+		}
+		h.bank.moves(p.ID, payments.Captured)
+		h.news(t, p, "late")
+		if taken {
+			h.untilRefunded(t, p)
+		} else {
+			h.until(t, p.Code, "captured")
+		}
+		h.wantMoney(t)
+	}
+}
