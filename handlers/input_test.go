@@ -99,6 +99,8 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a scan without a key", "/door/" + door + "/scans", `{"key":"","code":"x"}`, "", 422, "no key"},
 		{"a link that was never sent", "/credit/session", "token=AAAA", asForm, 404, "link"},
 		{"an expired link", "/credit/session", "token=" + late, asForm, 404, "link"},
+		{"a total that is none", order, form(func(f url.Values) { f.Set("total", "½") }), asForm, 422, "not an amount"},
+		{"another total than the page showed", order, form(func(f url.Values) { f.Set("total", "1") }), asForm, 303, "Check the new total"},
 		{"a voucher without signing in", "/credit/vouchers", "code=AAAA-BBBB-CCCC-DDDD", asForm, 401, ""},
 	} {
 		header := []string{"Content-Type", "application/json"}
@@ -122,7 +124,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	if n := s.count(t, "typed WHERE length(answer::text) < 3000"); n != 1 {
 		t.Errorf("%d short forms are kept, want one for each who sent one", n)
 	}
-	extra := form(func(f url.Values) { f.Set("total", "1"); f.Set("currency", "XTS") }) // further fields are ignored
+	extra := form(func(f url.Values) { f.Set("currency", "XTS") }) // further fields are ignored
 	a, body := send(t, who, "POST", s.url+order, extra, "Content-Type", asForm, "Accept", asPage)
 	if a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("the good one after all: %d %s", a.StatusCode, body)

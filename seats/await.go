@@ -13,6 +13,7 @@ type Awaiting struct {
 	From   ID            // the visitor, whose seats they are until now
 	To     ID            // the payment, which holds them from now on
 	Seats  []int         // all of the payment
+	Agreed []Line        // what they cost when the payment began
 	Length time.Duration // from now, until when the provider says whether the money comes
 
 	// Write queues statements that commit with the seats, as those of a Purchase.
@@ -38,13 +39,15 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 		if len(gone) > 0 {
 			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
+		fares, err := b.lateFares(Purchase{Holder: a.From, Seats: a.Seats, Agreed: a.Agreed})
+		if err != nil {
+			return Hold{}, err
+		}
 		h := b.holds[a.To].renew(a.To, b.now.Add(a.Length))
 		b.holds[a.To] = h
 		b.ends(h)
-		for _, idx := range a.Seats {
-			by, r := b.rows[idx].holder, b.rows[idx]
-			r.state, r.holder, r.expiresAt = Paying, a.To, &h.expiresAt
-			b.set(idx, by, r)
+		for i, idx := range a.Seats {
+			b.set(idx, b.rows[idx].holder, row{state: Paying, holder: a.To, expiresAt: &h.expiresAt, fare: fares[i]})
 			h.seats = append(h.seats, int32(idx))
 		}
 		slices.Sort(h.seats)

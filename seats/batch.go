@@ -37,6 +37,7 @@ type command struct {
 	lock    Entries // locks them
 	keys    []ID    // purchase keys it counts tickets for; see sell.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
+	mix     []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
 	key     string  // idempotency key, empty if none
 	wish    string  // hash of what was asked for, kept beside the key
 
@@ -252,6 +253,7 @@ func (s *Sale) requeue(commands []*command) {
 const (
 	batchTime  = 10 * time.Second // the most time either half of a batch may take
 	batchTries = 5                // how often a command travels in batches that fail before it is refused
+	priceTries = 50               // the same of one whose price changed: each time a batch of another node went before it
 )
 
 // inFlight is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.
@@ -276,6 +278,9 @@ func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
 	t := &inFlight{ended: make(chan struct{})}
 	t.err = s.lock(ctx, t, commands, before)
 	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
+		if errors.Is(t.err, errPrices) {
+			s = s.latest(ctx)
+		}
 		t.err = s.lock(ctx, t, commands, before)
 	}
 	if t.err == nil {
@@ -346,6 +351,16 @@ func (s *Sale) answer(ctx context.Context, t *inFlight) {
 	s.requeue(again)
 }
 
+// latest brings this node to the newest version of the event, and returns its Sale.
+func (s *Sale) latest(ctx context.Context) *Sale {
+	ctx, cancel := context.WithTimeout(ctx, batchTime)
+	defer cancel()
+	if err := s.CatchUp(ctx); err != nil {
+		s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+	}
+	return s.now.Load()
+}
+
 func (s *Sale) write(ctx context.Context, t *inFlight) error {
 	if t.fast {
 		return s.send(ctx, t)
@@ -378,8 +393,13 @@ func (t *inFlight) release() {
 func (s *Sale) failed(t *inFlight) {
 	var again []*command
 	err := fmt.Errorf("seats: event %d: batch of %d: %w", s.Event.ID, len(t.batch.commands), t.err)
+	most := batchTries
+	if outOfQuota(t.err) || shutMeanwhile(t.err) { // another node was faster, and this one may be behind it
+		s.latest(context.Background())
+		most = priceTries
+	}
 	for _, c := range t.batch.commands {
-		if c.tries++; retryable(t.err) && c.tries < batchTries {
+		if c.tries++; retryable(t.err) && c.tries < most {
 			again = append(again, c)
 			continue
 		}
@@ -409,9 +429,10 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 
 // retryable tells whether another try of the same batch may well succeed: a deadlock (there should be none), or two
 // nodes that made the same holder's first hold at once, or claims that need locks after all, or an event with a
-// waiting room this node did not know, or with another wait list or status than it knew.
+// waiting room this node did not know, or with another wait list, status or price list than it knew.
 func retryable(err error) bool {
-	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errListed) || shutMeanwhile(err) || overLimitMeanwhile(err)
+	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errListed) || errors.Is(err, errPrices) ||
+		shutMeanwhile(err) || overLimitMeanwhile(err) || outOfQuota(err)
 }
 
 func deadlock(err error) bool {
@@ -463,9 +484,10 @@ type batch struct {
 	renewed   map[string]time.Time // sessions that last longer from now on
 	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
 	bought    map[ID]int           // what this batch adds to them
-	asks      bool                 // a claim found too little on the map
-	late      late                 // for those; see claim.go
-	behind    bool                 // the map lacks versions of other nodes
+	prices    pricing
+	asks      bool // a claim found too little on the map
+	late      late // for those; see claim.go
+	behind    bool // the map lacks versions of other nodes
 
 	// What is to be written.
 	extended map[int]bool // seats with a later end
@@ -487,6 +509,7 @@ type terms struct {
 	opensAt    *time.Time // from when on it is on sale; nil: from the beginning
 	reason     string     // of the status
 	listed     bool       // an entry waits for seats that come back
+	prices     int64      // the version of the price list
 }
 
 // row is a seat_state row.
@@ -495,6 +518,7 @@ type row struct {
 	state     State
 	holder    ID
 	expiresAt *time.Time // nil where it is null or infinity
+	fare
 }
 
 func newBatch(s *Sale, commands []*command, before *inFlight) *batch {
@@ -569,7 +593,7 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
 		return err
 	}
-	return errors.Join(b.knowRoom(), b.knowList())
+	return errors.Join(b.knowRoom(), b.knowList(), b.knowPrices())
 }
 
 func (b *batch) readHolds(rows pgx.Rows) error {
@@ -582,7 +606,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var lapsed *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text, &bought, &best, &session,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.prices, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text, &bought, &best, &session,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
@@ -600,9 +624,9 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 func (b *batch) readSeats(rows pgx.Rows) error {
 	var idx int
 	var r row
-	_, err := pgx.ForEachRow(rows, []any{&r.at, &idx, &r.state, &r.holder, &r.expiresAt, &b.now}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&r.at, &idx, &r.state, &r.holder, &r.expiresAt, &r.kind, &r.phase, &r.price, &b.now}, func() error {
 		b.rows[idx] = r
-		r.expiresAt = nil
+		r.expiresAt, r.price = nil, nil
 		return nil
 	})
 	return err
@@ -610,6 +634,10 @@ func (b *batch) readSeats(rows pgx.Rows) error {
 
 // decide answers the commands first come, first served.
 func (b *batch) decide() {
+	b.sale.sees(b.now)
+	b.sale.seats.mu.RLock()
+	b.openPrices(b.now)
+	b.sale.seats.mu.RUnlock()
 	for i, c := range b.commands {
 		if b.ended(c) {
 			b.answers[i].err = ErrSessionEnded
@@ -650,6 +678,7 @@ func (b *batch) set(idx int, by ID, to row) {
 		to = b.keepBack(idx)
 	}
 	to.at = b.rows[idx].at
+	b.price(b.rows[idx].fare, to.fare)
 	b.rows[idx] = to
 }
 

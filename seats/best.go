@@ -5,13 +5,29 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 )
 
 // errChooseAgain sends a claim back into the queue: the chosen seats went to another visitor.
 var errChooseAgain = errors.New("the seats chosen are gone")
 
 // Scope is where seats are chosen: in one section or in one category. The other is -1; both are -1 for all seats.
-type Scope struct{ Section, Category int }
+type Scope struct {
+	Section, Category int
+	not               string // categories to leave out, one character each; empty for most
+}
+
+// closed reports whether seats of a category are left out.
+func (at Scope) closed(category int) bool {
+	return at.not != "" && strings.ContainsRune(at.not, rune(category))
+}
+
+// closes reports whether every seat is left out.
+func (at Scope) closes(s *Sale) bool {
+	return at.not != "" && !slices.ContainsFunc(s.Plan.Seats, func(seat Seat) bool {
+		return !at.closed(seat.Category) && (at.Section < 0 || seat.Section == at.Section) && (at.Category < 0 || seat.Category == at.Category)
+	})
+}
 
 // choice is a claim that leaves the choice of seats to us.
 type choice struct {
@@ -80,6 +96,9 @@ func (b *batch) coming() func(idx int) bool {
 // those of the dearest category in which n are free side by side, else of the dearest with n free; areas come last. open is the most free
 // seats a run may have. It returns nil if there are fewer than n.
 func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int) []int {
+	if any := free; c.not != "" {
+		free = func(idx int) bool { return !c.closed(s.Plan.Seats[idx].Category) && any(idx) }
+	}
 	if c.Section >= 0 { // places of an area are all alike
 		return s.Closest(c.Scope, c.n, free, open)
 	}
@@ -109,7 +128,7 @@ func (s *Sale) ranked(at Scope) []Scope {
 	}
 	list := make([]Scope, len(s.Plan.Categories))
 	for i := range list {
-		list[i] = Scope{-1, i}
+		list[i] = Scope{Section: -1, Category: i}
 	}
 	slices.SortStableFunc(list, func(a, b Scope) int {
 		if inRows := s.runs.inRows; inRows[a.Category] != inRows[b.Category] {
@@ -217,7 +236,7 @@ func (s *Sale) lone(c *command) *Conflict {
 	}
 	category := s.Plan.Seats[c.seats[0]].Category
 	available := func(idx int) bool { return m.states[idx] == Free }
-	instead := s.Adjacent(Scope{-1, category}, len(c.seats), available, func(i int32) int { return int(m.open[i]) })
+	instead := s.Adjacent(Scope{Section: -1, Category: category}, len(c.seats), available, func(i int32) int { return int(m.open[i]) })
 	if instead == nil || len(s.leftAlone(instead, free)) > 0 {
 		return nil
 	}

@@ -48,7 +48,7 @@ func cheapest(s *Sale, c *choice, free func(int) bool) float64 {
 
 func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 	t.Parallel()
-	s := newSale(nil, Event{}, terrace(9))
+	s := newSale(nil, Event{}, terrace(9), &Prices{})
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 2000 {
 		share := random.Float64()
@@ -61,7 +61,7 @@ func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 			}
 		}
 		free := func(idx int) bool { return states[idx] }
-		c := &choice{Scope{-1, random.IntN(2)}, 1 + random.IntN(5)}
+		c := &choice{Scope: Scope{Section: -1, Category: random.IntN(2)}, n: 1 + random.IntN(5)}
 		got := s.best(c, free, func(i int32) int { return open[i] })
 		if (got == nil) != (left[c.Category] < c.n) {
 			t.Fatalf("%d of %d free: got %v", c.n, left[c.Category], got)
@@ -83,9 +83,9 @@ func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 }
 
 func BenchmarkBestInAFullStadium(b *testing.B) {
-	s := newSale(nil, Event{}, terrace(4000))
+	s := newSale(nil, Event{}, terrace(4000), &Prices{})
 	free := func(idx int) bool { return idx%97 == 0 }
-	c := &choice{Scope{-1, 0}, 1}
+	c := &choice{Scope: Scope{Section: -1}, n: 1}
 	for b.Loop() {
 		s.best(c, free, func(i int32) int { return 1 })
 	}

@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -21,6 +22,20 @@ type ClaimRequest struct {
 	Quantity int      `json:"quantity"`
 	Best     int      `json:"best"`     // how many
 	Category string   `json:"category"` // key; empty for all
+
+	Type    string         `json:"type"`    // key of the ticket type of all of them; empty: the usual one of each seat
+	Tickets map[string]int `json:"tickets"` // how many of each type, by key: in place of a number of places or of best seats
+
+	Unlocked []int `json:"-"` // ticket types that codes of the visitor unlock
+}
+
+// Size is the number of seats that a wish names or asks for.
+func (w *ClaimRequest) Size() int {
+	sum := 0
+	for _, n := range w.Tickets {
+		sum = min(sum, MaxSeats) + min(max(n, 0), MaxSeats+1)
+	}
+	return max(len(w.Seats), w.Quantity, w.Best, sum)
 }
 
 // Claim tries to take what is wished for, all of it or none, for the holder.
@@ -230,6 +245,9 @@ func (w ClaimRequest) hash() string {
 		text = append(binary.AppendUvarint(text, uint64(len(label))), label...)
 	}
 	text = binary.AppendVarint(binary.AppendVarint(text, int64(w.Quantity)), int64(w.Best))
+	if w.Type != "" || len(w.Tickets) > 0 {
+		text = fmt.Appendf(text, "%q %v", w.Type, w.Tickets) // a map is written in the order of its keys
+	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
@@ -237,13 +255,17 @@ func (w ClaimRequest) hash() string {
 // understand turns the words of a wish into seats, or into a choice to be made.
 func (s *Sale) understand(c *command, w ClaimRequest) error {
 	ways := 0
-	for _, asked := range []bool{len(w.Seats) > 0, w.Area != "" || w.Quantity != 0, w.Best != 0 || w.Category != ""} {
+	best := w.Best != 0 || w.Category != "" || len(w.Tickets) > 0 && w.Area == "" && len(w.Seats) == 0
+	for _, asked := range []bool{len(w.Seats) > 0, w.Area != "" || w.Quantity != 0, best} {
 		if asked {
 			ways++
 		}
 	}
 	if ways != 1 {
 		return &ValidationError{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
+	}
+	if err := s.understandTypes(c, &w); err != nil {
+		return err
 	}
 	if len(w.Seats) > 0 {
 		return s.understandSeats(c, w.Seats)
@@ -259,11 +281,20 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
 		}
 	}
+	if len(w.Tickets) > 0 {
+		if n != 0 && n != len(c.mix) {
+			return &ValidationError{Message: fmt.Sprintf("You asked for %s, and named tickets for %d. Nothing was changed.", places(n), len(c.mix))}
+		}
+		n = len(c.mix)
+	}
 	if n < 1 || n > len(s.Plan.Seats) {
 		return &ValidationError{Message: fmt.Sprintf("%d is not a number of seats one can have here. Ask for 1 to %d. Nothing was changed.", n, s.Event.SeatsPerHolder)}
 	}
 	if n > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
+	}
+	if at.not = s.closedTo(c); at.closes(s) {
+		return s.notSoldHere(c, cmp.Or(w.Area, s.Plan.Categories[max(at.Category, 0)].Name))
 	}
 	c.choice = &choice{Scope: at, n: n}
 	return nil
@@ -278,6 +309,9 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 		}
 		if seen[idx] {
 			return &ValidationError{Message: fmt.Sprintf("Seat %s is named twice. Name each seat once. Nothing was changed.", label)}
+		}
+		if closed := s.closedTo(c); closed != "" && (Scope{not: closed}).closed(s.Plan.Seats[idx].Category) {
+			return s.notSoldHere(c, s.Plan.Words(idx))
 		}
 		seen[idx] = true
 		c.seats = append(c.seats, idx)
@@ -379,9 +413,10 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int) (Hold
 		b.set(idx, c.holder, row{})
 		h.keepSeats(slices.DeleteFunc(h.seats, func(i int32) bool { return int(i) == idx }))
 	}
-	for _, idx := range fresh {
+	fares := b.fresh(fresh, b.kindFor(c))
+	for i, idx := range fresh {
 		end := h.expiresAt
-		b.set(idx, c.holder, row{state: Held, holder: c.holder, expiresAt: &end})
+		b.set(idx, c.holder, row{state: Held, holder: c.holder, expiresAt: &end, fare: fares[i]})
 		h.seats = append(h.seats, int32(idx))
 	}
 	if c.choice.ofBest() {
@@ -408,6 +443,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 	for _, idx := range first.Seats {
 		h.Seats = append(h.Seats, int(idx))
 	}
+	h.Lines = b.lines(h.Seats)
 	if now, ok := b.holds[c.holder]; ok {
 		h.ExtensionsLeft = max(0, b.terms.extensions-now.extensions)
 	}
@@ -609,6 +645,9 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 // held, and the map is at the version of the counts.
 func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	m, t, coming := &b.sale.seats, b.sale.runs, b.coming()
+	if any := may; c.not != "" {
+		may = func(idx int) bool { return !c.closed(b.sale.Plan.Seats[idx].Category) && any(idx) }
+	}
 	available := func(idx int) bool {
 		if _, ours := b.dirty[idx]; ours {
 			return b.rows[idx].holder == (ID{}) && may(idx)

@@ -307,10 +307,10 @@ const noteChangeSQL = `
 WITH bump AS (
     UPDATE counter c SET version = version + 1, claims_from = ` + claimsFrom + `, sells = ` + sells + `
       FROM event e WHERE c.event_id = $1 AND e.id = c.event_id
-    RETURNING c.version, c.free, c.held, c.sold, c.blocked
+    RETURNING c.version, c.free, c.held, c.sold, c.blocked, c.quota
 )
-INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, '{}', '{}', '{}', free, held, sold, blocked, $2, 0 FROM bump
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, quota, passed)
+SELECT $1, version, '{}', '{}', '{}', free, held, sold, blocked, $2, quota, 0 FROM bump
 RETURNING version`
 
 const saveTermsSQL = `

@@ -14,7 +14,8 @@ import (
 // Hold is the seats one attendee has in one event, and until when.
 type Hold struct {
 	ID             ID
-	Seats          []int // in the order of idx
+	Seats          []int  // in the order of idx
+	Lines          []Line // the same, with types and prices
 	ExpiresAt      time.Time
 	Now            time.Time // the database's clock when this was read
 	ExtensionsLeft int
@@ -65,29 +66,40 @@ func (b *batch) still(h *holdRow) (seats []int) {
 }
 
 func (b *batch) answerHold(h *holdRow) Hold {
+	seats := b.still(h)
 	return Hold{
-		ID: h.id, Seats: b.still(h), ExpiresAt: h.expiresAt, Now: b.now, Lapsed: h.lapsed,
+		ID: h.id, Seats: seats, Lines: b.lines(seats), ExpiresAt: h.expiresAt, Now: b.now, Lapsed: h.lapsed,
 		ExtensionsLeft: max(0, b.terms.extensions-h.extensions),
 	}
 }
 
 const holdSQL = `
 SELECT h.id, h.expires_at, greatest(0, e.extensions - h.extensions), h.lapsed OR h.expires_at <= clock_timestamp(), clock_timestamp(),
-       ARRAY(SELECT s.idx FROM seat_state s
-              WHERE s.event_id = h.event_id AND s.idx = ANY(h.seats) AND s.holder = h.holder ORDER BY s.idx)
-  FROM hold h JOIN event e ON e.id = h.event_id
+       s.idx, s.type, s.phase, s.price
+  FROM hold h JOIN event e ON e.id = h.event_id,
+       LATERAL (SELECT array_agg(s.idx ORDER BY s.idx) AS idx, array_agg(s.type ORDER BY s.idx) AS type,
+                       array_agg(s.phase ORDER BY s.idx) AS phase, array_agg(s.price ORDER BY s.idx) AS price
+                  FROM seat_state s WHERE s.event_id = h.event_id AND s.idx = ANY(h.seats) AND s.holder = h.holder) s
  WHERE h.event_id = $1 AND h.holder = $2`
 
 // Hold returns what the holder has. ErrNoHold if that is nothing.
 func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	var h Hold
+	var kinds, phases []int
+	var prices []*int64
 	err := s.office.db.QueryRow(ctx, holdSQL, s.Event.ID, holder).
-		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Lapsed, &h.Now, &h.Seats)
+		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Lapsed, &h.Now, &h.Seats, &kinds, &phases, &prices)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(h.Seats) == 0 {
 		return Hold{}, ErrNoHold
 	}
 	if err != nil {
 		return Hold{}, fmt.Errorf("seats: hold in event %d: %w", s.Event.ID, err)
+	}
+	h.Lines = s.Quote(h.Now, h.Seats, kinds)
+	for i, price := range prices {
+		if price != nil {
+			h.Lines[i] = s.line(h.Seats[i], fare{kind: int16(kinds[i]), phase: int16(phases[i]), price: price})
+		}
 	}
 	return h, nil
 }
@@ -323,7 +335,7 @@ func (b *batch) over(r row) row {
 	if b.terms.strict || b.listed && r.holder != waitList {
 		return row{}
 	}
-	return row{state: Lapsed, holder: r.holder, expiresAt: r.expiresAt}
+	return row{state: Lapsed, holder: r.holder, expiresAt: r.expiresAt, fare: fare{kind: r.kind}}
 }
 
 const heldEventsSQL = `

@@ -101,7 +101,11 @@ func (o *Inventory) open(ctx context.Context, slug string) (*Sale, error) {
 		if err != nil {
 			return err
 		}
-		s = newSale(o, event, plan)
+		prices, err := LoadPrices(ctx, tx, event.ID, plan)
+		if err != nil {
+			return err
+		}
+		s = newSale(o, event, plan, prices)
 		return s.readMap(ctx, tx, o.epoch.Load())
 	})
 	if err != nil {
@@ -226,8 +230,9 @@ func (o *Inventory) readEpoch(ctx context.Context) (uint32, error) {
 // which ever changes in a Sale, and its works. When an event is changed, Inventory.Sale returns another Sale with the
 // same works.
 type Sale struct {
-	Event Event
-	Plan  *Plan
+	Event  Event
+	Plan   *Plan
+	Prices *Prices
 
 	labels map[string]int // idx by label
 	runs   *runs
@@ -241,6 +246,7 @@ type works struct {
 	listed atomic.Bool  // an entry waits for seats that come back, as a batch saw it last
 	onSale atomic.Bool  // seats may be claimed, as this node read last
 	stale  atomic.Bool  // the event changed, and could not be read since
+	clock  atomic.Int64 // the database's, as a batch saw it last; microseconds
 	seats  seatMap
 	now    atomic.Pointer[Sale] // the Sale that was made last
 
@@ -250,8 +256,8 @@ type works struct {
 	queue commandQueue // guarded by mu
 }
 
-func newSale(o *Inventory, e Event, p *Plan) *Sale {
-	s := &Sale{Event: e, Plan: p, works: &works{office: o, queue: commandQueue{arrived: make(chan struct{}, 1)}}}
+func newSale(o *Inventory, e Event, p *Plan, prices *Prices) *Sale {
+	s := &Sale{Event: e, Plan: p, Prices: prices, works: &works{office: o, queue: commandQueue{arrived: make(chan struct{}, 1)}}}
 	s.onSale.Store(e.Status == OnSale)
 	s.know(p)
 	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
@@ -261,6 +267,16 @@ func newSale(o *Inventory, e Event, p *Plan) *Sale {
 	}}
 	return s
 }
+
+// sees notes the time of the database. seen is the latest that was noted: where that is too early for the prices of a fast-path
+// batch, its statement does nothing.
+func (s *Sale) sees(now time.Time) {
+	if micros := now.UnixMicro(); micros > s.clock.Load() {
+		s.clock.Store(micros)
+	}
+}
+
+func (s *Sale) seen() time.Time { return time.UnixMicro(s.clock.Load()) }
 
 // know prepares what is looked up in a plan.
 func (s *Sale) know(p *Plan) {
@@ -353,12 +369,16 @@ func (o *Inventory) reread(ctx context.Context, slug string) error {
 	}
 	next := &Sale{Plan: before.Plan, labels: before.labels, runs: before.runs, works: before.works}
 	err := o.see(ctx, func(tx pgx.Tx) (err error) {
-		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil || next.Event.PlanHash == before.Event.PlanHash {
+		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil {
 			return err
 		}
-		if next.Plan, err = LoadPlan(ctx, tx, next.Event.ID); err == nil {
+		if next.Event.PlanHash != before.Event.PlanHash {
+			if next.Plan, err = LoadPlan(ctx, tx, next.Event.ID); err != nil {
+				return err
+			}
 			next.know(next.Plan)
 		}
+		next.Prices, err = LoadPrices(ctx, tx, next.Event.ID, next.Plan)
 		return err
 	})
 	if err != nil {

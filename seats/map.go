@@ -65,6 +65,7 @@ func (s State) Bits() byte {
 // count as free and seats in payment as held, as on the map.
 type Counts struct {
 	Free, Held, Sold, Blocked []int
+	Quota                     []*int // by phase, the seats it may still sell; nil: any number, or it does not run any more
 }
 
 // Remaining is how many seats anybody may claim, over all categories.
@@ -342,8 +343,14 @@ type Change struct {
 	Counts  Counts
 }
 
+// counted is where the version, the time and the counts of a change are read to.
+func (c *Change) counted() []any {
+	n := &c.Counts
+	return []any{&c.Version, &c.At, &n.Free, &n.Held, &n.Sold, &n.Blocked, &n.Quota}
+}
+
 const changesSQL = `
-SELECT version, at, idx, state, holder, free, held, sold, blocked
+SELECT version, at, free, held, sold, blocked, quota, idx, state, holder
   FROM change
  WHERE event_id = $1 AND version > $2
  ORDER BY version
@@ -356,8 +363,7 @@ func Changes(ctx context.Context, db DB, event, after int64, limit int) ([]Chang
 		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
 	}
 	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
-		return c, row.Scan(&c.Version, &c.At, &c.Idx, &c.State, &c.Holder,
-			&c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+		return c, row.Scan(append(c.counted(), &c.Idx, &c.State, &c.Holder)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
@@ -408,7 +414,7 @@ func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.st
 
 // One statement, so that version, counts, states and array sizes are of one moment.
 const mapSQL = `
-SELECT c.version, c.free, c.held, c.sold, c.blocked,
+SELECT c.version, c.free, c.held, c.sold, c.blocked, c.quota,
        (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id),
        ARRAY(SELECT s.idx FROM seat_state s WHERE s.event_id = c.event_id AND s.holder = $2 AND s.state = 1 /* held */)
   FROM counter c
@@ -436,7 +442,7 @@ func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
 	var counts Counts
 	var kept []int32
 	err := db.QueryRow(ctx, mapSQL, s.Event.ID, waitList).
-		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &states, &kept)
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &counts.Quota, &states, &kept)
 	if err == nil && !s.seats.knows(len(states)) {
 		err = errGrew
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// wholeEvent are the statements that are to read all seats of an event, or all holds: those that ended long ago,
+// wholeEvent are the statements that are to read all seats of an event, or all holds: a change of prices, holds that ended long ago,
 // once an hour.
-var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsSQL": true, "leftHoldersSQL": true}
+var wholeEvent = map[string]bool{"mapSQL": true, "statesSQL": true, "purgeHoldsSQL": true, "leftHoldersSQL": true, "setQuotaSQL": true}
 
 // TestNoStatementReadsAWholeEventForSomeOfItsSeats looks at the plans for an event of which the planner knows
 // nothing yet: it was put on sale a minute ago, and the people are there.

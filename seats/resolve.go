@@ -21,7 +21,7 @@ func connectionLost(err error) bool {
 const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
 
 const findBatchSQL = `
-SELECT version, at, free, held, sold, blocked FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
+SELECT version, at, free, held, sold, blocked, quota FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
  ORDER BY version DESC LIMIT 1`
 
 // findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error
@@ -43,7 +43,7 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	}
 	c := &b.change
 	err = db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
-		Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+		Scan(c.counted()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

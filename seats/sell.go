@@ -27,14 +27,21 @@ type Purchase struct {
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see sell.go.
 	Keys []ID
 
-	// Check is asked once it is known that the holder has the seats; what it returns refuses the purchase. A batch that is tried
-	// again asks again. May be nil.
-	Check func() error
+	// Types are the ticket types of Seats at the box office, one of each; nil for the usual ones.
+	Types []int
+
+	// Agreed are the lines that a late purchase was made by. A seat that lost its price meanwhile is sold at that one, if its phase
+	// has a place left. Nil: at the price of the moment.
+	Agreed []Line
+
+	// Check is asked once it is known that the holder has the seats, with what they cost; what it returns refuses the purchase. A
+	// batch that is tried again asks again. May be nil.
+	Check func(lines []Line) error
 
 	// Write queues statements that commit together with the seats, or not at all. They travel with other people's
 	// commands, which fail with them: what can go wrong for one attendee has to be checked before. A batch that is
 	// tried again asks again. They run before the counter row is taken and must lock no seat and no hold. May be nil.
-	Write func(q *pgx.Batch, seats []int)
+	Write func(q *pgx.Batch, lines []Line)
 }
 
 // Sell gives what the holder has to an order: held seats, and lapsed ones that no other visitor claimed. In a strict event,
@@ -59,18 +66,23 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 		if err := b.buy(d.Keys, len(sold.Seats)); err != nil {
 			return Hold{}, err
 		}
-		for _, idx := range sold.Seats {
-			b.set(idx, d.Holder, row{state: Sold, holder: d.Order})
-		}
+		b.sell(d.Holder, d.Order, sold.Seats, b.fares(sold.Seats, b.kind))
 		h.keepSeats(nil)
 		h.bought += len(sold.Seats)
 		if d.Write != nil {
-			c.write = d.queue(sold.Seats)
+			c.write = d.queue(sold.Lines)
 		}
 		return sold, nil
 	}
 	hold, err := s.do(ctx, c)
 	return hold.Seats, err
+}
+
+// sell gives seats to an order.
+func (b *batch) sell(by, order ID, seats []int, fares []fare) {
+	for i, idx := range seats {
+		b.set(idx, by, row{state: Sold, holder: order, fare: fares[i]})
+	}
 }
 
 // agreed is what the holder has, if that is what the purchase says.
@@ -87,7 +99,7 @@ func (b *batch) agreed(d Purchase) (*holdRow, Hold, error) {
 		return nil, Hold{}, refusal
 	}
 	if d.Check != nil {
-		if err := d.Check(); err != nil {
+		if err := d.Check(hold.Lines); err != nil {
 			return nil, Hold{}, err
 		}
 	}
@@ -114,8 +126,8 @@ func isOrAre(seats []int) string {
 	return " are"
 }
 
-func (d Purchase) queue(seats []int) func(*pgx.Batch) {
-	return func(q *pgx.Batch) { d.Write(q, seats) }
+func (d Purchase) queue(lines []Line) func(*pgx.Batch) {
+	return func(q *pgx.Batch) { d.Write(q, lines) }
 }
 
 // queueSales queues what the deals of this batch write.
@@ -144,12 +156,12 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
 		}
 		b.countPurchases(d.Keys, len(hold.Seats))
-		end := h.expiresAt
-		for _, idx := range hold.Seats {
-			b.set(idx, d.Holder, row{state: Paying, holder: d.Holder, expiresAt: &end})
+		end, fares := h.expiresAt, b.fares(hold.Seats, b.kind)
+		for i, idx := range hold.Seats {
+			b.set(idx, d.Holder, row{state: Paying, holder: d.Holder, expiresAt: &end, fare: fares[i]})
 		}
 		if d.Write != nil {
-			c.write = d.queue(hold.Seats)
+			c.write = d.queue(hold.Lines)
 		}
 		return b.answerHold(h), nil
 	}
@@ -180,7 +192,7 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 		}
 		for _, idx := range b.still(h) {
 			if r := b.rows[idx]; r.state == Paying && slices.Contains(seats, idx) {
-				b.set(idx, holder, row{state: Held, holder: holder, expiresAt: r.expiresAt})
+				b.set(idx, holder, row{state: Held, holder: holder, expiresAt: r.expiresAt, fare: r.fare})
 			}
 		}
 		return Hold{}, nil
@@ -203,12 +215,20 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		if len(gone) > 0 {
 			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
+		fares, err := b.lateFares(d)
+		if err != nil {
+			return Hold{}, err
+		}
+		lines := s.linesOf(d.Seats, fares)
+		if d.Check != nil {
+			if err := d.Check(lines); err != nil {
+				return Hold{}, err
+			}
+		}
 		if err := b.buy(d.Keys, len(d.Seats)); err != nil {
 			return Hold{}, err
 		}
-		for _, idx := range d.Seats {
-			b.set(idx, d.Holder, row{state: Sold, holder: d.Order})
-		}
+		b.sell(d.Holder, d.Order, d.Seats, fares)
 		h := b.holds[d.Holder]
 		if h == nil { // it was purged
 			h = h.renew(d.Holder, b.now)
@@ -217,12 +237,37 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(d.Seats, int(idx)) }))
 		h.bought += len(d.Seats)
 		if d.Write != nil {
-			c.write = d.queue(d.Seats)
+			c.write = d.queue(lines)
 		}
-		return Hold{Seats: d.Seats}, nil
+		return Hold{Seats: d.Seats, Lines: lines}, nil
 	}
 	hold, err := s.do(ctx, c)
 	return hold.Seats, s.withNearest(err)
+}
+
+// CodePrice is the code of a refusal: what was agreed is not the price of the moment.
+const CodePrice = "price"
+
+// lateFares returns what the seats of a late purchase cost: what they are held at, or what was agreed.
+func (b *batch) lateFares(d Purchase) ([]fare, error) {
+	fares, taken := b.fares(d.Seats, b.kind), map[int]int{}
+	for i, idx := range d.Seats {
+		r := b.rows[idx]
+		at := slices.IndexFunc(d.Agreed, func(l Line) bool { return l.Seat == idx })
+		if r.holder == d.Holder && r.price != nil {
+			continue
+		}
+		if at < 0 {
+			fares[i] = b.fresh([]int{idx}, b.kind)[0]
+			continue
+		}
+		l := d.Agreed[at]
+		if taken[l.Phase]++; l.Phase > 0 && less(b.left(l.Phase), taken[l.Phase]-1) == 0 {
+			return nil, &Conflict{Code: CodePrice, Seats: []int{idx}, Message: "Your time ran out, and the last tickets at your price were sold since."}
+		}
+		fares[i] = fare{kind: int16(l.Type), phase: int16(l.Phase), price: &l.Price}
+	}
+	return fares, nil
 }
 
 // withNearest names free seats in place of those that are gone.
@@ -245,26 +290,38 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int,
 		if b.terms.status == Cancelled || b.terms.status == Draft {
 			return Hold{}, refuseShut(s.Event.under(&b.terms))
 		}
-		if err := b.give(d.Order, seats); err != nil {
+		fares := b.fresh(seats, func(idx int) int {
+			if at := slices.Index(d.Seats, idx); d.Types != nil && at >= 0 {
+				return d.Types[at]
+			}
+			return b.usual(idx)
+		})
+		lines := s.linesOf(seats, fares)
+		if d.Check != nil {
+			if err := d.Check(lines); err != nil {
+				return Hold{}, err
+			}
+		}
+		if err := b.give(d.Order, seats, fares); err != nil {
 			return Hold{}, err
 		}
 		if d.Write != nil {
-			c.write = d.queue(seats)
+			c.write = d.queue(lines)
 		}
-		return Hold{Seats: seats}, nil
+		return Hold{Seats: seats, Lines: lines}, nil
 	}
 	hold, err := s.do(ctx, c)
 	return hold.Seats, s.withNearest(err)
 }
 
 // give sells seats without a holder, or that are blocked, to an order; all of them or none.
-func (b *batch) give(order ID, seats []int) error {
+func (b *batch) give(order ID, seats []int, fares []fare) error {
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
 		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + isOrAre(gone) + " held or sold. Nothing was changed. Choose others."}
 	}
-	for _, idx := range seats {
-		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order})
+	for i, idx := range seats {
+		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order, fare: fares[i]})
 	}
 	return nil
 }
@@ -292,7 +349,12 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		if len(foreign) > 0 {
 			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: "The tickets changed since the page was shown. Nothing was moved. Look at the order again."}
 		}
-		if err := b.give(order, tos); err != nil {
+		fares := make([]fare, len(to)) // of tos: each ticket keeps its type and price
+		for i, idx := range to {
+			at, _ := slices.BinarySearch(tos, idx)
+			fares[at] = b.rows[from[i]].fare
+		}
+		if err := b.give(order, tos, fares); err != nil {
 			return Hold{}, err
 		}
 		for _, idx := range froms {

@@ -19,7 +19,7 @@ const beginSQL = `BEGIN`
 // What the event allows, and then the holders, in one order for everybody: row by row in the order of the array. A
 // row's place (ctid) cannot change while it is locked; the write finds it by that.
 const lockHoldsSQL = `
-SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), e.wait_list,
+SELECT extract(epoch FROM e.hold_length)::float8, extract(epoch FROM e.payment_length)::float8, e.seats_per_holder, e.extensions, e.strict, coalesce(e.room_id, 0), e.wait_list, (SELECT price_version FROM counter WHERE event_id = $1),
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, clock_timestamp(), h.*
   FROM event e
   LEFT JOIN LATERAL (
@@ -41,7 +41,7 @@ SELECT s.*, clock_timestamp()
           FROM unnest($3::uuid[]) AS by(holder),
                LATERAL (SELECT seats FROM hold WHERE event_id = $1 AND hold.holder = by.holder OFFSET 0) h
         ORDER BY 1) AS n(idx),
-       LATERAL (SELECT ctid, idx, state, holder, CASE WHEN isfinite(expires_at) THEN expires_at END
+       LATERAL (SELECT ctid, idx, state, holder, CASE WHEN isfinite(expires_at) THEN expires_at END, type, phase, price
                   FROM seat_state WHERE event_id = $1 AND idx = n.idx
                    FOR NO KEY UPDATE) s`
 
@@ -55,8 +55,10 @@ const guard = `(s.holder IS NULL OR s.expires_at <= clock_timestamp())`
 const changeSQL = `
 WITH passed AS (
     UPDATE seat_state s
-       SET state = n.state, holder = n.holder, expires_at = coalesce(n.expires_at, CASE WHEN n.state > 0 THEN 'infinity'::timestamptz END)
-      FROM unnest($2::integer[], $3::smallint[], $4::uuid[], $5::timestamptz[], $6::uuid[], $12::tid[]) AS n(idx, state, holder, expires_at, by, at)
+       SET state = n.state, holder = n.holder, expires_at = coalesce(n.expires_at, CASE WHEN n.state > 0 THEN 'infinity'::timestamptz END),
+           type = n.type, phase = n.phase, price = n.price
+      FROM unnest($2::integer[], $3::smallint[], $4::uuid[], $5::timestamptz[], $6::uuid[], $12::tid[], $15::smallint[], $16::smallint[], $17::bigint[])
+        AS n(idx, state, holder, expires_at, by, at, type, phase, price)
      WHERE s.ctid = n.at AND s.event_id = $1 AND s.idx = n.idx
        AND (` + guard + ` OR s.holder = n.by)
     RETURNING s.idx
@@ -66,15 +68,26 @@ WITH passed AS (
            free    = ARRAY(SELECT a + d FROM unnest(free, $7::integer[]) u(a, d)),
            held    = ARRAY(SELECT a + d FROM unnest(held, $8::integer[]) u(a, d)),
            sold    = ARRAY(SELECT a + d FROM unnest(sold, $9::integer[]) u(a, d)),
-           blocked = ARRAY(SELECT a + d FROM unnest(blocked, $10::integer[]) u(a, d))
+           blocked = ARRAY(SELECT a + d FROM unnest(blocked, $10::integer[]) u(a, d)),
+           quota   = CASE WHEN $18::integer[] IS NULL THEN quota ELSE ARRAY(SELECT a + coalesce(d, 0) FROM unnest(quota, $18) u(a, d)) END
      WHERE event_id = $1 AND (SELECT count(*) FROM passed) >= 0  -- the seats first
-    RETURNING version, free, held, sold, blocked, claims_from, sells
+    RETURNING version, free, held, sold, blocked, claims_from, sells, price_version, quota
 )
-INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, $2, $3, $4, free, held, sold, blocked, $11,
-       CASE WHEN ($13 AND claims_from > clock_timestamp()) OR ($14 AND NOT sells) THEN NULL ELSE (SELECT count(*) FROM passed) END
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, quota, passed)
+SELECT $1, version, $2, $3, $4, free, held, sold, blocked, $11, quota,
+       CASE WHEN ($13 AND claims_from > clock_timestamp()) OR ($14 AND NOT sells) OR NOT ($19::bigint IS NULL OR ` + pricesHold + `)
+            THEN NULL ELSE (SELECT count(*) FROM passed) END
   FROM bump
-RETURNING version, at, free, held, sold, blocked`
+RETURNING version, at, free, held, sold, blocked, quota`
+
+// pricesHold is the guard of prices: the list and the phases by which a batch computed are those of this moment, and phases that it found
+// full are. The counter row is locked, so that none of it changes before the commit.
+const (
+	pricesHold = `price_version = $19 AND ($20::timestamptz IS NULL OR clock_timestamp() >= $20) AND ($21::timestamptz IS NULL OR clock_timestamp() < $21)
+                AND NOT coalesce(0 < ANY (quota[$22::integer:$23::integer]), false)`
+	onePriceHolds = `price_version = $15 AND ($16::timestamptz IS NULL OR clock_timestamp() >= $16) AND ($17::timestamptz IS NULL OR clock_timestamp() < $17)
+                AND NOT coalesce(0 < ANY (quota[$18::integer:$19::integer]), false)`
+)
 
 const commitSQL = `COMMIT`
 
@@ -101,6 +114,8 @@ func (b *batch) queueChange(q *pgx.Batch) {
 	var ends []*time.Time
 	var by []ID
 	var at []pgtype.TID
+	var kinds, phases []int16
+	var prices []*int64
 	delta := [4][]int32{}
 	for i := range delta {
 		delta[i] = make([]int32, len(b.sale.Plan.Categories))
@@ -109,15 +124,18 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		now, was := b.rows[idx], b.was[idx]
 		c.Idx, c.State, c.Holder = append(c.Idx, int32(idx)), append(c.State, int16(now.state)), append(c.Holder, now.holder)
 		ends, by, at = append(ends, now.expiresAt), append(by, b.dirty[idx]), append(at, now.at)
+		kinds, phases, prices = append(kinds, now.kind), append(phases, now.phase), append(prices, now.price)
 		category := b.sale.Plan.Seats[idx].Category
 		delta[countOf(was.state)][category]--
 		delta[countOf(now.state)][category]++
 	}
 	b.change = c // if the answer is lost, findCommit adds what only the database knows
 	claims, sells := b.done(func(c *command) bool { return c.claim || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
-	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells).
+	list, begins, until, first, last := b.checks()
+	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells,
+		kinds, phases, prices, b.prices.delta, list, begins, until, first, last).
 		QueryRow(func(r pgx.Row) error {
-			err := r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked)
+			err := r.Scan(c.counted()...)
 			b.change = c
 			return err
 		})
@@ -276,7 +294,8 @@ WITH terms AS MATERIALIZED (
               FROM event WHERE id = $1 AND $2::integer <= seats_per_holder AND room_id IS NULL AND NOT wait_list OFFSET 0) e
 ), passed AS (
     UPDATE seat_state s
-       SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(s.idx, $3::integer[])], expires_at = (SELECT ends FROM terms)
+       SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(s.idx, $3::integer[])], expires_at = (SELECT ends FROM terms),
+           type = ($15::smallint[])[width_bucket(s.idx, $3)], phase = $17, price = ($16::bigint[])[width_bucket(s.idx, $3)]
      WHERE s.event_id = $1 AND s.idx = ANY($3) AND EXISTS (SELECT FROM terms)
        AND ` + guard + ` AND (s.state = 0 /* free */ OR $13 AND s.state = 2 /* lapsed */)
     RETURNING s.idx
@@ -290,15 +309,16 @@ WITH terms AS MATERIALIZED (
     UPDATE counter
        SET version = version + 1,
            free    = ARRAY(SELECT a - d FROM unnest(free, $9::integer[]) u(a, d)),
-           held    = ARRAY(SELECT a + d FROM unnest(held, $9::integer[]) u(a, d))
+           held    = ARRAY(SELECT a + d FROM unnest(held, $9::integer[]) u(a, d)),
+           quota   = CASE WHEN $18::integer[] IS NULL THEN quota ELSE ARRAY(SELECT a + coalesce(d, 0) FROM unnest(quota, $18) u(a, d)) END
      WHERE event_id = $1 AND EXISTS (SELECT FROM passed) AND (SELECT count(*) FROM granted) >= 0  -- the seats and the holds first
-    RETURNING version, free, held, sold, blocked, claims_from
+    RETURNING version, free, held, sold, blocked, claims_from, price_version, quota
 )
-INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, $3, $10, $4, free, held, sold, blocked, $11,
-       CASE WHEN claims_from <= clock_timestamp() THEN (SELECT count(*) FROM passed) END
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, quota, passed)
+SELECT $1, version, $3, $10, $4, free, held, sold, blocked, $11, quota,
+       CASE WHEN claims_from <= clock_timestamp() AND ` + pricesHold + ` THEN (SELECT count(*) FROM passed) END
   FROM bump
-RETURNING version, at, free, held, sold, blocked, (SELECT ends FROM terms), clock_timestamp()`
+RETURNING version, at, free, held, sold, blocked, quota, (SELECT ends FROM terms), clock_timestamp()`
 
 // errNotFast sends the claims of a fast-path batch through the queue again, with locks: one of them met something.
 var errNotFast = errors.New("a fast-path claim met a seat that is not free, or a holder who is known")
@@ -313,6 +333,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	coming := b.coming()
+	b.openPrices(s.seen())
 	for i, c := range commands {
 		if len(c.seats) == 0 || b.holds[c.holder] != nil {
 			return nil
@@ -323,6 +344,9 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 			}
 		}
 		b.take(i, slices.Sorted(slices.Values(c.seats)))
+	}
+	if !b.onePhase() {
+		return nil
 	}
 	return &inFlight{batch: b, fast: true, ended: make(chan struct{})}
 }
@@ -340,11 +364,30 @@ func (c *command) needsLocks() bool {
 func (b *batch) take(i int, seats []int) {
 	c := b.commands[i]
 	h := &holdRow{holder: c.holder, id: NewID(), seats: seatsOf(seats)}
-	for _, idx := range seats {
-		b.dirty[idx], b.rows[idx] = c.holder, row{state: Held, holder: c.holder}
+	fares := b.fares(seats, b.kindFor(c))
+	for i, idx := range seats {
+		b.price(fare{}, fares[i])
+		b.dirty[idx], b.rows[idx] = c.holder, row{state: Held, holder: c.holder, fare: fares[i]}
 	}
 	b.holds[c.holder] = h
-	b.answers[i].hold = Hold{ID: h.id, Seats: seats, ExtensionsLeft: b.sale.Event.Extensions}
+	b.answers[i].hold = Hold{ID: h.id, Seats: seats, Lines: b.sale.linesOf(seats, fares), ExtensionsLeft: b.sale.Event.Extensions}
+}
+
+// onePhase reports whether all seats of a fast-path batch have their price in one phase.
+func (b *batch) onePhase() bool {
+	if len(b.sale.Prices.Phases) == 0 {
+		return true
+	}
+	var first *row
+	for _, r := range b.rows {
+		if first == nil {
+			first = &r
+		}
+		if r.phase != first.phase {
+			return false
+		}
+	}
+	return true
 }
 
 // send writes a fast-path batch, in one transaction with the new sessions.
@@ -363,7 +406,7 @@ func (s *Sale) send(ctx context.Context, t *inFlight) error {
 		queue = b.queueFastPathOne
 	}
 	queue(&q).QueryRow(func(r pgx.Row) error {
-		return r.Scan(&c.Version, &c.At, &c.Counts.Free, &c.Counts.Held, &c.Counts.Sold, &c.Counts.Blocked, &end, &now)
+		return r.Scan(append(c.counted(), &end, &now)...)
 	})
 	err := s.office.db.SendBatch(ctx, &q).Close()
 	switch {
@@ -391,7 +434,14 @@ func (b *batch) queueFastPath(q *pgx.Batch) *pgx.QueuedQuery {
 	for _, idx := range b.change.Idx {
 		delta[b.sale.Plan.Seats[idx].Category]++
 	}
-	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions)
+	kinds, prices := make([]int16, len(b.change.Idx)), make([]int64, len(b.change.Idx))
+	for i, idx := range b.change.Idx {
+		r := b.rows[int(idx)]
+		kinds[i], prices[i] = r.kind, *r.price
+	}
+	list, begins, until, first, last := b.checks()
+	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions,
+		kinds, prices, b.rows[int(b.change.Idx[0])].phase, b.prices.delta, list, begins, until, first, last)
 }
 
 // neverLeft tells of a batch for which there was no connection: with locks it waits for one.
@@ -411,13 +461,14 @@ func (b *batch) byHolder() []*command {
 // counted, or a holder has a hold already; or the event is not on sale; or a session
 // ends before the hold would.
 func refused(err error) bool {
-	return shutMeanwhile(err) || IsConstraint(err, "every seat of a change passed the guard") || IsConstraint(err, "remaining is never negative") ||
+	return shutMeanwhile(err) || outOfQuota(err) || IsConstraint(err, "every seat of a change passed the guard") || IsConstraint(err, "remaining is never negative") ||
 		IsConstraint(err, "hold_pkey") || IsConstraint(err, "a hold ends no later than its session")
 }
 
 // granted completes the answers by what only the database knows.
 func (t *inFlight) granted(end, now time.Time) {
 	t.batch.newEnd = &end
+	t.batch.sale.sees(now)
 	for i := range t.batch.answers {
 		t.batch.answers[i].hold.ExpiresAt, t.batch.answers[i].hold.Now = end, now
 	}
@@ -455,7 +506,7 @@ func unfinished(c *command, h *holdRow) *string {
 const fastPathOneSQL = `
 WITH passed AS (
     UPDATE seat_state s
-       SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length
+       SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length, type = $11, phase = $12, price = $13
       FROM event e
      WHERE e.id = $1 AND e.room_id IS NULL AND NOT e.wait_list
        AND s.event_id = $1 AND s.idx = $2
@@ -467,17 +518,21 @@ WITH passed AS (
     RETURNING expires_at
 ), bump AS (
     UPDATE counter
-       SET version = version + 1, free[$6] = free[$6] - 1, held[$6] = held[$6] + 1
+       SET version = version + 1, free[$6] = free[$6] - 1, held[$6] = held[$6] + 1,
+           quota = CASE WHEN $14::integer[] IS NULL THEN quota ELSE ARRAY(SELECT a + coalesce(d, 0) FROM unnest(quota, $14) u(a, d)) END
      WHERE event_id = $1 AND EXISTS (SELECT FROM granted)
-    RETURNING version, free, held, sold, blocked, claims_from
+    RETURNING version, free, held, sold, blocked, claims_from, price_version, quota
 )
-INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, passed)
-SELECT $1, version, ARRAY[$2], '{1}'::smallint[], ARRAY[$3], free, held, sold, blocked, $7, CASE WHEN claims_from <= clock_timestamp() THEN 1 END
+INSERT INTO change (event_id, version, idx, state, holder, free, held, sold, blocked, batch, quota, passed)
+SELECT $1, version, ARRAY[$2], '{1}'::smallint[], ARRAY[$3], free, held, sold, blocked, $7, quota, CASE WHEN claims_from <= clock_timestamp() AND ` + onePriceHolds + ` THEN 1 END
   FROM bump
-RETURNING version, at, free, held, sold, blocked, (SELECT expires_at FROM granted), clock_timestamp()`
+RETURNING version, at, free, held, sold, blocked, quota, (SELECT expires_at FROM granted), clock_timestamp()`
 
 func (b *batch) queueFastPathOne(q *pgx.Batch) *pgx.QueuedQuery {
 	c, idx := b.commands[0], b.change.Idx[0]
 	h := b.holds[c.holder]
-	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends())
+	f := b.rows[int(idx)].fare
+	list, begins, until, first, last := b.checks()
+	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends(),
+		f.kind, f.phase, *f.price, b.prices.delta, list, begins, until, first, last)
 }

@@ -260,12 +260,13 @@ func (b *batch) keepFor(o *Offer) (hold ID) {
 	b.holds[o.ID] = h
 	b.ends(h)
 	b.unkeep(o.Seats)
-	for _, idx := range o.Seats {
+	fares := b.fresh(o.Seats, b.usual)
+	for i, idx := range o.Seats {
 		by := waitList
 		if b.rows[idx].state == Blocked {
 			by = b.rows[idx].holder // its block
 		}
-		b.set(idx, by, row{state: Held, holder: o.ID, expiresAt: &h.expiresAt})
+		b.set(idx, by, row{state: Held, holder: o.ID, expiresAt: &h.expiresAt, fare: fares[i]})
 		h.seats = append(h.seats, int32(idx))
 	}
 	slices.Sort(h.seats)
@@ -347,7 +348,7 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 	b.holds[t.To] = next
 	b.bind(c, next)
 	for _, idx := range seats {
-		b.set(idx, t.From, row{state: Held, holder: t.To, expiresAt: &next.expiresAt})
+		b.set(idx, t.From, row{state: Held, holder: t.To, expiresAt: &next.expiresAt, fare: b.rows[idx].fare})
 		next.seats = append(next.seats, int32(idx))
 	}
 	h.keepSeats(nil)

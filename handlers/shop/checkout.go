@@ -109,7 +109,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	case err != nil:
 		return err
 	}
-	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.Of(s, hold.Seats).Total)
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.CostOf(s.Event, hold.Lines).Total)
 	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
@@ -141,6 +141,8 @@ type wanted struct {
 	Terms  int      `json:"terms"` // the version that was accepted
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
+
+	Total *int64 `json:"total"` // as it was shown, minor units: another total is refused
 }
 
 // Place answers POST /events/{slug}/orders
@@ -167,8 +169,14 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
-	if payments.Ahead(form.Method) && pricing.Of(s, form.Seats).Total > 0 {
-		return h.pay(w, r, s, holder, form)
+	if payments.Ahead(form.Method) {
+		total, err := h.Orders.Total(r.Context(), s, holder, form)
+		if err != nil {
+			return err
+		}
+		if total > 0 {
+			return h.pay(w, r, s, holder, form)
+		}
 	}
 	h.limitOrder(r, s, holder, &form)
 	code, err := h.Orders.Place(r.Context(), s, holder, form)
@@ -271,8 +279,15 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 			return form, err
 		}
 		f := r.PostForm
-		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, map[string]string{}}
+		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, map[string]string{}, nil}
 		asked.Terms, _ = strconv.Atoi(f.Get("terms")) // anything else is no version
+		if text := f.Get("total"); text != "" {
+			total, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || total < 0 {
+				return form, web.ErrTotal
+			}
+			asked.Total = &total
+		}
 		for i := range s.Event.Questions {
 			asked.Answers[strconv.Itoa(i+1)] = f.Get(orders.FieldAnswer(i + 1))
 		}
@@ -291,7 +306,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Answers: a.Answers}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Answers: a.Answers, Total: a.Total}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

@@ -22,7 +22,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !known {
 		holder = h.NewHolder(w, r, s)
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, known, wishSize(&wish))
+	admitted, err := h.admitClaim(w, r, s, holder, known, wish.Size())
 	if err != nil {
 		if errors.Is(err, errChallenge) {
 			return h.challenged(w, r, s, comeFrom(r, s))
@@ -68,8 +68,6 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 	admitted.event.Granted(holder, admitted.network, len(hold.Seats))
 	return hold, nil
 }
-
-func wishSize(w *seats.ClaimRequest) int { return max(len(w.Seats), w.Quantity, w.Best) }
 
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {

@@ -30,6 +30,28 @@ type HoldBody struct {
 	Discount       int64       `json:"discount"`
 	Parts          []shop.Part `json:"parts"`
 	Currency       string      `json:"currency"`
+
+	Lines []LineBody `json:"lines"`
+}
+
+// LineBody is one seat of a hold. Type is the key of its ticket type.
+type LineBody struct {
+	Seat  string `json:"seat"`
+	Idx   int    `json:"idx"`
+	Type  string `json:"type"`
+	Price int64  `json:"price"`           // with its fee and all taxes
+	Phase string `json:"phase,omitempty"` // the name of the phase that the price is of
+}
+
+func linesOf(s *seats.Sale, lines []seats.Line, cost pricing.Cost) []LineBody {
+	bodies := make([]LineBody, len(lines))
+	for i, l := range lines {
+		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Price: cost.Lines[i].Cost()}
+		if l.Phase > 0 {
+			bodies[i].Phase = s.Prices.Phases[l.Phase-1].Name
+		}
+	}
+	return bodies
 }
 
 // answerHold answers an action that left the attendee with this hold.
@@ -39,11 +61,12 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
 	}
-	cost := pricing.Of(s, hold.Seats)
+	cost := pricing.CostOf(s.Event, hold.Lines)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
 		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, "")...),
+		Lines: linesOf(s, hold.Lines, cost),
 	}})
 }
 

@@ -88,7 +88,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if !more { // the form came before
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, true, wishSize(&wish))
+	admitted, err := h.admitClaim(w, r, s, holder, true, wish.Size())
 	if err != nil {
 		if err := h.keepTyped(r, s, holder, form); err != nil {
 			return err

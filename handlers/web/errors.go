@@ -45,6 +45,7 @@ var (
 	errBroken    = NewProblem(503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key.")
 	errKey       = NewProblem(422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", NothingChanged, "A random UUID will do.")
 	ErrHoldID    = NewProblem(422, "invalid", "An order names the id of its hold.", NothingChanged, "Take it from the hold's answer, and name its seats.")
+	ErrTotal     = NewProblem(422, "invalid", "The total is not an amount in minor units.", NothingChanged, "Take it from the hold's answer, or leave it out.")
 	ErrSeatLabel = NewProblem(404, "unknown", "The event has no seat of that name.", NothingChanged, "Take the seats of your hold's answer.")
 	ErrNoChoice  = NewProblem(422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Select the tickets to cancel, then send the form again.")
 	ErrNoKey     = NewProblem(422, "invalid", "The form has no key.", NothingChanged, "Load the page again; programs send a key of 1 to 200 characters.")

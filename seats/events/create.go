@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 const createSQL = `
@@ -49,6 +50,9 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 			return err
 		}
 		if err := seats.CreateSeats(ctx, tx, id, p); err != nil {
+			return err
+		}
+		if err := pricing.Create(ctx, tx, id, p.Categories); err != nil {
 			return err
 		}
 		if e, err = seats.EventBySlug(ctx, tx, n.Slug); err != nil {

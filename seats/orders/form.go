@@ -38,6 +38,9 @@ type Form struct {
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
+	Total *int64       `json:"total,omitempty"` // as the page showed it, minor units; nil: the page showed none
+	Lines []seats.Line `json:"lines,omitempty"` // of the payment that began with this form
+
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
 	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while the customer is away; only for a method that keeps cards
 }
@@ -198,7 +201,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network = ""
+	f.Network, f.Total, f.Lines = "", nil, nil
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]

@@ -51,7 +51,7 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
 	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, AtOffice: true}
-	d.Write = func(q *pgx.Batch, sold []int) {
+	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		key.Insert(q, []byte(p.code))
 		p.queueOffice(q, s, sold)
 		if also != nil {
@@ -132,15 +132,15 @@ WITH placed AS (
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, true, $12, $13, $14, $15)
     RETURNING id, email
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
-    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate
-      FROM unnest($16::uuid[], $17::integer[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::integer[], $24::integer[])
-           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
+    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
+      FROM unnest($16::uuid[], $17::integer[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::integer[], $24::integer[], $25::smallint[])
+           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE email <> ''`
 
-func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []int) {
-	cost := pricing.Of(s, sold)
+func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
+	cost := pricing.CostOf(s.Event, sold)
 	if p.form.Method == payments.Free { // a gift
 		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}
 	}

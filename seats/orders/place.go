@@ -84,7 +84,10 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
 		return placed{}, seats.ErrNoHold
 	}
-	total := pricing.Of(s, f.Seats).Total
+	total, err := o.Total(ctx, s, holder, f)
+	if err != nil {
+		return placed{}, err
+	}
 	keys := personKeys(f.Email, f.Account)
 	f = f.tidy(s.Event, total)
 	today, err := o.today(ctx, s.Event)
@@ -98,10 +101,51 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	return placed{id: seats.NewID(), code: seal.NewCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
 }
 
+const orderedTotalSQL = `SELECT total FROM orders WHERE hold_id = $1`
+
+// Total returns what the order of a form will cost: what the page showed, which is compared under the lock, or what the
+// hold costs. A repeat, after the hold is gone, costs what the order did.
+func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (total int64, err error) {
+	if f.Total != nil {
+		return *f.Total, nil
+	}
+	hold, err := s.Hold(ctx, holder)
+	switch {
+	case err == nil && hold.ID == f.Hold:
+		return pricing.CostOf(s.Event, hold.Lines).Total, nil
+	case err != nil && !errors.Is(err, seats.ErrNoHold):
+		return 0, err
+	}
+	err = o.db.QueryRow(ctx, orderedTotalSQL, f.Hold).Scan(&total)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return pricing.Of(s, f.Seats).Total, nil
+	case err != nil:
+		return 0, fmt.Errorf("orders: look for the total of an order: %w", err)
+	}
+	return total, nil
+}
+
+// check refuses an order that met too many unpaid ones under the lock, or that costs something else than its page showed.
+func (p placed) check(s *seats.Sale, lines []seats.Line) error {
+	total := pricing.CostOf(s.Event, lines).Total
+	if p.form.Total != nil && total != *p.form.Total || (total == 0) != (p.total == 0) {
+		return refusePrice(s.Event.Currency, total)
+	}
+	return p.checkUnpaid()
+}
+
+// refusePrice says that an order costs something else than its page showed.
+func refusePrice(currency string, total int64) *seats.Conflict {
+	return &seats.Conflict{Code: seats.CodePrice, Message: fmt.Sprintf("Your tickets cost %s %s now, which is not what the page showed. Nothing was charged, and the seats are still held for you. Check the new total, then order again.",
+		currency, pricing.Amount(total, currency))}
+}
+
 // purchase is what is agreed with the seats. The hold is named in it, and is sold at most once.
 func (o *Orders) purchase(s *seats.Sale, p placed) seats.Purchase {
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Check: p.check}
-	d.Write = func(q *pgx.Batch, sold []int) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys}
+	d.Check = func(lines []seats.Line) error { return p.check(s, lines) }
+	d.Write = func(q *pgx.Batch, sold []seats.Line) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
 	return d
 }
 
@@ -131,17 +175,17 @@ WITH due AS (
             (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
-    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate
-      FROM unnest($19::uuid[], $20::integer[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::integer[], $27::integer[])
-           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
+    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
+      FROM unnest($19::uuid[], $20::integer[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::integer[], $27::integer[], $28::smallint[])
+           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
-func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []int) {
-	cost := pricing.Of(s, sold)
+func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
+	cost := pricing.CostOf(s.Event, sold)
 	q.Queue(placeSQL, append([]any{
 		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
 		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name,
@@ -165,16 +209,17 @@ func (p placed) queueConsent(q *pgx.Batch) {
 }
 
 // newTickets are the columns of tickets for these seats, as placeSQL and officeSQL take them: their ids, seats, prices, fees,
-// discounts, taxes, and the rates of these.
-func newTickets(sold []int, cost pricing.Cost) []any {
+// discounts, taxes, the rates of these, and types.
+func newTickets(sold []seats.Line, cost pricing.Cost) []any {
 	n := len(sold)
-	ids, idxs, rates, feeRates := make([]seats.ID, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	ids, idxs, rates, feeRates, types := make([]seats.ID, n), make([]int32, n), make([]int32, n), make([]int32, n), make([]int16, n)
 	prices, fees, discounts, taxes, feeTaxes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, l := range cost.Lines {
-		ids[i], idxs[i], rates[i], feeRates[i] = seats.NewID(), int32(sold[i]), int32(l.Rate), int32(l.FeeRate)
+		ids[i], idxs[i], rates[i], feeRates[i] = seats.NewID(), int32(sold[i].Seat), int32(l.Rate), int32(l.FeeRate)
+		types[i] = int16(sold[i].Type)
 		prices[i], fees[i], discounts[i], taxes[i], feeTaxes[i] = l.Price, l.Fee, l.Discount, l.Tax, l.FeeTax
 	}
-	return []any{ids, idxs, prices, fees, discounts, taxes, feeTaxes, rates, feeRates}
+	return []any{ids, idxs, prices, fees, discounts, taxes, feeTaxes, rates, feeRates, types}
 }
 
 const madeSQL = `SELECT o.code FROM hold h JOIN orders o ON o.hold_id = h.id AND o.holder = h.holder WHERE h.event_id = $1 AND h.holder = $2`
@@ -260,7 +305,10 @@ const CodeDeclined = "declined"
 // PlaceAlone places or pays for an order that the customer agreed to before. A repeat changes nothing more. Errors are those
 // of Place and Mandate, ErrNotAlone, and a *seats.Conflict that says why a payment came to nothing.
 func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) error {
-	total := pricing.Of(s, f.Seats).Total
+	total, err := o.Total(ctx, s, holder, f)
+	if err != nil {
+		return err
+	}
 	if total == 0 {
 		f.Method = payments.Free
 	}
@@ -346,8 +394,12 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	}
 	defer o.unpaid.enter(s, &placed)()
 	id := seats.NewID()
-	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Check: placed.check}
-	d.Write = func(q *pgx.Batch, _ []int) { placed.queueUnpaid(q, s); placed.payment(s, id).Queue(q) }
+	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys}
+	d.Check = func(lines []seats.Line) error { return placed.check(s, lines) }
+	d.Write = func(q *pgx.Batch, lines []seats.Line) {
+		placed.queueUnpaid(q, s)
+		placed.payment(s, id, lines).Queue(q)
+	}
 	_, err = s.Pay(ctx, d)
 	var refusal *seats.Conflict
 	switch {
@@ -396,8 +448,9 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 	return p, nil
 }
 
-// payment returns the payment of an order about to be written.
-func (p placed) payment(s *seats.Sale, id seats.ID) payments.Payment {
+// payment returns the payment of an order about to be written, for what its seats cost.
+func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments.Payment {
+	p.form.Lines, p.total = lines, pricing.CostOf(s.Event, lines).Total
 	form, _ := json.Marshal(p.form) // texts and numbers always marshal
 	f := p.form
 	return payments.Payment{
@@ -415,7 +468,7 @@ func FormOf(p payments.Payment) (f Form, err error) {
 }
 
 // ofPayment returns what writes the order of a payment that sells its seats.
-func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []int), err error) {
+func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []seats.Line), err error) {
 	form, err := FormOf(p)
 	if err != nil {
 		return nil, err

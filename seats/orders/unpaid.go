@@ -170,8 +170,8 @@ func (p placed) queueUnpaid(q *pgx.Batch, s *seats.Sale) {
 	})
 }
 
-// check refuses an order that met too many unpaid ones under the lock.
-func (p placed) check() error {
+// checkUnpaid refuses an order that met too many unpaid ones under the lock.
+func (p placed) checkUnpaid() error {
 	if p.bounded == nil {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (ps *Payments) await(ctx context.Context, p Payment, s Standing) (again boo
 		if err != nil {
 			return false, err
 		}
-		err = sale.Await(ctx, seats.Awaiting{From: p.Holder, To: p.ID, Seats: p.Seats, Length: min(max(s.Wait, p.Length), mostAwaited), Write: func(q *pgx.Batch, until time.Time) {
+		err = sale.Await(ctx, seats.Awaiting{From: p.Holder, To: p.ID, Seats: p.Seats, Agreed: p.Lines, Length: min(max(s.Wait, p.Length), mostAwaited), Write: func(q *pgx.Batch, until time.Time) {
 			q.Queue(awaitSQL, p.ID, until)
 		}})
 		var conflict *seats.Conflict

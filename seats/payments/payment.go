@@ -17,7 +17,7 @@ import (
 // Payments are the payments of a database. One is enough for a node.
 type Payments struct {
 	// Order returns what writes the order of a payment in the transaction that sells its seats.
-	Order func(p Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []int), err error)
+	Order func(p Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []seats.Line), err error)
 	// Placed is called after an order was placed, MailQueued after a mail was queued, Changed after other changes.
 	// All must return at once.
 	Placed     func(Payment)
@@ -114,6 +114,8 @@ type Details struct {
 	Email   string   `json:"email"`
 	Account string   `json:"account"` // address of the credit that pays
 	Mandate seats.ID `json:"mandate"` // of a stored card that pays
+
+	Lines []seats.Line `json:"lines,omitempty"` // what the seats cost when the payment began; none for payments of earlier versions
 }
 
 // Done reports whether the order is placed.

@@ -132,6 +132,9 @@ func (ps *Payments) wait(ctx context.Context, p Payment) (again bool, err error)
 	return ps.lose(ctx, p, 0, reasonTime, "")
 }
 
+// errAmount says that the seats of a payment do not cost what is paid.
+var errAmount = errors.New("the seats cost something else than what is paid")
+
 const orderedSQL = `SELECT EXISTS (SELECT FROM orders WHERE hold_id = $1 AND id <> $2)`
 
 // sell sells the seats for money that is promised or there: the second guard. The order, its tickets and the attempt to
@@ -145,21 +148,26 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	if err := ps.db.QueryRow(ctx, orderedSQL, p.Hold, p.Order).Scan(&ordered); err != nil {
 		return false, err
 	}
-	switch {
-	case ordered:
+	if ordered {
 		return ps.lose(ctx, p, 0, reasonOrdered, "")
-	case pricing.Of(s, p.Seats).Total != p.Amount:
-		return ps.lose(ctx, p, 0, reasonPrice, "")
 	}
 	write, err := ps.Order(p)
 	if err != nil {
 		return false, err
 	}
-	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted()}
-	d.Write = func(q *pgx.Batch, idxs []int) { write(q, s, idxs); q.Queue(soldSQL, p.ID, p.counted) }
+	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Agreed: p.Lines}
+	d.Check = func(lines []seats.Line) error {
+		if pricing.CostOf(s.Event, lines).Total != p.Amount {
+			return errAmount
+		}
+		return nil
+	}
+	d.Write = func(q *pgx.Batch, lines []seats.Line) { write(q, s, lines); q.Queue(soldSQL, p.ID, p.counted) }
 	_, err = s.Sell(ctx, d)
 	var refusal *seats.Conflict
 	switch {
+	case errors.Is(err, errAmount):
+		return ps.lose(ctx, p, 0, reasonPrice, "")
 	case errors.As(err, &refusal):
 		return ps.lose(ctx, p, 0, refusal.Message+" Nothing was charged.", "")
 	case err != nil:

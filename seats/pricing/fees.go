@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -13,23 +14,22 @@ func TermsOf(e seats.Event) Terms {
 	return Terms{Fees: e.Fees, Tax: e.Rules.Tax, Offers: e.Rules.Offers}
 }
 
-// LinesOf are seats of a plan at the prices of their categories.
-func LinesOf(p *seats.Plan, idxs []int) []Line {
-	lines := make([]Line, len(idxs))
-	for i, idx := range idxs {
-		category := p.Seats[idx].Category
-		lines[i] = Line{Category: category, Price: p.Categories[category].Price}
+// LinesOf are seats with their types and prices.
+func LinesOf(held []seats.Line) []Line {
+	lines := make([]Line, len(held))
+	for i, l := range held {
+		lines[i] = Line{Type: l.Type, Category: l.Category, Price: l.Price}
 	}
 	return lines
 }
 
-// CostOf is what seats of a plan cost by the terms of an event.
-func CostOf(e seats.Event, p *seats.Plan, idxs []int) Cost {
-	return Total(LinesOf(p, idxs), TermsOf(e))
-}
+// CostOf is what seats with these prices cost by the terms of an event.
+func CostOf(e seats.Event, held []seats.Line) Cost { return Total(LinesOf(held), TermsOf(e)) }
 
-// Of is what seats of a sale cost together.
-func Of(s *seats.Sale, idxs []int) Cost { return CostOf(s.Event, s.Plan, idxs) }
+// Of is what seats of a sale cost together at this moment, with the usual tickets.
+func Of(s *seats.Sale, idxs []int) Cost {
+	return CostOf(s.Event, s.Quote(time.Now(), idxs, nil))
+}
 
 // Kept is what the organizer keeps of a ticket of this price that an attendee cancels, at most all of it.
 func Kept(p seats.Policy, price int64) int64 {

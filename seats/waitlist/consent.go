@@ -128,7 +128,12 @@ func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 
 func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 	why, says := "", "It could not be ordered at once."
-	if total := pricing.Of(s, p.Seats).Total; total > p.Most {
+	hold, err := s.Hold(ctx, p.Holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		l.log.Warn("the hold of a waitlist order could not be read; the order is tried again in a minute", "event", s.Event.Slug, "entry", p.entry, "error", err)
+		return
+	}
+	if total := pricing.CostOf(s.Event, hold.Lines).Total; total > p.Most {
 		costs, agreed := pricing.Amount(total, s.Event.Currency), pricing.Amount(p.Most, s.Event.Currency)
 		why = fmt.Sprintf("it costs %s, and they agreed to %s", costs, agreed)
 		says = fmt.Sprintf("It costs %s %s, and you had agreed to %s at most.", costs, s.Event.Currency, agreed)

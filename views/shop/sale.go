@@ -147,7 +147,13 @@ func (s Sale) priceRange(section int) (low, high int64) {
 }
 
 // cost is what the hold costs.
-func (s Sale) cost() pricing.Cost { return pricing.CostOf(s.Event, s.Plan, s.held().Seats) }
+func (s Sale) cost() pricing.Cost {
+	lines := make([]seats.Line, len(s.held().Seats))
+	for i, idx := range s.held().Seats {
+		lines[i] = s.line(idx)
+	}
+	return pricing.CostOf(s.Event, lines)
+}
 
 func (s Sale) total() int64 { return s.cost().Total }
 

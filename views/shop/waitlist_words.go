@@ -2,10 +2,10 @@ package shop
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
@@ -95,8 +95,13 @@ func (s Sale) SeatsOf(idxs []int) (words []string) {
 
 // costs is what an offer costs with its fees, as far as the plan has its seats.
 func (s Sale) costs(idxs []int) int64 {
-	known := slices.DeleteFunc(slices.Clone(idxs), func(idx int) bool { return idx < 0 || idx >= len(s.Plan.Seats) })
-	return pricing.CostOf(s.Event, s.Plan, known).Total
+	var lines []seats.Line
+	for _, idx := range idxs {
+		if idx >= 0 && idx < len(s.Plan.Seats) {
+			lines = append(lines, s.line(idx))
+		}
+	}
+	return pricing.CostOf(s.Event, lines).Total
 }
 
 // seatedSections are the sections one may wait for by name: where a category says as much, none.

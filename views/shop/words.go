@@ -2,6 +2,7 @@ package shop
 
 import (
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -13,9 +14,23 @@ func RowWords(row string) string {
 	return "Row " + row
 }
 
+// line is a seat with its price: that of the hold it is in, or that of its category.
+func (s Sale) line(idx int) seats.Line {
+	if s.Hold != nil {
+		for _, l := range s.Hold.Lines {
+			if l.Seat == idx {
+				return l
+			}
+		}
+	}
+	category := s.Plan.Seats[idx].Category
+	return seats.Line{Seat: idx, Category: category, Price: s.Plan.Categories[category].Price}
+}
+
 // PriceOf is what a seat costs, with fees and taxes.
 func (s Sale) PriceOf(idx int) string {
-	return views.Price(s.allIn(s.Plan.Seats[idx].Category), s.Event.Currency)
+	line := s.line(idx)
+	return views.Price(pricing.AllIn(pricing.Line{Type: line.Type, Category: line.Category, Price: line.Price}, pricing.TermsOf(s.Event)).Cost(), s.Event.Currency)
 }
 
 // flagWords says what is special about a seat, with a comma before each.
