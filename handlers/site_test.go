@@ -33,6 +33,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/sessions"
@@ -93,6 +94,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
 	config.Hooks = webhooks.New(db, config.Desk, true)
 	config.Pages = pages.New(db, config.Desk)
+	config.Privacy = privacy.New(db, config.Desk)
+	config.Privacy.Sessions = config.Sessions.Erase
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {

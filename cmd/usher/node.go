@@ -25,6 +25,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -51,6 +52,7 @@ type node struct {
 	hooks      *webhooks.Hooks
 	invoices   *invoices.Invoices
 	pages      *pages.Pages
+	privacy    *privacy.Privacy
 	limits     *limit.Events
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
@@ -74,6 +76,11 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.hooks.SealWith(db.box)
 	n.invoices = invoices.New(db.pool, n.organizers)
 	n.pages = pages.New(db.pool, n.organizers)
+	n.privacy = privacy.New(db.pool, n.organizers)
+	n.privacy.Sessions = n.sessions.Erase
+	if folder, is := cfg.transport.(mail.Folder); is {
+		n.privacy.Letters = folder.Erase
+	}
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
@@ -87,6 +94,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
 		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),
+		jobs.Hourly("erase persons of old events", n.privacy.EraseOld),
 	})...)
 	return n
 }
@@ -124,7 +132,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Privacy: n.privacy, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -120,7 +120,7 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 		f := orders.OfficeForm{Key: MemberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
 		act := organizers.Action{
 			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
-			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method, "name": f.Name},
+			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method},
 		}
 		err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 			code, err = h.Orders.SellAtOffice(r.Context(), s, f, also)

@@ -22,6 +22,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -45,6 +46,7 @@ type Server struct {
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks
 	Pages        *pages.Pages
+	Privacy      *privacy.Privacy
 	Card         *demo.Card
 	Stripe       Webhook
 	Contact      string

@@ -48,6 +48,8 @@ const (
 	i1
 	i2
 	i3
+	e1
+	e2
 )
 
 var words = [...]string{
@@ -94,6 +96,8 @@ var words = [...]string{
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount.`,
+	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
+	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -140,6 +144,8 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i >= e1:
+			name = fmt.Sprint("E", i-e1+1)
 		case i >= i1:
 			name = fmt.Sprint("I", i-i1+1)
 		case i >= m1:

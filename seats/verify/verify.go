@@ -69,7 +69,10 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := l.checkMoney(ctx, tx, r); err != nil {
 			return err
 		}
-		return l.checkInvoices(ctx, tx, r)
+		if err := l.checkInvoices(ctx, tx, r); err != nil {
+			return err
+		}
+		return checkErased(ctx, tx, r)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)

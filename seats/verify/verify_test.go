@@ -106,6 +106,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../credit/doc.go", "C"},
 		{"../payments/doc.go", "M"},
 		{"../invoices/doc.go", "I"},
+		{"../privacy/doc.go", "E"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -17,6 +17,7 @@ const (
 
 	TeamPath     = "/desk/team"
 	LegalPath    = "/desk/legal"
+	PrivacyPath  = "/desk/privacy"
 	LogPath      = "/desk/log"
 	AccountPath  = "/desk/account"
 	PasswordPath = "/desk/password"
@@ -63,6 +64,7 @@ var notices = map[string]string{
 	"not-demanded":    "A second factor is optional again.",
 	"passkey-removed": "The passkey was removed and no longer works.",
 
+	"retention": "Saved. The first erasure follows within an hour.",
 	"draft":     "Saved as a draft that only your team sees.",
 	"published": "Published. Attendees see this text now.",
 
@@ -114,6 +116,7 @@ var tabs = []tab{
 	{"Bank", "/bank", organizers.Manage},
 	{"Team", "/team", organizers.Look},
 	{"Legal", "/legal", organizers.Manage},
+	{"Privacy", "/privacy", organizers.Own},
 	{"Keys", "/keys", organizers.Own},
 	{"Log", "/log", organizers.Manage},
 }

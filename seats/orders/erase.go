@@ -1,0 +1,92 @@
+package orders
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Tickets of an event that ended a day ago are used or void.
+const openOrdersSQL = `
+SELECT o.code FROM orders o JOIN event e ON e.id = o.event_id
+ WHERE o.event_id = ANY($1) AND lower(o.email) = $2
+   AND (EXISTS (SELECT FROM refund WHERE order_id = o.id AND done_at IS NULL)
+     OR e.starts_at > clock_timestamp() - interval '1 day' AND EXISTS (SELECT FROM ticket WHERE order_id = o.id AND revoked_at IS NULL))
+ ORDER BY o.created_at`
+
+// Unfinished lists the codes of a person's orders in some events that are still needed: their event is to come, or a refund is on its way.
+func Unfinished(ctx context.Context, tx pgx.Tx, events []int64, email string) ([]string, error) {
+	codes, err := texts(ctx, tx, openOrdersSQL, events, email)
+	if err != nil {
+		return nil, fmt.Errorf("orders: find unfinished orders: %w", err)
+	}
+	return codes, nil
+}
+
+const exportOrdersSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'code', o.code, 'state', o.state, 'name', o.name, 'email', o.email, 'born', o.born,
+       'answers', (SELECT json_object_agg(q.label, o.answers->>q.number::text) FROM question q WHERE q.event_id = o.event_id AND o.answers ? q.number::text),
+       'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network,
+       'accepted_terms', (SELECT json_build_object('version', version, 'at', at) FROM consent WHERE order_id = o.id),
+       'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
+                                   'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) ORDER BY t.idx)
+                     FROM ticket t JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section WHERE t.order_id = o.id)) ORDER BY o.created_at), '[]')
+  FROM orders o JOIN event e ON e.id = o.event_id
+ WHERE o.event_id = ANY($1) AND lower(o.email) = $2`
+
+// Export returns a person's orders in some events, with their tickets and scans.
+func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportOrdersSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("orders: export: %w", err)
+	}
+	return list, nil
+}
+
+// Its text is searched: a form that no order would take may have characters that a JSON operator refuses.
+const eraseTypedSQL = `DELETE FROM typed WHERE event_id = ANY($1) AND ($2 = '' OR strpos(lower(answer::text), $2) > 0)`
+
+const toEraseSQL = `
+SELECT id FROM orders o
+ WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2) AND erased_at IS NULL
+   AND NOT EXISTS (SELECT FROM refund WHERE order_id = o.id AND done_at IS NULL)
+ ORDER BY id FOR NO KEY UPDATE`
+
+// The tickets of erased orders count for no person any more. A key that no other order uses is replaced by a random one.
+const eraseKeysSQL = `
+WITH gone AS (
+    SELECT o.event_id, k.key, sum(t.live)::integer AS n
+      FROM orders o, unnest(o.keys) AS k(key), LATERAL (SELECT count(*) FILTER (WHERE revoked_at IS NULL) AS live FROM ticket WHERE order_id = o.id) t
+     WHERE o.id = ANY($1) GROUP BY o.event_id, k.key
+)
+UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets = g.n THEN gen_random_uuid() ELSE p.key END
+  FROM gone g WHERE p.event_id = g.event_id AND p.key = g.key`
+
+const eraseOrdersSQL = `
+UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', network = '', keys = '{}', wish = '', erased_at = clock_timestamp() WHERE id = ANY($1)`
+
+// Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
+// email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with
+// a refund on its way are left.
+func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, error) {
+	if _, err := tx.Exec(ctx, eraseTypedSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase what was typed: %w", err)
+	}
+	rows, err := tx.Query(ctx, toEraseSQL, events, email)
+	if err != nil {
+		return 0, fmt.Errorf("orders: erase: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+	if err != nil {
+		return 0, fmt.Errorf("orders: erase: %w", err)
+	}
+	for _, sql := range []string{eraseKeysSQL, eraseOrdersSQL} {
+		if _, err := tx.Exec(ctx, sql, ids); err != nil {
+			return 0, fmt.Errorf("orders: erase: %w", err)
+		}
+	}
+	return len(ids), nil
+}
