@@ -267,3 +267,45 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 		t.Errorf("%d are left, %v; want %d", left, err, total-2)
 	}
 }
+
+func TestCredit_PaysAPartAndTheCardTheRest(t *testing.T) {
+	t.Parallel()
+	s, bank := newTill(t)
+	ann := person(t)
+	hold := s.held(t, ann, 2)
+	s.signsIn(t, ann, "ann@example.org")
+	code := s.vouchers(t, 1, 1000, "EUR", nil)[0]
+	if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
+		t.Fatal(a.StatusCode, body)
+	}
+	if _, page := s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, `name="credit" value="1000"`) {
+		t.Error("the checkout does not offer a part by credit")
+	}
+	form := fill(hold, "Ann", "ann@example.org")
+	form.Set("method", "card")
+	form.Set("credit", "1000")
+	a, body := s.post(t, ann, form)
+	at, _, _ := strings.Cut(a.Header.Get("Location"), "?")
+	if a.StatusCode != 303 || !strings.HasPrefix(at, "/payments/") {
+		t.Fatal(a.StatusCode, at, body)
+	}
+	total := pricing.Of(s.sale, hold.Idx).Total
+	sessions := bank.Sessions()
+	if session := sessions[len(sessions)-1]; session.Amount != total-1000 {
+		t.Errorf("the card is asked for %d, want %d", session.Amount, total-1000)
+	}
+	bank.Pays(sessions[len(sessions)-1].ID, false)
+	if a, _ := s.page(t, ann, at+"?back"); a.StatusCode != 303 {
+		t.Errorf("paid: %d", a.StatusCode)
+	}
+	order, err := s.sold.Find(t.Context(), strings.TrimPrefix(at, "/payments/"))
+	if err != nil || order.Paid != total && order.Due() != total { // the second: it is being charged
+		t.Errorf("the order has %d of %d, %v", order.Paid, total, err)
+	}
+	if len(order.Tickets) != 2 {
+		t.Errorf("the order has %d tickets", len(order.Tickets))
+	}
+	if left, err := credit.New(s.db).Balance(t.Context(), "ann@example.org", "EUR"); err != nil || left != 0 {
+		t.Errorf("%d are left, %v", left, err)
+	}
+}

@@ -138,7 +138,8 @@ type wanted struct {
 	Email  string   `json:"email"`
 	Born   string   `json:"born"`
 	Method string   `json:"method"`
-	Terms  int      `json:"terms"` // the version that was accepted
+	Terms  int      `json:"terms"`  // the version that was accepted
+	Credit int64    `json:"credit"` // minor units of the total that the credit of who is signed in pays
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 
@@ -279,8 +280,9 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 			return form, err
 		}
 		f := r.PostForm
-		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, map[string]string{}, nil}
-		asked.Terms, _ = strconv.Atoi(f.Get("terms")) // anything else is no version
+		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, 0, map[string]string{}, nil}
+		asked.Credit, _ = strconv.ParseInt(f.Get("credit"), 10, 64) // anything else is none
+		asked.Terms, _ = strconv.Atoi(f.Get("terms"))               // anything else is no version
 		if text := f.Get("total"); text != "" {
 			total, err := strconv.ParseInt(text, 10, 64)
 			if err != nil || total < 0 {
@@ -306,7 +308,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Answers: a.Answers, Total: a.Total}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Credit: a.Credit, Answers: a.Answers, Total: a.Total}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

@@ -95,10 +95,10 @@ func ended(state string) error {
 }
 
 // A payment voids its own hold when the seats are lost. A hold past its time belongs to a payment that was abandoned. A hold
-// of a payment with an order, or with seats about to be sold, stays: its money is captured.
+// of a payment under way stays: the payment ends it. Its other part may take days.
 const openHoldsSQL = `
 SELECT h.id::text, h.expires_at FROM credit_hold h
- WHERE h.state = 'open' AND NOT EXISTS (SELECT FROM payment p WHERE p.id = h.id AND p.state IN ('authorized', 'sold'))`
+ WHERE h.state = 'open' AND NOT EXISTS (SELECT FROM payment p WHERE p.id = h.id AND p.state IN ('open', 'authorized', 'sold'))`
 
 const deleteLinksSQL = `DELETE FROM link WHERE since < clock_timestamp() - interval '1 day'`
 

@@ -59,7 +59,7 @@ const voidSQL = `
 WITH done AS (
     UPDATE credit_hold SET state = 'voided'
      WHERE id = $1 AND state = 'open'
-       AND (NOT $2 OR expires_at <= clock_timestamp() AND NOT EXISTS (SELECT FROM payment p WHERE p.id = $1 AND p.state IN ('authorized', 'sold')))
+       AND (NOT $2 OR expires_at <= clock_timestamp() AND NOT EXISTS (SELECT FROM payment p WHERE p.id = $1 AND p.state IN ('open', 'authorized', 'sold')))
     RETURNING account_id, currency, amount
 ), back AS (
     UPDATE credit_account a SET balance = balance + done.amount

@@ -42,6 +42,7 @@ type Form struct {
 	Lines []seats.Line `json:"lines,omitempty"` // of the payment that began with this form
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
+	Credit  int64    `json:"credit,omitempty"`  // minor units of the total that the account pays, and the method the rest; 0: none
 	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while the customer is away; only for a method that keeps cards
 }
 
@@ -96,7 +97,10 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 	if f.InForce == 0 {
 		f.Terms = 0
 	}
-	if f.Method != payments.Credit {
+	if f.Method != payments.Card && f.Method != payments.Demo {
+		f.Credit = 0
+	}
+	if f.Method != payments.Credit && f.Credit == 0 {
 		f.Account = ""
 	}
 	if f.Method != payments.Card {
@@ -106,7 +110,7 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 }
 
 // check finds every mistake in a tidy form. today is the database's.
-func (f Form) check(e seats.Event, methods []string, today time.Time) (born *time.Time, wrong error) {
+func (f Form) check(e seats.Event, total int64, methods []string, today time.Time) (born *time.Time, wrong error) {
 	var m Mistakes
 	note := func(field, message string) {
 		if message != "" {
@@ -127,6 +131,12 @@ func (f Form) check(e seats.Event, methods []string, today time.Time) (born *tim
 	note(FieldMethod, wrongMethod(f.Method, methods))
 	if f.Method == payments.Credit && f.Account == "" {
 		note(FieldMethod, "Sign in with the address your credit is of, then pay with it.")
+	}
+	switch {
+	case f.Credit != 0 && f.Account == "":
+		note(FieldMethod, "Sign in with the address your credit is of, then pay a part with it.")
+	case f.Credit < 0 || f.Credit > 0 && f.Credit >= total:
+		note(FieldMethod, "Credit pays a part of the order, or all of it. Choose again how to pay.")
 	}
 	if len(m) > 0 {
 		return nil, m

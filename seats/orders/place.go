@@ -94,7 +94,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if err != nil {
 		return placed{}, fmt.Errorf("orders: prepare: %w", err)
 	}
-	born, err := f.check(s.Event, o.Methods(s.Event, total), today)
+	born, err := f.check(s.Event, total, o.Methods(s.Event, total), today)
 	if err != nil {
 		return placed{}, err
 	}

@@ -138,6 +138,9 @@ func (ps *Payments) try(ctx context.Context, id seats.ID, a attempt) (again bool
 // call asks the provider, outside of transactions.
 func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int64, ask func(Provider, context.Context, Charge) (Standing, error)) (Standing, error) {
 	provider := ps.providers[p.Method]
+	if credit := ps.providers[Credit]; p.Credit > 0 && credit != nil && provider != nil {
+		provider = parts{credit, provider}
+	}
 	if provider == nil {
 		return Standing{}, &downError{fmt.Errorf("payments: %s: %w", p.Method, ErrNoProvider)}
 	}
@@ -154,7 +157,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
-		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Slow: p.slow, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
+		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Name, Email: p.Email, What: p.what(), Back: ps.home + "/payments/" + p.Code,
 	})
 	if err != nil {

@@ -25,6 +25,8 @@
 // An attendee who agreed before is charged without a page. A card provider stores the card for that (mandate.go), and
 // deletes it once it was charged or is not needed any more.
 //
+// Credit may pay a part of a payment, and another method the rest (parts.go).
+//
 // An order that waits for its email to be confirmed is a payment without money (confirm.go).
 //
 // # Promises

@@ -99,7 +99,8 @@ type Payment struct {
 
 	AwaitedUntil *time.Time // the attendee paid, and the money comes until then; nil if the method is quicker
 	awaitOver    bool
-	slow         bool // the event is so far away that methods may take days
+	before       int64 // minor units refunded before the present refund
+	slow         bool  // the event is so far away that methods may take days
 
 	Keys    []seats.ID // of the person, known when it began
 	card    *seats.ID  // key of the card; nil until it is authorized, or if the provider does not name it
@@ -113,6 +114,7 @@ type Details struct {
 	Name    string   `json:"name"`
 	Email   string   `json:"email"`
 	Account string   `json:"account"` // address of the credit that pays
+	Credit  int64    `json:"credit"`  // minor units of the amount that credit pays, and the method the rest; 0: no part
 	Mandate seats.ID `json:"mandate"` // of a stored card that pays
 
 	Lines []seats.Line `json:"lines,omitempty"` // what the seats cost when the payment began; none for payments of earlier versions

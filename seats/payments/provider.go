@@ -60,6 +60,8 @@ type Charge struct {
 	Name      string   // of the attendee
 	Email     string
 	Account   string // address of the credit that pays; only for Credit
+	Credit    int64  // minor units of Amount that credit pays; a provider is told of the rest alone
+	Before    int64  // minor units that were refunded before, with Refund
 	Token     string // of a stored card; empty: the attendee pays on a page
 	Slow      bool   // methods that take days may be offered
 	What      string // a line for the attendee's statement, such as "The Seagull, 2 tickets"

@@ -45,6 +45,7 @@ const refundStuckSQL = `UPDATE payment SET attention = $2 WHERE id = $1`
 // refund gives money back. It belongs to the attendee from the moment its row exists: a provider that refuses is asked
 // again, and the organizer is told.
 func (ps *Payments) refund(ctx context.Context, p Payment, a attempt) (again bool, err error) {
+	p.before = a.before
 	s, err := ps.call(ctx, p, a.key(), a.amount, Provider.Refund)
 	if err != nil {
 		return false, err

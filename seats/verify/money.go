@@ -72,6 +72,13 @@ SELECT 'M5', format('payment %s took %s and gave back %s, and its credit was tak
  WHERE p.method = 'credit' AND (p.captured, r.done) IS DISTINCT FROM (coalesce(h.captured, 0), coalesce(h.refunded, 0))
    AND NOT EXISTS (SELECT FROM intention WHERE payment_id = p.id AND done_at IS NULL)
  UNION ALL
+SELECT 'M5', format('payment %s of %s is %s and took %s, of which credit was to pay %s, and its credit is %s with %s taken and %s given back', p.id, p.amount, p.state, p.captured, p.form->>'credit', coalesce(h.state, 'not there'), coalesce(h.captured, 0), coalesce(h.refunded, 0))
+  FROM payment p LEFT JOIN credit_hold h ON h.id = p.id
+ WHERE p.method <> 'credit' AND coalesce((p.form->>'credit')::bigint, 0) > 0 AND NOT EXISTS (SELECT FROM intention WHERE payment_id = p.id AND done_at IS NULL)
+   AND CASE WHEN p.captured >= p.amount THEN coalesce(h.captured, 0) <> (p.form->>'credit')::bigint
+                 OR h.refunded > (SELECT coalesce(sum(amount), 0) FROM refund WHERE payment_id = p.id AND done_at IS NOT NULL AND NOT by_hand AND NOT elsewhere)
+            ELSE h.state IS NOT NULL AND h.state <> 'voided' END
+ UNION ALL
 SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
   FROM payment WHERE state IN ('open', 'authorized') GROUP BY hold_id HAVING count(*) > 1
  UNION ALL

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"slices"
 	"time"
 
 	"github.com/usherbox/usher/seats/credit"
@@ -31,6 +32,11 @@ type CreditPage struct {
 type Purse struct {
 	Account string // empty: not signed in
 	Balance int64  // minor units
+}
+
+// partly reports whether the reader's credit can pay a part of this order, and another method the rest.
+func (p CheckoutPage) partly() bool {
+	return p.Purse != nil && p.Purse.Balance > 0 && p.Purse.Balance < p.total() && (slices.Contains(p.Methods, payments.Card) || slices.Contains(p.Methods, payments.Demo))
 }
 
 // about says what a way to pay means for this order.
