@@ -181,7 +181,9 @@ func (c *client) release(ctx context.Context, idx int) {
 		o.asked, path = []int{idx}, fmt.Sprint(path, "/", idx)
 	}
 	c.settle(ctx, o, http.MethodDelete, path, nil)
-	c.seats = o.got
+	if c.seats = o.got; o.late() {
+		c.leave()
+	}
 }
 
 func (c *client) extend(ctx context.Context) {
@@ -190,6 +192,8 @@ func (c *client) extend(ctx context.Context) {
 	switch {
 	case o.granted():
 		c.seats = o.got
+	case o.late():
+		c.leave()
 	case o.code == "no_hold":
 		c.seats = nil
 	}

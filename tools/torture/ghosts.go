@@ -32,7 +32,7 @@ func (r *run) ghosts(ctx context.Context, operations []operation) (found []opera
 	asked := map[string]*operation{}
 	var keys []string
 	for i := range operations {
-		if o := &operations[i]; o.newcomer || o.late() { // what was asked once may have been sent twice, by the HTTP client itself
+		if o := &operations[i]; o.newcomer || o.late() {
 			asked[o.key] = o
 			keys = append(keys, o.key)
 		}

@@ -54,8 +54,8 @@ type operation struct {
 
 func (o *operation) granted() bool { return o.status >= 200 && o.status < 300 }
 
-// late tells of a claim that was refused when it was asked again: an earlier try may be on its way yet, and win. A refused
-// claim's key is not stored. The client leaves after it, so that it does not rely on the refusal.
+// late reports whether a request was refused when it was sent again: an earlier try may be on its way yet, and succeed. The
+// key of a refused request is not stored. The client leaves after it, so that no late try meets what it claims next.
 func (o *operation) late() bool { return o.tries > 1 && !o.granted() }
 
 // history is all that clients did and were told, and what was wrong by itself.
