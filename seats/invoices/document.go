@@ -58,6 +58,7 @@ type Reference struct {
 // Kinds of lines.
 const (
 	LineTicket = "ticket"
+	LineFee    = "fee"    // of a ticket
 	LineKept   = "kept"   // kept of cancelled tickets, by the terms of the event
 	LineRefund = "refund" // given back although the tickets are valid
 )
@@ -65,10 +66,10 @@ const (
 // Line is a part of a document. Its amounts are negative if it reduces the document.
 type Line struct {
 	Kind  string `json:"kind"`
-	Text  string `json:"text,omitempty"`  // of a ticket: its type or category
+	Text  string `json:"text,omitempty"`  // of a ticket: its category
 	Place string `json:"place,omitempty"` // of a ticket: its seat
 	Net   int64  `json:"net"`
-	Rate  int    `json:"rate"` // hundredths of a percent
+	Rate  int    `json:"rate"` // thousandths of a percent
 	Tax   int64  `json:"tax"`
 	Gross int64  `json:"gross"`
 }
@@ -80,7 +81,7 @@ func (l Line) negated() Line {
 
 // Rate is what a document taxes at one rate.
 type Rate struct {
-	Rate            int // hundredths of a percent
+	Rate            int // thousandths of a percent
 	Net, Tax, Gross int64
 }
 

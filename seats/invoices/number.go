@@ -164,11 +164,27 @@ type order struct {
 	Cancels  map[string][]string // tickets by cancellation
 }
 
-// ticket is a ticket of an order with its line.
+// ticket is a ticket of an order. Price and fee contain their taxes.
 type ticket struct {
-	ID    string `json:"id"`
-	First bool   `json:"first"` // no ticket moved to it
-	Line  Line   `json:"line"`
+	ID      string `json:"id"`
+	First   bool   `json:"first"` // no ticket moved to it
+	Text    string `json:"text"`
+	Place   string `json:"place"`
+	Price   int64  `json:"price"`
+	Tax     int64  `json:"tax"`
+	Rate    int    `json:"rate"`
+	Fee     int64  `json:"fee"`
+	FeeTax  int64  `json:"fee_tax"`
+	FeeRate int    `json:"fee_rate"`
+}
+
+// lines are a ticket's price and its fee.
+func (t ticket) lines() []Line {
+	lines := []Line{{LineTicket, t.Text, t.Place, t.Price - t.Tax, t.Rate, t.Tax, t.Price}}
+	if t.Fee > 0 {
+		lines = append(lines, Line{LineFee, t.Text, t.Place, t.Fee - t.FeeTax, t.FeeRate, t.FeeTax, t.Fee})
+	}
+	return lines
 }
 
 // Everything about an order comes of one statement, and so of one moment.
@@ -176,9 +192,9 @@ const readOrdersSQL = `
 SELECT o.id, o.event_id, o.name, o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
-       (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id), 'line', jsonb_build_object(
-                   'kind', 'ticket', 'text', c.name, 'place', concat_ws(' ', n.name, nullif(d.row, ''), d.number),
-                   'net', t.price + t.fee, 'rate', 0, 'tax', 0, 'gross', t.price + t.fee)) ORDER BY t.idx, t.id)
+       (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id),
+                   'text', c.name, 'place', concat_ws(' ', n.name, nullif(d.row, ''), d.number), 'price', t.price, 'tax', t.tax, 'rate', t.tax_rate,
+                   'fee', t.fee, 'fee_tax', t.fee_tax, 'fee_rate', t.fee_rate) ORDER BY t.idx, t.id)
           FROM ticket t JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
                JOIN section n ON n.event_id = d.event_id AND n.number = d.section
                JOIN category c ON c.event_id = d.event_id AND c.number = d.category
@@ -212,7 +228,7 @@ func (o *order) document(sender Sender, changes []due) Document {
 	var bought, lines []Line
 	for _, t := range o.Tickets {
 		if t.First {
-			bought = append(bought, t.Line)
+			bought = append(bought, t.lines()...)
 		}
 	}
 	for _, c := range changes {
@@ -258,7 +274,9 @@ func (o *order) cancelled(cancellation string) (lines []Line) {
 	for _, id := range o.Cancels[cancellation] {
 		for _, t := range o.Tickets {
 			if strings.EqualFold(t.ID, id) {
-				lines = append(lines, t.Line.negated())
+				for _, l := range t.lines() {
+					lines = append(lines, l.negated())
+				}
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Sender is the seller on the invoices of a team.
@@ -57,7 +58,6 @@ var fields = []struct {
 
 var (
 	countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
-	vatForm     = regexp.MustCompile(`^[A-Z]{2}[0-9A-Z+*]{2,13}$`)
 	prefixForm  = regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
 )
 
@@ -101,8 +101,12 @@ func (s Sender) tidy() (Sender, error) {
 	if s.VATID == "" && s.TaxNumber == "" {
 		note("vat_id", "Enter a VAT id or a tax number: an invoice needs one of them.")
 	}
-	if s.VATID != "" && !vatForm.MatchString(s.VATID) {
-		note("vat_id", "A VAT id begins with the two letters of its country, such as ATU12345678.")
+	if s.VATID != "" {
+		id, _, err := pricing.ReadVATID(s.VATID)
+		if err != nil {
+			note("vat_id", "This is not a VAT id. "+err.Error())
+		}
+		s.VATID = id
 	}
 	if s.Email != "" && !strings.Contains(s.Email, "@") {
 		note("email", "Enter an email address in the format name@example.com.")

@@ -1,0 +1,159 @@
+package shop
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views"
+)
+
+// producer names the program in the metadata of a PDF.
+const producer = "Usher"
+
+// Sizes of an invoice on A4, in millimetres.
+const (
+	invoiceLeft  = 20.0
+	invoiceRight = 190.0
+	invoiceEnd   = 265.0 // no line begins below
+)
+
+// InvoicePaper is an invoice or credit note as PDF/A-3 in a language. It contains its XML if the document has one.
+func InvoicePaper(d invoices.Document, language string) ([]byte, error) {
+	say := func(word string) string { return invoices.Word(language, word) }
+	title := say(d.Kind) + " " + d.Label
+	doc := fpdf.New("P", "mm", "A4", "")
+	doc.SetCatalogSort(true)
+	doc.SetCreationDate(d.IssuedAt.UTC())
+	doc.SetModificationDate(d.IssuedAt.UTC())
+	doc.SetTitle(title, true)
+	doc.SetProducer(producer, true)
+	doc.SetLang(language)
+	doc.SetAutoPageBreak(false, 0)
+	doc.SetXmpMetadata(d.Metadata(title, producer))
+	doc.AddOutputIntent(fpdf.OutputIntentType{SubtypeIdent: fpdf.OutputIntent_GTS_PDFA1, OutputConditionIdentifier: "sRGB", Info: "sRGB", ICCProfile: invoices.SRGB()})
+	p := invoicePen{pen: newPen(doc), d: d, say: say, language: language}
+	p.head(title)
+	p.lines()
+	p.sums()
+	var b bytes.Buffer
+	if err := doc.Output(&b); err != nil {
+		return nil, fmt.Errorf("views: print an invoice: %w", err)
+	}
+	return d.Embed(b.Bytes())
+}
+
+type invoicePen struct {
+	*pen
+	d        invoices.Document
+	say      func(word string) string
+	language string
+	y        float64
+}
+
+// text writes a line of text and moves on.
+func (p *invoicePen) text(size float64, text string) {
+	if text != "" {
+		p.y = p.write(invoiceLeft, p.y, size, invoiceRight-invoiceLeft, 3, text)
+	}
+}
+
+// right writes a text that ends at x.
+func (p *invoicePen) right(x float64, text string) {
+	p.doc.SetFontSize(9)
+	p.doc.Text(x-p.doc.GetStringWidth(text), p.y, text)
+}
+
+func (p *invoicePen) money(minor int64) string { return pricing.Amount(minor, p.d.Currency) }
+
+// address writes a seller or buyer.
+func (p *invoicePen) address(party invoices.Party) {
+	for _, line := range []string{party.Company, party.Name, party.Street, strings.TrimSpace(party.Postcode + " " + party.City), party.Country} {
+		p.text(9, line)
+	}
+	for word, id := range map[string]string{"vat_id": party.VATID, "tax_number": party.TaxNumber} {
+		if id != "" {
+			p.text(9, p.say(word)+" "+id)
+		}
+	}
+	p.text(9, party.Register)
+}
+
+func (p *invoicePen) head(title string) {
+	p.doc.AddPage()
+	p.y = 25
+	p.address(p.d.Seller)
+	p.text(9, p.d.Seller.Email)
+	p.y += 8
+	p.text(9, p.say("to"))
+	p.address(p.d.Buyer)
+	p.y += 10
+	p.text(16, title)
+	p.y += 2
+	p.text(9, p.say("date")+": "+p.d.DayOfIssue(p.language))
+	p.text(9, p.d.Event)
+	p.text(9, p.say("day")+": "+p.d.Day)
+	p.text(9, p.say("order")+": "+p.d.Order)
+	if p.d.Corrects != nil {
+		p.text(9, p.say("corrects")+": "+p.d.Corrects.Label+" ("+p.d.Corrects.On+")")
+	}
+	p.y += 6
+	p.columns()
+}
+
+// columns writes the heads of the columns.
+func (p *invoicePen) columns() {
+	for x, word := range map[float64]string{120: "net", 140: "rate", 162: "tax", invoiceRight: "gross"} {
+		p.right(x, p.say(word))
+	}
+	p.y += 2
+	p.doc.SetDrawColor(120, 120, 120)
+	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
+	p.y += 5
+}
+
+func (p *invoicePen) lines() {
+	for _, l := range p.d.Lines {
+		if p.y > invoiceEnd {
+			p.doc.AddPage()
+			p.y = 25
+			p.columns()
+		}
+		p.amounts(l.Net, l.Tax, l.Gross, l.Rate)
+		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, l.Words(p.language)) + 1
+	}
+}
+
+func (p *invoicePen) amounts(net, tax, gross int64, rate int) {
+	p.right(120, p.money(net))
+	p.right(140, pricing.Rate(rate)+" %")
+	p.right(162, p.money(tax))
+	p.right(invoiceRight, p.money(gross))
+}
+
+func (p *invoicePen) sums() {
+	if p.y > invoiceEnd-40 {
+		p.doc.AddPage()
+		p.y = 25
+	}
+	p.doc.Line(invoiceLeft, p.y-3, invoiceRight, p.y-3)
+	p.y += 2
+	for _, r := range p.d.Rates() {
+		p.amounts(r.Net, r.Tax, r.Gross, r.Rate)
+		p.y += 5
+	}
+	p.y += 3
+	p.doc.SetFontSize(12)
+	total := views.Money(p.d.Gross, p.d.Currency)
+	p.doc.Text(invoiceRight-p.doc.GetStringWidth(seen(total)), p.y, seen(total))
+	p.text(12, p.say("total"))
+	p.y += 4
+	p.text(9, p.d.Terms(p.language))
+	if p.d.Tax == 0 {
+		p.text(9, p.d.Seller.Exemption)
+	}
+}
