@@ -129,6 +129,9 @@ var matrix = map[string]access{
 	"GET /desk/plans/{plan}/editor":            {need: organizers.Manage},
 	"GET /desk/plans/{plan}/versions/{file}":   {need: organizers.Look},
 	"POST /desk/plans/{plan}/versions":         {need: organizers.Manage},
+	"GET /desk/invoices":                       {need: organizers.Manage},
+	"POST /desk/invoices":                      {need: organizers.Own, form: "name="},
+	"GET /desk/invoices/{file}":                {need: organizers.Manage},
 	"GET /desk/bank":                           {need: organizers.Manage},
 	"POST /desk/bank":                          {need: organizers.Own},
 	"POST /desk/bank/statements":               {need: organizers.Manage},
@@ -177,6 +180,8 @@ var matrix = map[string]access{
 	"GET /orders/{code}":                         anyone,
 	"GET /orders/{code}/calendar.ics":            anyone,
 	"GET /orders/{code}/tickets.pdf":             anyone,
+	"GET /orders/{code}/invoices":                anyone,
+	"GET /orders/{code}/invoices/{file}":         anyone,
 	"POST /orders/{code}/mails":                  anyone,
 	"POST /orders/{code}/cancellations":          anyone,
 	"POST /orders/{code}/attendances":            anyone,
@@ -253,6 +258,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
+		"/desk/invoices/{file}":              {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
 		"/desk/bank/entries/{id}":            {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
 		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
@@ -261,12 +267,19 @@ func (w *wall) things() map[string]thing {
 // plant makes things of the first team and of the other one.
 func (w *wall) plant(t *testing.T) {
 	t.Helper()
+	for prefix, team := range map[string]int64{"OWN": w.sale.Event.Team, "FOREIGN": w.team} {
+		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)
+	}
 	for slug, name := range map[string]string{"evening": "Own", "theirs": "Foreign"} {
 		s, err := w.office.Sale(t.Context(), slug)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.sold.SellAtOffice(t.Context(), s, orders.OfficeForm{Key: name, Name: name, Email: "ann@example.org", Seats: []int{0}, Method: payments.Cash}, nil); err != nil {
+		code, err := w.sold.SellAtOffice(t.Context(), s, orders.OfficeForm{Key: name, Name: name, Email: "ann@example.org", Seats: []int{0}, Method: payments.Cash}, nil)
+		if err == nil {
+			_, err = w.config.Invoices.Of(t.Context(), code)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

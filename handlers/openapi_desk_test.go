@@ -124,6 +124,7 @@ POST /desk/events/evening/copies {"name":"Another"}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}
+POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}
 POST /desk/events/evening/sales {"seat":["SEAT0","SEAT1"],"name":"Ørsted","email":"o@example.org","method":"cash"} => CODE "code":"([^"]+)"
 GET /desk/events/evening/orders?q=orsted => LIST "seats":(\[)
 GET /desk/events/evening/orders/CODE => TICKET "tickets":\[{"id":"([^"]+)"
@@ -169,6 +170,12 @@ POST /desk/events/evening/plan/copies {} => COPY "id":(\d+)
 POST /desk/events/evening/plan {"plan":"COPY@1"}
 POST /desk/imports/IMPORT {}
 POST /desk/bank {"holder":"Haus","iban":"DE75 5121 0800 1245 1261 99"}
+GET /orders/CODE/invoices => INVOICE "number":"([^"]+)"
+GET /orders/CODE/invoices/INVOICE.pdf
+GET /desk/invoices
+GET /desk/invoices/INVOICE.pdf
+GET /desk/invoices/2030.csv
+GET /desk/invoices/2030.zip
 GET /desk/bank
 POST /desk/bank/matches {}
 POST /desk/bank/entries/ENTRY {"aside":true}
@@ -258,7 +265,7 @@ func (p *script) plant() {
 		t.Fatal(a.StatusCode, body)
 	}
 	for word, sql := range map[string]string{
-		"ENTRY": `SELECT id::text FROM statement_entry`,
+		"ENTRY": `SELECT id::text FROM statement_entry WHERE team_id = (SELECT min(id) FROM team) LIMIT 1`,
 		"EXTRA": `SELECT id::text FROM organizer WHERE name = 'Extra'`, "ROBOT": `SELECT id::text FROM api_key WHERE name = 'Extra'`, "TEAM": `SELECT min(id)::text FROM team`,
 	} {
 		var stands string

@@ -74,6 +74,8 @@ func (h *Handlers) table() []route {
 		{"GET /orders/{code}", h.shop.Order, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},
+		{"GET /orders/{code}/invoices/{file}", h.shop.Invoice, pageRule},
 		{"GET /door/worker.js", h.desk.DoorWorker, pageRule},
 		{"GET /door/{secret}", h.desk.Door, secretRule},
 		{"GET /door/{secret}/tickets", h.desk.Expected, secretRule},
@@ -186,6 +188,9 @@ func (h *Handlers) table() []route {
 		{"POST /desk/bank/statements", h.desk.Member(organizers.Manage, h.desk.ImportStatement), statementsRule},
 		{"POST /desk/bank/matches", h.desk.MemberOnce(organizers.Manage, h.desk.MatchEntries), secretRule},
 		{"POST /desk/bank/entries/{id}", h.desk.Member(organizers.Manage, h.desk.DecideEntry), secretRule},
+		{"GET /desk/invoices", h.desk.Member(organizers.Manage, h.desk.Invoices), secretRule},
+		{"POST /desk/invoices", h.desk.Proved(organizers.Own, h.desk.SaveSender), secretRule},
+		{"GET /desk/invoices/{file}", h.desk.Member(organizers.Manage, h.desk.Invoice), secretRule},
 		{"GET /desk/log", h.desk.Member(organizers.Manage, h.desk.ShowLog), secretRule},
 
 		{"GET /desk/account", h.desk.Member(organizers.Self, h.desk.Account), secretRule},

@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
@@ -89,6 +90,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config := Config{Inventory: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Banks = banktransfer.New(db, sold, config.Desk)
+	config.Invoices = invoices.New(db, config.Desk)
 	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged

@@ -46,6 +46,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		Sale:  shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
 		Order: order, Sent: sent, Message: message,
 	}
+	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
+		return err
+	}
 	if page.Transfer, _, err = h.Banks.Transfer(r.Context(), s.Event.Team, order); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -42,6 +43,7 @@ type Server struct {
 	Organizers   *organizers.Desk
 	Sales        *sales.Sales
 	Banks        *banktransfer.Bank
+	Invoices     *invoices.Invoices
 	Explain      []func(error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks

@@ -59,7 +59,8 @@ func escaped(text string) string {
 }
 
 var (
-	rootOf    = regexp.MustCompile(`/Size (\d+)\s+/Root (\d+) 0 R\s+/Info (\d+) 0 R`)
+	rootOf    = regexp.MustCompile(`/Size (\d+)\s+/Root (\d+) 0 R`)
+	infoOf    = regexp.MustCompile(`\n(\d+) 0 obj\n<<\n/Producer`)
 	startOf   = regexp.MustCompile(`startxref\s+(\d+)\s+%%EOF\s*$`)
 	namesOf   = regexp.MustCompile(`(?s)/Names <<.*$`)
 	errNoPDF  = errors.New("invoices: the PDF has another structure than it is written with")
@@ -69,8 +70,8 @@ var (
 // Embed makes a document's PDF complete as PDF/A-3: with a file identifier, and with the XML if the document has one. It
 // appends to the file, which stays as it is (ISO 32000-1, 7.5.6).
 func (d Document) Embed(pdf []byte) ([]byte, error) {
-	trailer, start := rootOf.FindSubmatch(pdf), startOf.FindSubmatch(pdf)
-	if trailer == nil || start == nil {
+	trailer, info, start := rootOf.FindSubmatch(pdf), infoOf.FindSubmatch(pdf), startOf.FindSubmatch(pdf)
+	if trailer == nil || info == nil || start == nil {
 		return nil, errNoPDF
 	}
 	size, _ := strconv.Atoi(string(trailer[1]))
@@ -93,7 +94,7 @@ func (d Document) Embed(pdf []byte) ([]byte, error) {
 	}
 	number, _ := strconv.Atoi(root)
 	u.object(number, "<<"+entries+">>")
-	u.end(size, fmt.Sprintf("/Root %s 0 R /Info %s 0 R /Prev %s", root, trailer[3], start[1]))
+	u.end(size, fmt.Sprintf("/Root %s 0 R /Info %s 0 R /Prev %s", root, info[1], start[1]))
 	return u.pdf.Bytes(), nil
 }
 
@@ -128,9 +129,15 @@ func SRGB() []byte {
 		name string
 		data []byte
 	}{
-		{"desc", description}, {"cprt", []byte("text\x00\x00\x00\x00No copyright\x00")}, {"wtpt", xyz(0.9642, 1, 0.8249)},
-		{"rXYZ", xyz(0.4360, 0.2225, 0.0139)}, {"gXYZ", xyz(0.3851, 0.7169, 0.0971)}, {"bXYZ", xyz(0.1431, 0.0606, 0.7141)},
-		{"rTRC", curve}, {"gTRC", curve}, {"bTRC", curve},
+		{"desc", description},
+		{"cprt", []byte("text\x00\x00\x00\x00No copyright\x00")},
+		{"wtpt", xyz(0.9642, 1, 0.8249)},
+		{"rXYZ", xyz(0.4360, 0.2225, 0.0139)},
+		{"gXYZ", xyz(0.3851, 0.7169, 0.0971)},
+		{"bXYZ", xyz(0.1431, 0.0606, 0.7141)},
+		{"rTRC", curve},
+		{"gTRC", curve},
+		{"bTRC", curve},
 	}
 	table, data := binary.BigEndian.AppendUint32(nil, uint32(len(tags))), []byte{}
 	for _, t := range tags {

@@ -114,6 +114,7 @@ var tabs = []tab{
 	{"Events", "", organizers.Enter},
 	{"Plans", "/plans", organizers.Look},
 	{"Bank", "/bank", organizers.Manage},
+	{"Invoices", "/invoices", organizers.Manage},
 	{"Team", "/team", organizers.Look},
 	{"Legal", "/legal", organizers.Manage},
 	{"Privacy", "/privacy", organizers.Own},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/pricing"
-	"github.com/usherbox/usher/views"
 )
 
 // producer names the program in the metadata of a PDF.
@@ -148,8 +147,8 @@ func (p *invoicePen) sums() {
 	}
 	p.y += 3
 	p.doc.SetFontSize(12)
-	total := views.Money(p.d.Gross, p.d.Currency)
-	p.doc.Text(invoiceRight-p.doc.GetStringWidth(seen(total)), p.y, seen(total))
+	total := p.d.Currency + " " + p.money(p.d.Gross)
+	p.doc.Text(invoiceRight-p.doc.GetStringWidth(total), p.y, total)
 	p.text(12, p.say("total"))
 	p.y += 4
 	p.text(9, p.d.Terms(p.language))

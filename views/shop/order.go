@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -22,6 +23,7 @@ type OrderPage struct {
 	Sent    orders.Sent // the latest mail about it
 	Message string      // why what was asked was not done; may be empty
 
+	Invoices []invoices.Document   // of the order, and its credit notes
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
@@ -236,4 +238,12 @@ func (p OrderPage) headline() string {
 		return "Your ticket"
 	}
 	return "Your tickets"
+}
+
+// documentWord names a document of the order.
+func (p OrderPage) documentWord(d invoices.Document) string {
+	if d.Kind == invoices.Credit {
+		return "Credit note"
+	}
+	return "Invoice"
 }

@@ -1,0 +1,78 @@
+package shop
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Invoices answers GET /orders/{code}/invoices
+func (h *Handlers) Invoices(w http.ResponseWriter, r *http.Request) error {
+	order, err := h.Orders.Find(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, shop.OrderPath(order.Code), http.StatusSeeOther)
+		return nil
+	}
+	list, err := h.Server.Invoices.Of(r.Context(), order.Code)
+	if err != nil {
+		return err
+	}
+	answer := invoicesAnswer{Documents: []web.InvoiceBody{}}
+	for _, d := range list {
+		answer.Documents = append(answer.Documents, web.DescribeInvoice(d))
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+type invoicesAnswer struct {
+	Documents []web.InvoiceBody `json:"documents"`
+}
+
+// Invoice answers GET /orders/{code}/invoices/{file}
+//
+// The file is the number of a document with .pdf or .xml.
+func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.Server.Invoices.Of(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	file := r.PathValue("file")
+	label := strings.TrimSuffix(strings.TrimSuffix(file, ".pdf"), ".xml")
+	for _, d := range list {
+		if d.Label == label {
+			return WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+		}
+	}
+	return web.ErrNoPage
+}
+
+// WriteInvoice answers with a document, as .pdf in a language that the reader prefers, or as .xml.
+func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
+	var content []byte
+	var err error
+	kind := "application/pdf"
+	switch {
+	case ending == ".pdf":
+		content, err = shop.InvoicePaper(d, web.PreferredLanguage(r, invoices.Languages))
+	case ending == ".xml" && d.Electronic():
+		kind = "application/xml"
+		content, err = d.XML()
+	default:
+		return web.ErrNoPage
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Language", web.PreferredLanguage(r, invoices.Languages))
+	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
+	_, _ = w.Write(content) // a reader who is gone needs none
+	return nil
+}

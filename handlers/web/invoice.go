@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"github.com/usherbox/usher/seats/invoices"
+)
+
+// InvoiceBody is an invoice or credit note as programs get it.
+type InvoiceBody struct {
+	Number   string          `json:"number"`
+	Kind     string          `json:"kind"`
+	Order    string          `json:"order"`
+	IssuedOn string          `json:"issued_on"`
+	Corrects string          `json:"corrects,omitempty"`
+	Currency string          `json:"currency"`
+	Net      int64           `json:"net"`
+	Tax      int64           `json:"tax"`
+	Gross    int64           `json:"gross"`
+	Buyer    string          `json:"buyer"`
+	XML      bool            `json:"xml"`
+	Lines    []invoices.Line `json:"lines"`
+}
+
+// DescribeInvoice makes the answer of a document.
+func DescribeInvoice(d invoices.Document) InvoiceBody {
+	b := InvoiceBody{
+		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross,
+		Buyer: d.Buyer.Name, XML: d.Electronic(), Lines: d.Lines,
+	}
+	if d.Corrects != nil {
+		b.Corrects = d.Corrects.Label
+	}
+	return b
+}
+
+// PreferredLanguage is the language of a list that the reader prefers: by ?lang=, or by what the browser asks for.
+func PreferredLanguage(r *http.Request, list []string) string {
+	tags := make([]language.Tag, len(list))
+	for i, l := range list {
+		tags[i] = language.Make(l)
+	}
+	_, at := language.MatchStrings(language.NewMatcher(tags), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
+	return list[at]
+}

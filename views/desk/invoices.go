@@ -1,0 +1,26 @@
+package desk
+
+import (
+	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// InvoicesPath is the address of the team's invoices.
+const InvoicesPath = Path + "/invoices"
+
+// InvoicesPage is the invoices and credit notes of a team, and the seller on them.
+type InvoicesPage struct {
+	Frame
+	Book     invoices.Book
+	Sender   invoices.Sender // as stored, or as typed
+	Issues   bool            // the team has entered a seller
+	Mistakes organizers.Mistakes
+}
+
+// documentWord names a kind of document.
+func documentWord(kind string) string {
+	if kind == invoices.Credit {
+		return "Credit note"
+	}
+	return "Invoice"
+}
