@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
-	shopviews "github.com/usherbox/usher/views/shop"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var errNoSender = web.NewProblem(404, "unknown", "There is no such document in your team.", "", "Look at the list of invoices.")
@@ -107,7 +106,7 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request, m organizers.
 	if err != nil {
 		return err
 	}
-	return shop.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+	return web.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
 }
 
 // invoicesOf writes all documents of a year, as a list or as their files.
@@ -185,7 +184,7 @@ func invoiceRows(to sheet, d invoices.Document) error {
 }
 
 func zipInvoice(files *zip.Writer, d invoices.Document, language string) error {
-	pdf, err := shopviews.InvoicePaper(d, language)
+	pdf, err := shop.InvoicePaper(d, language)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/handlers/web"
-	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -46,33 +45,8 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request) error {
 	label := strings.TrimSuffix(strings.TrimSuffix(file, ".pdf"), ".xml")
 	for _, d := range list {
 		if d.Label == label {
-			return WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+			return web.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
 		}
 	}
 	return web.ErrNoPage
-}
-
-// WriteInvoice answers with a document, as .pdf in a language that the reader prefers, or as .xml.
-func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
-	var content []byte
-	var err error
-	kind := "application/pdf"
-	switch {
-	case ending == ".pdf":
-		content, err = shop.InvoicePaper(d, web.PreferredLanguage(r, invoices.Languages))
-	case ending == ".xml" && d.Electronic():
-		kind = "application/xml"
-		content, err = d.XML()
-	default:
-		return web.ErrNoPage
-	}
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Language", web.PreferredLanguage(r, invoices.Languages))
-	w.Header().Set("Vary", "Accept-Language")
-	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
-	_, _ = w.Write(content) // a reader who is gone needs none
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // InvoiceBody is an invoice or credit note as programs get it.
@@ -45,4 +46,29 @@ func PreferredLanguage(r *http.Request, list []string) string {
 	}
 	_, at := language.MatchStrings(language.NewMatcher(tags), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
 	return list[at]
+}
+
+// WriteInvoice answers with a document, as .pdf in a language that the reader prefers, or as .xml.
+func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
+	var content []byte
+	var err error
+	kind := "application/pdf"
+	switch {
+	case ending == ".pdf":
+		content, err = shop.InvoicePaper(d, PreferredLanguage(r, invoices.Languages))
+	case ending == ".xml" && d.Electronic():
+		kind = "application/xml"
+		content, err = d.XML()
+	default:
+		return ErrNoPage
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Language", PreferredLanguage(r, invoices.Languages))
+	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
+	_, _ = w.Write(content) // a reader who is gone needs none
+	return nil
 }

@@ -137,6 +137,27 @@ func TestNumber_WhatTheTermsKeepIsNotCredited(t *testing.T) {
 	h.wantBooks(t)
 }
 
+func TestNumber_AChangeThatComesToNothingTakesNone(t *testing.T) {
+	t.Parallel()
+	policy := seats.DefaultPolicy
+	policy.CancelFee = price
+	h := open(t, events.Settings{Policy: &policy})
+	code := h.order(t, 1)
+	if _, _, err := h.orders.MarkPaid(t.Context(), code, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.orders.RevokeBy(t.Context(), h.sale, h.find(t, code), orders.Revoking{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := words(h.of(t, code)); got != "invoice 1 25.00" {
+		t.Errorf("an order of which all was kept has %s", got)
+	}
+	if got := words(h.of(t, h.order(t, 1))); got != "invoice 2 25.00" {
+		t.Errorf("the next one has %s", got)
+	}
+	h.wantBooks(t)
+}
+
 func TestNumber_OnlyOrdersOfATeamWithASenderAreInvoiced(t *testing.T) {
 	t.Parallel()
 	h := open(t, events.Settings{})
