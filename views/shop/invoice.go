@@ -74,9 +74,9 @@ func (p *invoicePen) address(party invoices.Party) {
 	for _, line := range []string{party.Company, party.Name, party.Street, strings.TrimSpace(party.Postcode + " " + party.City), party.Country} {
 		p.text(9, line)
 	}
-	for word, id := range map[string]string{"vat_id": party.VATID, "tax_number": party.TaxNumber} {
-		if id != "" {
-			p.text(9, p.say(word)+" "+id)
+	for _, id := range [][2]string{{"vat_id", party.VATID}, {"tax_number", party.TaxNumber}} {
+		if id[1] != "" {
+			p.text(9, p.say(id[0])+" "+id[1])
 		}
 	}
 	p.text(9, party.Register)
@@ -106,9 +106,10 @@ func (p *invoicePen) head(title string) {
 
 // columns writes the heads of the columns.
 func (p *invoicePen) columns() {
-	for x, word := range map[float64]string{120: "net", 140: "rate", 162: "tax", invoiceRight: "gross"} {
-		p.right(x, p.say(word))
-	}
+	p.right(120, p.say("net"))
+	p.right(140, p.say("rate"))
+	p.right(162, p.say("tax"))
+	p.right(invoiceRight, p.say("gross"))
 	p.y += 2
 	p.doc.SetDrawColor(120, 120, 120)
 	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
