@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -99,6 +100,9 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	return n
 }
 
+// errTerms makes an agreed order an ordinary offer: its person agreed before the team had terms.
+var errTerms = &seats.Conflict{Code: orders.CodeDeclined, Message: "The organizer has terms, which you accept at the checkout. Nothing was charged."}
+
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
 	n.office.Committed = n.notifier.Notify
@@ -122,6 +126,9 @@ func (n *node) introduce() {
 	n.sold.MailWritten = n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake
 	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
+		if terms, err := n.pages.TermsOf(ctx, s.Event.Team); err != nil || terms > 0 {
+			return cmp.Or(err, error(errTerms))
+		}
 		return n.sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
 			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
 		})

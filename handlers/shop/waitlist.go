@@ -33,7 +33,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, listAnswer{p.Waiting})
 	}
-	p.Verified, p.Number, p.Alone = h.account(r), h.numberIn(r, s), h.alone(s)
+	p.Verified, p.Number, p.Alone = h.account(r), h.numberIn(r, s), h.alone(r, s)
 	if p.Typed.Email == "" {
 		p.Typed.Email = p.Verified
 	}

@@ -15,8 +15,12 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// alone are the payment methods that need no further answer of the buyer.
-func (h *Handlers) alone(s *seats.Sale) []string {
+// alone are the payment methods that need no further answer of the buyer. Terms have to be accepted at the checkout, so a
+// team with terms has none.
+func (h *Handlers) alone(r *http.Request, s *seats.Sale) []string {
+	if terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil || terms > 0 {
+		return nil
+	}
 	total := int64(0)
 	for _, c := range s.Plan.Categories {
 		total = max(total, shop.AllIn(s.Event, c.Price))
@@ -25,11 +29,11 @@ func (h *Handlers) alone(s *seats.Sale) []string {
 }
 
 // consentOf reads the consent of a form and notes what is wrong with it.
-func (h *Handlers) consentOf(s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
+func (h *Handlers) consentOf(r *http.Request, s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
 	if typed.Method == "" {
 		return waitlist.Consent{}
 	}
-	if !slices.Contains(h.alone(s), typed.Method) {
+	if !slices.Contains(h.alone(r, s), typed.Method) {
 		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
 	}
 	c := waitlist.Consent{Method: typed.Method, Name: typed.Name}

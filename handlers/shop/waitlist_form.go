@@ -44,7 +44,7 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
 	}}
 	w.Wrong = waitlist.Mistakes{}
-	w.Consent = h.consentOf(s, typed, w.Wrong)
+	w.Consent = h.consentOf(r, s, typed, w.Wrong)
 	if typed.Until != "" {
 		day, err := time.ParseInLocation(time.DateOnly, typed.Until, s.Event.Local(time.Time{}).Location())
 		if end := day.AddDate(0, 0, 1); err == nil { // the whole day

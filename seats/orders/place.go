@@ -312,7 +312,6 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 	if total == 0 {
 		f.Method = payments.Free
 	}
-	f.InForce = f.Terms // they were accepted with the agreement
 	if !slices.Contains(o.AloneMethods(s.Event, total), f.Method) {
 		return ErrNotAlone
 	}
