@@ -62,6 +62,8 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/live":       {need: organizers.Look},
 	"GET /desk/events/{slug}/replay.bin": {need: organizers.Look},
 	"POST /desk/events/{slug}/seen":      {need: organizers.Sell, form: "concern=x"},
+	"GET /desk/events/{slug}/prices":     {need: organizers.Look},
+	"POST /desk/events/{slug}/prices":    {need: organizers.Manage, form: "type.0.name=Adult&price.0.0.A=28&price.0.0.B=48&price.0.0.C=36"},
 	"GET /desk/events/{slug}/limits":     {need: organizers.Look},
 	"POST /desk/events/{slug}/limits":    {need: organizers.Manage, form: "challenge=always"},
 	"POST /desk/events/{slug}/room":      {need: organizers.Manage, form: "do=pause&reason=x"},

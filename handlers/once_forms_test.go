@@ -229,6 +229,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/events/{slug}/shares":                 w.same("name=Press&days=7", "name=Radio&days=7"),
 		"POST /desk/events/{slug}/shares/{id}/revocation": w.same("", ""),
+		"POST /desk/events/{slug}/prices":                 w.same("type.0.name=Adult&price.0.0.A=28&price.0.0.B=48&price.0.0.C=36", "type.0.name=Adult&price.0.0.A=29&price.0.0.B=48&price.0.0.C=36"),
 		"POST /desk/events/{slug}/limits":                 w.same("challenge=always", "challenge=off"),
 		"POST /desk/events/{slug}/waitlist":               w.same("do=pause&reason=x", "do=pause&reason=y"),
 		"POST /desk/team":                                 w.same("name=Box+office", "name=Office"),

@@ -152,6 +152,8 @@ GET /desk/events/evening/replay.bin
 POST /desk/events/evening/seen {"concern":"x"}
 POST /desk/events/evening/limits {"challenge":"automatic","unpaid_per_email":5}
 GET /desk/events/evening/limits
+POST /desk/events/evening/prices {"type.0.name":"Adult","type.1.name":"Child","price.0.0.A":"28","price.0.0.B":"48","price.0.0.C":"36","price.0.1.A":"50%"}
+GET /desk/events/evening/prices
 POST /desk/events/evening/room {"do":"pause","reason":"slow"}
 GET /desk/events/evening/waitlist
 POST /desk/events/evening/waitlist {"do":"pause","reason":"slow"}

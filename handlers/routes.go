@@ -151,6 +151,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/live", h.desk.OnEvent(organizers.Look, h.desk.Feed), streamRule},
 		{"GET /desk/events/{slug}/replay.bin", h.desk.OnEvent(organizers.Look, h.desk.Replay), secretRule},
 		{"POST /desk/events/{slug}/seen", h.desk.OnEventOnce(organizers.Sell, h.desk.Seen), secretRule},
+		{"GET /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Look, h.desk.Prices), secretRule},
+		{"POST /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Manage, h.desk.SetPrices), secretRule},
 		{"GET /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Look, h.desk.ShowLimits), secretRule},
 		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},
 		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), secretRule},

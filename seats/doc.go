@@ -32,6 +32,7 @@
 //	P11 Where holds are strict no visitor keeps an expired seat.
 //	P12 A blocked seat stands in the block that keeps it, with its reason.
 //	P13 A hold ends no later than the session that it was claimed in.
+//	P14 A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
 // office. Offers of the waitlist and money that came late are let beyond it.

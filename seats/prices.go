@@ -494,7 +494,7 @@ func loadPrices(ctx context.Context, db DB, event int64) (p Prices, err error) {
 // computed with the list before, and comes again.
 const setQuotaSQL = `
 UPDATE counter SET price_version = price_version + 1,
-       quota = (SELECT array_agg(CASE WHEN NOT f.retired AND f.sells IS NOT NULL THEN greatest(0, f.sells - (SELECT count(*) FROM seat_state s WHERE s.event_id = $1 AND s.phase = f.number))::integer END ORDER BY f.number)
+       quota = (SELECT array_agg(CASE WHEN NOT f.retired AND f.sells IS NOT NULL THEN (f.sells - (SELECT count(*) FROM seat_state s WHERE s.event_id = $1 AND s.phase = f.number))::integer END ORDER BY f.number)
                   FROM phase f WHERE f.event_id = $1)
  WHERE event_id = $1
 RETURNING price_version`

@@ -99,7 +99,7 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	}
 	hold, err := s.Hold(r.Context(), holder)
 	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
-	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
 		if p.Hold = nil; p.Message == "" {
@@ -161,6 +161,9 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	if r.PostForm.Get("check") != "" {
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
+	}
+	if key := r.PostForm.Get("types"); key != "" {
+		return h.setCheckoutTypes(w, r, s, holder, form, key)
 	}
 	if chosen := r.PostForm.Get("instead"); chosen != "" {
 		return h.takeInstead(w, r, s, holder, form, chosen)
@@ -268,6 +271,23 @@ func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *sea
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	h.tellMine(r, s, hold)
+	return h.tell(w, r, s, holder, orders.Typed{Form: form})
+}
+
+// setCheckoutTypes gives the seats the ticket types that were chosen, and keeps everything that was typed.
+func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, key string) error {
+	types := map[int]string{}
+	for _, idx := range form.Seats {
+		if kind := r.PostForm.Get(shop.TypeField(idx)); kind != "" {
+			types[idx] = kind
+		}
+	}
+	hold, err := s.SetTypes(r.Context(), holder, key, types)
+	if err != nil {
+		return h.refuseOrder(w, r, s, holder, form, err)
+	}
+	h.tellMine(r, s, hold)
+	form.Total = nil
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})
 }
 

@@ -44,6 +44,9 @@ func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings,
 			return false, err
 		}
 		plan, err := reprice(ctx, tx, e.ID, p, prices)
+		if err == nil && reprices {
+			err = relist(ctx, tx, e.ID, p, prices)
+		}
 		if err != nil {
 			return false, err
 		}

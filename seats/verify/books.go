@@ -88,6 +88,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"payments that take days", b.readAwaited},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
+		{"prices", b.checkPrices},
 		{"tickets bought", b.checkBought},
 		{"doors and cancellations", b.checkDoor},
 		{"moves and errands", b.checkActions},

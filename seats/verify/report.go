@@ -18,6 +18,7 @@ const (
 	p11
 	p12
 	p13
+	p14
 	o1
 	o4
 	o7
@@ -66,6 +67,7 @@ var words = [...]string{
 	p11: `Where holds are strict no visitor keeps an expired seat.`,
 	p12: `A blocked seat stands in the block that keeps it, with its reason.`,
 	p13: `A hold ends no later than the session that it was claimed in.`,
+	p14: `A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
 	o4:  `An order costs what its tickets cost, each with its fee and its tax; its discount is that of its tickets.`,
 	o7:  `A ticket lets one person in, and none once it was cancelled.`,

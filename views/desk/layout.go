@@ -131,6 +131,7 @@ var eventTabs = []tab{
 	{"Door", "/doors", organizers.Sell},
 	{"Messages", "/messages", organizers.Manage},
 	{"Plan", "/plan", organizers.Manage},
+	{"Prices", "/prices", organizers.Look},
 	{"Settings", "/settings", organizers.Manage},
 }
 

@@ -1,0 +1,213 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// Prices answers GET /desk/events/{slug}/prices
+func (h *Handlers) Prices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, describePrices(s))
+	}
+	return h.showPrices(w, r, m, s, http.StatusOK, nil, "")
+}
+
+func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
+	p := desk.PricesPage{Frame: h.eventFrame(w, r, m, s, "Prices"), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, List: s.Prices, Form: form, Wrong: wrong}
+	for phase := range s.Prices.Phases {
+		p.Left = append(p.Left, s.Left(phase+1))
+	}
+	return web.WritePage(w, r, status, desk.Prices(p))
+}
+
+// SetPrices answers POST /desk/events/{slug}/prices: the fields are those of the page, and replace the whole list.
+func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	f, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	list, err := listOf(f, s)
+	if err == nil {
+		wish := organizers.Action{
+			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, list.Types, list.Phases, list.Amounts}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
+			Detail: map[string]any{"types": len(list.Types), "phases": len(list.Phases)},
+		}
+		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+			_, err := events.EditPrices(r.Context(), h.Inventory, s.Event.Slug, list, also)
+			return err
+		})
+	}
+	var conflict *seats.Conflict
+	var invalid *seats.ValidationError
+	switch {
+	case err == nil && web.WantsJSON(r):
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	case err == nil:
+		return deskDone(w, r, desk.PricesPath(s.Event.Slug), "set")
+	case web.WantsJSON(r):
+		return err
+	case errors.As(err, &conflict):
+		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.Message)
+	case errors.As(err, &invalid):
+		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.Message)
+	}
+	return err
+}
+
+// listOf reads the fields of the page: those of types and phases that are there, and of new ones behind them, which are
+// left out without a name.
+func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
+	next := &seats.Prices{}
+	invalid := func(message string) error { return &seats.ValidationError{Message: message + " Nothing was changed."} }
+	whole := func(name string) (int, error) {
+		n, err := strconv.Atoi(cmp.Or(strings.TrimSpace(f.Get(name)), "0"))
+		if err != nil {
+			return 0, invalid(fmt.Sprintf("%q is not a whole number.", f.Get(name)))
+		}
+		return n, nil
+	}
+	for i := 0; i < len(s.Prices.Types) || strings.TrimSpace(f.Get(desk.TypeField(i, "name"))) != ""; i++ {
+		t := seats.TicketType{Name: strings.TrimSpace(f.Get(desk.TypeField(i, "name"))), Position: i, Proof: strings.TrimSpace(f.Get(desk.TypeField(i, "proof")))}
+		t.SoldTo, t.Retired = seats.SoldTo(cmp.Or(f.Get(desk.TypeField(i, "sold_to")), string(seats.SoldToEveryone))), f.Get(desk.TypeField(i, "retired")) != ""
+		t.Key = events.Slug(t.Name, fmt.Sprint("type-", i+1))
+		if i < len(s.Prices.Types) {
+			t.Key, t.Name = s.Prices.Types[i].Key, cmp.Or(t.Name, s.Prices.Types[i].Name)
+		}
+		var err error
+		for name, n := range map[string]*int{"least": &t.Least, "most": &t.Most, "with_each": &t.With.Each} {
+			if *n, err = whole(desk.TypeField(i, name)); err != nil {
+				return nil, err
+			}
+		}
+		next.Types = append(next.Types, t)
+	}
+	for i := range next.Types {
+		switch with := f.Get(desk.TypeField(i, "with")); with {
+		case "":
+		case desk.WithAccessible:
+			next.Types[i].With.Accessible = true
+		default:
+			kind := next.TypeKeyed(with)
+			if kind < 0 {
+				return nil, invalid(fmt.Sprintf("There is no ticket type %q.", with))
+			}
+			next.Types[i].With.Type = &kind
+		}
+	}
+	for n := 1; n <= len(s.Prices.Phases) || strings.TrimSpace(f.Get(desk.PhaseField(n, "name"))) != ""; n++ {
+		phase := seats.Phase{Name: strings.TrimSpace(f.Get(desk.PhaseField(n, "name"))), Retired: f.Get(desk.PhaseField(n, "retired")) != ""}
+		if n <= len(s.Prices.Phases) {
+			phase.Name = cmp.Or(phase.Name, s.Prices.Phases[n-1].Name)
+		}
+		zone := s.Event.Local(time.Now()).Location()
+		var err error
+		if phase.BeginsAt, err = pricing.ReadTime(f.Get(desk.PhaseField(n, "begins")), zone); err == nil {
+			phase.EndsAt, err = pricing.ReadTime(f.Get(desk.PhaseField(n, "ends")), zone)
+		}
+		if err != nil {
+			return nil, invalid(err.Error() + ".")
+		}
+		if text := strings.TrimSpace(f.Get(desk.PhaseField(n, "sells"))); text != "" {
+			sells, err := whole(desk.PhaseField(n, "sells"))
+			if err != nil {
+				return nil, err
+			}
+			phase.Sells = &sells
+		}
+		next.Phases = append(next.Phases, phase)
+	}
+	for phase := 0; phase <= len(next.Phases); phase++ {
+		for kind := range next.Types {
+			for category, c := range s.Plan.Categories {
+				amount, percent, sold, err := pricing.ReadPrice(f.Get(desk.PriceField(phase, kind, c.Key)), s.Event.Currency)
+				if err != nil {
+					return nil, invalid(err.Error() + ".")
+				}
+				if phase == 0 && kind == 0 && percent != nil {
+					return nil, invalid("The prices of the first ticket type are amounts: percentages are of those.")
+				}
+				if sold {
+					next.Amounts = append(next.Amounts, seats.Amount{Phase: phase, Type: kind, Category: category, Amount: amount, Percent: percent})
+				}
+			}
+		}
+	}
+	return next, nil
+}
+
+type pricesAnswer struct {
+	Currency string      `json:"currency"`
+	Version  int64       `json:"version"`
+	Types    []typeBody  `json:"types"`
+	Phases   []phaseBody `json:"phases"`
+	Prices   []priceBody `json:"prices"`
+}
+
+type typeBody struct {
+	Number  int          `json:"number"`
+	Key     string       `json:"key"`
+	Name    string       `json:"name"`
+	SoldTo  seats.SoldTo `json:"sold_to"`
+	Least   int          `json:"least"`
+	Most    int          `json:"most"`
+	Proof   string       `json:"proof"`
+	With    string       `json:"with"`
+	Each    int          `json:"with_each"`
+	Retired bool         `json:"retired"`
+}
+
+type phaseBody struct {
+	Number   int        `json:"number"`
+	Name     string     `json:"name"`
+	BeginsAt *time.Time `json:"begins_at,omitempty"`
+	EndsAt   *time.Time `json:"ends_at,omitempty"`
+	Sells    *int       `json:"sells,omitempty"`
+	Left     *int       `json:"left,omitempty"`
+	Retired  bool       `json:"retired"`
+}
+
+type priceBody struct {
+	Phase    int    `json:"phase"`
+	Type     string `json:"type"`
+	Category string `json:"category"`
+	Amount   int64  `json:"amount"`
+	Percent  string `json:"percent,omitempty"`
+}
+
+func describePrices(s *seats.Sale) pricesAnswer {
+	a := pricesAnswer{Currency: s.Event.Currency, Version: s.Prices.Version, Types: []typeBody{}, Phases: []phaseBody{}, Prices: []priceBody{}}
+	for i, t := range s.Prices.Types {
+		a.Types = append(a.Types, typeBody{i, t.Key, t.Name, t.SoldTo, t.Least, t.Most, t.Proof, desk.WithOf(s.Prices, t.With), t.With.Each, t.Retired})
+	}
+	for i, f := range s.Prices.Phases {
+		body := phaseBody{i + 1, f.Name, f.BeginsAt, f.EndsAt, f.Sells, nil, f.Retired}
+		if left := s.Left(i + 1); f.Sells != nil && left >= 0 {
+			body.Left = &left
+		}
+		a.Phases = append(a.Phases, body)
+	}
+	for _, p := range s.Prices.Amounts {
+		body := priceBody{Phase: p.Phase, Type: s.Prices.Types[p.Type].Key, Category: s.Plan.Categories[p.Category].Key, Amount: p.Amount}
+		if p.Percent != nil {
+			body.Percent = pricing.Percentage(*p.Percent)
+		}
+		a.Prices = append(a.Prices, body)
+	}
+	return a
+}

@@ -1,0 +1,158 @@
+package pricing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+)
+
+const (
+	mostTypes  = 40
+	mostPhases = 20
+	mostName   = 60      // characters
+	mostProof  = 100     // characters
+	mostAmount = 1 << 40 // minor units, as the price of a category
+)
+
+// Complete returns a list with the amounts of its percentages, which are of the first type's price outside of phases.
+func Complete(list *seats.Prices, categories []seats.Category) *seats.Prices {
+	next := *list
+	next.Amounts = slices.Clone(list.Amounts)
+	first := map[int]int64{}
+	for _, a := range next.Amounts {
+		if a.Phase == 0 && a.Type == 0 && a.Percent == nil {
+			first[a.Category] = a.Amount
+		}
+	}
+	for i := range next.Amounts {
+		if a := &next.Amounts[i]; a.Percent != nil {
+			a.Amount = percentOf(first[a.Category], *a.Percent)
+		}
+	}
+	return next.Indexed(categories)
+}
+
+// Reprice returns a list in which the first type costs this in each category, outside of phases.
+func Reprice(list *seats.Prices, categories []seats.Category, prices []int64) *seats.Prices {
+	next := *list
+	next.Amounts = slices.DeleteFunc(slices.Clone(list.Amounts), func(a seats.Amount) bool { return a.Phase == 0 && a.Type == 0 })
+	for category, price := range prices {
+		next.Amounts = append(next.Amounts, seats.Amount{Category: category, Amount: price})
+	}
+	return Complete(&next, categories)
+}
+
+// Check returns a *seats.ValidationError that says what is wrong with a list that follows another one; nil if nothing is.
+// Types and phases that were there stay, by number: they are retired at most.
+func Check(before, next *seats.Prices, categories int) error {
+	wrong := checkTypes(before, next)
+	if wrong == "" {
+		wrong = checkPhases(before, next)
+	}
+	for _, a := range next.Amounts {
+		switch {
+		case wrong != "":
+		case a.Amount < 0 || a.Amount > mostAmount:
+			wrong = "A price is an amount that is not negative, and not so large."
+		case a.Percent != nil && (*a.Percent < 0 || *a.Percent > WholePercent):
+			wrong = "A percentage is between 0 and 100."
+		case a.Type < 0 || a.Type >= len(next.Types) || a.Phase < 0 || a.Phase > len(next.Phases) || a.Category < 0 || a.Category >= categories:
+			wrong = "A price is for a type, a category and a phase of the event."
+		}
+	}
+	if wrong != "" {
+		return &seats.ValidationError{Message: wrong + " Nothing was changed."}
+	}
+	return nil
+}
+
+func checkTypes(before, next *seats.Prices) string {
+	keys := map[string]bool{}
+	if len(next.Types) < len(before.Types) || len(next.Types) > mostTypes {
+		return fmt.Sprintf("Ticket types that were sold stay in the list. An event has at most %d.", mostTypes)
+	}
+	for i, t := range next.Types {
+		switch {
+		case t.Name == "" || !seats.OneLine(t.Name, mostName) || t.Key == "":
+			return fmt.Sprintf("The name of a ticket type is one line of at most %d characters.", mostName)
+		case keys[t.Key]:
+			return "Two ticket types have the same name: “" + t.Name + "”."
+		case i < len(before.Types) && t.Key != before.Types[i].Key:
+			return "A ticket type keeps its key."
+		case !seats.OneLine(t.Proof, mostProof):
+			return fmt.Sprintf("The proof that is shown at the door is one line of at most %d characters.", mostProof)
+		case t.Least < 0 || t.Most < 0 || t.Most > 0 && t.Least > t.Most || t.With.Each < 0 || t.Most > seats.MaxSeats:
+			return "The numbers of tickets in an order are not negative, and the least is not more than the most."
+		case t.SoldTo != seats.SoldToEveryone && t.SoldTo != seats.SoldWithCode && t.SoldTo != seats.SoldAtDesk:
+			return "Tickets are sold to everyone, with a code, or at the desk."
+		case t.With.Type != nil && (*t.With.Type < 0 || *t.With.Type >= len(next.Types) || *t.With.Type == i):
+			return "“" + t.Name + "” is sold with another ticket type of the event."
+		}
+		keys[t.Key] = true
+	}
+	return ""
+}
+
+// checkPhases wants phases in the order in which they run: each begins when the one before has ended, or once that is sold out.
+func checkPhases(before, next *seats.Prices) string {
+	if len(next.Phases) < len(before.Phases) || len(next.Phases) > mostPhases {
+		return fmt.Sprintf("Phases that began stay in the list. An event has at most %d.", mostPhases)
+	}
+	var last *seats.Phase
+	for i := range next.Phases {
+		f := &next.Phases[i]
+		switch {
+		case f.Name == "" || !seats.OneLine(f.Name, mostName):
+			return fmt.Sprintf("The name of a phase is one line of at most %d characters.", mostName)
+		case f.Sells != nil && (*f.Sells < 0 || *f.Sells > seats.MaxSeats):
+			return "A phase sells a number of seats that is not negative."
+		case f.BeginsAt != nil && f.EndsAt != nil && !f.BeginsAt.Before(*f.EndsAt):
+			return "“" + f.Name + "” ends before it begins."
+		}
+		if f.Retired {
+			continue
+		}
+		if last != nil {
+			switch {
+			case last.EndsAt == nil && last.Sells == nil:
+				return "“" + f.Name + "” never runs: “" + last.Name + "” before it has neither an end nor a number of seats."
+			case f.BeginsAt != nil && last.EndsAt != nil && f.BeginsAt.Before(*last.EndsAt), f.BeginsAt != nil && last.EndsAt == nil:
+				return "“" + last.Name + "” and “" + f.Name + "” overlap: the second begins before the first has ended."
+			case f.EndsAt != nil && last.EndsAt != nil && !f.EndsAt.After(*last.EndsAt):
+				return "“" + last.Name + "” and “" + f.Name + "” overlap: the second has to end after the first."
+			}
+		}
+		last = f
+	}
+	return ""
+}
+
+// ReadPrice reads a price as organizers write it: an amount such as 18.00, or a percentage such as 60%. Empty: not sold.
+func ReadPrice(text, currency string) (amount int64, percent *int, sold bool, err error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, nil, false, nil
+	}
+	if share, is := strings.CutSuffix(text, "%"); is {
+		hundredths, err := ReadPercent(strings.TrimSpace(share))
+		return 0, &hundredths, true, err
+	}
+	amount, err = ReadAmount(text, currency)
+	return amount, nil, true, err
+}
+
+// ReadTime reads a time such as 2030-05-01T19:00 at a place; nil for none.
+func ReadTime(text string, at *time.Location) (*time.Time, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, at); err == nil {
+			return &t, nil
+		}
+	}
+	return nil, fmt.Errorf("%q is not a time such as 2030-05-01T19:00", text)
+}
