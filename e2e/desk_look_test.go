@@ -62,6 +62,24 @@ var eachAtDesk = []struct {
 		p.press(p.button("Remove Ann Ørsted"))
 		p.sees(p.page.GetByText("A team keeps an owner"))
 	}},
+	{"desk-bank", func(p *person) {
+		p.expect("422")
+		p.visit("/desk/bank")
+		check(p.t, p.page.GetByLabel("Account owner").Fill("Lindengasse Playhouse"))
+		check(p.t, p.page.GetByLabel("IBAN").Fill("AT61 1904 3002 3457 3202"))
+		p.press(p.button("Save account"))
+		p.sees(p.page.GetByText("The check digits of this IBAN are wrong."))
+	}},
+	{"desk-bank-open", func(p *person) {
+		check(p.t, p.page.GetByLabel("IBAN").Fill("AT61 1904 3002 3457 3201"))
+		p.press(p.button("Save account"))
+		p.sees(p.page.GetByText("Saved."))
+		check(p.t, p.page.GetByLabel("File", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetInputFiles([]playwright.InputFile{{
+			Name: "statement-of-march.csv", MimeType: "text/csv", Buffer: []byte("Date,Amount,Name,Text\n2030-03-01,190.00,Charlotte Dupont-Lefèvre,Two tickets for the first night\n2030-03-02,35.50,Bob,RF18539007547034\n"),
+		}}))
+		p.press(p.button("Import statement"))
+		p.sees(p.page.GetByText("2 payments in this file."))
+	}},
 	{"desk-account", func(p *person) { p.visit("/desk/account") }},
 	{"desk-passkeys", func(p *person) {
 		p.authenticator()

@@ -601,9 +601,9 @@ func bankEntry(p BankPage, o banktransfer.Open) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var36 string
-		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.ResolveAttributeValue("Set " + views.Money(o.Amount, o.Currency) + " aside: it is for no order")
+		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.ResolveAttributeValue("Not for an order: " + views.Money(o.Amount, o.Currency))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/bank.templ`, Line: 97, Col: 136}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/bank.templ`, Line: 97, Col: 119}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var36)
 		if templ_7745c5c3_Err != nil {
