@@ -36,6 +36,7 @@ type command struct {
 	entries []int64 // of the waiting list, that are offered seats
 	lock    Entries // locks them
 	keys    []ID    // purchase keys it counts tickets for; see sell.go
+	uses    []Use   // allowances it counts for; see allowance.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
 	mix     []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
 	key     string  // idempotency key, empty if none
@@ -272,7 +273,7 @@ type inFlight struct {
 func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
-	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands)) {
+	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands) || before.batch.sharesAllowance(commands)) {
 		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
 	}
 	t := &inFlight{ended: make(chan struct{})}
@@ -432,7 +433,7 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 // waiting room this node did not know, or with another wait list, status or price list than it knew.
 func retryable(err error) bool {
 	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errListed) || errors.Is(err, errPrices) ||
-		shutMeanwhile(err) || overLimitMeanwhile(err) || outOfQuota(err)
+		shutMeanwhile(err) || overLimitMeanwhile(err) || outOfQuota(err) || usedUpMeanwhile(err)
 }
 
 func deadlock(err error) bool {
@@ -485,9 +486,12 @@ type batch struct {
 	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
 	bought    map[ID]int           // what this batch adds to them
 	prices    pricing
-	asks      bool // a claim found too little on the map
-	late      late // for those; see claim.go
-	behind    bool // the map lacks versions of other nodes
+
+	allowances map[ID]*allowance // see allowance.go
+
+	asks   bool // a claim found too little on the map
+	late   late // for those; see claim.go
+	behind bool // the map lacks versions of other nodes
 
 	// What is to be written.
 	extended map[int]bool // seats with a later end
@@ -588,6 +592,7 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	b.queueLostSessions(&q)
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
 	b.queuePurchases(&q)
+	b.queueAllowances(&q)
 	b.queueVisits(&q)
 	b.queueLeft(&q)
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {

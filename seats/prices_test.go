@@ -147,9 +147,13 @@ func TestClaim_AsksForTicketsOfSeveralTypes(t *testing.T) {
 	wantRefusal(t, err, seats.CodeType)
 	var nonsense *seats.ValidationError
 	for _, w := range []seats.ClaimRequest{
-		{Best: 2, Tickets: map[string]int{"standard": 1}}, {Tickets: map[string]int{"standard": -1}}, {Tickets: map[string]int{"standard": 0}},
-		{Tickets: map[string]int{"standard": 1 << 62, "child": 1 << 62}}, {Seats: []string{"Stalls/A/1"}, Tickets: map[string]int{"child": 1}},
-		{Seats: []string{"Stalls/A/1"}, Type: "nothing"}, {Type: "child"},
+		{Best: 2, Tickets: map[string]int{"standard": 1}},
+		{Tickets: map[string]int{"standard": -1}},
+		{Tickets: map[string]int{"standard": 0}},
+		{Tickets: map[string]int{"standard": 1 << 62, "child": 1 << 62}},
+		{Seats: []string{"Stalls/A/1"}, Tickets: map[string]int{"child": 1}},
+		{Seats: []string{"Stalls/A/1"}, Type: "nothing"},
+		{Type: "child"},
 	} {
 		if _, err := b.sale.Claim(t.Context(), seats.NewID(), "", w); !errors.As(err, &nonsense) {
 			t.Errorf("%+v: %v", w, err)

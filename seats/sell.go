@@ -34,6 +34,9 @@ type Purchase struct {
 	// has a place left. Nil: at the price of the moment.
 	Agreed []Line
 
+	// Uses are counted, and refused if one of them is used up; see allowance.go.
+	Uses []Use
+
 	// Check is asked once it is known that the holder has the seats, with what they cost; what it returns refuses the purchase. A
 	// batch that is tried again asks again. May be nil.
 	Check func(lines []Line) error
@@ -48,7 +51,7 @@ type Purchase struct {
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Conflict if
 // what is there is not what the purchase says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
-	c := &command{holder: d.Holder, sells: true, keys: d.Keys}
+	c := &command{holder: d.Holder, sells: true, keys: d.Keys, uses: d.Uses}
 	switch {
 	case d.AtOffice:
 		return s.sellAtOffice(ctx, c, d)
@@ -63,9 +66,13 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 		if slices.ContainsFunc(sold.Seats, func(idx int) bool { return b.rows[idx].state == Paying }) {
 			return Hold{}, &Conflict{Code: CodePaying, Seats: sold.Seats, Message: "A payment for these seats is under way. Nothing else was sold. Finish it, or stop it, then order again."}
 		}
+		if err := b.refuseUse(d.Uses); err != nil {
+			return Hold{}, err
+		}
 		if err := b.buy(d.Keys, len(sold.Seats)); err != nil {
 			return Hold{}, err
 		}
+		b.countUses(d.Uses)
 		b.sell(d.Holder, d.Order, sold.Seats, b.fares(sold.Seats, b.kind))
 		h.keepSeats(nil)
 		h.bought += len(sold.Seats)
@@ -143,7 +150,7 @@ func (b *batch) queueSales(q *pgx.Batch) {
 // now, or until the hold's own end if that is later. It counts as an extension, so that no visitor keeps seats by
 // paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
 func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
-	c := &command{holder: d.Holder, keys: d.Keys}
+	c := &command{holder: d.Holder, keys: d.Keys, uses: d.Uses}
 	c.decide = func(b *batch) (Hold, error) {
 		h, hold, err := b.agreed(d)
 		if err != nil {
@@ -152,10 +159,14 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 		if refusal := b.refusePurchase(d.Keys, len(hold.Seats)); refusal != nil {
 			return Hold{}, refusal
 		}
+		if refusal := b.refuseUse(d.Uses); refusal != nil {
+			return Hold{}, refusal
+		}
 		if !b.keepForPayment(c, h) {
 			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
 		}
 		b.countPurchases(d.Keys, len(hold.Seats))
+		b.countUses(d.Uses)
 		end, fares := h.expiresAt, b.fares(hold.Seats, b.kind)
 		for i, idx := range hold.Seats {
 			b.set(idx, d.Holder, row{state: Paying, holder: d.Holder, expiresAt: &end, fare: fares[i]})
@@ -225,9 +236,13 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 				return Hold{}, err
 			}
 		}
+		if err := b.refuseUse(d.Uses); err != nil {
+			return Hold{}, err
+		}
 		if err := b.buy(d.Keys, len(d.Seats)); err != nil {
 			return Hold{}, err
 		}
+		b.countUses(d.Uses)
 		b.sell(d.Holder, d.Order, d.Seats, fares)
 		h := b.holds[d.Holder]
 		if h == nil { // it was purged

@@ -95,6 +95,7 @@ const commitSQL = `COMMIT`
 func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	b.queueCounts(&q)
+	b.queueUses(&q)
 	b.queueSales(&q)
 	b.queueHolds(&q) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
 	b.queueAdmission(&q)

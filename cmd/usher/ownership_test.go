@@ -19,7 +19,7 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/events":        "category event plan question seat section",
-	"seats":               "added block change counter hold purchase_key ready seat_state terms",
+	"seats":               "added allowance block change counter hold purchase_key ready seat_state terms",
 	"seats/idempotency":   "idempotency_key",
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",
 	"seats/limit":         "event_limit",
@@ -27,7 +27,7 @@ var owners = map[string]string{
 	"seats/orders":        "cancellation consent door errand errand_order message orders receipt scan ticket ticket_key typed",
 	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "confirmation inbox intention mandate payment refund",
-	"seats/pricing":       "phase price ticket_type",
+	"seats/pricing":       "code phase price ticket_type",
 	"seats/payments/demo": "demo_charge demo_news",
 
 	"seats/payments/banktransfer": "bank_account statement statement_entry",
@@ -57,6 +57,8 @@ var exceptions = map[access]string{
 	{"seats", "DELETE", "typed"}:                 "one hourly job deletes old forms of both kinds",
 	{"seats/orders", "UPDATE", "purchase_key"}:   "the bound on unpaid orders of an email undoes the batch under the lock of its key",
 	{"seats/payments", "INSERT", "mail"}:         outbox,
+	{"seats/orders", "UPDATE", "allowance"}:      "a cancelled order does not count for its code: both are changed by one statement",
+	{"seats/payments", "UPDATE", "allowance"}:    "a payment that ends frees the use of its code in the statement that ends it",
 	{"seats/payments", "UPDATE", "purchase_key"}: "a payment that ends takes its seats off the count in the statement that ends it",
 	{"seats/payments", "UPDATE", "orders"}:       "money that is captured, or refunded at the provider, is in the order by the statement that notes it",
 }

@@ -109,7 +109,10 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	case err != nil:
 		return err
 	}
-	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.CostOf(s.Event, hold.Lines).Total)
+	if err := h.showCode(r, s, &p); err != nil {
+		return err
+	}
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.WithCode(s.Event, hold.Lines, p.Discount).Total)
 	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
@@ -138,6 +141,7 @@ type wanted struct {
 	Email  string   `json:"email"`
 	Born   string   `json:"born"`
 	Method string   `json:"method"`
+	Code   string   `json:"code"`   // of a discount
 	Terms  int      `json:"terms"`  // the version that was accepted
 	Credit int64    `json:"credit"` // minor units of the total that the credit of who is signed in pays
 
@@ -155,6 +159,12 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	holder, known := h.Holder(r)
 	if !known {
 		return web.ErrNoHold
+	}
+	if r.PostForm.Get("apply") != "" {
+		return h.applyCode(w, r, s, holder, form)
+	}
+	if err := h.limitCodes(r, s, form.Code); err != nil {
+		return err
 	}
 	if r.PostForm.Get("extend") != "" {
 		return h.extendCheckout(w, r, s, holder, form)
@@ -300,7 +310,9 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 			return form, err
 		}
 		f := r.PostForm
-		asked = wanted{f.Get("hold"), f["seat"], f.Get("name"), f.Get("email"), f.Get("born"), f.Get("method"), 0, 0, map[string]string{}, nil}
+		asked = wanted{
+			Hold: f.Get("hold"), Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Born: f.Get("born"), Method: f.Get("method"), Code: f.Get("code"), Answers: map[string]string{},
+		}
 		asked.Credit, _ = strconv.ParseInt(f.Get("credit"), 10, 64) // anything else is none
 		asked.Terms, _ = strconv.Atoi(f.Get("terms"))               // anything else is no version
 		if text := f.Get("total"); text != "" {
@@ -328,7 +340,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Credit: a.Credit, Answers: a.Answers, Total: a.Total}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Code: a.Code, Credit: a.Credit, Answers: a.Answers, Total: a.Total}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

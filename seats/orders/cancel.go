@@ -144,13 +144,44 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 	case err == nil:
 		o.mailWritten()
 		o.Payments.Wake()
-		return nil
+		return o.freeUses(ctx, s.Event.ID)
 	case errors.As(err, &refusal):
 		err = o.cancelled(ctx, c.order, c.tickets, refusal)
 	default:
 		err = fmt.Errorf("orders: cancel: %w", err)
 	}
 	return errors.Join(err, o.stay(ctx, c))
+}
+
+const (
+	lockUsesSQL = `
+SELECT FROM allowance a WHERE event_id = $1 AND key IN (SELECT unnest(uses) FROM orders WHERE event_id = $1 AND state = 'cancelled' AND uses <> '{}')
+ ORDER BY key FOR NO KEY UPDATE`
+	freeUsesSQL = `
+WITH gone AS (
+    SELECT id, uses FROM orders WHERE event_id = $1 AND state = 'cancelled' AND uses <> '{}' FOR NO KEY UPDATE
+), freed AS (
+    UPDATE orders o SET uses = '{}' FROM gone WHERE o.id = gone.id
+), counted AS (
+    SELECT key, count(*) AS n FROM gone, unnest(uses) AS key GROUP BY key
+)
+UPDATE allowance a SET used = a.used - counted.n FROM counted WHERE a.event_id = $1 AND a.key = counted.key`
+)
+
+// freeUses takes cancelled orders of an event off the counts of their codes. A node that dies before leaves that to the
+// next one who finds a code used up.
+func (o *Orders) freeUses(ctx context.Context, event int64) error {
+	err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockUsesSQL, event); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, freeUsesSQL, event)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("orders: free the uses of codes: %w", err)
+	}
+	return nil
 }
 
 // stay takes the mark of a cancellation back that came to nothing. If that fails, doors let the tickets in when its time

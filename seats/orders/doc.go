@@ -45,6 +45,8 @@
 //	O11 No person gets more tickets of an event than its limit, over all orders with the same email, account or card.
 //	O12 Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.
 //	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
+//	O14 No code is used more often than it may be; orders and payments under way count.
+//	O15 Nothing is ordered for another total than the page showed.
 //
 // # The limit per person
 //

@@ -18,6 +18,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Form is what an attendee sends to place an order.
@@ -36,6 +37,11 @@ type Form struct {
 
 	Terms int `json:"terms,omitempty"` // the version of the terms that the attendee accepted; 0: none
 
+	Code string `json:"code,omitempty"` // of a discount, as it was typed; empty: none
+
+	Discount *pricing.Discount `json:"discount,omitempty"` // of Code; nil: it takes nothing off. Set when the order is placed
+	Uses     []seats.Use       `json:"uses,omitempty"`     // of Code
+
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
 	Total *int64       `json:"total,omitempty"` // as the page showed it, minor units; nil: the page showed none
@@ -45,6 +51,9 @@ type Form struct {
 	Credit  int64    `json:"credit,omitempty"`  // minor units of the total that the account pays, and the method the rest; 0: none
 	Mandate seats.ID `json:"mandate,omitzero"`  // what pays while the customer is away; only for a method that keeps cards
 }
+
+// FieldCode is the field of a discount code.
+const FieldCode = "code"
 
 // Fields of a form that a Mistake is about.
 const (
@@ -211,7 +220,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Total, f.Lines = "", nil, nil
+	f.Network, f.Total, f.Lines, f.Discount, f.Uses = "", nil, nil, nil, nil
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]
@@ -315,6 +324,7 @@ func (f Form) cut() Form {
 		return text
 	}
 	f.Name, f.Email, f.Born, f.Method, f.Account = short(f.Name), short(f.Email), short(f.Born), short(f.Method), ""
+	f.Code, f.Discount, f.Uses = short(f.Code), nil, nil
 	answers := make(map[string]string, len(f.Answers))
 	for number, text := range f.Answers {
 		answers[number] = short(text)

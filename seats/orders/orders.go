@@ -88,6 +88,8 @@ type Order struct {
 	Consent   *Consent          // to the terms of the team; nil if it had none, or at the box office
 	Tickets   []Ticket          // by seat
 
+	DiscountCode string // that the discount is for; empty: an offer, or none
+
 	DueAt      *time.Time   // until when it is to be paid; nil if nothing is to be paid later
 	Policy     seats.Policy // of its event, as far as it is about cancelling
 	CancelEnds *time.Time   // until when its attendee cancels, by the policy; nil: never
@@ -137,7 +139,7 @@ type Ticket struct {
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
@@ -163,7 +165,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var at *time.Time
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
-		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.Holder, &found.keys,
+		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -84,11 +85,14 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
 		return placed{}, seats.ErrNoHold
 	}
+	keys := personKeys(f.Email, f.Account)
+	if err := o.takeCode(ctx, s, holder, &f, keys); err != nil {
+		return placed{}, err
+	}
 	total, err := o.Total(ctx, s, holder, f)
 	if err != nil {
 		return placed{}, err
 	}
-	keys := personKeys(f.Email, f.Account)
 	f = f.tidy(s.Event, total)
 	today, err := o.today(ctx, s.Event)
 	if err != nil {
@@ -112,7 +116,7 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	hold, err := s.Hold(ctx, holder)
 	switch {
 	case err == nil && hold.ID == f.Hold:
-		return pricing.CostOf(s.Event, hold.Lines).Total, nil
+		return pricing.WithCode(s.Event, hold.Lines, f.Discount).Total, nil
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return 0, err
 	}
@@ -128,7 +132,7 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 
 // check refuses an order that met too many unpaid ones under the lock, or that costs something else than its page showed.
 func (p placed) check(s *seats.Sale, lines []seats.Line) error {
-	total := pricing.CostOf(s.Event, lines).Total
+	total := pricing.WithCode(s.Event, lines, p.form.Discount).Total
 	if p.form.Total != nil && total != *p.form.Total || (total == 0) != (p.total == 0) {
 		return refusePrice(s.Event.Currency, total)
 	}
@@ -141,9 +145,50 @@ func refusePrice(currency string, total int64) *seats.Conflict {
 		currency, pricing.Amount(total, currency))}
 }
 
+// FindCode returns the discount code of an event that was typed, with its state.
+func (o *Orders) FindCode(ctx context.Context, event int64, typed string) (pricing.Code, error) {
+	return pricing.FindCode(ctx, o.db, event, typed)
+}
+
+// HasCodes reports whether an event has discount codes.
+func (o *Orders) HasCodes(ctx context.Context, event int64) (bool, error) {
+	return pricing.HasCodes(ctx, o.db, event)
+}
+
+// takeCode finds what the code of a form takes off, and which allowances it counts for. A code that is no better than an
+// offer of the event is not used.
+func (o *Orders) takeCode(ctx context.Context, s *seats.Sale, holder seats.ID, f *Form, keys []seats.ID) error {
+	f.Discount, f.Uses = nil, nil
+	if strings.TrimSpace(f.Code) == "" {
+		f.Code = ""
+		return nil
+	}
+	code, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
+	if err != nil {
+		return err
+	}
+	f.Code = pricing.SpellCode(f.Code)
+	if code.State == pricing.CodeUsedUp {
+		if err := o.freeUses(ctx, s.Event.ID); err != nil {
+			return err
+		}
+	}
+	if wrong := code.State.Message(); wrong != "" && code.State != pricing.CodeUsedUp { // that is decided with the seats
+		return Mistakes{{FieldCode, wrong}}
+	}
+	hold, err := s.Hold(ctx, holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return err
+	}
+	if len(hold.Lines) == 0 || pricing.WithCode(s.Event, hold.Lines, &code.Discount).Applied.Code {
+		f.Discount, f.Uses = &code.Discount, code.Uses(keys)
+	}
+	return nil
+}
+
 // purchase is what is agreed with the seats. The hold is named in it, and is sold at most once.
 func (o *Orders) purchase(s *seats.Sale, p placed) seats.Purchase {
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Uses: p.form.Uses}
 	d.Check = func(lines []seats.Line) error { return p.check(s, lines) }
 	d.Write = func(q *pgx.Batch, sold []seats.Line) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
 	return d
@@ -170,14 +215,14 @@ WITH due AS (
 ), forgotten AS (
     DELETE FROM typed WHERE event_id = $2 AND holder = $4
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, due_at, remind_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18,
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, due_at, remind_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20,
             (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
     INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
     SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
-      FROM unnest($19::uuid[], $20::integer[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::integer[], $27::integer[], $28::smallint[])
+      FROM unnest($21::uuid[], $22::integer[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::integer[], $29::integer[], $30::smallint[])
            AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
 )
 INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
@@ -185,10 +230,17 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	cost := pricing.CostOf(s.Event, sold)
+	cost := pricing.WithCode(s.Event, sold, p.form.Discount)
+	code, uses := "", make([]seats.ID, len(p.form.Uses))
+	if cost.Applied.Code {
+		code = p.form.Code
+	}
+	for i, u := range p.form.Uses {
+		uses[i] = u.Key
+	}
 	q.Queue(placeSQL, append([]any{
 		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name,
+		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
 	}, newTickets(sold, cost)...)...)
 	p.queueNetwork(q)
 	p.queueConsent(q)
@@ -354,7 +406,7 @@ const earlierSQL = `SELECT code FROM payment WHERE event_id = $1 AND holder = $2
 // before and took anew, because their time ran out, are given up if they are what exceeds a limit; then it is done again.
 func withoutEarlier[T any](ctx context.Context, o *Orders, s *seats.Sale, holder seats.ID, f Form, do func(context.Context, *seats.Sale, seats.ID, Form) (T, error)) (T, error) {
 	answer, err := do(ctx, s, holder, f)
-	if refusal := (*seats.Conflict)(nil); !errors.Is(err, ErrUnpaid) && !(errors.As(err, &refusal) && refusal.Code == seats.CodePerson) {
+	if refusal := (*seats.Conflict)(nil); !errors.Is(err, ErrUnpaid) && !(errors.As(err, &refusal) && (refusal.Code == seats.CodePerson || refusal.Code == seats.CodeUsed)) {
 		return answer, err
 	}
 	codes, e := texts(ctx, o.db, earlierSQL, s.Event.ID, holder, f.Hold)
@@ -393,7 +445,7 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	}
 	defer o.unpaid.enter(s, &placed)()
 	id := seats.NewID()
-	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys}
+	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Uses: placed.form.Uses}
 	d.Check = func(lines []seats.Line) error { return placed.check(s, lines) }
 	d.Write = func(q *pgx.Batch, lines []seats.Line) {
 		placed.queueUnpaid(q, s)
@@ -402,7 +454,7 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	_, err = s.Pay(ctx, d)
 	var refusal *seats.Conflict
 	switch {
-	case errors.Is(err, ErrUnpaid), errors.As(err, &refusal) && refusal.Code == seats.CodePerson: // maybe because of an equal form that came at the same time
+	case errors.Is(err, ErrUnpaid), errors.As(err, &refusal) && (refusal.Code == seats.CodePerson || refusal.Code == seats.CodeUsed): // maybe because of an equal form that came at the same time
 		if p, e := o.underWay(ctx, placed); e != nil || p.ID != (seats.ID{}) {
 			return p, e
 		}
@@ -449,7 +501,7 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 
 // payment returns the payment of an order about to be written, for what its seats cost.
 func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments.Payment {
-	p.form.Lines, p.total = lines, pricing.CostOf(s.Event, lines).Total
+	p.form.Lines, p.total = lines, pricing.WithCode(s.Event, lines, p.form.Discount).Total
 	form, _ := json.Marshal(p.form) // texts and numbers always marshal
 	f := p.form
 	return payments.Payment{

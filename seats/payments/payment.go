@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Payments are the payments of a database. One is enough for a node.
@@ -117,6 +118,9 @@ type Details struct {
 	Credit  int64    `json:"credit"`  // minor units of the amount that credit pays, and the method the rest; 0: no part
 	Mandate seats.ID `json:"mandate"` // of a stored card that pays
 
+	Discount *pricing.Discount `json:"discount"` // of the code that the order has; nil for none
+	Uses     []seats.Use       `json:"uses"`     // that it counts for
+
 	Lines []seats.Line `json:"lines,omitempty"` // what the seats cost when the payment began; none for payments of earlier versions
 }
 
@@ -180,6 +184,9 @@ WITH begun AS (
 ), again AS (
     UPDATE purchase_key SET tickets = tickets - jsonb_array_length($7::jsonb->'seats')
      WHERE event_id = $2 AND key = ANY($12::uuid[]) AND NOT EXISTS (SELECT FROM begun)
+), unused AS (
+    UPDATE allowance a SET used = used - 1 FROM jsonb_array_elements($7::jsonb->'uses') u
+     WHERE a.event_id = $2 AND a.key = (u->>'key')::uuid AND NOT EXISTS (SELECT FROM begun)
 ), asked AS (
     INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
 )
@@ -242,14 +249,40 @@ func (p Payment) uncounted() []seats.ID {
 	}
 }
 
+// uncountedUses returns the allowances that the order counts for when its seats are sold.
+func (p Payment) uncountedUses() []seats.Use {
+	if p.counted {
+		return nil
+	}
+	return p.Uses
+}
+
 // lockKeysSQL locks keys before the payment, in the order of a batch (seats/sell.go).
 const lockKeysSQL = `
 SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
 
-// The seats of a payment without an order do not count any more.
+// lockUsesSQL locks allowances after the keys, as a batch does.
+const lockUsesSQL = `SELECT FROM allowance WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
+
+// queueLocks locks what uncountSQL changes.
+func (p Payment) queueLocks(q *pgx.Batch) {
+	q.Queue(lockKeysSQL, p.EventID, p.Keys)
+	if len(p.Uses) == 0 {
+		return
+	}
+	keys := make([]seats.ID, len(p.Uses))
+	for i, u := range p.Uses {
+		keys[i] = u.Key
+	}
+	q.Queue(lockUsesSQL, p.EventID, keys)
+}
+
+// The seats and the code of a payment without an order do not count any more.
 const uncountSQL = `
 WITH less AS (
     UPDATE payment SET counted = false WHERE id = $1 AND counted AND state IN ('lost', 'closed')
-    RETURNING event_id, keys, jsonb_array_length(form->'seats') AS seats
+    RETURNING event_id, keys, jsonb_array_length(form->'seats') AS seats, form->'uses' AS uses
+), unused AS (
+    UPDATE allowance a SET used = used - 1 FROM less, jsonb_array_elements(less.uses) u WHERE a.event_id = less.event_id AND a.key = (u->>'key')::uuid
 )
 UPDATE purchase_key k SET tickets = greatest(0, k.tickets - less.seats) FROM less WHERE k.event_id = less.event_id AND k.key = ANY(less.keys)`

@@ -155,9 +155,9 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	if err != nil {
 		return false, err
 	}
-	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Agreed: p.Lines}
+	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines}
 	d.Check = func(lines []seats.Line) error {
-		if pricing.CostOf(s.Event, lines).Total != p.Amount {
+		if pricing.WithCode(s.Event, lines, p.Discount).Total != p.Amount {
 			return errAmount
 		}
 		return nil
@@ -278,7 +278,7 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 	lost := false
 	err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
-		q.Queue(lockKeysSQL, p.EventID, p.Keys)
+		p.queueLocks(&q)
 		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == authorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
 		q.Queue(uncountSQL, p.ID)
 		QueueRefund(&q, p.Order, reason, nil)
@@ -331,7 +331,7 @@ UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id F
 // close ends a payment without money. voids is the number of tries to void it, if it ends by that.
 func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids int) error {
 	var q pgx.Batch
-	q.Queue(lockKeysSQL, p.EventID, p.Keys)
+	p.queueLocks(&q)
 	q.Queue(closeSQL, p.ID, reason, voids)
 	q.Queue(uncountSQL, p.ID)
 	if err := pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &q).Close() }); err != nil {

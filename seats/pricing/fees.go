@@ -31,6 +31,13 @@ func Of(s *seats.Sale, idxs []int) Cost {
 	return CostOf(s.Event, s.Quote(time.Now(), idxs, nil))
 }
 
+// WithCode is what seats with these prices cost with the discount of a code; nil for none.
+func WithCode(e seats.Event, held []seats.Line, code *Discount) Cost {
+	t := TermsOf(e)
+	t.Code = code
+	return Total(LinesOf(held), t)
+}
+
 // Kept is what the organizer keeps of a ticket of this price that an attendee cancels, at most all of it.
 func Kept(p seats.Policy, price int64) int64 {
 	return min(price, p.CancelFee+percentOf(price, p.CancelPercent))

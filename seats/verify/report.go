@@ -27,6 +27,7 @@ const (
 	o10
 	o11
 	o12
+	o14
 	w1
 	w2
 	w3
@@ -76,6 +77,7 @@ var words = [...]string{
 	o10: `What is done to many orders is done to each of them, once.`,
 	o11: `No person gets more tickets of an event than its limit, over all orders with the same email, account or card.`,
 	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
+	o14: `No code is used more often than it may be; orders and payments under way count.`,
 	w1:  `A person has one place in the wait list of an event.`,
 	w2:  `An entry has at most one open offer, exactly while it is offered, and no entry is served twice.`,
 	w3:  `No seat is in two open offers.`,
@@ -155,7 +157,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

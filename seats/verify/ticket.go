@@ -28,6 +28,34 @@ SELECT o.code, a.rate, sum(a.amount)::bigint, sum(a.tax)::bigint
 HAVING sum(a.tax) NOT IN (sum(div(a.amount::numeric * a.rate + (a.rate + 100000) / 2, a.rate + 100000)),
                           div(sum(a.amount) * a.rate + (a.rate + 100000) / 2, a.rate + 100000))`
 
+// What codes count: orders, and payments that have no order yet.
+const usesSQL = `
+WITH used AS (
+    SELECT unnest(uses) AS key FROM orders WHERE event_id = $1
+     UNION ALL
+    SELECT (u->>'key')::uuid FROM payment p, jsonb_array_elements(p.form->'uses') u WHERE p.event_id = $1 AND p.counted
+), n AS (
+    SELECT key, count(*) AS n FROM used GROUP BY key
+)
+SELECT coalesce(a.key, n.key)::text, coalesce(a.used, 0), coalesce(n.n, 0), coalesce(a.most, 0)
+  FROM (SELECT * FROM allowance WHERE event_id = $1) a FULL JOIN n ON n.key = a.key
+ WHERE coalesce(a.used, 0) <> coalesce(n.n, 0) OR coalesce(n.n, 0) > coalesce(a.most, 0)`
+
+// checkUses holds the counts of codes against orders and payments: no code is used more often than it may be (O14).
+func (b *books) checkUses(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, usesSQL, b.id)
+	if err != nil {
+		return err
+	}
+	var key string
+	var used, counted, most int64
+	_, err = pgx.ForEachRow(rows, []any{&key, &used, &counted, &most}, func() error {
+		b.broken(o14, none, "code %.8s… was used %d times of %d, and orders and payments have it %d times", key, used, most, counted)
+		return nil
+	})
+	return err
+}
+
 // sale is a seat and the order it was sold to.
 type sale struct {
 	order seats.ID
@@ -70,6 +98,9 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 		case r.state != seats.Sold && has:
 			b.broken(o1, idx, "is %s and has a live ticket of %s", r.state, short(order))
 		}
+	}
+	if err := b.checkUses(ctx, tx); err != nil {
+		return err
 	}
 	return b.checkCosts(ctx, tx)
 }

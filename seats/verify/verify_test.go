@@ -95,6 +95,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../orders/doc.go", "O10"},
 		{"../orders/doc.go", "O11"},
 		{"../orders/doc.go", "O12"},
+		{"../orders/doc.go", "O14"},
 		{"../waitlist/doc.go", "W1"},
 		{"../waitlist/doc.go", "W2"},
 		{"../waitlist/doc.go", "W3"},

@@ -24,6 +24,7 @@ type CheckoutPage struct {
 	Nearest  []int             // seats to take in place of those that were lost
 	Methods  []string          // how it may be paid, the best first
 	Terms    int               // the version of the terms that the buyer has to accept; 0: none
+	HasCodes bool              // the event has discount codes
 	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
@@ -82,10 +83,26 @@ func (p CheckoutPage) confirmWords() string {
 
 // discountWords says what a discount is for.
 func (p CheckoutPage) discountWords() string {
+	if p.cost().Applied.Code {
+		return "Discount: code " + p.Code
+	}
 	if name := p.cost().Applied.Name; name != "" {
 		return "Discount: " + name
 	}
 	return "Discount"
+}
+
+// codeWords says what became of the code that was typed; nothing if none was.
+func (p CheckoutPage) codeWords() string {
+	switch c := p.cost(); {
+	case p.Discount == nil:
+		return ""
+	case c.Applied.Code:
+		return "You save " + views.Money(c.Discount, p.Event.Currency) + "."
+	case c.Applied.Offer > 0:
+		return c.Applied.Name + " saves you more, so the code is not used."
+	}
+	return "This code takes nothing off these tickets."
 }
 
 // limitWords says how many tickets one person gets, and what counts.

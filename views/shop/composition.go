@@ -58,7 +58,7 @@ func TaxName(e seats.Event) string {
 }
 
 // parts lists what the hold costs consists of.
-func (s Sale) parts() []Part { return PartsOf(s.Event, s.cost(), "") }
+func (s Sale) parts() []Part { return PartsOf(s.Event, s.cost(), s.Code) }
 
 // Parts lists what an order cost consists of, for its live tickets.
 func (p OrderPage) Parts() []Part { return PartsOfOrder(p.Event, p.Order) }
@@ -71,7 +71,11 @@ func PartsOfOrder(e seats.Event, o orders.Order) []Part {
 			total, discount, fee = total+t.Cost(), discount+t.Discount, fee+t.Fee
 		}
 	}
-	return parts(e, total, discount, fee, o.Offer, o.Taxes())
+	name := o.Offer
+	if o.DiscountCode != "" {
+		name = "code " + o.DiscountCode
+	}
+	return parts(e, total, discount, fee, name, o.Taxes())
 }
 
 // allIn is what a ticket of a category costs, with fees and taxes: the price that pages show.

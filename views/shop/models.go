@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -41,6 +42,9 @@ type Sale struct {
 	Key    string      // idempotency key for the next claim sent by a form of this page
 	From   string      // path of this page
 	Now    time.Time   // by the database's clock; zero where nothing depends on it
+
+	Code     string            // that the attendee entered, and that is good; empty: none
+	Discount *pricing.Discount // of Code
 
 	Filter Filter // what the attendee looks for
 

@@ -152,7 +152,7 @@ func (s Sale) cost() pricing.Cost {
 	for i, idx := range s.held().Seats {
 		lines[i] = s.line(idx)
 	}
-	return pricing.CostOf(s.Event, lines)
+	return pricing.WithCode(s.Event, lines, s.Discount)
 }
 
 func (s Sale) total() int64 { return s.cost().Total }
