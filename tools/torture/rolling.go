@@ -104,6 +104,7 @@ func (r *run) openRush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	plan.Categories[0].Price = 0 // an order to be paid later would wait for an email that the crowd does not read
 	return r.within(ctx, func(conn *pgx.Conn) error {
 		_, err := events.Create(ctx, conn, events.Settings{Name: "Rush", Slug: rushSlug, StartsAt: time.Unix(4e9, 0)}, plan)
 		return err
