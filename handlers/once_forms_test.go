@@ -272,6 +272,9 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, document := w.page(t, owner, at+"/versions/1.json")
 			return sent{who: owner, to: at + "/versions", kind: "application/json", body: `{"base":1,"note":"x","document":` + document + `}`}
 		},
+		"POST /desk/legal":             w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
+		"POST /desk/privacy":           w.same("months=24", "months=36"),
+		"POST /desk/privacy/erasures":  w.same("email=gone@example.org", "email=other@example.org"),
 		"POST /desk/invoices":          w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),
 		"POST /desk/bank":              w.same("holder=Haus&iban=DE75512108001245126199", "holder=Haus&iban=GB82WEST12345698765432"),
 		"POST /desk/bank/matches":      w.same("", ""),

@@ -56,6 +56,7 @@ var harmless = map[string]string{
 	"POST /desk/account/sessions/{id}/end": "a session that was signed out is signed out",
 	"POST /desk/account/codes":             "a code is good for one use",
 	"POST /desk/account/codes/removal":     "an app that was removed is removed",
+	"POST /desk/privacy/exports":           "it changes nothing but the desk's log, which notes each export",
 	"POST /desk/account/recovery":          "new codes replace those before them, and each answer shows the codes that count",
 }
 
@@ -147,9 +148,10 @@ func (w *wall) twice(t *testing.T, pattern string, s sent, tables string) (wrong
 // again are the forms that a repeat does again if the node died between the change and its row, and what that means.
 // seats/idempotency/doc.go lists them.
 var again = map[string]string{
-	"POST /waitlist/{code}": "the entry gets the same wish again and keeps its rank; its history says so twice",
-	"POST /desk/imports":    "the file is kept a second time, for a day",
-	"POST /desk/password":   "it counts as another request, and an address gets few mails an hour",
+	"POST /waitlist/{code}":       "the entry gets the same wish again and keeps its rank; its history says so twice",
+	"POST /desk/imports":          "the file is kept a second time, for a day",
+	"POST /desk/privacy/erasures": "nothing of the person is left to be erased; the log says so twice",
+	"POST /desk/password":         "it counts as another request, and an address gets few mails an hour",
 }
 
 // withoutRow sends a form again as if the node had died between its change and its row, and says what was not as it

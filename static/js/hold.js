@@ -27,11 +27,12 @@ class Hold extends EventTarget {
   take(answer) {
     const was = [...this.seats.keys()], fresh = answer?.idx ?? []
     this.seats = new Map(fresh.map((idx, i) => [idx, answer.seats[i]]))
-    this.lapsed = Boolean(answer?.lapsed)
+    this.lapsed = !!answer?.lapsed
     this.deadline = answer ? Date.parse(answer.expires_at) : 0
     this.extensions = answer?.extensions_left
     this.total = answer?.total ?? 0
     this.parts = answer?.parts ?? []
+    this.lines = answer?.lines
     this.changed([...was, ...fresh])
   }
 }
@@ -156,7 +157,7 @@ document.addEventListener('submit', event => {
   event.preventDefault()
   const f = new FormData(form, by)
   if (form.matches('[data-extend]')) extend()
-  else if (form.matches('[data-release]')) by?.name === 'seat' ? release(Number(by.value)) : releaseAll()
+  else if (form.matches('[data-release]')) by?.name === 'seat' ? release(+by.value) : releaseAll()
   else if (form.matches('[data-again]')) wish({seats: [...hold.seats.values()]}, [...hold.seats.keys()])
   else if (f.has('area')) wish({area: f.get('area'), quantity: Number(f.get('quantity'))})
   else if (f.has('best')) wish({best: Number(f.get('best')), category: f.get('category')})
@@ -164,7 +165,6 @@ document.addEventListener('submit', event => {
 })
 
 const tray = $('#tray'), chips = $('.chips', tray), blank = $('template', tray)
-const prices = new Map() // idx → minor units, set with the drawing
 
 function chip(idx, label) {
   const li = blank.content.firstElementChild.cloneNode(true)
@@ -177,24 +177,13 @@ function chip(idx, label) {
   return li
 }
 
-export function tellPrices(of) {
-  prices.get = of
-  draw()
-}
-
-// placePrice is what a place of an area costs, where the page has no drawing.
-function placePrice(idx) {
-  const at = $$('.places[data-price]').find(a => idx >= Number(a.dataset.first) && idx < Number(a.dataset.first) + Number(a.dataset.seats))
-  return at && Number(at.dataset.price)
-}
-
 function draw() {
-  const there = new Map($$('li', chips).map(li => [Number(li.dataset.idx), li]))
+  const there = new Map($$('li', chips).map(li => [+li.dataset.idx, li]))
   for (const [idx, label] of hold.seats) {
     const li = there.get(idx) ?? chips.appendChild(chip(idx, label))
     there.delete(idx)
-    const cost = prices.get(idx) ?? placePrice(idx)
-    if (cost !== undefined) $('.price', li).textContent = price(cost)
+    const line = hold.lines?.find(l => l.idx === idx) // the page came with the prices of its own hold
+    if (line) $('.price', li).textContent = price(line.price)
     li.classList.toggle('settling', hold.settling(idx))
   }
   for (const li of there.values()) remove(li)
@@ -211,11 +200,7 @@ function compose() {
   const box = $('details', tray)
   if (!box || !hold.parts) return
   box.hidden = !hold.parts.length
-  $('div', box).replaceChildren(...hold.parts.map(part => {
-    const line = document.createElement('p')
-    line.textContent = `${part.label}: ${part.text}`
-    return line
-  }))
+  $('div', box).innerText = hold.parts.map(part => `${part.label}: ${part.text}`).join('\n')
 }
 
 // remove keeps the focus in the tray when the button that had it goes.
@@ -326,10 +311,10 @@ function differs({deadline, extensions, idx}) {
 export function start() {
   const d = tray.dataset
   if (d.deadline) {
-    clock.measure(Number(d.now), 5000)
+    clock.measure(+d.now, 5000)
     const all = $$('li', chips)
-    hold.seats = new Map(all.map(li => [Number(li.dataset.idx), li.dataset.seat]))
-    Object.assign(hold, {deadline: Number(d.deadline), extensions: Number(d.extensions), lapsed: d.state === 'lapsed', total: Number(d.total)})
+    hold.seats = new Map(all.map(li => [+li.dataset.idx, li.dataset.seat]))
+    Object.assign(hold, {deadline: +d.deadline, extensions: +d.extensions, lapsed: d.state === 'lapsed', total: +d.total})
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)

@@ -3,7 +3,7 @@
 
 import {filter} from 'usher/filter'
 import {labelOf, numberOf, words} from 'usher/geometry'
-import {hold, tellPrices} from 'usher/hold'
+import {hold} from 'usher/hold'
 import {follow as followHouse, freeIn, openSection, toggle} from 'usher/list'
 import {live} from 'usher/live'
 import {$, $$, calm, data, path, price} from 'usher/page'
@@ -177,6 +177,5 @@ export async function start() {
   stage.show(painter)
   followHouse(house)
   filter.follow(house)
-  for (const li of $$('.prices li[data-price]')) house.categories.find(c => c.key === li.dataset.category).price = Number(li.dataset.price) // with fees and taxes
-  tellPrices(idx => house.categories[house.category[idx]].price)
+  $$('.prices [data-price]').forEach((li, i) => { house.categories[i].price = +li.dataset.price }) // with fees and taxes
 }

@@ -102,7 +102,7 @@ func (c *client) once(ctx context.Context, o *operation, method, path string, te
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set(addressHeader, fmt.Sprintf("2001:db8:%x:%x00::1", rand.IntN(1<<16), rand.IntN(1<<8))) // limits of networks are not what is tortured
-	r.Header["idempotency-key"] = []string{o.key} // written so, net/http does not send the request again by itself
+	r.Header["idempotency-key"] = []string{o.key}                                                      // written so, net/http does not send the request again by itself
 	if text != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
