@@ -61,7 +61,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		status                 int
 		says                   string
 	}{
-		{"an amount of one's own", order, with(`{`, `{"total":1,`), "", 422, "total"},
+		{"an amount of one's own", order, with(`{`, `{"total":1,`), "", 409, "Check the new total"},
 		{"a negative amount", order, with(`{`, `{"amount":-500,`), "", 422, "amount"},
 		{"a foreign currency", order, with(`{`, `{"currency":"XTS",`), "", 422, "currency"},
 		{"free, what is not", order, with(`"door"`, `"free"`), "", 422, "Choose how to pay"},

@@ -15,7 +15,6 @@ class Hold extends EventTarget {
   deadline = 0
   length = Number(data.holdLength)
   lapsed = false
-  total = 0
 
   // has reports whether a seat is mine; ghost whether it was until my hold expired, and is still available.
   ghost(idx) { return this.lapsed && this.seats.has(idx) }
@@ -30,7 +29,7 @@ class Hold extends EventTarget {
     this.lapsed = !!answer?.lapsed
     this.deadline = answer ? Date.parse(answer.expires_at) : 0
     this.extensions = answer?.extensions_left
-    this.total = answer?.total ?? 0
+    this.total = answer?.total
     this.parts = answer?.parts ?? []
     this.lines = answer?.lines
     this.changed([...was, ...fresh])
@@ -182,25 +181,20 @@ function draw() {
   for (const [idx, label] of hold.seats) {
     const li = there.get(idx) ?? chips.appendChild(chip(idx, label))
     there.delete(idx)
-    const line = hold.lines?.find(l => l.idx === idx) // the page came with the prices of its own hold
-    if (line) $('.price', li).textContent = price(line.price)
+    for (const l of hold.lines ?? []) if (l.idx === idx) $('.price', li).textContent = price(l.price) // the page came with those of its hold
     li.classList.toggle('settling', hold.settling(idx))
   }
   for (const li of there.values()) remove(li)
   tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
   $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
   $('[data-total]', tray).textContent = price(hold.total)
-  compose()
+  const box = $('details', tray)
+  if (box && hold.parts) { // what the total consists of; the page came with that of its own hold
+    box.hidden = !hold.parts.length
+    $('div', box).innerText = hold.parts.map(p => `${p.label}: ${p.text}`).join('\n')
+  }
   $('[data-extend]', tray).hidden = !hold.extensions
   showTime()
-}
-
-// compose shows what the total consists of. The page came with that of its own hold.
-function compose() {
-  const box = $('details', tray)
-  if (!box || !hold.parts) return
-  box.hidden = !hold.parts.length
-  $('div', box).innerText = hold.parts.map(part => `${part.label}: ${part.text}`).join('\n')
 }
 
 // remove keeps the focus in the tray when the button that had it goes.
