@@ -271,7 +271,7 @@ var each = []struct {
 		p.holdsSeats(1)
 		p.visit("/events/" + s.ways + "/checkout")
 		p.sees(p.page.GetByLabel("Bank transfer"))
-		p.sees(p.page.GetByText("Fees", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
+		p.sees(p.page.GetByText("Price details"))
 	}},
 	{"order-invoice", func(p *person, _ sales) {
 		check(p.t, p.page.GetByLabel("Bank transfer").Check())

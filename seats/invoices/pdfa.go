@@ -76,8 +76,9 @@ func (d Document) Embed(pdf []byte) ([]byte, error) {
 	}
 	size, _ := strconv.Atoi(string(trailer[1]))
 	root := string(trailer[2])
-	_, catalog, found := bytes.Cut(pdf, []byte("\n"+root+" 0 obj\n<<"))
-	if catalog, _, found = bytes.Cut(catalog, []byte(">>\nendobj")); !found {
+	_, catalog, _ := bytes.Cut(pdf, []byte("\n"+root+" 0 obj\n<<"))
+	catalog, _, found := bytes.Cut(catalog, []byte(">>\nendobj"))
+	if !found {
 		return nil, errNoPDF
 	}
 	entries := namesOf.ReplaceAllString(string(catalog), "")

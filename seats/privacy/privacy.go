@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
@@ -252,13 +251,6 @@ func newKey() (k erasureKey, secret []byte) {
 		k.inner[i], k.outer[i] = b^0x36, b^0x5c
 	}
 	return k, secret
-}
-
-// isHMAC reports whether a key computes what crypto/hmac does.
-func (k erasureKey) isHMAC(secret []byte, email string) bool {
-	h := hmac.New(sha256.New, secret)
-	h.Write([]byte(email))
-	return hmac.Equal(h.Sum(nil), k.of(email))
 }
 
 const keySQL = `

@@ -27,7 +27,7 @@ func PricesPath(slug string) string { return EventPath(slug) + "/prices" }
 // WithAccessible is the value of a ticket type that is sold with wheelchair places only.
 const WithAccessible = "accessible"
 
-// TypeField, PhaseField and PriceField name the fields of the page.
+// TypeField names a field of a ticket type.
 func TypeField(number int, what string) string { return fmt.Sprintf("type.%d.%s", number, what) }
 
 // PhaseField names a field of a phase.

@@ -129,11 +129,6 @@ func (s Sale) prices(section int) string {
 	return views.Price(low, s.Event.Currency) + "–" + views.Price(high, s.Event.Currency)
 }
 
-func (s Sale) lowest(section int) int64 {
-	low, _ := s.priceRange(section)
-	return low
-}
-
 func (s Sale) priceRange(section int) (low, high int64) {
 	at := s.Plan.Sections[section]
 	for i, seat := range s.Plan.Seats[at.First : at.First+at.Count] {
