@@ -130,8 +130,12 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	return total, nil
 }
 
-// check refuses an order that met too many unpaid ones under the lock, or that costs something else than its page showed.
+// check refuses an order under the lock: it met too many unpaid ones, breaks a rule of its ticket types, or costs something
+// else than its page showed.
 func (p placed) check(s *seats.Sale, lines []seats.Line) error {
+	if err := pricing.CheckTypes(s, lines); err != nil {
+		return err
+	}
 	total := pricing.WithCode(s.Event, lines, p.form.Discount).Total
 	if p.form.Total != nil && total != *p.form.Total || (total == 0) != (p.total == 0) {
 		return refusePrice(s.Event.Currency, total)
