@@ -13,8 +13,12 @@ func TestCheckTypes_HoldsTheRulesOfEachType(t *testing.T) {
 	t.Parallel()
 	adult, wheelchair := 0, 3
 	types := []seats.TicketType{
-		{Name: "Adult"}, {Name: "Child", With: seats.With{Type: &adult, Each: 2}}, {Name: "Group", Least: 3, Most: 4},
-		{Name: "Wheelchair"}, {Name: "Companion", With: seats.With{Accessible: true, Each: 1}}, {Name: "Helper", With: seats.With{Type: &wheelchair}},
+		{Name: "Adult"},
+		{Name: "Child", With: seats.With{Type: &adult, Each: 2}},
+		{Name: "Group", Least: 3, Most: 4},
+		{Name: "Wheelchair"},
+		{Name: "Companion", With: seats.With{Accessible: true, Each: 1}},
+		{Name: "Helper", With: seats.With{Type: &wheelchair}},
 	}
 	plan := &seats.Plan{Categories: []seats.Category{{}}, Seats: make([]seats.Seat, 10)}
 	plan.Seats[9].Flags = seats.Accessible
