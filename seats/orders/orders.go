@@ -132,9 +132,19 @@ type Ticket struct {
 	ID             seats.ID
 	Idx            int    // its seat
 	pricing.Priced        // what it cost
+	Type           string // its ticket type; empty if the event has one only
+	Proof          string // to be shown at the door for it; empty: none
 	Code           string // what the door reads; empty if revoked
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
+}
+
+// TypeWords names the ticket type, and what has to be shown for it at the door. It is empty if the event has one type.
+func (t Ticket) TypeWords() string {
+	if t.Type == "" || t.Proof == "" {
+		return t.Type
+	}
+	return t.Type + ", to be shown at the door: " + t.Proof
 }
 
 const findOrderSQL = `
@@ -148,9 +158,15 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
                   FROM refund WHERE order_id = o.id) r
  WHERE o.code = $1`
 
+// typeOfTicket are the type and the proof of ticket t. Type 0 is the only one of most events.
+const typeOfTicket = `
+  LEFT JOIN LATERAL (
+       SELECT CASE WHEN t.type > 0 OR EXISTS (SELECT FROM ticket_type WHERE event_id = t.event_id AND number = 1) THEN name ELSE '' END AS name, proof
+         FROM ticket_type WHERE event_id = t.event_id AND number = t.type) y ON true`
+
 const ticketsSQL = `
-SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.revoked_at IS NOT NULL, s.scanned_at
-  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at
+  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
@@ -192,7 +208,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
-		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Revoked, &t.In); err == nil && !t.Revoked {
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In); err == nil && !t.Revoked {
 			t.Code = key.sign(event, t.ID)
 		}
 		return t, err

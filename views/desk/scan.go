@@ -45,6 +45,9 @@ func (p DoorPage) state() string {
 func VerdictWords(e seats.Event, v orders.Verdict) string {
 	switch v.Word {
 	case orders.ScanIn:
+		if words := v.Ticket.TypeWords(); words != "" {
+			return "Let them in. " + words + "."
+		}
 		return "Let them in."
 	case orders.ScanAgain:
 		at := ""

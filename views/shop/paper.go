@@ -86,6 +86,7 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 		{0, 10, 1, views.Place(p.Event)},
 		{3.5, 20, 2, p.Plan.Words(t.Idx)},
 		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.Price(t.Cost(), p.Order.Currency) + ContainedIn(p.Event, t, p.Order.Currency)},
+		{0, 10, 1, t.TypeWords()},
 		{2, 12, 2, p.Order.Name},
 	} {
 		if line.text != "" {
