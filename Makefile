@@ -58,7 +58,7 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 
 unit: postgres ## all tests but those in a browser, in random order, with the race detector
 	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
-	@go test -vet=off -race -shuffle=on ./cmd/usher/rush # its crowds take the whole machine
+	@go test -vet=off -shuffle=on ./cmd/usher/rush # crowds that take the whole machine: slowed tenfold, holds run out in their hands
 	@cd tools && go test -vet=off -shuffle=on ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
