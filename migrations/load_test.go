@@ -181,9 +181,12 @@ func wantLetPass(t *testing.T, dsn string, conn *pgx.Conn, people *crowd) {
 	// A planted bug: the same without a limit. Everybody stands behind it for as long as the reader likes.
 	read(`BEGIN; SELECT count(*) FROM seat_state`)
 	planted, end := context.WithCancel(t.Context())
-	defer end()
-	careless := reach(t, dsn)
-	go func() { _, _ = careless.Exec(planted, strings.ReplaceAll(adds, "planted", "careless")) }()
+	careless, ended := reach(t, dsn), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = careless.Exec(planted, strings.ReplaceAll(adds, "planted", "careless")) // it is cancelled
+	}()
+	defer func() { end(); <-ended }()
 	blocked := func() (n int) {
 		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`).Scan(&n); err != nil {
 			t.Fatal(err)
