@@ -10,7 +10,7 @@ import (
 
 // Awaiting is a payment that the attendee made, and that the provider confirms days later.
 type Awaiting struct {
-	From   ID            // the visitor, whose seats they are until now
+	From   ID            // the visitor who holds the seats until now
 	To     ID            // the payment, which holds them from now on
 	Seats  []int         // all of the payment
 	Agreed []Line        // what they cost when the payment began

@@ -254,7 +254,7 @@ func (s *Sale) requeue(commands []*command) {
 const (
 	batchTime  = 10 * time.Second // the most time either half of a batch may take
 	batchTries = 5                // how often a command travels in batches that fail before it is refused
-	priceTries = 50               // the same of one whose price changed: each time a batch of another node went before it
+	priceTries = 50               // the same if its price changed: each time a batch of another node went before it
 )
 
 // inFlight is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.

@@ -71,7 +71,7 @@ type Amount struct {
 	Percent               *int  // of the first type's price outside of phases, in hundredths of a percent; nil: an amount was set
 }
 
-// Prices is a price list of an event. It is never changed: an event whose prices change has another one.
+// Prices is a price list of an event. It is never changed: an event gets another one when its prices change.
 type Prices struct {
 	Version int64
 	Types   []TicketType // by number

@@ -148,6 +148,6 @@ func TestACancellationThatComesToNothingLeavesTheMarkOfAnother(t *testing.T) {
 		t.Errorf("%d tickets are marked in the end, want 1", n)
 	}
 	if v := h.scan(t, d, orders.Scan{Key: "k2", Code: order.Tickets[1].Code}); v.Word != orders.ScanIn {
-		t.Errorf("a ticket whose cancellation came to nothing is %q", v.Word)
+		t.Errorf("a ticket with a cancellation that came to nothing is %q", v.Word)
 	}
 }

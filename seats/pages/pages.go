@@ -47,7 +47,7 @@ const MaxBytes = 1 << 20
 // Errors of this package.
 var (
 	ErrNoText  = errors.New("there is no such text")
-	ErrChanged = errors.New("the text was saved by somebody else meanwhile")
+	ErrChanged = errors.New("the text was saved by another member meanwhile")
 )
 
 // Version is a saved version of a text.

@@ -42,7 +42,7 @@ func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
 		t.Errorf("%d seats are held by the usual clock, want one", n)
 	}
 	if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err == nil {
-		t.Error("another visitor claimed a seat whose money is on its way")
+		t.Error("another visitor claimed a seat with money on its way")
 	}
 	if stopped, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil || !stopped.Awaited() {
 		t.Errorf("stopped it is %+v, %v", stopped, err)
@@ -98,7 +98,7 @@ func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
 		h.until(t, p.Code, "lost")
 		if taken {
 			if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
-				t.Fatalf("a seat whose money did not come: %v", err)
+				t.Fatalf("a seat without its money: %v", err)
 			}
 		}
 		h.bank.moves(p.ID, payments.Captured)

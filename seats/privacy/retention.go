@@ -78,7 +78,7 @@ const leftSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE event_id = $1 AND erased_at IS NULL) OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND form->>'email' <> '')
     OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '')`
 
-// EraseOld erases all persons of events whose retention time is over, one event in a transaction.
+// EraseOld erases all persons of events when their retention time is over, one event in a transaction.
 func (p *Privacy) EraseOld(ctx context.Context) error {
 	rows, err := p.db.Query(ctx, oldEventsSQL)
 	if err != nil {
