@@ -191,9 +191,35 @@ func (h *till) news(t testing.TB, p payments.Payment, event string) {
 	}
 }
 
+// notesCaptures waits until the books have what the bank captured: Pay answers before a node has noted it.
+func (h *till) notesCaptures(t testing.TB) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var captured []seats.ID
+		h.bank.set(func(b *bank) {
+			for id, s := range b.stands {
+				if s.Captured > 0 {
+					captured = append(captured, id)
+				}
+			}
+		})
+		var coming int
+		if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM payment WHERE id = ANY($1) AND state = 'sold'`, captured).Scan(&coming); err != nil {
+			t.Fatal(err)
+		}
+		if coming == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d captures of the bank are not in the books", coming)
+		}
+	}
+}
+
 // wantMoney holds the books against the bank's: each captured cent is in exactly one of a confirmed order and a refund.
 func (h *till) wantMoney(t testing.TB) {
 	t.Helper()
+	h.notesCaptures(t)
 	h.bank.mu.Lock()
 	defer h.bank.mu.Unlock()
 	for id, s := range h.bank.stands {
