@@ -264,8 +264,10 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 	if ways != 1 {
 		return &ValidationError{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
 	}
-	if err := s.understandTypes(c, &w); err != nil {
-		return err
+	if w.Type != "" || len(w.Tickets) > 0 {
+		if err := s.understandTypes(c, w); err != nil {
+			return err
+		}
 	}
 	if len(w.Seats) > 0 {
 		return s.understandSeats(c, w.Seats)

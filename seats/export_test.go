@@ -38,6 +38,22 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []ClaimRequest) ([]error, error
 	return outcome, nil
 }
 
+// ClaimFast has claims of one moment go through the fast path alone. It reports that they would come again with locks.
+func (s *Sale) ClaimFast(ctx context.Context, holders []ID, wishes []ClaimRequest) error {
+	commands := make([]*command, len(holders))
+	for i, holder := range holders {
+		commands[i] = &command{claim: true, holder: holder, wish: wishes[i].hash()}
+		if err := s.understand(commands[i], wishes[i]); err != nil {
+			return err
+		}
+	}
+	t := s.fastPath(commands, nil)
+	if t == nil {
+		return errNotFast
+	}
+	return s.send(ctx, t)
+}
+
 // ClaimAgain claims a seat as the second try of a claim after a failed batch.
 func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
 	c := &command{claim: true, holder: holder, seats: []int{idx}, tries: 1, visit: VisitOf(ctx)}

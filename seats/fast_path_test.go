@@ -64,3 +64,38 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 		})
 	}
 }
+
+// A fault of its statement would be slow only, because its claims come again with locks: so this asks for no locks.
+func TestFastPath_GrantsManyClaimsInOneStatement(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 3}, hall(4, 9))
+	var holders []seats.ID
+	var wishes []seats.ClaimRequest
+	for _, names := range [][]string{{"Stalls/A/1", "Stalls/B/2", "Floor/3"}, {"Stalls/C/1"}, {"Floor/1", "Floor/2"}, {"Stalls/A/2", "Stalls/A/3"}} {
+		holders, wishes = append(holders, seats.NewID()), append(wishes, seats.ClaimRequest{Seats: names})
+	}
+	if err := b.sale.ClaimFast(t.Context(), holders, wishes); err != nil {
+		t.Fatal(err)
+	}
+	for i, holder := range holders {
+		hold, err := b.sale.Hold(t.Context(), holder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]bool)
+		for _, idx := range hold.Seats {
+			got[b.sale.Plan.Label(idx)] = true
+		}
+		for _, name := range wishes[i].Seats {
+			if !got[name] || len(got) != len(wishes[i].Seats) {
+				t.Errorf("a claim of %v got %v", wishes[i].Seats, got)
+			}
+		}
+		for _, l := range hold.Lines {
+			if want := b.sale.Plan.Categories[l.Category].Price; l.Price != want {
+				t.Errorf("a seat of category %d costs %d, want %d", l.Category, l.Price, want)
+			}
+		}
+	}
+	wantBooks(t, b)
+}

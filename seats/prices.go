@@ -514,7 +514,7 @@ func SetPrices(ctx context.Context, tx pgx.Tx, event int64) (version int64, err 
 const CodeType = "type"
 
 // understandTypes finds the ticket types of a wish.
-func (s *Sale) understandTypes(c *command, w *ClaimRequest) error {
+func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 	if w.Type != "" && len(w.Tickets) > 0 || len(w.Seats) > 0 && len(w.Tickets) > 0 {
 		return &ValidationError{Message: "A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed."}
 	}

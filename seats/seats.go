@@ -121,6 +121,17 @@ func (id *ID) ScanUUID(v pgtype.UUID) error {
 	return nil
 }
 
+// idArray has pgx write IDs as an array without reflection, which every claim would pay for.
+type idArray []ID
+
+func (a idArray) Dimensions() []pgtype.ArrayDimension {
+	return []pgtype.ArrayDimension{{Length: int32(len(a)), LowerBound: 1}}
+}
+
+func (a idArray) Index(i int) any { return &a[i] }
+
+func (a idArray) IndexType() any { return new(ID) }
+
 // DB is what a function needs to talk to PostgreSQL. A pool, a connection and a transaction all fit,
 // so functions compose inside a transaction without knowing it.
 type DB interface {

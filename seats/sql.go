@@ -288,6 +288,9 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 // It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
 // free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's
 // key. A seat with an end that was not announced counts as held, so that it needs locks.
+//
+// The i-th holder gets the seats ($7)[($26)[i]] to ($7)[($26)[i+1]-1]. Parts of one array cost less than arrays written as
+// text, and one unnest less than six (seen: 2 of 15 µs a seat). Type and price come once if all seats have the same.
 const fastPathSQL = `
 WITH terms AS MATERIALIZED (
     SELECT ends, to_json(ends)::text || '}]' AS tail
@@ -296,14 +299,16 @@ WITH terms AS MATERIALIZED (
 ), passed AS (
     UPDATE seat_state s
        SET state = 1 /* held */, holder = ($4::uuid[])[width_bucket(s.idx, $3::integer[])], expires_at = (SELECT ends FROM terms),
-           type = ($15::smallint[])[width_bucket(s.idx, $3)], phase = $17, price = ($16::bigint[])[width_bucket(s.idx, $3)]
+           type = coalesce($24::smallint, ($15::smallint[])[width_bucket(s.idx, $3)]), phase = $17,
+           price = coalesce($25::bigint, ($16::bigint[])[width_bucket(s.idx, $3)])
      WHERE s.event_id = $1 AND s.idx = ANY($3) AND EXISTS (SELECT FROM terms)
        AND ` + guard + ` AND (s.state = 0 /* free */ OR $13 AND s.state = 2 /* lapsed */)
     RETURNING s.idx
 ), granted AS (
     INSERT INTO hold (event_id, holder, id, seats, expires_at, answers, best, session_ends)
-    SELECT $1, h.holder, h.id, h.seats::integer[], terms.ends, h.answers || terms.tail, CASE WHEN h.best THEN h.seats::integer[] END, h.session_ends
-      FROM terms, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $12::boolean[], $14::timestamptz[]) AS h(holder, id, seats, answers, best, session_ends)
+    SELECT $1, ($5::uuid[])[i], ($6::uuid[])[i], ($7::integer[])[($26::integer[])[i]:($26)[i + 1] - 1], terms.ends, h.answers || terms.tail,
+           CASE WHEN ($12::boolean[])[i] THEN ($7)[($26)[i]:($26)[i + 1] - 1] END, ($14::timestamptz[])[i]
+      FROM terms, (SELECT unnest($8::text[]) AS answers, generate_series(1, cardinality($5::uuid[])) AS i) h
      WHERE (SELECT count(*) FROM passed) = cardinality($3)
     RETURNING holder
 ), bump AS (
@@ -424,25 +429,43 @@ func (s *Sale) send(ctx context.Context, t *inFlight) error {
 
 func (b *batch) queueFastPath(q *pgx.Batch) *pgx.QueuedQuery {
 	n, most := len(b.commands), 0
-	holders, ids, seats, answers, best, sessions := make([]ID, n), make([]ID, n), make([]string, n), make([]*string, n), make([]bool, n), make([]*time.Time, n)
+	holders, ids, answers, best, sessions := make([]ID, n), make([]ID, n), make([]*string, n), make([]bool, n), make([]*time.Time, n)
+	seats, first := make([]int32, 0, len(b.change.Idx)), make([]int32, n+1)
+	first[0] = 1
 	for i, c := range b.byHolder() {
 		h := b.holds[c.holder]
 		most = max(most, len(h.seats))
-		holders[i], ids[i], seats[i], answers[i] = h.holder, h.id, arrayText(h.seats), unfinished(c, h)
+		holders[i], ids[i], answers[i] = h.holder, h.id, unfinished(c, h)
+		seats = append(seats, h.seats...)
+		first[i+1] = int32(len(seats) + 1)
 		best[i], sessions[i] = c.choice.ofBest(), c.visit.ends()
 	}
-	delta := make([]int32, len(b.sale.Plan.Categories))
-	for _, idx := range b.change.Idx {
-		delta[b.sale.Plan.Seats[idx].Category]++
+	if !slices.Contains(best, true) {
+		best = nil
 	}
+	if !slices.ContainsFunc(sessions, func(end *time.Time) bool { return end != nil }) {
+		sessions = nil
+	}
+	delta := make([]int32, len(b.sale.Plan.Categories))
 	kinds, prices := make([]int16, len(b.change.Idx)), make([]int64, len(b.change.Idx))
 	for i, idx := range b.change.Idx {
+		delta[b.sale.Plan.Seats[idx].Category]++
 		r := b.rows[int(idx)]
 		kinds[i], prices[i] = r.kind, *r.price
 	}
-	list, begins, until, first, last := b.checks()
-	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, b.change.Holder, holders, ids, seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions,
-		kinds, prices, b.rows[int(b.change.Idx[0])].phase, b.prices.delta, list, begins, until, first, last)
+	kind, kinds := shared(kinds)
+	price, prices := shared(prices)
+	list, begins, until, open, last := b.checks()
+	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, idArray(b.change.Holder), idArray(holders), idArray(ids), seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions,
+		kinds, prices, b.rows[int(b.change.Idx[0])].phase, b.prices.delta, list, begins, until, open, last, kind, price, first)
+}
+
+// shared returns the value that all have, or else each of them.
+func shared[T comparable](all []T) (one *T, each []T) {
+	if slices.ContainsFunc(all, func(v T) bool { return v != all[0] }) {
+		return nil, all
+	}
+	return &all[0], nil
 }
 
 // neverLeft tells of a batch for which there was no connection: with locks it waits for one.
