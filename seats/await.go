@@ -32,10 +32,7 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 		if h, live := b.live(a.To); live {
 			return b.answerHold(h), nil
 		}
-		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool {
-			r := b.rows[idx]
-			return r.open(b.now) || (r.holder == a.From || r.holder == a.To) && (r.state == Held || r.state == Lapsed || r.state == Paying)
-		})
+		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool { return b.mayTakeLate(idx, a.Agreed, a.From, a.To) })
 		if len(gone) > 0 {
 			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
@@ -50,6 +47,7 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 			b.set(idx, b.rows[idx].holder, row{state: Paying, holder: a.To, expiresAt: &h.expiresAt, fare: fares[i]})
 			h.seats = append(h.seats, int32(idx))
 		}
+		b.noteAgreed(a.Agreed, a.To)
 		slices.Sort(h.seats)
 		if from := b.holds[a.From]; from != nil {
 			from.keepSeats(slices.DeleteFunc(slices.Clone(from.seats), func(idx int32) bool { return slices.Contains(a.Seats, int(idx)) }))

@@ -38,6 +38,8 @@ type command struct {
 	keys    []ID    // purchase keys it counts tickets for; see sell.go
 	uses    []Use   // allowances it counts for; see allowance.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
+	access  *Access // what codes of the visitor unlock; nil for most, see access.go
+	early   bool    // a code lets it claim before the event is on sale
 	mix     []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
 	key     string  // idempotency key, empty if none
 	wish    string  // hash of what was asked for, kept beside the key
@@ -489,6 +491,10 @@ type batch struct {
 
 	allowances map[ID]*allowance // see allowance.go
 
+	coded   map[int]seatCode // codes of seats, as read and decided since; see access.go
+	recoded map[int]bool     // of which the code is to be written
+	good    map[ID]bool      // codes of claims that are good
+
 	asks   bool // a claim found too little on the map
 	late   late // for those; see claim.go
 	behind bool // the map lacks versions of other nodes
@@ -593,6 +599,7 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
 	b.queuePurchases(&q)
 	b.queueAllowances(&q)
+	b.queueCodes(&q, holders, seats)
 	b.queueVisits(&q)
 	b.queueLeft(&q)
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
@@ -679,8 +686,14 @@ func (b *batch) set(idx int, by ID, to row) {
 	if _, dirty := b.dirty[idx]; !dirty {
 		b.was[idx], b.dirty[idx] = b.rows[idx], by
 	}
+	if b.coded != nil {
+		to = b.keepReserved(idx, to)
+	}
 	if b.listed && to.holder == (ID{}) && b.rows[idx].holder != waitList {
 		to = b.keepBack(idx)
+	}
+	if b.coded != nil {
+		b.carryCode(idx, to)
 	}
 	to.at = b.rows[idx].at
 	b.price(b.rows[idx].fare, to.fare)

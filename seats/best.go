@@ -32,7 +32,8 @@ func (at Scope) closes(s *Sale) bool {
 // choice is a claim that leaves the choice of seats to us.
 type choice struct {
 	Scope
-	n int
+	n        int
+	unlocked map[int]bool // reserved seats that codes of the visitor unlock; nil for none
 }
 
 // ofBest reports whether the claim asks for the best seats.
@@ -63,11 +64,16 @@ func (b *batch) choose() {
 		if c.choice == nil || c.seats != nil {
 			continue
 		}
-		if n, tried := short[c.choice.Scope]; !tried || c.choice.n < n {
+		switch n, tried := short[c.choice.Scope]; {
+		case c.choice.unlocked != nil:
+			c.seats = b.sale.bestUnlocked(c.choice, free, func(idx int) bool { return m.states[idx] == Blocked && !picked[idx] && !coming(idx) })
+		case !tried || c.choice.n < n:
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
-			short[c.choice.Scope] = c.choice.n
+			if c.choice.unlocked == nil {
+				short[c.choice.Scope] = c.choice.n
+			}
 			b.ask(m)
 		}
 		for _, idx := range c.seats {
@@ -118,6 +124,16 @@ func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int
 		}
 	}
 	return nil
+}
+
+// bestUnlocked picks reserved seats that a visitor's codes unlock, as far as there are enough, or else these and free ones.
+func (s *Sale) bestUnlocked(c *choice, free, blocked func(idx int) bool) []int {
+	reserved := func(idx int) bool { return c.unlocked[idx] && blocked(idx) }
+	open := func(run int32) int { return s.runs.all[run].count }
+	if seats := s.best(c, reserved, open); seats != nil {
+		return seats
+	}
+	return s.best(c, func(idx int) bool { return free(idx) || reserved(idx) }, open)
 }
 
 // ranked lists the categories of a scope: those with seats in rows first, of these the dearest, and those of one price in

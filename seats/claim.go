@@ -26,7 +26,7 @@ type ClaimRequest struct {
 	Type    string         `json:"type"`    // key of the ticket type of all of them; empty: the usual one of each seat
 	Tickets map[string]int `json:"tickets"` // how many of each type, by key: in place of a number of places or of best seats
 
-	Unlocked []int `json:"-"` // ticket types that codes of the visitor unlock
+	Access *Access `json:"-"` // what codes of the visitor unlock
 }
 
 // Size is the number of seats that a wish names or asks for.
@@ -43,7 +43,7 @@ func (w *ClaimRequest) Size() int {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *ValidationError, *Conflict, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest) (Hold, error) {
-	c := &command{claim: true, holder: holder, key: key, visit: VisitOf(ctx)}
+	c := &command{claim: true, holder: holder, key: key, visit: VisitOf(ctx), access: w.Access}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}
@@ -61,7 +61,7 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest)
 // look. It returns nil for who may win.
 func (s *Sale) early(ctx context.Context, c *command) error {
 	if s.onSale.Load() {
-		if refusal := s.gone(c); refusal != nil {
+		if refusal := s.gone(c); refusal != nil && c.access == nil {
 			return refusal
 		}
 		if refusal := s.lone(c); refusal != nil {
@@ -116,7 +116,7 @@ const lookTries = 20
 // look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
 func (s *Sale) look(ctx context.Context, c *command) error {
-	if !c.visit.isNew() || s.onSale.Load() && !s.doubtful(c) {
+	if !c.visit.isNew() || c.access != nil || s.onSale.Load() && !s.doubtful(c) {
 		return nil
 	}
 	c.answer = make(chan answer, 1)
@@ -235,6 +235,9 @@ func (seen seen) refuse(s *Sale, c *command) error {
 	if len(gone) == 0 {
 		return nil
 	}
+	if kept := slices.DeleteFunc(slices.Clone(gone), func(idx int) bool { return !s.Reserved(idx) }); len(kept) > 0 {
+		return s.reservedFor(kept)
+	}
 	return s.taken(gone)
 }
 
@@ -298,7 +301,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 	if at.not = s.closedTo(c); at.closes(s) {
 		return s.notSoldHere(c, cmp.Or(w.Area, s.Plan.Categories[max(at.Category, 0)].Name))
 	}
-	c.choice = &choice{Scope: at, n: n}
+	c.choice = &choice{Scope: at, n: n, unlocked: c.access.seats(s)}
 	return nil
 }
 
@@ -332,10 +335,11 @@ func (b *batch) claim(c *command) (Hold, error) {
 			return b.repeat(first, c, err)
 		}
 	}
-	if refusal := b.shut(); refusal != nil {
+	c.early = b.claimsEarly(c)
+	if refusal := b.shut(); refusal != nil && !c.early {
 		return Hold{}, refusal
 	}
-	if refusal := b.outside(c); refusal != nil {
+	if refusal := b.outside(c); refusal != nil && !c.early {
 		return Hold{}, refusal
 	}
 	if c.choice != nil && c.seats == nil {
@@ -346,6 +350,10 @@ func (b *batch) claim(c *command) (Hold, error) {
 		switch r := b.rows[idx]; {
 		case live && r.holder == c.holder && (r.state == Held || r.state == Paying):
 			mine = append(mine, idx)
+		case b.reserved(idx, c):
+			taken = append(taken, idx)
+		case r.state == Blocked:
+			fresh = append(fresh, idx)
 		case b.mayTake(r, c.holder) && (c.choice == nil || c.late || r.holder == ID{}): // a map that is behind shows expired seats as available
 			fresh = append(fresh, idx)
 		default:
@@ -358,13 +366,20 @@ func (b *batch) claim(c *command) (Hold, error) {
 	case has+len(fresh)+len(taken) > b.terms.limit:
 		return Hold{}, overLimit(b.terms.limit, has)
 	case len(taken) > 0 && c.choice != nil, len(mine) > 0 && c.choice != nil:
+		for _, idx := range taken {
+			delete(c.choice.unlocked, idx)
+		}
 		c.seats, c.late, b.behind = nil, false, true
 		c.missed++
 		return Hold{}, errChooseAgain
 	case len(taken) > 0:
 		return Hold{}, b.refuseTaken(taken)
 	}
-	return b.grant(c, h, live, fresh, old)
+	codes, err := b.codesFor(c, fresh, b.kindFor(c))
+	if err != nil {
+		return Hold{}, err
+	}
+	return b.grant(c, h, live, fresh, old, codes)
 }
 
 // has returns how many tickets of the event count against the visitor's limit: seats they hold, and seats they bought.
@@ -397,7 +412,7 @@ func (b *batch) replaced(c *command) (old []int) {
 // grant adds seats to the holder's hold and releases the old ones that they replace. The clock of a hold starts with its
 // first seat; more seats never reset it. A claim after the time was up starts a new hold, and what it does not name is let
 // go.
-func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int) (Hold, error) {
+func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int, codes map[int]seatCode) (Hold, error) {
 	if !live {
 		next := h.renew(c.holder, b.now.Add(b.terms.holdLength))
 		if h != nil {
@@ -418,7 +433,14 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int) (Hold
 	fares := b.fresh(fresh, b.kindFor(c))
 	for i, idx := range fresh {
 		end := h.expiresAt
-		b.set(idx, c.holder, row{state: Held, holder: c.holder, expiresAt: &end, fare: fares[i]})
+		by := c.holder
+		if b.rows[idx].state == Blocked {
+			by = b.rows[idx].holder // its block
+		}
+		b.set(idx, by, row{state: Held, holder: c.holder, expiresAt: &end, fare: fares[i]})
+		if code := codes[idx]; code != b.coded[idx] {
+			b.noteCode(idx, code)
+		}
 		h.seats = append(h.seats, int32(idx))
 	}
 	if c.choice.ofBest() {
@@ -611,10 +633,11 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 		return Hold{}, overLimit(b.terms.limit, has)
 	}
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
-	if least, tried := l.short[at]; tried && n >= least {
+	known := c.choice.unlocked == nil // else other claims say nothing of this one
+	if least, tried := l.short[at]; tried && n >= least && known {
 		return Hold{}, soldOut(l.left[at], n, len(old))
 	}
-	if least, tried := l.soon[at]; tried && n >= least {
+	if least, tried := l.soon[at]; tried && n >= least && known {
 		return Hold{}, errChooseAgain
 	}
 	m := &b.sale.seats
@@ -635,10 +658,14 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	c.seats = nil
 	left := b.bestLate(c.choice, func(int) bool { return true })
 	if len(left) == n {
-		l.soon[at] = n
+		if known {
+			l.soon[at] = n
+		}
 		return Hold{}, errChooseAgain
 	}
-	l.short[at], l.left[at] = n, len(left)
+	if known {
+		l.short[at], l.left[at] = n, len(left)
+	}
 	return Hold{}, soldOut(len(left), n, len(old))
 }
 
@@ -652,15 +679,18 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	}
 	available := func(idx int) bool {
 		if _, ours := b.dirty[idx]; ours {
-			return b.rows[idx].holder == (ID{}) && may(idx)
+			return (b.rows[idx].holder == (ID{}) || b.rows[idx].state == Blocked && c.unlocked[idx]) && may(idx)
 		}
-		return m.states[idx] == Free && !coming(idx) && may(idx)
+		return (m.states[idx] == Free || m.states[idx] == Blocked && c.unlocked[idx]) && !coming(idx) && may(idx)
 	}
 	more := map[int32]int{} // beyond what the map shows
 	for idx := range b.dirty {
 		more[m.of[idx]]++
 	}
 	open := func(i int32) int { return int(m.open[i]) + more[i] }
+	if c.unlocked != nil {
+		open = func(i int32) int { return t.all[i].count }
+	}
 	for _, i := range t.in(c.Scope) {
 		if len(seats) >= c.n {
 			break
@@ -699,6 +729,9 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 
 // expired reports whether a visitor may take a seat with a hold that had expired when the locks were taken.
 func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
+	if b.coded[idx].block != (ID{}) {
+		return false // it goes back to its block
+	}
 	if _, ours := b.dirty[idx]; ours {
 		return b.mayTake(b.rows[idx], ID{})
 	}

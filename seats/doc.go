@@ -33,6 +33,7 @@
 //	P12 A blocked seat stands in the block that keeps it, with its reason.
 //	P13 A hold ends no later than the session that it was claimed in.
 //	P14 A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.
+//	P15 A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
 // office. Offers of the waitlist and money that came late are let beyond it.

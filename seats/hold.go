@@ -101,7 +101,7 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 			h.Lines[i] = s.line(h.Seats[i], fare{kind: int16(kinds[i]), phase: int16(phases[i]), price: price})
 		}
 	}
-	return h, nil
+	return h, s.readCodes(ctx, holder, h.Lines)
 }
 
 // A hold row names its seats until its holder gives them back or they are sold to them, also if another visitor has them by now.

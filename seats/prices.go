@@ -78,8 +78,15 @@ type Prices struct {
 	Phases  []Phase      // in the order in which they run
 	Amounts []Amount
 
-	table [][][]int64 // by phase, type and category; notSold where there is no price
+	Coded    bool // the event has types that are sold with a code, or has or had codes that unlock something: see access.go
+	HasCodes bool // the event has codes that were not retired
+
+	table    [][][]int64    // by phase, type and category; notSold where there is no price
+	reserved map[int32]bool // seats of blocks that codes unlock
 }
+
+// coded reports whether tickets of a type are sold with a code.
+func (p *Prices) coded(kind int) bool { return p.Types[kind].SoldTo == SoldWithCode }
 
 const notSold = -1
 
@@ -134,6 +141,20 @@ func (p *Prices) Default(category int) (kind int, ok bool) {
 	return 0, false
 }
 
+// Usual returns the type that a seat of a category gets if a visitor names none: the default, or else the first that is
+// unlocked. It returns false if there is none.
+func (p *Prices) Usual(category int, access *Access) (kind int, ok bool) {
+	if kind, ok = p.Default(category); ok || access == nil {
+		return kind, ok
+	}
+	for _, t := range p.Order() {
+		if _, sold := p.Price(0, t, category); sold && p.coded(t) && !p.Types[t].Retired && access.Type(t) {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
 // Order lists the numbers of the types as pages show them.
 func (p *Prices) Order() []int {
 	order := make([]int, len(p.Types))
@@ -155,8 +176,10 @@ type Line struct {
 	Seat     int   `json:"seat"`
 	Category int   `json:"category"`
 	Type     int   `json:"type"`
-	Phase    int   `json:"phase"` // 0: none
-	Price    int64 `json:"price"` // minor units
+	Phase    int   `json:"phase"`          // 0: none
+	Price    int64 `json:"price"`          // minor units
+	Code     ID    `json:"code,omitzero"`  // with which it was claimed; none for most
+	Block    ID    `json:"block,omitzero"` // in which it was reserved for the code
 }
 
 // moment is the part of a price list that counts at a time.
@@ -384,7 +407,9 @@ func (b *batch) usual(idx int) int {
 }
 
 // lines returns the lines of seats of a holder.
-func (b *batch) lines(idxs []int) []Line { return b.sale.linesOf(idxs, b.fares(idxs, b.kind)) }
+func (b *batch) lines(idxs []int) []Line {
+	return b.withCodes(b.sale.linesOf(idxs, b.fares(idxs, b.kind)))
+}
 
 func (s *Sale) linesOf(idxs []int, fares []fare) []Line {
 	lines := make([]Line, len(idxs))
@@ -455,6 +480,14 @@ const loadPhasesSQL = `SELECT name, begins_at, ends_at, sells, retired FROM phas
 const loadPricesSQL = `
 SELECT phase, type, category, amount, percent FROM price WHERE event_id = $1 AND version = $2 ORDER BY phase, type, category`
 
+// A reserved seat may be held or sold by now.
+const loadCodesSQL = `
+SELECT EXISTS (SELECT FROM ticket_type WHERE event_id = $1 AND sold_to = 'code')
+       OR EXISTS (SELECT FROM code WHERE event_id = $1 AND (presale OR unlocks_types <> '{}' OR unlocks_blocks <> '{}')),
+       EXISTS (SELECT FROM code WHERE event_id = $1 AND retired_at IS NULL),
+       ARRAY(SELECT DISTINCT unnest(seats) FROM block
+              WHERE event_id = $1 AND id IN (SELECT unnest(unlocks_blocks) FROM code WHERE event_id = $1 AND retired_at IS NULL))`
+
 const priceVersionSQL = `SELECT price_version FROM counter WHERE event_id = $1`
 
 // LoadPrices reads the price list of an event with this plan.
@@ -479,6 +512,16 @@ func loadPrices(ctx context.Context, db DB, event int64) (p Prices, err error) {
 		return f, row.Scan(&f.Name, &f.BeginsAt, &f.EndsAt, &f.Sells, &f.Retired)
 	}); err != nil {
 		return p, err
+	}
+	var reserved []int32
+	if err := db.QueryRow(ctx, loadCodesSQL, event).Scan(&p.Coded, &p.HasCodes, &reserved); err != nil {
+		return p, err
+	}
+	for _, idx := range reserved {
+		if p.reserved == nil {
+			p.reserved = make(map[int32]bool, len(reserved))
+		}
+		p.reserved[idx] = true
 	}
 	rows, err := db.Query(ctx, loadPricesSQL, event, p.Version)
 	if err != nil {
@@ -519,7 +562,7 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 		return &ValidationError{Message: "A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed."}
 	}
 	if w.Type != "" {
-		kind, err := s.typeFor(w.Type, w.Unlocked)
+		kind, err := s.typeFor(w.Type, w.Access)
 		c.mix = []int{kind}
 		return err
 	}
@@ -527,7 +570,7 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 		return &ValidationError{Message: fmt.Sprintf("This event has %s. Nothing was changed.", places(most))}
 	}
 	for key, n := range w.Tickets {
-		kind, err := s.typeFor(key, w.Unlocked)
+		kind, err := s.typeFor(key, w.Access)
 		switch {
 		case err != nil:
 			return err
@@ -543,8 +586,8 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 	return nil
 }
 
-// typeFor returns the type with a key that an attendee may buy, with codes that unlock some.
-func (s *Sale) typeFor(key string, unlocked []int) (int, error) {
+// typeFor returns the type with a key that an attendee may buy, with what their codes unlock.
+func (s *Sale) typeFor(key string, access *Access) (int, error) {
 	kind := s.Prices.TypeKeyed(key)
 	if kind < 0 {
 		return 0, &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no ticket type %q. Nothing was changed.", key)}
@@ -553,8 +596,8 @@ func (s *Sale) typeFor(key string, unlocked []int) (int, error) {
 	switch {
 	case t.Retired:
 		return 0, &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” are not sold any more. What you hold is still yours. Choose another type.", t.Name)}
-	case t.SoldTo == SoldWithCode && !slices.Contains(unlocked, kind):
-		return 0, &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” need a code. What you hold is still yours. Enter the code first, or choose another type.", t.Name)}
+	case t.SoldTo == SoldWithCode && !access.Type(kind):
+		return 0, s.refuseCoded(kind)
 	case t.SoldTo == SoldAtDesk:
 		return 0, &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” are sold at the box office only. What you hold is still yours. Choose another type.", t.Name)}
 	}
@@ -567,7 +610,7 @@ func (s *Sale) closedTo(c *command) string {
 	for category := range s.Plan.Categories {
 		sold := true
 		if len(c.mix) == 0 {
-			_, sold = s.Prices.Default(category)
+			_, sold = s.Prices.Usual(category, c.access)
 		}
 		for _, kind := range c.mix {
 			_, here := s.Prices.Price(0, kind, category)
@@ -606,25 +649,30 @@ func (b *batch) kindFor(c *command) func(idx int) int {
 		case len(c.mix) > 1:
 			at, _ := slices.BinarySearch(sorted, idx)
 			return c.mix[min(at, len(c.mix)-1)]
-		case r.state == Lapsed && r.holder == c.holder, r.state == Held && r.holder == c.holder: // its time is up
+		case r.holder == c.holder && (r.state == Lapsed || r.state == Held) && (!b.sale.Prices.coded(int(r.kind)) || c.access.Type(int(r.kind))): // its time is up
 			return int(r.kind)
 		}
-		return b.usual(idx)
+		kind, _ := b.sale.Prices.Usual(b.sale.Plan.Seats[idx].Category, c.access)
+		return kind
 	}
 }
 
-// SetTypes gives seats that the holder holds other ticket types, by idx, all of them or none. Their phase stays. It returns the
-// hold. A repeat with the same key gets the first answer.
+// SetTypes gives seats that the holder holds other ticket types, by idx, all of them or none. Their phase stays. access is what
+// codes of the visitor unlock. It returns the hold. A repeat with the same key gets the first answer.
 //
 // Errors: ErrNoHold; *ValidationError; a *Conflict if a seat is not held any more or being paid for, or a type is not sold to the
 // visitor; the database's.
-func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[int]string, unlocked ...int) (Hold, error) {
+func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[int]string, access ...*Access) (Hold, error) {
+	c := &command{holder: holder, key: key}
+	if len(access) > 0 {
+		c.access = access[0]
+	}
 	kinds, words := map[int]int{}, fmt.Appendf(nil, "types %v", types)
 	for idx, name := range types {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
 			return Hold{}, &ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
 		}
-		kind, err := s.typeFor(name, unlocked)
+		kind, err := s.typeFor(name, c.access)
 		if err != nil {
 			return Hold{}, err
 		}
@@ -636,7 +684,7 @@ func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[in
 	if len(kinds) == 0 {
 		return Hold{}, &ValidationError{Message: "Name the seats and the ticket type of each. Nothing was changed."}
 	}
-	c := &command{holder: holder, key: key, wish: string(words)}
+	c.wish = string(words)
 	c.decide = func(b *batch) (Hold, error) { return b.setTypes(c, kinds) }
 	return s.do(ctx, c)
 }
@@ -665,10 +713,17 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can change the tickets."}
 		}
 	}
+	codes, err := b.recode(c, kinds)
+	if err != nil {
+		return Hold{}, err
+	}
 	for idx, kind := range kinds {
 		r := b.rows[idx]
 		if int(r.kind) == kind && r.price != nil {
 			continue
+		}
+		if code, changes := codes[idx]; changes {
+			b.noteCode(idx, code)
 		}
 		price, _ := b.sale.Prices.Price(int(r.phase), kind, b.sale.Plan.Seats[idx].Category)
 		r.fare = fare{kind: int16(kind), phase: r.phase, price: &price}

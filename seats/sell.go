@@ -88,7 +88,11 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 // sell gives seats to an order.
 func (b *batch) sell(by, order ID, seats []int, fares []fare) {
 	for i, idx := range seats {
-		b.set(idx, by, row{state: Sold, holder: order, fare: fares[i]})
+		giver := by
+		if b.rows[idx].state == Blocked {
+			giver = b.rows[idx].holder // a reserved seat of a late purchase
+		}
+		b.set(idx, giver, row{state: Sold, holder: order, fare: fares[i]})
 	}
 }
 
@@ -219,10 +223,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		if refusal := b.calledOff(); refusal != nil {
 			return Hold{}, refusal
 		}
-		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool {
-			r := b.rows[idx]
-			return r.open(b.now) || r.holder == d.Holder && (r.state == Held || r.state == Lapsed || r.state == Paying)
-		})
+		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool { return b.mayTakeLate(idx, d.Agreed, d.Holder) })
 		if len(gone) > 0 {
 			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
 		}
@@ -244,6 +245,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		}
 		b.countUses(d.Uses)
 		b.sell(d.Holder, d.Order, d.Seats, fares)
+		b.noteAgreed(d.Agreed, d.Order)
 		h := b.holds[d.Holder]
 		if h == nil { // it was purged
 			h = h.renew(d.Holder, b.now)
@@ -371,6 +373,11 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		}
 		if err := b.give(order, tos, fares); err != nil {
 			return Hold{}, err
+		}
+		for i, idx := range from {
+			if code, is := b.coded[idx]; is {
+				b.noteCode(to[i], seatCode{holder: order, code: code.code})
+			}
 		}
 		for _, idx := range froms {
 			b.set(idx, order, row{})

@@ -96,6 +96,7 @@ func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
 	var q pgx.Batch
 	b.queueCounts(&q)
 	b.queueUses(&q)
+	b.queueSeatCodes(&q)
 	b.queueSales(&q)
 	b.queueHolds(&q) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
 	b.queueAdmission(&q)
@@ -131,7 +132,7 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		delta[countOf(now.state)][category]++
 	}
 	b.change = c // if the answer is lost, findCommit adds what only the database knows
-	claims, sells := b.done(func(c *command) bool { return c.claim || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
+	claims, sells := b.done(func(c *command) bool { return c.claim && !c.early || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
 	list, begins, until, first, last := b.checks()
 	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells,
 		kinds, phases, prices, b.prices.delta, list, begins, until, first, last).
@@ -341,7 +342,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	coming := b.coming()
 	b.openPrices(s.seen())
 	for i, c := range commands {
-		if len(c.seats) == 0 || b.holds[c.holder] != nil {
+		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) {
 			return nil
 		}
 		for _, idx := range c.seats {
@@ -363,7 +364,7 @@ func (c *command) chosen() bool { return c.choice != nil }
 // needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of a visitor
 // known.
 func (c *command) needsLocks() bool {
-	return !c.claim || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.isNew()
+	return !c.claim || c.access != nil || c.missed > 0 || c.tries > 0 || c.visit != nil && !c.visit.isNew()
 }
 
 // take notes what a fast-path claim is about to have.

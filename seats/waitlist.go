@@ -130,8 +130,14 @@ func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 	return err
 }
 
-// refuseTaken says that another visitor has these seats, or that they go to those who wait.
+// refuseTaken says that another visitor has these seats, that they are reserved, or that they go to those who wait.
 func (b *batch) refuseTaken(seats []int) *Conflict {
+	kept := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool {
+		return b.coded[idx].block == ID{} && (b.rows[idx].state != Blocked || !b.sale.Prices.reserved[int32(idx)])
+	})
+	if len(kept) > 0 {
+		return b.sale.reservedFor(kept)
+	}
 	for _, idx := range seats {
 		if r := b.rows[idx]; r.holder == waitList || r.open(b.now) {
 			return b.sale.listFirst(seats)
@@ -246,7 +252,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 // notToOffer lists the seats of an offer that have a holder.
 func (b *batch) notToOffer(o *Offer) (taken []int) {
 	for _, idx := range o.Seats {
-		if r := b.rows[idx]; r.holder != waitList && !r.open(b.now) && !(o.Blocked && r.state == Blocked) {
+		if r := b.rows[idx]; r.holder != waitList && (!r.open(b.now) || b.coded[idx].block != ID{}) && !(o.Blocked && r.state == Blocked) {
 			taken = append(taken, idx)
 		}
 	}

@@ -40,7 +40,8 @@ type Form struct {
 	Code string `json:"code,omitempty"` // of a discount, as it was typed; empty: none
 
 	Discount *pricing.Discount `json:"discount,omitempty"` // of Code; nil: it takes nothing off. Set when the order is placed
-	Uses     []seats.Use       `json:"uses,omitempty"`     // of Code
+	Uses     []seats.Use       `json:"uses,omitempty"`     // of Code, and of Codes
+	Codes    []seats.ID        `json:"codes,omitempty"`    // with which the seats were claimed. Set when the order is placed
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
@@ -220,7 +221,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Total, f.Lines, f.Discount, f.Uses = "", nil, nil, nil, nil
+	f.Network, f.Total, f.Lines, f.Discount, f.Uses, f.Codes = "", nil, nil, nil, nil, nil
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]
@@ -324,7 +325,7 @@ func (f Form) cut() Form {
 		return text
 	}
 	f.Name, f.Email, f.Born, f.Method, f.Account = short(f.Name), short(f.Email), short(f.Born), short(f.Method), ""
-	f.Code, f.Discount, f.Uses = short(f.Code), nil, nil
+	f.Code, f.Discount, f.Uses, f.Codes = short(f.Code), nil, nil, nil
 	answers := make(map[string]string, len(f.Answers))
 	for number, text := range f.Answers {
 		answers[number] = short(text)

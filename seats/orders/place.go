@@ -89,6 +89,9 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if err := o.takeCode(ctx, s, holder, &f, keys); err != nil {
 		return placed{}, err
 	}
+	if err := o.takeCodes(ctx, s, holder, &f, keys); err != nil {
+		return placed{}, err
+	}
 	total, err := o.Total(ctx, s, holder, f)
 	if err != nil {
 		return placed{}, err
@@ -130,9 +133,14 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	return total, nil
 }
 
-// check refuses an order under the lock: it met too many unpaid ones, breaks a rule of its ticket types, or costs something
-// else than its page showed.
+// check refuses an order under the lock: it met too many unpaid ones, breaks a rule of its ticket types, costs something
+// else than its page showed, or has seats of a code that it does not count for.
 func (p placed) check(s *seats.Sale, lines []seats.Line) error {
+	for _, l := range lines {
+		if l.Code != (seats.ID{}) && !slices.Contains(p.form.Codes, l.Code) {
+			return &seats.Conflict{Code: seats.CodeChanged, Seats: seats.SeatsOf(lines), Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
+		}
+	}
 	if err := pricing.CheckTypes(s, lines); err != nil {
 		return err
 	}
@@ -152,6 +160,11 @@ func refusePrice(currency string, total int64) *seats.Conflict {
 // FindCode returns the discount code of an event that was typed, with its state.
 func (o *Orders) FindCode(ctx context.Context, event int64, typed string) (pricing.Code, error) {
 	return pricing.FindCode(ctx, o.db, event, typed)
+}
+
+// Access returns what codes of an event unlock together; nil for nothing.
+func (o *Orders) Access(ctx context.Context, event int64, codes []pricing.Code) (*seats.Access, error) {
+	return pricing.AccessOf(ctx, o.db, event, codes)
 }
 
 // HasCodes reports whether an event has discount codes.
@@ -186,6 +199,36 @@ func (o *Orders) takeCode(ctx context.Context, s *seats.Sale, holder seats.ID, f
 	}
 	if len(hold.Lines) == 0 || pricing.WithCode(s.Event, hold.Lines, &code.Discount).Applied.Code {
 		f.Discount, f.Uses = &code.Discount, code.Uses(keys)
+	}
+	return nil
+}
+
+// takeCodes finds the codes with which the seats were claimed. The order counts for each of them once. One that ended since is
+// good for what is held.
+func (o *Orders) takeCodes(ctx context.Context, s *seats.Sale, holder seats.ID, f *Form, keys []seats.ID) error {
+	if f.Codes = nil; !s.Prices.Coded {
+		return nil
+	}
+	hold, err := s.Hold(ctx, holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return err
+	}
+	codes, err := pricing.CodesOf(ctx, o.db, s.Event.ID, hold.Lines)
+	if err != nil {
+		return err
+	}
+	for _, code := range codes {
+		if code.State == pricing.CodeUsedUp {
+			if err := o.freeUses(ctx, s.Event.ID); err != nil {
+				return err
+			}
+		}
+		f.Codes = append(f.Codes, code.ID)
+		for _, use := range code.Uses(keys) {
+			if !slices.Contains(f.Uses, use) {
+				f.Uses = append(f.Uses, use)
+			}
+		}
 	}
 	return nil
 }

@@ -90,6 +90,83 @@ func TestCode_SingleUseIsUsedOnceBy64(t *testing.T) {
 	h.wantBooks(t)
 }
 
+func TestAccessCode_SingleUseIsUsedOnceBy64(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	h.bank.next = payments.Pending
+	office, _ := h.node(t)
+	if _, err := office.ChangeEvent(t.Context(), h.sale.Event.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		plan, err := seats.LoadPlan(t.Context(), tx, e.ID)
+		if err != nil {
+			return false, err
+		}
+		list, err := seats.LoadPrices(t.Context(), tx, e.ID, plan)
+		if err != nil {
+			return false, err
+		}
+		list.Types = append(list.Types, seats.TicketType{Key: "member", Name: "Member", Position: 1, SoldTo: seats.SoldWithCode})
+		for category := range plan.Categories {
+			list.Amounts = append(list.Amounts, seats.Amount{Type: 1, Category: category, Amount: 700})
+		}
+		if err := pricing.Save(t.Context(), tx, e.ID, list); err != nil {
+			return false, err
+		}
+		return true, pricing.CreateCodes(t.Context(), tx, e.ID, pricing.Code{UnlocksTypes: []int{1}, Most: 1}, []string{"MEMBER"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, other := h.node(t)
+	code, err := h.orders.FindCode(t.Context(), h.sale.Event.ID, "MEMBER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	access, err := h.orders.Access(t.Context(), h.sale.Event.ID, []pricing.Code{code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forms, holders := make([]orders.Form, 64), make([]seats.ID, 64)
+	for i := range forms {
+		holders[i] = seats.NewID()
+		hold, err := other.Claim(t.Context(), holders[i], "", seats.ClaimRequest{Seats: []string{other.Plan.Label(i)}, Type: "member", Access: access})
+		if err != nil {
+			t.Fatal(err)
+		}
+		email := fmt.Sprintf("%s@example.org", holders[i])
+		forms[i] = orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Verified: email, Method: payments.Card}
+	}
+	var mu sync.Mutex
+	var won []payments.Payment
+	var buyers sync.WaitGroup
+	for i := range forms {
+		s := other
+		if i%2 == 0 {
+			var err error
+			if s, err = office.Sale(t.Context(), h.sale.Event.Slug); err != nil {
+				t.Fatal(err)
+			}
+		}
+		buyers.Go(func() {
+			p, err := h.orders.Pay(t.Context(), s, holders[i], forms[i])
+			var conflict *seats.Conflict
+			switch {
+			case err == nil:
+				mu.Lock()
+				won = append(won, p)
+				mu.Unlock()
+			case !errors.As(err, &conflict) || conflict.Code != seats.CodeUsed:
+				t.Errorf("a buyer was told %v", err)
+			}
+		})
+	}
+	buyers.Wait()
+	if len(won) != 1 || h.count(t, "payment") != 1 {
+		t.Fatalf("%d of 64 buyers began a payment with a code for one, and there are %d payments", len(won), h.count(t, "payment"))
+	}
+	_, err = other.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{other.Plan.Label(70)}, Type: "member", Access: access})
+	wantRefusal(t, err, seats.CodeType)
+	h.wantBooks(t)
+}
+
 func TestCode_CountsForOnePerson(t *testing.T) {
 	t.Parallel()
 	h := openTill(t, events.Settings{SeatsPerHolder: 10})

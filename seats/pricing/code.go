@@ -13,12 +13,16 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Code is a discount code of an event. It does not change; it is retired.
+// Code takes something off the prices of an event, or unlocks something, or both. It does not change; it is retired.
 type Code struct {
 	ID   seats.ID
 	Code string // as SpellCode writes it
 	Name string // of the codes that were made together
 	Discount
+	UnlocksTypes  []int      // ticket types that are sold with a code
+	UnlocksBlocks []seats.ID // blocks; their seats are reserved for the code
+	Presale       bool       // seats may be claimed before the event is on sale
+
 	Most      int // orders; 0: no limit
 	PerPerson int // orders of one person; 0: no limit
 	BeginsAt  *time.Time
@@ -85,8 +89,8 @@ const MostCodes = 10_000
 // CheckCode returns what is wrong with a code, empty if nothing is.
 func CheckCode(c Code) string {
 	switch {
-	case c.Percent < 0 || c.Percent > WholePercent || c.Amount < 0 || c.Amount > 1<<40 || c.Percent == 0 && c.Amount == 0:
-		return "A code takes a percentage up to 100 or an amount off the price."
+	case c.Percent < 0 || c.Percent > WholePercent || c.Amount < 0 || c.Amount > 1<<40 || !c.TakesOff() && !c.Unlocks():
+		return "A code takes a percentage up to 100 or an amount off the price, or it unlocks something."
 	case c.Percent > 0 && c.Amount > 0:
 		return "A code takes a percentage or an amount off, not both."
 	case c.Most < 0 || c.PerPerson < 0 || c.Tickets < 0 || max(c.Most, c.PerPerson, c.Tickets) > 1_000_000:
@@ -100,19 +104,26 @@ func CheckCode(c Code) string {
 }
 
 const createCodesSQL = `
-INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at)
-SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM unnest($2::uuid[], $3::text[]) AS n(id, code)`
+INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at, unlocks_types, unlocks_blocks, presale)
+SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM unnest($2::uuid[], $3::text[]) AS n(id, code)`
 
 // ErrCodeTaken says that the event has one of the codes.
 var ErrCodeTaken = errors.New("the event has this code")
 
-// CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does.
+// CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. It is part of an inventory's ChangeEvent if they
+// unlock something. *seats.ValidationError if that is not of the event.
 func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []string) error {
+	if c.Unlocks() {
+		if err := unlockable(ctx, tx, event, c); err != nil {
+			return err
+		}
+	}
 	ids := make([]seats.ID, len(codes))
 	for i := range ids {
 		ids[i] = seats.NewID()
 	}
-	_, err := tx.Exec(ctx, createCodesSQL, event, ids, codes, c.Name, c.Percent, c.Amount, c.PerOrder, listed(c.Types), listed(c.Categories), c.Tickets, c.Most, c.PerPerson, c.BeginsAt, c.EndsAt)
+	_, err := tx.Exec(ctx, createCodesSQL, event, ids, codes, c.Name, c.Percent, c.Amount, c.PerOrder, listed(c.Types), listed(c.Categories), c.Tickets, c.Most, c.PerPerson, c.BeginsAt, c.EndsAt,
+		listed(c.UnlocksTypes), append([]seats.ID{}, c.UnlocksBlocks...), c.Presale)
 	if seats.IsConstraint(err, "a code is there once in an event") {
 		return ErrCodeTaken
 	}
@@ -132,7 +143,7 @@ func listed(numbers []int) []int32 {
 
 const codeColumns = `
 SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
-       coalesce(a.used, 0),
+       c.unlocks_types, c.unlocks_blocks, c.presale, coalesce(a.used, 0),
        CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN a.used >= a.most THEN 'used' ELSE 'good' END
   FROM code c LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
@@ -144,7 +155,7 @@ const (
 )
 
 func (c *Code) scan(row pgx.Row) error {
-	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.Used, &c.State)
+	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.Used, &c.State)
 }
 
 // FindCode returns the code that was typed. Its state is CodeUnknown if the event has no such code.

@@ -37,6 +37,11 @@ func Create(ctx context.Context, tx pgx.Tx, event int64, categories []seats.Cate
 	return saveAmounts(ctx, tx, event, first)
 }
 
+// The event's next version is that of this change: the counter row is locked.
+const codedFromSQL = `
+UPDATE ticket_type t SET coded_from = CASE WHEN t.sold_to = 'code' THEN c.version + 1 END
+  FROM counter c WHERE c.event_id = $1 AND t.event_id = $1 AND (t.sold_to = 'code') <> (t.coded_from IS NOT NULL)`
+
 // Save makes a price list that passed Check the one of an event, from the next version on. It is part of an office's ChangeEvent.
 func Save(ctx context.Context, tx pgx.Tx, event int64, list *seats.Prices) error {
 	if err := saveTypes(ctx, tx, event, list); err != nil {
@@ -48,6 +53,9 @@ func Save(ctx context.Context, tx pgx.Tx, event int64, list *seats.Prices) error
 	}
 	next := *list
 	next.Version = version
+	if _, err := tx.Exec(ctx, codedFromSQL, event); err != nil {
+		return fmt.Errorf("pricing: note which types are sold with a code: %w", err)
+	}
 	return saveAmounts(ctx, tx, event, &next)
 }
 

@@ -37,6 +37,7 @@ type books struct {
 	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
 	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
 	awaited   map[seats.ID]bool  // ids of payments that hold their seats themselves
+	presales  []presale
 	log       replay
 	shown     *seats.Snapshot // nil if no node shows the event
 }
@@ -95,7 +96,9 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"persons", b.checkPersons},
 		{"terms", b.readTerms},
 		{"wait list", b.checkWaitList},
+		{"presales", b.readPresales},
 		{"change log", b.replayLog},
+		{"codes of seats", b.checkCodes},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
 		{"labels", b.label},
 	} {

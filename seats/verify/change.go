@@ -23,6 +23,7 @@ type replayed struct {
 	state   seats.State
 	holder  seats.ID
 	version int64 // the last one that named the seat; 0 if none did
+	claim   claim
 }
 
 // change is one row of the log.
@@ -134,7 +135,14 @@ func (b *books) applySeat(c *change, idx int, to seats.State, holder seats.ID) {
 	b.checkAllowed(c, idx, *s, to, holder)
 	b.log.counts.add(b.rows[idx].category, s.state, -1)
 	b.log.counts.add(b.rows[idx].category, to, 1)
-	*s = replayed{to, holder, version}
+	next := replayed{to, holder, version, s.claim}
+	if to == seats.Free || to == seats.Blocked {
+		next.claim = claim{}
+	} else if b.claimed(*s, to, holder) {
+		t := b.at(version)
+		next.claim = claim{version, s.state == seats.Blocked && !b.offers[holder], t != nil && t.opensAt != nil && c.at.Before(*t.opensAt)}
+	}
+	*s = next
 }
 
 // compareLog holds the end of the replay against the counter row and the table: P6, and P9 for the newest counts.

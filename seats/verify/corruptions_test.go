@@ -234,6 +234,14 @@ var plantedTerms = []struct {
 		`INSERT INTO terms SELECT event_id, (SELECT version FROM change WHERE state = '{4}'), at, 'cancelled', NULL, '', hold_length, payment_length, seats_per_holder, extensions, strict FROM terms`,
 	},
 	{
+		"a ticket of a type that is sold with a code was claimed without one", "P15", "without a code for it",
+		`UPDATE ticket_type SET sold_to = 'code', coded_from = 0`,
+	},
+	{
+		"a reserved seat was claimed without a code", "P15", "was reserved, and was claimed",
+		`UPDATE change SET idx = idx || 2, state = state || 5::smallint, holder = holder || gen_random_uuid() WHERE version = 1`,
+	},
+	{
 		"a seat lapsed where holds are strict", "P11", "holds of this event are strict",
 		`UPDATE event SET strict = true`,
 	},

@@ -51,17 +51,22 @@ func (b *books) checkAllowed(c *change, idx int, was replayed, to seats.State, h
 	if t == nil {
 		return
 	}
-	// What comes back is kept for those who wait whatever the status, and who was offered seats may take them.
-	moved := holder == waitList || was.state == seats.Held && b.offers[was.holder]
-	claimed := to == seats.Held && !moved && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
+	claimed := b.claimed(was, to, holder)
 	switch {
 	case claimed && t.status != "on sale":
 		b.broken(p10, idx, "was claimed in version %d, when the event was %s", c.version, t.status)
-	case claimed && t.opensAt != nil && c.at.Before(*t.opensAt):
+	case claimed && t.opensAt != nil && c.at.Before(*t.opensAt) && !b.presaleAt(c.at):
 		b.broken(p10, idx, "was claimed in version %d, before the event was on sale", c.version)
 	case to == seats.Sold && (t.status == "cancelled" || t.status == "draft"):
 		b.broken(p10, idx, "was sold in version %d, when the event was %s", c.version, t.status)
 	}
+}
+
+// claimed reports whether a change of a seat is a claim. What comes back is kept for those who wait whatever the status, and
+// who was offered seats may take them.
+func (b *books) claimed(was replayed, to seats.State, holder seats.ID) bool {
+	moved := holder == waitList || was.state == seats.Held && b.offers[was.holder]
+	return to == seats.Held && !moved && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
 }
 
 // checkStrict holds P11 against one seat: where time running out takes seats away, none has lapsed.
