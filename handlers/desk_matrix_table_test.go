@@ -177,6 +177,7 @@ var matrix = map[string]access{
 	"POST /events/{slug}/releases":               anyone,
 	"GET /events/{slug}/hold":                    anyone,
 	"POST /events/{slug}/hold/extension":         anyone,
+	"POST /events/{slug}/codes":                  anyone,
 	"GET /events/{slug}/checkout":                anyone,
 	"POST /events/{slug}/orders":                 anyone,
 	"GET /orders/{code}":                         anyone,

@@ -54,6 +54,7 @@ func (h *Handlers) table() []route {
 		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},
 		{"POST /events/{slug}/releases", h.Act(h.shop.ReleaseForm), secretRule},
 		{"GET /events/{slug}/hold", h.By(h.shop.Hold), pageRule},
+		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), pageRule},
 		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), secretRule},
 
 		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), secretRule},

@@ -292,7 +292,11 @@ func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *s
 			types[idx] = kind
 		}
 	}
-	hold, err := s.SetTypes(r.Context(), holder, key, types)
+	access, err := h.accessOf(r, s)
+	if err != nil {
+		return err
+	}
+	hold, err := s.SetTypes(r.Context(), holder, key, types, access)
 	if err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}

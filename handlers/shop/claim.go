@@ -18,6 +18,9 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
+	if wish.Access, err = h.accessOf(r, s); err != nil {
+		return err
+	}
 	holder, known := h.Holder(r)
 	if !known {
 		holder = h.NewHolder(w, r, s)

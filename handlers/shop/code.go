@@ -2,7 +2,9 @@ package shop
 
 import (
 	"hash/maphash"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,16 +39,185 @@ func (h *Handlers) limitCodes(r *http.Request, s *seats.Sale, code string) error
 	return err
 }
 
+// mostEntered is how many codes of one event a visit remembers.
+const mostEntered = 3
+
+func codesName(s *seats.Sale) string { return "codes-" + strconv.FormatInt(s.Event.ID, 10) }
+
+// entered returns the codes of an event that the visitor entered, the last one first. Their browser keeps them.
+func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code, err error) {
+	for text := range strings.SplitSeq(h.Cookie(r, h.Kept(codesName(s))), ".") {
+		if text == "" || len(codes) == mostEntered {
+			continue
+		}
+		c, err := h.Orders.FindCode(r.Context(), s.Event.ID, text)
+		if err != nil {
+			return nil, err
+		}
+		if c.State != pricing.CodeUnknown {
+			codes = append(codes, c)
+		}
+	}
+	return codes, nil
+}
+
+// codesOf returns what a page needs to know of codes.
+func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err error) {
+	if c.Asks = s.Prices.HasCodes; r.Header["Cookie"] == nil {
+		return c, nil
+	}
+	if c.Entered, err = h.entered(r, s); err == nil && len(c.Entered) > 0 {
+		c.Access, err = h.Orders.Access(r.Context(), s.Event.ID, c.Entered)
+	}
+	return c, err
+}
+
+// accessOf returns what the codes of a visitor unlock; nil for nothing.
+func (h *Handlers) accessOf(r *http.Request, s *seats.Sale) (*seats.Access, error) {
+	if !s.Prices.Coded {
+		return nil, nil //nolint:nilnil // nothing is unlocked
+	}
+	c, err := h.codesOf(r, s)
+	return c.Access, err
+}
+
+// remember has the browser of a visitor keep a code for the visit, or forget codes.
+func (h *Handlers) remember(w http.ResponseWriter, r *http.Request, s *seats.Sale, code string, forget func(pricing.Code) bool) error {
+	before, err := h.entered(r, s)
+	if err != nil {
+		return err
+	}
+	var keep []string
+	if code != "" {
+		keep = append(keep, code)
+	}
+	for _, c := range before {
+		if c.Code != code && !forget(c) && len(keep) < mostEntered {
+			keep = append(keep, c.Code)
+		}
+	}
+	h.KeepCookie(w, codesName(s), strings.Join(keep, "."))
+	return nil
+}
+
+func none(pricing.Code) bool { return false }
+
+// enteredCode is a code as programs send it, and forms with the same names.
+type enteredCode struct {
+	Code   string `json:"code"`
+	Remove string `json:"remove"`
+}
+
+func decodeCode(r *http.Request) (c enteredCode, err error) {
+	switch {
+	case web.IsForm(r):
+		if err := web.ParseForm(r); err != nil {
+			return c, err
+		}
+		return enteredCode{r.PostForm.Get("code"), r.PostForm.Get("remove")}, nil
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return c, err
+		}
+		return c, web.DecodeJSON(body, &c)
+	}
+	return c, web.ErrMedia
+}
+
+type codeAnswer struct {
+	Code    string   `json:"code"`
+	Does    string   `json:"does"`    // in words
+	Types   []string `json:"types"`   // keys of ticket types that it unlocks
+	Seats   []string `json:"seats"`   // reserved seats that it unlocks
+	Presale bool     `json:"presale"` // seats may be claimed before the event is on sale
+	Percent int      `json:"percent"` // off, in hundredths of a percent
+	Amount  int64    `json:"amount"`  // off, minor units
+}
+
+// EnterCode answers POST /events/{slug}/codes: the code counts for the visit.
+func (h *Handlers) EnterCode(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	typed, err := decodeCode(r)
+	if err != nil {
+		return err
+	}
+	if typed.Remove != "" {
+		err := h.remember(w, r, s, "", func(c pricing.Code) bool { return c.Code == pricing.SpellCode(typed.Remove) })
+		return h.codeDone(w, r, s, err, http.StatusNoContent, nil)
+	}
+	if err := h.limitCodes(r, s, typed.Code); err != nil {
+		return err
+	}
+	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, typed.Code)
+	if err != nil {
+		return err
+	}
+	if wrong := found.State.Message(); wrong != "" {
+		if web.WantsJSON(r) {
+			return &seats.ValidationError{Message: wrong}
+		}
+		return h.showWith(w, r, s, http.StatusUnprocessableEntity, func(c *shop.Codes) { c.Typed, c.Wrong = typed.Code, wrong })
+	}
+	access, err := h.Orders.Access(r.Context(), s.Event.ID, []pricing.Code{found})
+	if err == nil {
+		err = h.remember(w, r, s, found.Code, none)
+	}
+	a := codeAnswer{Code: found.Code, Does: shop.CodeDoes(s, found), Types: []string{}, Seats: []string{}, Presale: found.Presale, Percent: found.Percent, Amount: found.Amount}
+	for _, kind := range found.UnlocksTypes {
+		a.Types = append(a.Types, s.Prices.Types[kind].Key)
+	}
+	if access != nil {
+		a.Seats = web.Labels(s, access.Seats)
+	}
+	return h.codeDone(w, r, s, err, http.StatusOK, a)
+}
+
+// codeDone answers a form with a code by the page that it came from, and a program by JSON.
+func (h *Handlers) codeDone(w http.ResponseWriter, r *http.Request, s *seats.Sale, err error, status int, answer any) error {
+	switch {
+	case err != nil:
+		return err
+	case !web.WantsJSON(r):
+		http.Redirect(w, r, comeFrom(r, s)+"#codes", http.StatusSeeOther)
+		return nil
+	case answer == nil:
+		w.WriteHeader(status)
+		return nil
+	}
+	return web.WriteJSON(w, status, answer)
+}
+
 // applyCode shows the checkout with what a code saves, or why it does not, and with everything that was typed.
 func (h *Handlers) applyCode(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
 	if err := h.limitCodes(r, s, form.Code); err != nil {
 		return err
 	}
+	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, form.Code)
+	if err != nil {
+		return err
+	}
+	switch {
+	case strings.TrimSpace(form.Code) == "":
+		err = h.remember(w, r, s, "", pricing.Code.TakesOff)
+	case found.State == pricing.CodeGood:
+		err = h.remember(w, r, s, found.Code, none)
+	}
+	if err != nil {
+		return err
+	}
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})
 }
 
-// showCode finds what the code that was typed takes off.
+// showCode finds what the code takes off that was typed, or else the last one that was entered before.
 func (h *Handlers) showCode(r *http.Request, s *seats.Sale, p *shop.CheckoutPage) (err error) {
+	if p.Codes, err = h.codesOf(r, s); err != nil {
+		return err
+	}
+	for _, c := range p.Codes.Entered {
+		if p.Form.Code == "" && c.TakesOff() && c.State == pricing.CodeGood {
+			p.Form.Code = c.Code
+		}
+	}
 	if p.HasCodes, err = h.Orders.HasCodes(r.Context(), s.Event.ID); err != nil || strings.TrimSpace(p.Form.Code) == "" {
 		return err
 	}
@@ -60,6 +231,10 @@ func (h *Handlers) showCode(r *http.Request, s *seats.Sale, p *shop.CheckoutPage
 		}
 		return nil
 	}
-	p.Discount, p.Code = &found.Discount, found.Code
+	if p.Code = found.Code; found.TakesOff() {
+		p.Discount = &found.Discount
+	} else {
+		p.Unlocked = shop.CodeDoes(s, found)
+	}
 	return nil
 }

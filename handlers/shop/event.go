@@ -77,8 +77,17 @@ func filterOf(r *http.Request, s *seats.Sale) url.Values {
 	return values
 }
 
+// showWith writes the page that a form with a code came from, with something to say about the code.
+func (h *Handlers) showWith(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, say func(*shop.Codes)) error {
+	return h.showSaying(w, r, s, -1, status, nil, say)
+}
+
 // show writes the event's page, or that of one of its sections.
 func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message) error {
+	return h.showSaying(w, r, s, section, status, m, func(*shop.Codes) {})
+}
+
+func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message, say func(*shop.Codes)) error {
 	r, err := h.Visited(r)
 	if err == nil {
 		err = h.Renew(w, r, s)
@@ -86,19 +95,29 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	if err != nil {
 		return err
 	}
-	if room, err := h.barred(w, r, s.Event.ID); err != nil {
+	codes, err := h.codesOf(r, s)
+	if err != nil {
 		return err
-	} else if room != nil {
-		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
-		return nil
+	}
+	early := s.Event.Status == seats.Scheduled && codes.Access.Presale()
+	if !early {
+		if room, err := h.barred(w, r, s.Event.ID); err != nil {
+			return err
+		} else if room != nil {
+			http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
+			return nil
+		}
 	}
 	sale, err := h.asSeen(r, s)
 	if err != nil {
 		return err
 	}
+	codes.Reserved = s.Reserved
+	say(&codes)
+	sale.Unlock(codes)
 	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
-	if s.Event.Shut() != "" && !fragment {
+	if s.Event.Shut() != "" && !early && !fragment {
 		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})
 	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))

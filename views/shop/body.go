@@ -1,7 +1,9 @@
 package shop
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -17,6 +19,9 @@ func (s Sale) Body() templ.Attributes {
 		"data-geometry":    s.geometry(),
 		"data-symbol":      views.Symbol(s.Event.Currency),
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
+	}
+	if a := s.Codes.Access; a != nil && len(a.Seats) > 0 {
+		facts["data-unlocked"] = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Seats), " ", ","), "[]")
 	}
 	if decimals := pricing.Decimals(s.Event.Currency); decimals != 2 {
 		facts["data-decimals"] = strconv.Itoa(decimals)

@@ -24,7 +24,8 @@ type CheckoutPage struct {
 	Nearest  []int             // seats to take in place of those that were lost
 	Methods  []string          // how it may be paid, the best first
 	Terms    int               // the version of the terms that the buyer has to accept; 0: none
-	HasCodes bool              // the event has discount codes
+	HasCodes bool              // the event has codes
+	Unlocked string            // what the code that was typed does, if it takes nothing off
 	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
@@ -95,6 +96,8 @@ func (p CheckoutPage) discountWords() string {
 // codeWords says what became of the code that was typed; nothing if none was.
 func (p CheckoutPage) codeWords() string {
 	switch c := p.cost(); {
+	case p.Unlocked != "":
+		return p.Unlocked
 	case p.Discount == nil:
 		return ""
 	case c.Applied.Code:

@@ -45,6 +45,7 @@ type Sale struct {
 
 	Code     string            // that the attendee entered, and that is good; empty: none
 	Discount *pricing.Discount // of Code
+	Codes    Codes
 
 	Filter Filter // what the attendee looks for
 

@@ -71,6 +71,8 @@ func (m RowsModel) seat(b []byte, idx int) []byte {
 	case state == seats.Free, lapsed:
 		b = append(b, stateWords[state]...)
 		b = append(b, `">`...)
+	case state == seats.Blocked && m.Codes.Reserved != nil && m.Codes.Reserved(idx):
+		b = append(b, `, reserved" disabled>`...)
 	default:
 		b = append(b, stateWords[state]...)
 		b = append(b, `" disabled>`...)

@@ -20,7 +20,7 @@ func (s Sale) typesFor(idx int) (kinds []int) {
 	for _, kind := range s.Prices.Order() {
 		t := &s.Prices.Types[kind]
 		_, sold := s.Prices.Price(has.Phase, kind, has.Category)
-		if kind == has.Type || sold && !t.Retired && t.SoldTo == seats.SoldToEveryone {
+		if kind == has.Type || sold && !t.Retired && (t.SoldTo == seats.SoldToEveryone || t.SoldTo == seats.SoldWithCode && s.Codes.Access.Type(kind)) {
 			kinds = append(kinds, kind)
 		}
 	}

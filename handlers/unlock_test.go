@@ -1,0 +1,145 @@
+package handlers
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/pricing"
+)
+
+// unlocking makes a code of the evening that unlocks something.
+func (s *site) unlocking(t *testing.T, code string, c pricing.Code) {
+	t.Helper()
+	if _, err := s.office.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		return true, pricing.CreateCodes(t.Context(), tx, e.ID, c, []string{code})
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reserved blocks seats and makes a code for them.
+func (s *site) reserved(t *testing.T, code string, idx ...int) {
+	t.Helper()
+	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: idx}); err != nil {
+		t.Fatal(err)
+	}
+	var block seats.ID
+	if err := s.db.QueryRow(t.Context(), `SELECT id FROM block ORDER BY at DESC LIMIT 1`).Scan(&block); err != nil {
+		t.Fatal(err)
+	}
+	s.unlocking(t, code, pricing.Code{UnlocksBlocks: []seats.ID{block}})
+}
+
+// enters types a code into the field of a page. It returns the page that this leads to.
+func (s *site) enters(t *testing.T, who *http.Client, code string) (status int, page string) {
+	t.Helper()
+	a, page := send(t, who, "POST", s.url+"/events/evening/codes", url.Values{"code": {code}, "from": {"/events/evening"}}.Encode(), "Content-Type", asForm, "Accept", asPage)
+	if a.StatusCode == http.StatusSeeOther {
+		_, page = s.page(t, who, a.Header.Get("Location"))
+	}
+	return a.StatusCode, html.UnescapeString(page)
+}
+
+func TestEventPage_SaysWhatACodeDoes(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	if _, page := s.page(t, who, "/events/evening"); strings.Contains(page, "I have a code") {
+		t.Error("an event without codes asks for one")
+	}
+	s.unlocking(t, "TENOFF", pricing.Code{Discount: pricing.Discount{Percent: 10_00}})
+	s.unlocking(t, "OLD", pricing.Code{Discount: pricing.Discount{Percent: 10_00}, EndsAt: new(time.Now().Add(-time.Hour))})
+	s.reserved(t, "GUEST", 0)
+	if _, page := s.page(t, who, "/events/evening"); !strings.Contains(page, "I have a code") {
+		t.Fatal("the event does not ask for a code")
+	}
+	for code, says := range map[string]string{"NOSUCH": "This event has no such code.", "old": "This code has ended."} {
+		if status, page := s.enters(t, who, code); status != http.StatusUnprocessableEntity || !strings.Contains(page, says) || !strings.Contains(page, `value="`+code+`"`) {
+			t.Errorf("%s: %d, and the page does not say %q", code, status, says)
+		}
+	}
+	if status, page := s.enters(t, who, "gu-est"); status != http.StatusSeeOther || !strings.Contains(page, "GUEST") || !strings.Contains(page, "makes seats available that are reserved for it") || !strings.Contains(page, `data-unlocked="0"`) {
+		t.Errorf("a code for seats: %d %.200s", status, page)
+	}
+	if status, page := s.enters(t, who, "TENOFF"); status != http.StatusSeeOther || !strings.Contains(page, "takes 10% off at the checkout") || !strings.Contains(page, "GUEST") {
+		t.Errorf("a second code: %d", status)
+	}
+	s.held(t, who, 1)
+	if _, page := s.page(t, who, "/events/evening/checkout"); !strings.Contains(page, "Discount: code TENOFF") {
+		t.Error("the checkout lacks the discount of a code that was entered before")
+	}
+	a, _ := send(t, who, "POST", s.url+"/events/evening/codes", `{"remove": "TENOFF"}`)
+	if _, page := s.page(t, who, "/events/evening"); a.StatusCode != http.StatusNoContent || strings.Contains(page, "TENOFF") {
+		t.Errorf("a removed code is still there: %d", a.StatusCode)
+	}
+}
+
+func TestEventPage_ShowsReservedSeatsToTheCodeOnly(t *testing.T) {
+	t.Parallel()
+	s, ann, eve := newSite(t), person(t), person(t)
+	section := slices.IndexFunc(s.sale.Plan.Sections, func(at seats.Section) bool { return !at.Area })
+	idx := s.sale.Plan.Sections[section].First
+	s.reserved(t, "GUEST", idx)
+	rows := "/events/evening/sections/" + jsonNumber(section)
+	if a, body := send(t, ann, "POST", s.url+"/events/evening/codes", `{"code": "guest"}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"seats":["`+s.sale.Plan.Label(idx)+`"]`) {
+		t.Fatalf("the code as JSON: %d %s", a.StatusCode, body)
+	}
+	field := func(who *http.Client) string {
+		_, page := s.page(t, who, rows)
+		return between(page, `data-idx="`+jsonNumber(idx)+`"`, ">")
+	}
+	if got := field(eve); !strings.Contains(got, ", reserved") || !strings.Contains(got, "disabled") {
+		t.Errorf("for others the seat is %s", got)
+	}
+	if got := field(ann); strings.Contains(got, "disabled") || !strings.Contains(got, `data-state="free"`) {
+		t.Errorf("with the code the seat is %s", got)
+	}
+	if a, body := s.claims(t, eve, "", idx); a.StatusCode != http.StatusConflict || !strings.Contains(body, `"reserved"`) {
+		t.Errorf("a claim without the code: %d %s", a.StatusCode, body)
+	}
+	if a, body := s.claims(t, ann, "", idx); a.StatusCode != http.StatusCreated {
+		t.Errorf("a claim with the code: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestEventPage_OpensEarlyForAPresaleCode(t *testing.T) {
+	t.Parallel()
+	s, ann, eve := newSiteFor(t, events.Settings{OpensAt: time.Now().Add(time.Hour)}), person(t), person(t)
+	s.unlocking(t, "FRIENDS", pricing.Code{Presale: true})
+	if _, page := s.page(t, eve, "/events/evening"); !strings.Contains(page, "Not on sale yet") || !strings.Contains(page, "I have a code") {
+		t.Error("the page of a scheduled event does not ask for a code")
+	}
+	if _, page := s.enters(t, ann, "FRIENDS"); strings.Contains(page, "Not on sale yet") || !strings.Contains(page, "lets you book before the sale opens") {
+		t.Error("a code for the presale does not open the page")
+	}
+	if a, body := s.claims(t, eve, "", 0); a.StatusCode != http.StatusConflict {
+		t.Errorf("a claim without the code: %d %s", a.StatusCode, body)
+	}
+	if a, body := s.claims(t, ann, "", 0); a.StatusCode != http.StatusCreated {
+		t.Errorf("a claim with the code: %d %s", a.StatusCode, body)
+	}
+	if a, page := s.page(t, ann, "/events/evening/checkout"); a.StatusCode != http.StatusOK || !strings.Contains(page, "Your order") {
+		t.Errorf("the checkout: %d", a.StatusCode)
+	}
+}
+
+func TestEnterCode_LimitsGuesses(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	s.unlocking(t, "FRIENDS", pricing.Code{Presale: true})
+	last := 0
+	for range 30 {
+		last, _ = s.enters(t, who, "GUESS")
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("the 30th guess: %d", last)
+	}
+}

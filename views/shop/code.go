@@ -1,0 +1,78 @@
+package shop
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views"
+)
+
+// Codes is what a page knows of codes.
+type Codes struct {
+	Asks     bool               // the event has codes
+	Entered  []pricing.Code     // by the attendee, the last one first
+	Access   *seats.Access      // what these unlock
+	Reserved func(idx int) bool // whether a blocked seat is reserved for a code; nil where no page needs it
+
+	Typed, Wrong string // a code that is not good, and why
+}
+
+// Unlock shows an event to an attendee who entered codes: what is reserved for them is available.
+func (s *Sale) Unlock(c Codes) {
+	if s.Codes = c; c.Access == nil || len(c.Access.Seats) == 0 {
+		return
+	}
+	counts := &s.Map.Counts
+	counts.Free, counts.Blocked = slices.Clone(counts.Free), slices.Clone(counts.Blocked)
+	for _, idx := range c.Access.Seats {
+		if idx < len(s.Map.States) && s.Map.States[idx] == seats.Blocked {
+			category := s.Plan.Seats[idx].Category
+			s.Map.States[idx] = seats.Free
+			counts.Free[category]++
+			counts.Blocked[category]--
+		}
+	}
+}
+
+// CodeDoes says what a code does that is good.
+func CodeDoes(s *seats.Sale, c pricing.Code) string {
+	return Sale{Event: s.Event, Prices: s.Prices}.codeDoes(c)
+}
+
+func (s Sale) codeDoes(c pricing.Code) string {
+	var does []string
+	switch {
+	case c.Percent > 0:
+		does = append(does, "takes "+pricing.Percentage(c.Percent)+"% off at the checkout")
+	case c.Amount > 0 && c.PerOrder:
+		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off the order at the checkout")
+	case c.Amount > 0:
+		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off each ticket at the checkout")
+	}
+	var types []string
+	for _, kind := range c.UnlocksTypes {
+		if s.Prices != nil && kind < len(s.Prices.Types) {
+			types = append(types, "“"+s.Prices.Types[kind].Name+"”")
+		}
+	}
+	if len(types) > 0 {
+		does = append(does, "lets you choose "+joined(types)+" tickets")
+	}
+	if len(c.UnlocksBlocks) > 0 {
+		does = append(does, "makes seats available that are reserved for it")
+	}
+	if c.Presale {
+		does = append(does, "lets you book before the sale opens")
+	}
+	return "This code " + joined(does) + "."
+}
+
+// codeSays is what a page says of a code that was entered.
+func (s Sale) codeSays(c pricing.Code) string {
+	if wrong := c.State.Message(); wrong != "" {
+		return wrong
+	}
+	return strings.TrimSpace(s.codeDoes(c))
+}
