@@ -49,3 +49,83 @@ func TestPrices_AreEditedOnOnePageAndPaidAtTheCheckout(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+// rules are a tax and an offer as the page of prices sends them.
+func rules(more ...string) url.Values {
+	return family(append([]string{
+		"tax.name", "VAT", "tax.country", "AT", "tax.rate", "10", "tax.type.1", "13", "tax.by_total", "on",
+		"offer.0.kind", "multi", "offer.0.count", "3", "offer.0.pay", "2", "offer.0.types", "standard",
+		"offer.1.kind", "family", "offer.2.kind", "group", "offer.2.count", "10", "offer.2.percent", "5%",
+	}, more...)...)
+}
+
+func TestPrices_TaxAndOffersAreEditedAtTheDesk(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	owner, at := s.owner(t), "/desk/events/evening/prices"
+	s.does(t, owner, at, family())
+	s.does(t, owner, at, rules())
+	sale, err := s.config.Inventory.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sale.Event.Rules
+	if r.Tax.Rate != 10_000 || r.Tax.FeeRate != 10_000 || r.Tax.RateOf(1) != 13_000 || !r.Tax.ByTotal || r.Tax.OnTop || r.Tax.Country != "AT" {
+		t.Errorf("the tax is %+v", r.Tax)
+	}
+	if len(r.Offers) != 2 || r.Offers[0].Name != "3 for 2" || r.Offers[0].Number != 1 || r.Offers[1].Percent != 5_00 || r.Offers[1].Number != 2 {
+		t.Fatalf("the offers are %+v", r.Offers)
+	}
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "VAT 10% and 13% inside of the prices") || !strings.Contains(page, "2 offers") {
+		t.Error("the page lacks the tax or the offers")
+	}
+	s.does(t, owner, at, url.Values{"offer.0.kind": {"group"}, "offer.0.number": {"2"}, "offer.0.count": {"9"}, "offer.0.percent": {"5"}, "offer.1.kind": {"group"}, "offer.1.count": {"20"}, "offer.1.percent": {"9"}})
+	sale, _ = s.config.Inventory.Sale(t.Context(), "evening")
+	if o := sale.Event.Rules.Offers; len(o) != 2 || o[0].Number != 2 || o[0].Count != 9 || o[1].Number != 3 {
+		t.Errorf("an offer that was removed left its number: %+v", o)
+	}
+	if sale.Event.Rules.Tax.Rate != 10_000 || len(sale.Prices.Types) != 2 {
+		t.Error("a form without a tax or a price list changed them")
+	}
+	for name, bad := range map[string][]string{
+		"no rate": {"tax.rate", "ten"}, "negative": {"tax.rate", "-1"}, "everything": {"tax.rate", "100"}, "huge": {"tax.type.1", "99999999999"}, "long name": {"tax.name", strings.Repeat("V", 31)}, "no country": {"tax.country", "Austria"},
+		"pays more": {"offer.0.pay", "3"}, "pays nothing": {"offer.0.pay", "0"}, "no count": {"offer.0.count", "some"}, "too many": {"offer.2.count", "101"}, "more than all": {"offer.2.percent", "101"},
+		"no such type": {"offer.0.types", "dog"}, "no such category": {"offer.0.categories", "Z"}, "no kind": {"offer.0.kind", "gift"}, "family of none": {"offer.1.count", "2", "offer.1.percent", "10"},
+		"two lines": {"offer.0.name", "a\nb"}, "on top while seats are held": {"tax.on_top", "on"},
+	} {
+		want := http.StatusUnprocessableEntity
+		if strings.Contains(name, "on top") {
+			want = http.StatusConflict
+		}
+		s.refused(t, owner, at, rules(bad...), want)
+	}
+	s.wantBooks(t)
+}
+
+func TestTaxes_ATeamKeepsRatesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	owner, at := s.owner(t), "/desk/taxes"
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "1 August 2025") || !strings.Contains(page, "TEDB") || !strings.Contains(page, "Austria") {
+		t.Error("the page does not say where its rates come from")
+	}
+	s.does(t, owner, at, url.Values{"rate.AT.standard": {"21"}, "rate.AT.reduced": {"13, 10;5"}, "new.country": {"ch"}, "new.name": {"Switzerland"}, "new.standard": {"8.1"}, "new.by_line": {"on"}})
+	var rows int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM tax_rate WHERE country = 'AT' AND reduced = '{13000,10000,5000}' OR country = 'CH' AND standard = 8100 AND by_line`).Scan(&rows); err != nil || rows != 2 {
+		t.Errorf("%d rates are stored, %v", rows, err)
+	}
+	if _, page := s.page(t, owner, "/desk/events/evening/prices"); !strings.Contains(page, "Switzerland") || !strings.Contains(page, `<option value="21">Austria, standard`) {
+		t.Error("the page of prices does not suggest the rates of the team")
+	}
+	for name, bad := range map[string]url.Values{
+		"negative": {"rate.AT.standard": {"-1"}}, "everything": {"rate.AT.standard": {"100"}}, "words": {"rate.AT.reduced": {"ten"}, "rate.AT.standard": {"20"}}, "many": {"rate.AT.standard": {"20"}, "rate.AT.reduced": {"1 2 3 4 5 6 7"}},
+		"no country": {"new.country": {"Swiss"}, "new.standard": {"8"}}, "long": {"rate.CH.name": {strings.Repeat("x", 61)}, "rate.CH.standard": {"8"}},
+	} {
+		t.Log(name)
+		s.refused(t, owner, at, bad, http.StatusUnprocessableEntity)
+	}
+	s.does(t, owner, at, url.Values{"rate.AT.standard": {""}, "rate.CH.standard": {""}})
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM tax_rate`).Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rates are left, %v", rows, err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -230,9 +231,17 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/shares":                 w.same("name=Press&days=7", "name=Radio&days=7"),
 		"POST /desk/events/{slug}/shares/{id}/revocation": w.same("", ""),
 		"POST /desk/events/{slug}/prices":                 w.same("type.0.name=Adult&price.0.0.A=28&price.0.0.B=48&price.0.0.C=36", "type.0.name=Adult&price.0.0.A=29&price.0.0.B=48&price.0.0.C=36"),
-		"POST /desk/events/{slug}/limits":                 w.same("challenge=always", "challenge=off"),
-		"POST /desk/events/{slug}/waitlist":               w.same("do=pause&reason=x", "do=pause&reason=y"),
-		"POST /desk/team":                                 w.same("name=Box+office", "name=Office"),
+		"POST /desk/events/{slug}/codes":                  w.same("code=HALF&off=50%25", "code=HALF&off=60%25"),
+		"POST /desk/events/{slug}/codes/retirements": func(t *testing.T, w *wall, _ string) sent {
+			code, other := pricing.NewCode(), pricing.NewCode()
+			w.code(t, pricing.Code{Discount: pricing.Discount{Percent: 1}}, code)
+			w.code(t, pricing.Code{Discount: pricing.Discount{Percent: 2}}, other)
+			return sent{who: owner, to: "/desk/events/evening/codes/retirements", form: of("code", code), other: of("code", other)}
+		},
+		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),
+		"POST /desk/events/{slug}/limits":   w.same("challenge=always", "challenge=off"),
+		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),
+		"POST /desk/team":                   w.same("name=Box+office", "name=Office"),
 		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // its maker sees the new team from then on
 			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
 		},

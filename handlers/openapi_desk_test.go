@@ -124,6 +124,8 @@ POST /desk/events/evening/copies {"name":"Another"}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}
+POST /desk/taxes {"rate.AT.standard":"20","rate.AT.reduced":"13, 10, 5","rate.CH.name":"Switzerland","rate.CH.standard":"8.1"}
+GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}
 POST /desk/events/evening/sales {"seat":["SEAT0","SEAT1"],"name":"Ørsted","email":"o@example.org","method":"cash"} => CODE "code":"([^"]+)"
 GET /desk/events/evening/orders?q=orsted => LIST "seats":(\[)
@@ -153,7 +155,12 @@ POST /desk/events/evening/seen {"concern":"x"}
 POST /desk/events/evening/limits {"challenge":"automatic","unpaid_per_email":5}
 GET /desk/events/evening/limits
 POST /desk/events/evening/prices {"type.0.name":"Adult","type.1.name":"Child","price.0.0.A":"28","price.0.0.B":"48","price.0.0.C":"36","price.0.1.A":"50%"}
+POST /desk/events/evening/prices {"tax.name":"VAT","tax.rate":"10","tax.type.1":"20","offer.0.kind":"multi","offer.0.count":3,"offer.0.pay":2,"offer.0.types":["standard"],"code.new":"MEMBERS","code.off":"10%"}
 GET /desk/events/evening/prices
+POST /desk/events/evening/codes {"off":"5.00","number":3,"name":"Press","most":1,"categories":["A"]}
+GET /desk/events/evening/codes => RANDOM "code":"([A-Z0-9]{16})"
+GET /desk/events/evening/exports/codes.json
+POST /desk/events/evening/codes/retirements {"code":"RANDOM","group":true}
 POST /desk/events/evening/room {"do":"pause","reason":"slow"}
 GET /desk/events/evening/waitlist
 POST /desk/events/evening/waitlist {"do":"pause","reason":"slow"}

@@ -4,15 +4,17 @@ import "slices"
 
 // PriceRules are what an event prices its tickets by besides its prices and fees. Package pricing computes with them.
 type PriceRules struct {
-	Tax    Tax          `json:"tax"`
-	Offers []PriceOffer `json:"offers,omitempty"`
+	Tax       Tax          `json:"tax"`
+	Offers    []PriceOffer `json:"offers,omitempty"`
+	LastOffer int          `json:"last_offer,omitempty"` // the highest number that an offer ever had
 }
 
 // Tax is how much tax prices contain. Its zero value is none. A rate is in thousandths of a percent.
 type Tax struct {
-	Name    string     `json:"name,omitempty"` // such as VAT; empty: Tax
-	Rate    int        `json:"rate"`           // of tickets
-	FeeRate int        `json:"fee_rate"`       // of fees
+	Name    string     `json:"name,omitempty"`    // such as VAT; empty: Tax
+	Country string     `json:"country,omitempty"` // ISO 3166-1; the rates of this country are suggested
+	Rate    int        `json:"rate"`              // of tickets
+	FeeRate int        `json:"fee_rate"`          // of fees
 	Types   []TypeRate `json:"types,omitempty"`
 	OnTop   bool       `json:"on_top"`   // prices and fees are entered without the tax; pages show them with it
 	ByTotal bool       `json:"by_total"` // the tax of a rate is rounded once for an order, not for each ticket

@@ -45,7 +45,7 @@ func atDesk(t *testing.T, text string) []shown {
 	invited := organizers.Invited{TeamName: text, Email: text, Role: organizers.Manager}
 	known, mine := invited, invited
 	known.Organizer, mine.Organizer = 7, 1
-	return []shown{
+	return append(moneyAtDesk(t, text), []shown{
 		{"sign in", true, desk.SignIn(desk.SignInPage{Page: page, To: text, Passkeys: true})},
 		{"sign in, refused", true, desk.SignIn(desk.SignInPage{Page: page, Email: text, Wrong: text})},
 		{"set up", true, desk.Setup(desk.SetupPage{Page: page, Action: "/desk/setup/x"})},
@@ -70,5 +70,5 @@ func atDesk(t *testing.T, text string) []shown {
 		{"forgotten", true, desk.Forgotten(desk.ForgottenPage{Page: page, Email: text, Mistakes: wrong})},
 		{"asked", true, desk.Forgotten(desk.ForgottenPage{Page: page, Asked: text})},
 		{"another password", true, desk.AnotherPassword(desk.PasswordPage{Page: page, Action: "/desk/password/x", Member: ann, Mistakes: wrong})},
-	}
+	}...)
 }

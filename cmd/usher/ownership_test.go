@@ -27,7 +27,7 @@ var owners = map[string]string{
 	"seats/orders":        "cancellation consent door errand errand_order message orders receipt scan ticket ticket_key typed",
 	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "confirmation inbox intention mandate payment refund",
-	"seats/pricing":       "code phase price ticket_type",
+	"seats/pricing":       "code phase price tax_rate ticket_type",
 	"seats/payments/demo": "demo_charge demo_news",
 
 	"seats/payments/banktransfer": "bank_account statement statement_entry",

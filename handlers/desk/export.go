@@ -23,6 +23,9 @@ var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) er
 func (h *Handlers) Export(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	list, known := exports[name]
+	if name == "codes" {
+		list, known = exportCodes(m, r.URL.Query().Get("name")), true
+	}
 	if !known || kind != "csv" && kind != "xlsx" && kind != "json" {
 		return web.ErrNoPage
 	}

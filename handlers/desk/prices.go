@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
@@ -29,26 +30,39 @@ func (h *Handlers) Prices(w http.ResponseWriter, r *http.Request, m organizers.M
 
 func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
 	p := desk.PricesPage{Frame: h.eventFrame(w, r, m, s, "Prices"), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, List: s.Prices, Form: form, Wrong: wrong}
+	var err error
+	if p.Rates, err = pricing.RatesOf(r.Context(), h.Organizers, m); err != nil {
+		return err
+	}
+	if p.Codes, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, 5); err != nil {
+		return err
+	}
+	if sender, err := h.Server.Invoices.Sender(r.Context(), m); err == nil {
+		p.Home = sender.Country
+	} else if !errors.Is(err, invoices.ErrNoSender) {
+		return err
+	}
 	for phase := range s.Prices.Phases {
 		p.Left = append(p.Left, s.Left(phase+1))
 	}
 	return web.WritePage(w, r, status, desk.Prices(p))
 }
 
-// SetPrices answers POST /desk/events/{slug}/prices: the fields are those of the page, and replace the whole list.
+// SetPrices answers POST /desk/events/{slug}/prices: the fields are those of the page. Each of its parts that is named, which
+// are the price list, the tax and the offers, is replaced as a whole.
 func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
 		return err
 	}
-	list, err := listOf(f, s)
+	edit, err := priceEditOf(f, s)
 	if err == nil {
 		wish := organizers.Action{
-			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, list.Types, list.Phases, list.Amounts}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
-			Detail: map[string]any{"types": len(list.Types), "phases": len(list.Phases)},
+			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, f}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
+			Detail: changesOf(edit),
 		}
 		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
-			_, err := events.EditPrices(r.Context(), h.Inventory, s.Event.Slug, list, also)
+			_, err := events.EditPrices(r.Context(), h.Inventory, s.Event.Slug, edit, also)
 			return err
 		})
 	}
@@ -68,6 +82,37 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.Message)
 	}
 	return err
+}
+
+// priceEditOf reads the parts of the page that a form names.
+func priceEditOf(f url.Values, s *seats.Sale) (edit events.PriceEdit, err error) {
+	list := s.Prices
+	if names(f, "type.", "phase.", "price.") {
+		if list, err = listOf(f, s); err != nil {
+			return edit, err
+		}
+		edit.List = list
+	}
+	if edit.Rules, err = rulesOf(f, s, list); err != nil {
+		return edit, err
+	}
+	edit.Code, err = newCodeOf(f, s)
+	return edit, err
+}
+
+// changesOf says for the log what an edit changes.
+func changesOf(edit events.PriceEdit) map[string]any {
+	detail := map[string]any{}
+	if edit.List != nil {
+		detail["types"], detail["phases"] = len(edit.List.Types), len(edit.List.Phases)
+	}
+	if edit.Rules != nil {
+		detail["tax"], detail["offers"] = edit.Rules.Tax, edit.Rules.Offers
+	}
+	if edit.Code != nil {
+		detail["code"] = edit.Code.Code
+	}
+	return detail
 }
 
 // listOf reads the fields of the page: those of types and phases that are there, and of new ones behind them, which are
@@ -157,6 +202,8 @@ type pricesAnswer struct {
 	Types    []typeBody  `json:"types"`
 	Phases   []phaseBody `json:"phases"`
 	Prices   []priceBody `json:"prices"`
+	Tax      taxBody     `json:"tax"`
+	Offers   []offerBody `json:"offers"`
 }
 
 type typeBody struct {
@@ -191,7 +238,7 @@ type priceBody struct {
 }
 
 func describePrices(s *seats.Sale) pricesAnswer {
-	a := pricesAnswer{Currency: s.Event.Currency, Version: s.Prices.Version, Types: []typeBody{}, Phases: []phaseBody{}, Prices: []priceBody{}}
+	a := pricesAnswer{Currency: s.Event.Currency, Version: s.Prices.Version, Types: []typeBody{}, Phases: []phaseBody{}, Prices: []priceBody{}, Tax: describeTax(s), Offers: describeOffers(s)}
 	for i, t := range s.Prices.Types {
 		a.Types = append(a.Types, typeBody{i, t.Key, t.Name, t.SoldTo, t.Least, t.Most, t.Proof, desk.WithOf(s.Prices, t.With), t.With.Each, t.Retired})
 	}

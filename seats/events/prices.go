@@ -2,6 +2,9 @@ package events
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -10,11 +13,19 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 )
 
-// EditPrices gives an event another price list, on all nodes at once, while it is on sale. What is held or sold keeps its price.
+// PriceEdit is what changes about the prices of an event. What is nil stays as it is.
+type PriceEdit struct {
+	List  *seats.Prices
+	Rules *seats.PriceRules
+	Code  *pricing.Code // a new discount code
+}
+
+// EditPrices gives an event other prices, on all nodes at once, while it is on sale. What is held or sold keeps its price.
+// Once the sale has begun, a tax that comes on top of prices cannot change: what is held would cost something else.
 //
-// Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if the event was cancelled, or a phase has sold more seats
-// than its new limit; the database's.
-func EditPrices(ctx context.Context, inventory *seats.Inventory, slug string, list *seats.Prices, also seats.TxHook) (seats.Event, error) {
+// Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if the event was cancelled, a phase has sold more seats
+// than its new limit, or the code is taken; the database's.
+func EditPrices(ctx context.Context, inventory *seats.Inventory, slug string, edit PriceEdit, also seats.TxHook) (seats.Event, error) {
 	e, err := inventory.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		if e.Status == seats.Cancelled {
 			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed."}
@@ -27,31 +38,73 @@ func EditPrices(ctx context.Context, inventory *seats.Inventory, slug string, li
 		if err != nil {
 			return false, err
 		}
-		next := pricing.Complete(list, p.Categories)
-		if err := pricing.Check(before, next, len(p.Categories)); err != nil {
-			return false, err
-		}
-		prices := pricesOf(p)
-		for category := range prices {
-			if price, sold := next.Price(0, 0, category); sold {
-				prices[category] = price
-			}
-		}
-		if !slices.Equal(prices, pricesOf(p)) {
-			plan, err := reprice(ctx, tx, e.ID, p, prices)
-			if err != nil {
-				return false, err
-			}
-			if _, err := tx.Exec(ctx, drawnFromSQL, e.ID, *plan, len(p.Seats)); err != nil {
+		types := len(before.Types)
+		if edit.List != nil {
+			types = len(edit.List.Types)
+			if err := editList(ctx, tx, e.ID, p, before, edit.List); err != nil {
 				return false, err
 			}
 		}
-		return true, pricing.Save(ctx, tx, e.ID, next)
+		if edit.Rules != nil {
+			if err := editRules(ctx, tx, e, *edit.Rules, types, len(p.Categories)); err != nil {
+				return false, err
+			}
+		}
+		if edit.Code != nil {
+			if err := pricing.CreateCodes(ctx, tx, e.ID, *edit.Code, []string{edit.Code.Code}); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
 	})
-	if seats.IsConstraint(err, "a phase sells no more than its limit") {
+	switch {
+	case seats.IsConstraint(err, "a phase sells no more than its limit"):
 		return e, &seats.Conflict{Code: seats.CodeChanged, Message: "A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase."}
+	case errors.Is(err, pricing.ErrCodeTaken):
+		return e, pricing.CodeTaken(edit.Code.Code)
 	}
 	return e, err
+}
+
+// editList writes another price list. Its plan shows the prices of the first type.
+func editList(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan, before, list *seats.Prices) error {
+	next := pricing.Complete(list, p.Categories)
+	if err := pricing.Check(before, next, len(p.Categories)); err != nil {
+		return err
+	}
+	prices := pricesOf(p)
+	for category := range prices {
+		if price, sold := next.Price(0, 0, category); sold {
+			prices[category] = price
+		}
+	}
+	if !slices.Equal(prices, pricesOf(p)) {
+		plan, err := reprice(ctx, tx, event, p, prices)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, drawnFromSQL, event, *plan, len(p.Seats)); err != nil {
+			return err
+		}
+	}
+	return pricing.Save(ctx, tx, event, next)
+}
+
+const setRulesSQL = `UPDATE event SET price_rules = $2 WHERE id = $1`
+
+// editRules writes other rules for tax and offers.
+func editRules(ctx context.Context, tx pgx.Tx, e seats.Event, next seats.PriceRules, types, categories int) error {
+	if err := pricing.CheckRules(next, types, categories); err != nil {
+		return err
+	}
+	begun := e.Status != seats.Draft && e.Status != seats.Scheduled
+	if begun && (e.Rules.Tax.OnTop || next.Tax.OnTop) && !reflect.DeepEqual(e.Rules.Tax, next.Tax) {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and a tax on top of prices would change what held seats cost. Nothing was changed. A tax that is inside of the prices can change at any time."}
+	}
+	if _, err := tx.Exec(ctx, setRulesSQL, e.ID, next); err != nil {
+		return fmt.Errorf("events: set price rules: %w", err)
+	}
+	return nil
 }
 
 // relist writes the price list that follows from other prices of the categories.

@@ -69,6 +69,40 @@ func Check(before, next *seats.Prices, categories int) error {
 	return nil
 }
 
+// mostOffers is how many offers an event has at most.
+const mostOffers = 20
+
+// CheckRules returns a *seats.ValidationError that says what is wrong with the rules of an event with so many ticket types and
+// categories; nil if nothing is.
+func CheckRules(r seats.PriceRules, types, categories int) error {
+	wrong, of, numbers := CheckTax(r.Tax), r.Tax.Types, map[int]bool{}
+	if wrong == "" && len(r.Offers) > mostOffers {
+		wrong = fmt.Sprintf("An event has at most %d offers.", mostOffers)
+	}
+	within := func(list []int, n int) bool {
+		return !slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= n })
+	}
+	if wrong == "" && slices.ContainsFunc(of, func(t seats.TypeRate) bool { return t.Type < 0 || t.Type >= types }) {
+		wrong = "A tax rate is for a ticket type of the event."
+	}
+	for _, o := range r.Offers {
+		switch {
+		case wrong != "":
+		case !within(o.Types, types) || !within(o.ChildTypes, types) || !within(o.Categories, categories):
+			wrong = "An offer is for ticket types and categories of the event."
+		case numbers[o.Number] || o.Number < 1 || o.Number > r.LastOffer:
+			wrong = "Two offers have the same number."
+		default:
+			wrong = CheckOffer(o)
+		}
+		numbers[o.Number] = true
+	}
+	if wrong != "" {
+		return &seats.ValidationError{Message: wrong + " Nothing was changed."}
+	}
+	return nil
+}
+
 func checkTypes(before, next *seats.Prices) string {
 	keys := map[string]bool{}
 	if len(next.Types) < len(before.Types) || len(next.Types) > mostTypes {

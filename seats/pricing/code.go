@@ -110,6 +110,11 @@ SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $
 // ErrCodeTaken says that the event has one of the codes.
 var ErrCodeTaken = errors.New("the event has this code")
 
+// CodeTaken says so to organizers.
+func CodeTaken(code string) *seats.Conflict {
+	return &seats.Conflict{Code: seats.CodeChanged, Message: "This event has or had a code " + code + ". Nothing was changed. Choose another one."}
+}
+
 // CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. It is part of an inventory's ChangeEvent if they
 // unlock something. *seats.ValidationError if that is not of the event.
 func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []string) error {
@@ -149,10 +154,7 @@ SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.catego
   FROM code c LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
  WHERE c.event_id = $1`
 
-const (
-	findCodeSQL = codeColumns + ` AND c.code = $2`
-	codesSQL    = codeColumns + ` ORDER BY c.created_at DESC, c.name, c.code LIMIT $2`
-)
+const findCodeSQL = codeColumns + ` AND c.code = $2`
 
 func (c *Code) scan(row pgx.Row) error {
 	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.Used, &c.State)
@@ -182,18 +184,6 @@ func HasCodes(ctx context.Context, db seats.DB, event int64) (has bool, err erro
 		err = fmt.Errorf("pricing: look for codes: %w", err)
 	}
 	return has, err
-}
-
-// Codes lists codes of an event, the newest first.
-func Codes(ctx context.Context, tx pgx.Tx, event int64) (list []Code, err error) {
-	rows, err := tx.Query(ctx, codesSQL, event, MostCodes)
-	if err == nil {
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Code, err error) { return c, c.scan(row) })
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pricing: list codes: %w", err)
-	}
-	return list, nil
 }
 
 const retireCodesSQL = `UPDATE code SET retired_at = clock_timestamp() WHERE event_id = $1 AND code = ANY($2::text[]) AND retired_at IS NULL`

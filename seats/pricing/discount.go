@@ -2,6 +2,7 @@ package pricing
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/usherbox/usher/seats"
@@ -91,8 +92,8 @@ func percentOff(lines []Line, chosen []int, percent int, off []int64) {
 // CheckOffer returns what is wrong with an offer, empty if nothing is.
 func CheckOffer(o seats.PriceOffer) string {
 	switch {
-	case o.Name == "" || len(o.Name) > 100:
-		return "An offer has a name of at most 100 characters."
+	case o.Name == "" || !seats.OneLine(o.Name, mostName):
+		return fmt.Sprintf("An offer has a name of one line and at most %d characters.", mostName)
 	case o.Count < 1 || o.Count > 100:
 		return "An offer begins at between 1 and 100 tickets."
 	case o.Kind == seats.OfferMulti && (o.Pay < 1 || o.Pay >= o.Count):

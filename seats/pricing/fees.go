@@ -84,8 +84,11 @@ func CheckTax(t seats.Tax) string {
 			return "A tax rate is at least 0 and less than 100 percent, such as 8.875."
 		}
 	}
-	if len(t.Name) > 30 {
+	if !seats.OneLine(t.Name, 30) {
 		return "The name of a tax has at most 30 characters, such as VAT."
+	}
+	if t.Country != "" && !countryForm.MatchString(t.Country) {
+		return "A country is two letters, such as AT."
 	}
 	return ""
 }

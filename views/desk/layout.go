@@ -93,6 +93,9 @@ var notices = map[string]string{
 	"door":         "The link was made before, and is not shown again.",
 	"doors-closed": "No link of this event opens the door any more.",
 
+	"codes":   "The codes are ready to use.",
+	"stopped": "Stopped. Orders that have the code keep their price.",
+
 	"told": "Your message is on its way, one mail for each order.",
 }
 
@@ -115,6 +118,7 @@ var tabs = []tab{
 	{"Plans", "/plans", organizers.Look},
 	{"Bank", "/bank", organizers.Manage},
 	{"Invoices", "/invoices", organizers.Manage},
+	{"Taxes", "/taxes", organizers.Manage},
 	{"Team", "/team", organizers.Look},
 	{"Legal", "/legal", organizers.Manage},
 	{"Privacy", "/privacy", organizers.Own},
@@ -132,6 +136,7 @@ var eventTabs = []tab{
 	{"Messages", "/messages", organizers.Manage},
 	{"Plan", "/plan", organizers.Manage},
 	{"Prices", "/prices", organizers.Look},
+	{"Codes", "/codes", organizers.Manage},
 	{"Settings", "/settings", organizers.Manage},
 }
 

@@ -3,7 +3,9 @@ package desk
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
@@ -16,7 +18,10 @@ type PricesPage struct {
 	Frame
 	Sale  shop.Sale
 	List  *seats.Prices
-	Left  []int      // by phase, the seats it may still sell; -1: any number
+	Left  []int // by phase, the seats it may still sell; -1: any number
+	Rates pricing.RateTable
+	Home  string // the country of the team, as its invoices say it; may be empty
+	Codes []pricing.CodeGroup
 	Form  url.Values // as it was sent, if it was refused
 	Wrong string
 }
@@ -56,8 +61,8 @@ func (p PricesPage) value(name, stored string) string {
 	return stored
 }
 
-// kinds are the numbers of the rows: each ticket type, and a new one.
-func (p PricesPage) kinds() int { return len(p.List.Types) + 1 }
+// kinds are the numbers of the rows: each ticket type, and new ones. The first time there is room for a usual list.
+func (p PricesPage) kinds() int { return max(len(p.List.Types)+1, 4) }
 
 func (p PricesPage) kind(i int) seats.TicketType {
 	if i < len(p.List.Types) {
@@ -113,4 +118,39 @@ func (p PricesPage) left(n int) string {
 		return ""
 	}
 	return strconv.Itoa(p.Left[n-1]) + " left"
+}
+
+// hasRules reports whether a ticket type has a rule.
+func (p PricesPage) hasRules() bool {
+	return p.Form != nil || slices.ContainsFunc(p.List.Types, func(t seats.TicketType) bool {
+		return t.SoldTo != seats.SoldToEveryone || t.Least > 0 || t.Most > 0 || t.Proof != "" || t.With != (seats.With{}) || t.Retired
+	})
+}
+
+// hasPhases reports whether there is a phase, or one was typed.
+func (p PricesPage) hasPhases() bool { return len(p.List.Phases) > 0 || p.typed("phase.") }
+
+// phasesWords name the phases that are not over.
+func (p PricesPage) phasesWords() string {
+	names := []string{}
+	for _, f := range p.List.Phases {
+		if !f.Retired {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "None"
+	}
+	return strings.Join(names, ", ")
+}
+
+// priceWords name a price of a phase; phase 0 is outside of phases.
+func (p PricesPage) priceWords(phase int) string {
+	switch {
+	case phase == 0:
+		return "price"
+	case phase > len(p.List.Phases):
+		return "price in the new phase"
+	}
+	return "price in " + p.List.Phases[phase-1].Name
 }

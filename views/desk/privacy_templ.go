@@ -79,7 +79,7 @@ func Privacy(p PrivacyPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Erased != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"sheet made\" role=\"status\"><p><b>Erased.</b> Orders without a name now: ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"sheet made\"><p><b>Erased.</b> Orders without a name now: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,0 +1,182 @@
+package desk
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views/desk"
+)
+
+// mostGroups is how many lines the list of codes has at most.
+const mostGroups = 300
+
+type codesAnswer struct {
+	Currency string      `json:"currency"`
+	Codes    []codeGroup `json:"codes"`
+}
+
+type codeGroup struct {
+	Code       string            `json:"code"` // the first one of them
+	Name       string            `json:"name"`
+	Count      int               `json:"count"`
+	Percent    string            `json:"percent,omitempty"`
+	Amount     int64             `json:"amount,omitempty"`
+	PerOrder   bool              `json:"per_order"`
+	Types      []string          `json:"types"`
+	Categories []string          `json:"categories"`
+	Tickets    int               `json:"tickets"`
+	Most       int               `json:"most"`
+	PerPerson  int               `json:"per_person"`
+	From       *time.Time        `json:"from,omitempty"`
+	Until      *time.Time        `json:"until,omitempty"`
+	State      pricing.CodeState `json:"state"`
+	Orders     int               `json:"orders"`
+	Saved      int64             `json:"saved"`
+}
+
+// Codes answers GET /desk/events/{slug}/codes
+func (h *Handlers) Codes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.showCodes(w, r, m, s, http.StatusOK, nil, "")
+}
+
+func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
+	p := desk.CodesPage{Frame: h.eventFrame(w, r, m, s, "Codes"), Plan: s.Plan, List: s.Prices, Form: form, Wrong: wrong}
+	p.Path = desk.CodesPath(s.Event.Slug)
+	var err error
+	if p.Groups, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, mostGroups); err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		return web.WritePage(w, r, status, desk.Codes(p))
+	}
+	answer := codesAnswer{s.Event.Currency, []codeGroup{}}
+	for _, g := range p.Groups {
+		body := codeGroup{
+			Code: g.Code.Code, Name: g.Name, Count: g.Count, Amount: g.Amount, PerOrder: g.PerOrder, Types: typeKeys(s, g.Types), Categories: categoryKeys(s, g.Categories),
+			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Orders: g.Uses, Saved: g.Saved,
+		}
+		if g.Percent > 0 {
+			body.Percent = pricing.Percentage(g.Percent)
+		}
+		answer.Codes = append(answer.Codes, body)
+	}
+	return web.WriteJSON(w, status, answer)
+}
+
+// NewCodes answers POST /desk/events/{slug}/codes
+func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	c, number, err := codesOf(form, s)
+	if err == nil {
+		codes := []string{c.Code}
+		if c.Code == "" {
+			codes = newCodes(number)
+		}
+		err = pricing.AddCodes(r.Context(), h.Organizers, m, deskKeyOf(r, form), form, s.Event, c, codes)
+	}
+	if words, refused := deskRefused(r, err); refused {
+		return h.showCodes(w, r, m, s, deskStatus(err), form, words)
+	}
+	if err != nil {
+		return err
+	}
+	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
+}
+
+// newCodes makes codes that cannot be guessed.
+func newCodes(n int) []string {
+	codes := make([]string, n)
+	for i := range codes {
+		codes[i] = pricing.NewCode()
+	}
+	return codes
+}
+
+// codesOf reads the terms of new codes. The code is empty if they are random.
+func codesOf(form url.Values, s *seats.Sale) (c pricing.Code, number int, err error) {
+	f := &fieldReader{form: form, sale: s}
+	c = pricing.Code{
+		Code: pricing.SpellCode(f.text("code")), Name: strings.Join(strings.Fields(f.text("name")), " "), Most: f.whole("most"), PerPerson: f.whole("per_person"),
+		BeginsAt: f.moment("from"), EndsAt: f.moment("until"),
+	}
+	c.Percent, c.Amount = f.off("off")
+	c.Tickets, c.Types, c.Categories = f.whole("tickets"), f.types("types", s.Prices), f.categories("categories")
+	c.PerOrder = f.is("per_order") && c.Amount > 0
+	number = f.whole("number")
+	wrong := pricing.CheckCode(c)
+	switch {
+	case f.err != nil:
+	case f.text("code") != "" && c.Code == "":
+		f.fail("%s", badCode)
+	case f.text("code") != "" && number > 1:
+		f.fail("A code of your own is one code. Leave it empty to get %d random codes.", number)
+	case f.text("code") == "" && number == 0:
+		f.fail("Enter a code, or how many random codes you want.")
+	case number < 0 || number > pricing.MostCodes:
+		f.fail("You can create at most %d codes at once.", pricing.MostCodes)
+	case number > 1 && c.Name == "":
+		f.fail("Give these codes a name, so that you find them in the list.")
+	case wrong != "":
+		f.fail("%s", wrong)
+	}
+	return c, number, f.err
+}
+
+// StopCodes answers POST /desk/events/{slug}/codes/retirements
+func (h *Handlers) StopCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	err = pricing.StopCodes(r.Context(), h.Organizers, m, deskKeyOf(r, form), s.Event, pricing.SpellCode(form.Get("code")), form.Get("group") != "")
+	if words, refused := deskRefused(r, err); refused {
+		return h.showCodes(w, r, m, s, deskStatus(err), nil, words)
+	}
+	if err != nil {
+		return err
+	}
+	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "stopped")
+}
+
+// exportCodes lists the codes that have a name, or all codes.
+func exportCodes(m organizers.Member, name string) func(*Handlers, context.Context, *seats.Sale, sheet) error {
+	return func(h *Handlers, ctx context.Context, s *seats.Sale, to sheet) error {
+		if err := to.row("code", "name", "percent off", "amount off", "off", "for tickets", "in", "orders at most", "orders", "from", "until", "state"); err != nil {
+			return err
+		}
+		return pricing.EachCode(ctx, h.Organizers, m, s.Event.ID, name, func(c pricing.Code) error { return to.row(codeCells(s, c)...) })
+	}
+}
+
+func codeCells(s *seats.Sale, c pricing.Code) []any {
+	of, most, d := "each ticket", any(nil), pricing.Decimals(s.Event.Currency)
+	if c.PerOrder {
+		of = "the order"
+	}
+	if c.Most > 0 {
+		most = c.Most
+	}
+	return []any{
+		c.Code, c.Name, pricing.Percentage(c.Percent),
+		amount{c.Amount, d},
+		of, strings.Join(typeKeys(s, c.Types), " "), strings.Join(categoryKeys(s, c.Categories), " "),
+		most, c.Used, momentCell(c.BeginsAt), momentCell(c.EndsAt), string(c.State),
+	}
+}
+
+func momentCell(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return *t
+}

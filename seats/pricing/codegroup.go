@@ -1,0 +1,97 @@
+package pricing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// CodeGroup is codes that have one name and the same terms, such as those that were made together. A code without a name is
+// a group by itself.
+type CodeGroup struct {
+	Code        // the first of them, for the terms
+	Count int   // codes
+	Uses  int   // confirmed orders that have one of them
+	Saved int64 // what these orders would have cost more
+}
+
+const codeGroupsSQL = `
+SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, max(c.retired_at),
+       c.unlocks_types, c.unlocks_blocks, c.presale, count(*)::integer, coalesce(sum(o.uses), 0)::integer, coalesce(sum(o.saved), 0)::bigint,
+       CASE WHEN max(c.retired_at) IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
+            WHEN bool_and(a.used >= a.most) THEN 'used' ELSE 'good' END
+  FROM code c
+  LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
+  LEFT JOIN (SELECT discount_code AS code, count(*) AS uses, sum(discount) AS saved FROM orders
+              WHERE event_id = $1 AND discount_code <> '' AND state = 'confirmed' GROUP BY discount_code) o ON o.code = c.code
+ WHERE c.event_id = $1
+ GROUP BY CASE WHEN c.name = '' THEN c.code ELSE '' END, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person,
+       c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.retired_at IS NULL
+ ORDER BY max(c.created_at) DESC, min(c.code) LIMIT $2`
+
+// CodeGroups lists the codes of an event with how often they were used, the newest first, so many lines at most.
+func CodeGroups(ctx context.Context, db seats.DB, event int64, most int) (list []CodeGroup, err error) {
+	rows, err := db.Query(ctx, codeGroupsSQL, event, most)
+	if err == nil {
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (g CodeGroup, err error) {
+			return g, row.Scan(&g.Code.Code, &g.Name, &g.Percent, &g.Amount, &g.PerOrder, &g.Types, &g.Categories, &g.Tickets, &g.Most, &g.PerPerson, &g.BeginsAt, &g.EndsAt, &g.RetiredAt,
+				&g.UnlocksTypes, &g.UnlocksBlocks, &g.Presale, &g.Count, &g.Uses, &g.Saved, &g.State)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pricing: list groups of codes: %w", err)
+	}
+	return list, nil
+}
+
+const codesSQL = `
+SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
+       c.unlocks_types, c.unlocks_blocks, c.presale, coalesce(o.uses, 0)::integer,
+       CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
+            WHEN a.used >= a.most THEN 'used' ELSE 'good' END
+  FROM code c
+  LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
+  LEFT JOIN (SELECT discount_code AS code, count(*) AS uses FROM orders
+              WHERE event_id = $1 AND discount_code <> '' AND state = 'confirmed' GROUP BY discount_code) o ON o.code = c.code
+ WHERE c.event_id = $1 AND ($2 = '' OR c.name = $2) AND c.code > $3
+ ORDER BY c.code LIMIT $4`
+
+// Codes lists the codes of an event that have a name, or all if it is empty, by their spelling from the one after a code on.
+// Used is how many confirmed orders have them.
+func Codes(ctx context.Context, db seats.DB, event int64, name, after string, most int) (list []Code, err error) {
+	rows, err := db.Query(ctx, codesSQL, event, name, after, most)
+	if err == nil {
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Code, err error) { return c, c.scan(row) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pricing: list codes: %w", err)
+	}
+	return list, nil
+}
+
+const retireGroupSQL = `
+UPDATE code c SET retired_at = clock_timestamp()
+  FROM code l
+ WHERE l.event_id = $1 AND l.code = $2 AND c.event_id = $1 AND c.retired_at IS NULL AND (c.id = l.id OR c.name <> '' AND
+       (c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale) IS NOT DISTINCT FROM
+       (l.name, l.percent, l.amount, l.per_order, l.types, l.categories, l.tickets, l.most, l.per_person, l.begins_at, l.ends_at, l.unlocks_types, l.unlocks_blocks, l.presale))`
+
+// RetireGroup ends all codes of the group that has this one, as RetireCodes does.
+func RetireGroup(ctx context.Context, tx pgx.Tx, event int64, code string) (int, error) {
+	tag, err := tx.Exec(ctx, retireGroupSQL, event, code)
+	if err != nil {
+		return 0, fmt.Errorf("pricing: retire a group of codes: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}
+
+// Title is what organizers know the group by.
+func (g CodeGroup) Title() string {
+	if g.Count > 1 {
+		return g.Name
+	}
+	return g.Code.Code
+}

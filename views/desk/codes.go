@@ -1,0 +1,102 @@
+package desk
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views"
+)
+
+// CodesPage is the discount codes of an event.
+type CodesPage struct {
+	Frame
+	Plan   *seats.Plan
+	List   *seats.Prices
+	Groups []pricing.CodeGroup
+	Form   url.Values // as it was sent, if it was refused
+	Wrong  string
+}
+
+// CodesPath is the address of the codes of an event.
+func CodesPath(slug string) string { return EventPath(slug) + "/codes" }
+
+func (p CodesPage) value(name string) string { return p.Form.Get(name) }
+
+func (p CodesPage) marked(name, key string) bool { return slices.Contains(p.Form[name], key) }
+
+// filePath is the address of the list of codes with a name, or of all codes.
+func (p CodesPage) filePath(name string) string {
+	path := EventPath(p.Event.Slug) + "/exports/codes.csv"
+	if name != "" {
+		path += "?" + url.Values{"name": {name}}.Encode()
+	}
+	return path
+}
+
+// off says what a code takes off.
+func (p CodesPage) off(c pricing.Code) string {
+	of := "each ticket"
+	switch {
+	case c.PerOrder:
+		of = "the order"
+	case c.Tickets > 0:
+		of = views.Counted(c.Tickets, "ticket") + " of an order"
+	}
+	if c.Percent > 0 {
+		return pricing.Percentage(c.Percent) + "% off " + of
+	}
+	return views.Money(c.Amount, p.Event.Currency) + " off " + of
+}
+
+// limits say for which tickets a code is, and how often and how long it is good.
+func (p CodesPage) limits(c pricing.Code) string {
+	var words, names []string
+	for _, t := range c.Types {
+		names = append(names, p.List.Types[t].Name)
+	}
+	for _, k := range c.Categories {
+		names = append(names, p.Plan.Categories[k].Name)
+	}
+	if len(names) > 0 {
+		words = append(words, "for "+strings.Join(names, ", "))
+	}
+	if c.PerPerson > 0 {
+		words = append(words, views.Counted(c.PerPerson, "order")+" per person")
+	}
+	if c.BeginsAt != nil {
+		words = append(words, "from "+p.moment(*c.BeginsAt))
+	}
+	if c.EndsAt != nil {
+		words = append(words, "until "+p.moment(*c.EndsAt))
+	}
+	return strings.Join(words, " · ")
+}
+
+func (p CodesPage) moment(t time.Time) string {
+	return p.Event.Local(t).Format("2 Jan 2006, 15:04")
+}
+
+// uses say how often the codes of a group were used, and what buyers saved.
+func (p CodesPage) uses(g pricing.CodeGroup) string {
+	text := views.Number(g.Uses)
+	if g.Most > 0 {
+		text += " of " + views.Number(g.Most*g.Count)
+	}
+	return text
+}
+
+func codeStateWord(s pricing.CodeState) string {
+	switch s {
+	case pricing.CodeGood:
+		return "Active"
+	case pricing.CodeEarly:
+		return "Not yet active"
+	case pricing.CodeUsedUp:
+		return "Used up"
+	}
+	return "Ended"
+}
