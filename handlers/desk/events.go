@@ -175,7 +175,23 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err := h.Limits.Copy(r.Context(), s.Event.ID, made.Event.ID); err != nil {
 		return err
 	}
+	if made.Event.Status == seats.Draft && made.Prices.Version == 0 { // else a repeat came late
+		if _, err := events.EditPrices(r.Context(), h.Inventory, slug, events.PriceEdit{List: withoutPhases(s.Prices), Rules: &s.Event.Rules}, nil); err != nil {
+			return err
+		}
+	}
 	return h.createdEvent(w, r, slug, "copied")
+}
+
+// withoutPhases is the price list of an event for a copy of it. The phases were for its own dates.
+func withoutPhases(list *seats.Prices) *seats.Prices {
+	next := &seats.Prices{Types: list.Types}
+	for _, a := range list.Amounts {
+		if a.Phase == 0 {
+			next.Amounts = append(next.Amounts, a)
+		}
+	}
+	return next
 }
 
 // SetStatus answers POST /desk/events/{slug}/status
