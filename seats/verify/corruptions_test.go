@@ -201,6 +201,38 @@ var plantedCorruptions = []struct {
 		`INSERT INTO hold SELECT event_id, holder, gen_random_uuid(), seats, expires_at FROM hold WHERE 0 = ANY(seats)`,
 	},
 	{
+		"a phase sold more seats than its limit", "P14", "sells 1 seats, and 2 have its price",
+		`INSERT INTO phase (event_id, number, name, sells) SELECT id, 1, 'Early', 1 FROM event; UPDATE counter SET quota = '{0}'; UPDATE seat_state SET phase = 1 WHERE idx IN (0, 1)`,
+	},
+	{
+		"a seat of a phase was not counted", "P14", "has 5 of 5 seats left by its quota, and 4 by the rows",
+		`INSERT INTO phase (event_id, number, name, sells) SELECT id, 1, 'Early', 5 FROM event; UPDATE counter SET quota = '{5}'; UPDATE seat_state SET phase = 1 WHERE idx = 0`,
+	},
+	{
+		"a phase lost its limit", "P14", "and its quota says any number",
+		`INSERT INTO phase (event_id, number, name, sells) SELECT id, 1, 'Early', 5 FROM event`,
+	},
+	{
+		"a seat has a price of no list", "P14", "which no price list of the event had for it",
+		`UPDATE seat_state SET price = price + 1 WHERE idx = 0`,
+	},
+	{
+		"an available seat has a price", "P14", "which no price list of the event had for it",
+		`UPDATE seat_state SET price = 0 WHERE idx = 8`,
+	},
+	{
+		"a code was counted for no order", "O14", "was used 1 times of 1, and orders and payments have it 0 times",
+		`INSERT INTO allowance (event_id, key, used, most) SELECT id, gen_random_uuid(), 1, 1 FROM event`,
+	},
+	{
+		"an order has a code that does not count", "O14", "was used 0 times of 0, and orders and payments have it 1 times",
+		`UPDATE orders SET uses = ARRAY[gen_random_uuid()]`,
+	},
+	{
+		"a code is used more often than it may be", "O14", "was used 1 times of 0",
+		`UPDATE orders SET uses = ARRAY['00000000-0000-0000-0000-000000000001'::uuid]; INSERT INTO allowance (event_id, key, used, most) SELECT id, '00000000-0000-0000-0000-000000000001', 1, 0 FROM event`,
+	},
+	{
 		"the log shows a seat that no map has", "P9", "no map can",
 		`UPDATE change SET idx = '{999999}' WHERE idx = '{4}'`,
 	},
