@@ -63,7 +63,7 @@ func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code
 
 // codesOf returns what a page needs to know of codes.
 func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err error) {
-	if c.Asks = s.Prices.HasCodes; r.Header["Cookie"] == nil {
+	if c.Asks, c.Prices = s.Prices.HasCodes, s.Prices; r.Header["Cookie"] == nil {
 		return c, nil
 	}
 	if c.Entered, err = h.entered(r, s); err == nil && len(c.Entered) > 0 {

@@ -10,24 +10,21 @@ import {$, data, path, say} from 'usher/page'
 
 const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
 
-// Seats that are reserved for a code of this visitor: they come as not for sale, and are available here.
-const unlocked = new Set((data.unlocked ?? '').split(',').filter(Boolean).map(Number))
+// see is a state as this visitor sees it: what is reserved for a code of theirs comes as not for sale, and is available.
+const see = (state, idx) => state > 2 && data.unlocked?.includes(` ${idx} `) ? 0 : state
 
 // live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all; "mine" with what
 // another page of this person was told to hold.
 class Live extends EventTarget {
   states = null
   counts = []
-  reserved = new Set() // seats that are not for sale to others
   epoch = 0
   version = -1
 
   replace({epoch, version, states, counts}) {
     if (epoch === this.epoch && version < this.version) return
     if (this.states?.length - states.length) anew() // seats were added
-    this.reserved.clear()
-    for (const idx of unlocked) states[idx] = this.#state(idx, states[idx])
-    Object.assign(this, {epoch, version, states, counts})
+    Object.assign(this, {epoch, version, states: states.map(see), counts})
     this.#changed(null)
   }
 
@@ -36,26 +33,18 @@ class Live extends EventTarget {
     if (!this.states || epoch !== this.epoch || this.version < from) return false
     if (to <= this.version) return true
     if (idx.length && idx.at(-1) >= this.states.length) return false
-    idx.forEach((at, i) => { this.states[at] = this.#state(at, state[i]) })
+    idx.forEach((at, i) => { this.states[at] = see(state[i], at) })
     this.version = to
     this.counts = counts
     this.#changed(idx)
     return true
   }
 
-  // differs is what the map comes to, if a checksum of the same version is another; else 0.
+  // differs is what the map comes to, if a checksum of the same version is another; else 0. It is that of a visitor without a code.
   differs({epoch, version, sum}) {
-    if (!this.states || epoch !== this.epoch || version !== this.version) return 0
-    const states = this.reserved.size ? this.states.map((state, idx) => this.reserved.has(idx) ? 3 : state) : this.states
-    const ours = checksum({states, counts: this.counts})
+    if (data.unlocked || !this.states || epoch !== this.epoch || version !== this.version) return 0
+    const ours = checksum(this)
     return ours === sum ? 0 : ours
-  }
-  // #state is a state as this visitor sees it.
-  #state(idx, state) {
-    this.reserved.delete(idx)
-    if (state !== 3 || !unlocked.has(idx)) return state
-    this.reserved.add(idx)
-    return 0
   }
   #changed(idx) { this.dispatchEvent(new CustomEvent('change', {detail: idx})) }
 }

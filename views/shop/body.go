@@ -21,7 +21,7 @@ func (s Sale) Body() templ.Attributes {
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 	}
 	if a := s.Codes.Access; a != nil && len(a.Seats) > 0 {
-		facts["data-unlocked"] = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Seats), " ", ","), "[]")
+		facts["data-unlocked"] = strings.NewReplacer("[", " ", "]", " ").Replace(fmt.Sprint(a.Seats))
 	}
 	if decimals := pricing.Decimals(s.Event.Currency); decimals != 2 {
 		facts["data-decimals"] = strconv.Itoa(decimals)

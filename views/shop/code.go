@@ -12,6 +12,7 @@ import (
 // Codes is what a page knows of codes.
 type Codes struct {
 	Asks     bool               // the event has codes
+	Prices   *seats.Prices      // for the names of ticket types
 	Entered  []pricing.Code     // by the attendee, the last one first
 	Access   *seats.Access      // what these unlock
 	Reserved func(idx int) bool // whether a blocked seat is reserved for a code; nil where no page needs it
@@ -38,27 +39,27 @@ func (s *Sale) Unlock(c Codes) {
 
 // CodeDoes says what a code does that is good.
 func CodeDoes(s *seats.Sale, c pricing.Code) string {
-	return Sale{Event: s.Event, Prices: s.Prices}.codeDoes(c)
+	return Sale{Event: s.Event, Codes: Codes{Prices: s.Prices}}.codeDoes(c)
 }
 
 func (s Sale) codeDoes(c pricing.Code) string {
 	var does []string
 	switch {
 	case c.Percent > 0:
-		does = append(does, "takes "+pricing.Percentage(c.Percent)+"% off at the checkout")
+		does = append(does, "takes "+pricing.Percentage(c.Percent)+"% off")
 	case c.Amount > 0 && c.PerOrder:
-		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off the order at the checkout")
+		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off the order")
 	case c.Amount > 0:
-		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off each ticket at the checkout")
+		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off each ticket")
 	}
 	var types []string
 	for _, kind := range c.UnlocksTypes {
-		if s.Prices != nil && kind < len(s.Prices.Types) {
-			types = append(types, "“"+s.Prices.Types[kind].Name+"”")
+		if p := s.Codes.Prices; p != nil && kind < len(p.Types) {
+			types = append(types, "“"+p.Types[kind].Name+"”")
 		}
 	}
 	if len(types) > 0 {
-		does = append(does, "lets you choose "+joined(types)+" tickets")
+		does = append(does, "lets you choose "+joined(types)+" tickets at the checkout")
 	}
 	if len(c.UnlocksBlocks) > 0 {
 		does = append(does, "makes seats available that are reserved for it")
