@@ -64,6 +64,9 @@ INSERT INTO credit_account (kind, currency)
 SELECT kind, $1 FROM unnest('{held,issued,sales}'::text[]) AS kind ORDER BY kind
     ON CONFLICT DO NOTHING`
 
+// Ready makes the accounts of the house for a currency. ErrAmount if the amount is none.
+func (l *Ledger) Ready(ctx context.Context, a Amount) error { return l.ready(ctx, a) }
+
 // ready makes the accounts of the house for a currency, and refuses amounts that are none.
 func (l *Ledger) ready(ctx context.Context, a Amount) error {
 	if a.Minor <= 0 || len(a.Currency) != 3 || strings.ToUpper(a.Currency) != a.Currency {

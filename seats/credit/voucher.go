@@ -20,6 +20,7 @@ var (
 	ErrNoVoucher = errors.New("there is no such voucher")
 	ErrExpired   = errors.New("this voucher has expired")
 	ErrRedeemed  = errors.New("this voucher was redeemed already")
+	ErrPaidBack  = errors.New("this voucher was paid back")
 )
 
 // letters has none that look like digits: Crockford's. typed puts right what people take for each other.
@@ -76,10 +77,44 @@ func (l *Ledger) Vouchers(ctx context.Context, count int, a Amount, expires *tim
 	return codes, nil
 }
 
+const sellVoucherSQL = `INSERT INTO credit_voucher (code, currency, amount, expires_at) VALUES ($1, $2, $3, $4) RETURNING id`
+
+// SellVoucher makes a voucher in the transaction of its sale, and returns its code. Call Ready before the transaction.
+func SellVoucher(ctx context.Context, tx pgx.Tx, a Amount, expires *time.Time) (id int64, code string, err error) {
+	code = newVoucher()
+	if err := tx.QueryRow(ctx, sellVoucherSQL, voucherHash(code), a.Currency, a.Minor, expires).Scan(&id); err != nil {
+		return 0, "", fmt.Errorf("credit: sell a voucher: %w", err)
+	}
+	return id, code, nil
+}
+
+const voidVoucherSQL = `UPDATE credit_voucher SET voided_at = clock_timestamp() WHERE id = $1 AND redeemed_at IS NULL AND voided_at IS NULL`
+
+// VoidVoucher takes a voucher back before it is paid back. ErrRedeemed if it loaded credit; a repeat gets ErrPaidBack.
+func VoidVoucher(ctx context.Context, tx pgx.Tx, id int64) error {
+	done, err := tx.Exec(ctx, voidVoucherSQL, id)
+	if err != nil {
+		return fmt.Errorf("credit: void a voucher: %w", err)
+	}
+	if done.RowsAffected() > 0 {
+		return nil
+	}
+	var redeemed bool
+	if err := tx.QueryRow(ctx, redeemedSQL, id).Scan(&redeemed); err != nil {
+		return fmt.Errorf("credit: void a voucher: %w", err)
+	}
+	if redeemed {
+		return ErrRedeemed
+	}
+	return ErrPaidBack
+}
+
+const redeemedSQL = `SELECT redeemed_at IS NOT NULL FROM credit_voucher WHERE id = $1`
+
 const redeemSQL = `
 WITH used AS (
     UPDATE credit_voucher SET redeemed_at = clock_timestamp()
-     WHERE code = $1 AND redeemed_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+     WHERE code = $1 AND redeemed_at IS NULL AND voided_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
     RETURNING id, currency, amount
 ), account AS (
     INSERT INTO credit_account (kind, email, currency, balance) SELECT 'attendee', $2, currency, amount FROM used
@@ -93,7 +128,7 @@ SELECT 'load', issued.id, account.id, used.currency, used.amount, used.id
 RETURNING amount, currency`
 
 // Redeem loads the credit of a voucher into the account of an address and returns how much it was. A repeat by the same
-// address gets the same answer and no more credit. ErrNoVoucher, ErrExpired, ErrRedeemed if it was by another one.
+// address gets the same answer and no more credit. ErrNoVoucher, ErrExpired, ErrPaidBack, ErrRedeemed if it was by another one.
 func (l *Ledger) Redeem(ctx context.Context, email, code string) (a Amount, err error) {
 	email, err = Address(email)
 	if err != nil {
@@ -114,7 +149,7 @@ func (l *Ledger) Redeem(ctx context.Context, email, code string) (a Amount, err 
 }
 
 const spentSQL = `
-SELECT v.amount, v.currency, v.redeemed_at IS NOT NULL, coalesce(a.email = $2, false)
+SELECT v.amount, v.currency, v.redeemed_at IS NOT NULL, v.voided_at IS NOT NULL, coalesce(a.email = $2, false)
   FROM credit_voucher v
        LEFT JOIN credit_transfer t ON t.voucher_id = v.id
        LEFT JOIN credit_account a ON a.id = t.to_id
@@ -122,8 +157,8 @@ SELECT v.amount, v.currency, v.redeemed_at IS NOT NULL, coalesce(a.email = $2, f
 
 // spent says why a voucher loaded nothing.
 func (l *Ledger) spent(ctx context.Context, email string, hash []byte) (a Amount, err error) {
-	var redeemed, mine bool
-	err = l.db.QueryRow(ctx, spentSQL, hash, email).Scan(&a.Minor, &a.Currency, &redeemed, &mine)
+	var redeemed, voided, mine bool
+	err = l.db.QueryRow(ctx, spentSQL, hash, email).Scan(&a.Minor, &a.Currency, &redeemed, &voided, &mine)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Amount{}, ErrNoVoucher
@@ -133,6 +168,8 @@ func (l *Ledger) spent(ctx context.Context, email string, hash []byte) (a Amount
 		return a, nil
 	case redeemed:
 		return Amount{}, ErrRedeemed
+	case voided:
+		return Amount{}, ErrPaidBack
 	}
 	return Amount{}, ErrExpired
 }

@@ -22,7 +22,7 @@
 //
 //	I1  Numbers of a team and year count from 1 without a gap, and each is given once.
 //	I2  What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.
-//	I3  A document adds up: its lines are its sums, and net and tax are the gross amount.
+//	I3  A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.
 //
 // usher verify checks them.
 package invoices

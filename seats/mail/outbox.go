@@ -34,6 +34,7 @@ type Mail struct {
 	Invitation int64  // the invitation that the mail is about, or 0
 	Room       string // slug of the waiting room that it invites to, or empty
 	About      string // the text of a security notice
+	GiftCard   string // the id of the gift card that the mail is about, or empty
 }
 
 // Transport hands letters over.
@@ -75,7 +76,7 @@ UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_inter
   FROM due
  WHERE m.id = due.id
 RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
-          coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about`
+          coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about, coalesce(m.gift_card_id::text, '')`
 
 const releaseMailSQL = `UPDATE mail SET next_try = clock_timestamp() WHERE id = ANY($1) AND sent_at IS NULL AND refused_at IS NULL`
 
@@ -87,7 +88,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room, &m.About)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room, &m.About, &m.GiftCard)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)

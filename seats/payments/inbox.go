@@ -72,6 +72,11 @@ func (ps *Payments) readInbox(ctx context.Context) (n int, err error) {
 
 // ask makes the attempts of a payment due and its events read, both or neither.
 func (ps *Payments) ask(ctx context.Context, payment seats.ID, method string, events []string) error {
+	if ps.Other != nil {
+		if err := ps.Other(ctx, payment); err != nil {
+			return err
+		}
+	}
 	return pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
 		q.Queue(askAgainSQL, payment)

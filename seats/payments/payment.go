@@ -24,6 +24,8 @@ type Payments struct {
 	Placed     func(Payment)
 	MailQueued func()
 	Changed    func()
+	// Other is told of a webhook event that is about no payment of seats. It stores what follows of it, and may be nil.
+	Other func(ctx context.Context, payment seats.ID) error
 
 	db        seats.DB
 	providers map[string]Provider // by method
@@ -49,6 +51,9 @@ func (ps *Payments) Open(office *seats.Inventory, home string) {
 
 // Accept adds a method of payment. Call it before the first payment.
 func (ps *Payments) Accept(method string, p Provider) { ps.providers[method] = p }
+
+// Provider returns the provider of a method; nil if it is not set up.
+func (ps *Payments) Provider(method string) Provider { return ps.providers[method] }
 
 // Accepts reports whether a method is set up.
 func (ps *Payments) Accepts(method string) bool { return ps.providers[method] != nil }
@@ -120,6 +125,10 @@ type Details struct {
 
 	Discount *pricing.Discount `json:"discount"` // of the code that the order has; nil for none
 	Uses     []seats.Use       `json:"uses"`     // that it counts for
+
+	Billing struct {
+		Reverse bool `json:"reverse_charge"` // the buyer owes the tax
+	} `json:"billing"`
 
 	Lines []seats.Line `json:"lines,omitempty"` // what the seats cost when the payment began; none for payments of earlier versions
 }

@@ -51,6 +51,8 @@ const (
 	i1
 	i2
 	i3
+	g1
+	g2
 	e1
 	e2
 )
@@ -101,7 +103,9 @@ var words = [...]string{
 	m6:  `What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
-	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount.`,
+	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
+	g1:  `A gift card that was paid has one voucher, of its amount, and no other one has any.`,
+	g2:  `What gift cards were sold for is, to the cent, in vouchers that can be redeemed, in credit that they loaded, or went back.`,
 	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
 	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
 }
@@ -152,6 +156,8 @@ func newReport(slug string) *Report {
 		switch {
 		case i >= e1:
 			name = fmt.Sprint("E", i-e1+1)
+		case i >= g1:
+			name = fmt.Sprint("G", i-g1+1)
 		case i >= i1:
 			name = fmt.Sprint("I", i-i1+1)
 		case i >= m1:

@@ -72,6 +72,9 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := l.checkInvoices(ctx, tx, r); err != nil {
 			return err
 		}
+		if err := checkGiftCards(ctx, tx, r); err != nil {
+			return err
+		}
 		return checkErased(ctx, tx, r)
 	})
 	if err != nil {

@@ -107,6 +107,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../credit/doc.go", "C"},
 		{"../payments/doc.go", "M"},
 		{"../invoices/doc.go", "I"},
+		{"../giftcards/doc.go", "G"},
 		{"../privacy/doc.go", "E"},
 	} {
 		text, err := os.ReadFile(of.file)

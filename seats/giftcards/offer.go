@@ -1,0 +1,155 @@
+package giftcards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/seal"
+)
+
+// GiftCards sells gift cards for one node.
+type GiftCards struct {
+	MailQueued func() // called after a mail was queued; must return at once
+
+	db     seats.DB
+	desk   *organizers.Desk
+	pays   *payments.Payments
+	ledger *credit.Ledger
+	box    *seal.Box // nil: codes are not sealed
+	home   string    // the address of our pages
+	job    *jobs.Job
+}
+
+// New returns the gift cards of a database. home is the address of our pages.
+func New(db seats.DB, desk *organizers.Desk, pays *payments.Payments, ledger *credit.Ledger, home string) *GiftCards {
+	g := &GiftCards{MailQueued: func() {}, db: db, desk: desk, pays: pays, ledger: ledger, home: home}
+	g.job = jobs.New("gift cards", dueSQL, g.work)
+	return g
+}
+
+// SealWith has codes sealed with a key outside the database. Call it before anything else.
+func (g *GiftCards) SealWith(box *seal.Box) { g.box = box }
+
+// Job returns the job that pays, issues and refunds gift cards.
+func (g *GiftCards) Job() *jobs.Job { return g.job }
+
+// Offer is what gift cards a team sells.
+type Offer struct {
+	Team     int64   `json:"team"`
+	TeamName string  `json:"team_name"`
+	Open     bool    `json:"open"`
+	Currency string  `json:"currency"`
+	Amounts  []int64 `json:"amounts"` // minor units, the smallest first
+	Months   int     `json:"months"`  // a card is valid so long, and to the end of that year; 0: always
+}
+
+const (
+	offerColumns = `SELECT t.id, t.name, o.open, o.currency, o.amounts, coalesce(o.months, 0) FROM gift_card_offer o JOIN team t ON t.id = o.team_id`
+	offersSQL    = offerColumns + ` WHERE o.open ORDER BY t.name, t.id`
+	teamOfferSQL = offerColumns + ` WHERE o.team_id = $1`
+)
+
+// method is how gift cards are paid. Demo money would become credit that pays for real seats.
+const method = payments.Card
+
+// Offers lists what teams sell; nothing if there is no way to pay.
+func (g *GiftCards) Offers(ctx context.Context) (list []Offer, err error) {
+	if !g.pays.Accepts(method) {
+		return nil, nil
+	}
+	rows, err := g.db.Query(ctx, offersSQL)
+	if err == nil {
+		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Offer])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("giftcards: list offers: %w", err)
+	}
+	return list, nil
+}
+
+// Fields of the form of an offer.
+const (
+	FieldCurrency = "currency"
+	FieldAmounts  = "amounts"
+	FieldMonths   = "months"
+)
+
+// The most of an offer.
+const (
+	mostAmounts = 12
+	mostMonths  = 600
+	mostWorth   = 1_000_000 // minor units
+)
+
+const setOfferSQL = `
+INSERT INTO gift_card_offer (team_id, open, currency, amounts, months) VALUES ($1, $2, $3, $4, nullif($5, 0))
+ON CONFLICT (team_id) DO UPDATE SET open = excluded.open, currency = excluded.currency, amounts = excluded.amounts, months = excluded.months`
+
+// SetOffer changes what gift cards a member's team sells. Cards that were bought stay as they are.
+//
+// Errors: organizers.Mistakes; those of organizers.Desk.Change; the database's.
+func (g *GiftCards) SetOffer(ctx context.Context, m organizers.Member, o Offer, key string) error {
+	o.Amounts = slices.Clone(o.Amounts)
+	slices.Sort(o.Amounts)
+	o.Amounts = slices.Compact(o.Amounts)
+	var wrong organizers.Mistakes
+	if pricing.CheckCurrency(o.Currency) != nil {
+		wrong = append(wrong, organizers.Mistake{Field: FieldCurrency, Message: "Enter three letters of a currency, such as EUR."})
+	}
+	if n := len(o.Amounts); n == 0 || n > mostAmounts || o.Amounts[0] <= 0 || o.Amounts[n-1] > mostWorth {
+		wrong = append(wrong, organizers.Mistake{Field: FieldAmounts, Message: fmt.Sprintf("Enter up to %d amounts, such as 25, 50, 100. The largest is %s.", mostAmounts, pricing.Amount(mostWorth, o.Currency))})
+	}
+	if o.Months < 0 || o.Months > mostMonths {
+		wrong = append(wrong, organizers.Mistake{Field: FieldMonths, Message: fmt.Sprintf("Enter a number of months from 1 to %d, or nothing.", mostMonths)})
+	}
+	if wrong != nil {
+		return wrong
+	}
+	return g.desk.Change(ctx, m, key, []any{"gift cards", o}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, setOfferSQL, m.Team, o.Open, o.Currency, o.Amounts, o.Months); err != nil {
+			return fmt.Errorf("giftcards: set the offer: %w", err)
+		}
+		return organizers.Note(ctx, tx, m, "changed the gift cards on sale", "gift-cards", o)
+	})
+}
+
+// Sold is a gift card as the desk lists it.
+type Sold struct {
+	Card
+	Spent bool // its voucher was redeemed
+}
+
+const soldSQL = `
+SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL
+  FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id WHERE c.team_id = $1 ORDER BY c.created_at DESC LIMIT $2`
+
+// MostSold is how many gift cards the desk lists.
+const MostSold = 200
+
+// Sold returns what a member's team offers, and the gift cards that it sold, the last first.
+func (g *GiftCards) Sold(ctx context.Context, m organizers.Member) (o Offer, list []Sold, err error) {
+	rows, _ := g.db.Query(ctx, teamOfferSQL, m.Team) // CollectOneRow returns its error
+	o, err = pgx.CollectOneRow(rows, pgx.RowToStructByPos[Offer])
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return o, nil, fmt.Errorf("giftcards: read the offer: %w", err)
+	}
+	if rows, err = g.db.Query(ctx, soldSQL, m.Team, MostSold); err == nil {
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Sold, err error) {
+			return s, row.Scan(&s.ID, &s.Code, &s.Currency, &s.Amount, &s.Buyer, &s.Recipient, &s.State, &s.Reason, &s.CreatedAt, &s.ExpiresAt, &s.Spent)
+		})
+	}
+	if err != nil {
+		return o, nil, fmt.Errorf("giftcards: list: %w", err)
+	}
+	return o, list, nil
+}
