@@ -139,16 +139,19 @@ func (d Document) line(n int, l Line) element {
 		el("ram:SpecifiedLineTradeAgreement", el("ram:NetPriceProductTradePrice", text("ram:ChargeAmount", d.amount(net)))),
 		el("ram:SpecifiedLineTradeDelivery", element{name: "ram:BilledQuantity", attr: ` unitCode="C62"`, text: quantity}),
 		el("ram:SpecifiedLineTradeSettlement",
-			el("ram:ApplicableTradeTax", text("ram:TypeCode", "VAT"), text("ram:CategoryCode", category(l.Rate)), text("ram:RateApplicablePercent", pricing.Rate(l.Rate))),
+			el("ram:ApplicableTradeTax", text("ram:TypeCode", "VAT"), text("ram:CategoryCode", d.category(l.Rate)), text("ram:RateApplicablePercent", pricing.Rate(l.Rate))),
 			el("ram:SpecifiedTradeSettlementLineMonetarySummation", text("ram:LineTotalAmount", d.amount(l.Net)))))
 }
 
-// category is the code of UNTDID 5305 for a rate: standard, or exempt for the rate 0.
-func category(rate int) string {
-	if rate == 0 {
-		return "E"
+// category is the code of UNTDID 5305 for a rate: standard, reverse charge, or exempt for the rate 0.
+func (d Document) category(rate int) string {
+	switch {
+	case rate > 0:
+		return "S"
+	case d.Reverse:
+		return "AE"
 	}
-	return "S"
+	return "E"
 }
 
 // noReason stands for why no tax is charged if the seller has not said it.
@@ -159,12 +162,12 @@ func (d Document) settlement() element {
 	for _, r := range d.Rates() {
 		reason := ""
 		if r.Rate == 0 {
-			if reason = d.Seller.Exemption; reason == "" {
+			if reason = d.Exemption("en"); reason == "" {
 				reason = noReason
 			}
 		}
 		s.children = append(s.children, el("ram:ApplicableTradeTax", text("ram:CalculatedAmount", d.amount(r.Tax)), text("ram:TypeCode", "VAT"),
-			text("ram:ExemptionReason", reason), text("ram:BasisAmount", d.amount(r.Net)), text("ram:CategoryCode", category(r.Rate)), text("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
+			text("ram:ExemptionReason", reason), text("ram:BasisAmount", d.amount(r.Net)), text("ram:CategoryCode", d.category(r.Rate)), text("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
 	}
 	paid, due := int64(0), d.Gross
 	if d.Paid && d.Kind == Invoice {

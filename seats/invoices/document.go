@@ -43,9 +43,10 @@ type Content struct {
 	Event    string     `json:"event"`
 	Day      string     `json:"day"` // of the event, 2006-01-02
 	Method   string     `json:"method"`
-	Paid     bool       `json:"paid"`               // with the order
-	DueOn    string     `json:"due_on,omitempty"`   // 2006-01-02
-	Corrects *Reference `json:"corrects,omitempty"` // the invoice that a credit note is about
+	Paid     bool       `json:"paid"`                     // with the order
+	DueOn    string     `json:"due_on,omitempty"`         // 2006-01-02
+	Corrects *Reference `json:"corrects,omitempty"`       // the invoice that a credit note is about
+	Reverse  bool       `json:"reverse_charge,omitempty"` // the buyer owes the tax
 	Lines    []Line     `json:"lines"`
 }
 
@@ -146,6 +147,9 @@ func collect(rows pgx.Rows, err error) ([]Document, error) {
 
 // Of returns the documents of an order with this code, the first first. It numbers what waits for a number.
 func (v *Invoices) Of(ctx context.Context, code string) ([]Document, error) {
+	if v == nil {
+		return nil, nil
+	}
 	var team string
 	err := v.db.QueryRow(ctx, teamOfDueSQL, code).Scan(&team)
 	for n := 1; err == nil && n > 0; {

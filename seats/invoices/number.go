@@ -151,7 +151,7 @@ type order struct {
 	Event    int64
 	Name     string
 	Email    string
-	Billing  Party
+	Billing  billing
 	Method   string
 	AtOffice bool
 	Currency string
@@ -162,6 +162,12 @@ type order struct {
 	First    *Reference // its first invoice, if it has one
 	Tickets  []ticket
 	Cancels  map[string][]string // tickets by cancellation
+}
+
+// billing is the company of a buyer (orders.Billing).
+type billing struct {
+	Party
+	Reverse bool `json:"reverse_charge"`
 }
 
 // ticket is a ticket of an order. Price and fee contain their taxes.
@@ -257,11 +263,11 @@ func (o *order) document(sender Sender, changes []due) Document {
 			lines[i] = lines[i].negated()
 		}
 	}
-	buyer := o.Billing
+	buyer := o.Billing.Party
 	buyer.Name, buyer.Email = o.Name, o.Email
 	d.Content = Content{
 		Seller: sender.Party, Buyer: buyer, Event: o.Title, Day: o.Day, Method: o.Method, Lines: lines,
-		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn,
+		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn, Reverse: o.Billing.Reverse,
 	}
 	if d.Kind == Credit || o.First != nil {
 		d.Corrects = o.First

@@ -146,6 +146,20 @@ func (v *Invoices) Sender(ctx context.Context, m organizers.Member) (s Sender, e
 	return s, nil
 }
 
+const issuerSQL = `SELECT country, vat_id FROM invoice_sender WHERE team_id = $1 AND NOT paused`
+
+// Issuer returns country and VAT id of a team that issues invoices for new orders; empty if it issues none.
+func (v *Invoices) Issuer(ctx context.Context, team int64) (country, vatID string, err error) {
+	err = v.db.QueryRow(ctx, issuerSQL, team).Scan(&country, &vatID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("invoices: find the seller: %w", err)
+	}
+	return country, vatID, nil
+}
+
 const setSenderSQL = `
 INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, tax_number, register, email, exemption, prefix, paused)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)

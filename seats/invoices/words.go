@@ -9,13 +9,13 @@ var dictionary = map[string]map[string]string{
 		Invoice: "Invoice", Credit: "Credit note", "number": "Number", "date": "Date", "day": "Date of the event", "order": "Order", "corrects": "Corrects invoice",
 		"net": "Net", "tax": "VAT", "gross": "Total", "total": "Total", "rate": "VAT rate", "to": "To", "vat_id": "VAT id", "tax_number": "Tax number",
 		LineTicket: "Ticket", LineFee: "Booking fee", LineKept: "Kept by the cancellation terms", LineRefund: "Refund",
-		"paid": "Paid with the order.", "due": "Due at the event, or as the order says.", "due on": "Due on", "back": "This amount is refunded, or no longer due.",
+		"reverse": "Reverse charge: the buyer owes the VAT.", "paid": "Paid with the order.", "due": "Due at the event, or as the order says.", "due on": "Due on", "back": "This amount is refunded, or no longer due.",
 	},
 	"de": {
 		Invoice: "Rechnung", Credit: "Rechnungskorrektur", "number": "Nummer", "date": "Datum", "day": "Veranstaltungstag", "order": "Bestellung", "corrects": "Korrigiert Rechnung",
 		"net": "Netto", "tax": "USt.", "gross": "Brutto", "total": "Summe", "rate": "Steuersatz", "to": "An", "vat_id": "USt-IdNr.", "tax_number": "Steuernummer",
 		LineTicket: "Karte", LineFee: "Buchungsgebühr", LineKept: "Einbehalt nach den Stornobedingungen", LineRefund: "Erstattung",
-		"paid": "Mit der Bestellung bezahlt.", "due": "Zahlbar bei der Veranstaltung oder laut Bestellung.", "due on": "Zahlbar bis", "back": "Dieser Betrag wird erstattet oder ist nicht mehr zu zahlen.",
+		"reverse": "Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge).", "paid": "Mit der Bestellung bezahlt.", "due": "Zahlbar bei der Veranstaltung oder laut Bestellung.", "due on": "Zahlbar bis", "back": "Dieser Betrag wird erstattet oder ist nicht mehr zu zahlen.",
 	},
 }
 
@@ -37,6 +37,14 @@ func (l Line) Words(language string) string {
 		words += ", " + l.Place
 	}
 	return words
+}
+
+// Exemption says why no tax is charged at the rate 0; empty if the seller gave no reason.
+func (d Document) Exemption(language string) string {
+	if d.Reverse {
+		return Word(language, "reverse")
+	}
+	return d.Seller.Exemption
 }
 
 // Terms says how a document is paid.

@@ -27,6 +27,7 @@ type Form struct {
 	Unpaid   UnpaidLimits `json:"-"`                 // that it must keep
 	Verified string       `json:"-"`                 // an address that the attendee confirmed; empty: none
 	InForce  int          `json:"-"`                 // the version of the terms that the team shows; 0: it has none
+	Seller   Seller       `json:"-"`                 // the team, if it issues invoices
 
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
@@ -42,6 +43,8 @@ type Form struct {
 	Discount *pricing.Discount `json:"discount,omitempty"` // of Code; nil: it takes nothing off. Set when the order is placed
 	Uses     []seats.Use       `json:"uses,omitempty"`     // of Code, and of Codes
 	Codes    []seats.ID        `json:"codes,omitempty"`    // with which the seats were claimed. Set when the order is placed
+
+	Billing *Billing `json:"billing,omitempty"` // the company that the invoice is for; nil: the invoice is for the person
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
 
@@ -137,6 +140,7 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 	for i, q := range e.Questions {
 		note(FieldAnswer(i+1), wrongAnswer(q, f.Answers[strconv.Itoa(i+1)]))
 	}
+	m = append(m, f.Billing.mistakes()...)
 	note(FieldTerms, wrongTerms(f.Terms, f.InForce))
 	note(FieldMethod, wrongMethod(f.Method, methods))
 	if f.Method == payments.Credit && f.Account == "" {
@@ -326,6 +330,13 @@ func (f Form) cut() Form {
 	}
 	f.Name, f.Email, f.Born, f.Method, f.Account = short(f.Name), short(f.Email), short(f.Born), short(f.Method), ""
 	f.Code, f.Discount, f.Uses, f.Codes = short(f.Code), nil, nil, nil
+	if f.Billing != nil {
+		b := *f.Billing
+		for _, t := range b.texts() {
+			*t.text = short(*t.text)
+		}
+		f.Billing = &b
+	}
 	answers := make(map[string]string, len(f.Answers))
 	for number, text := range f.Answers {
 		answers[number] = short(text)

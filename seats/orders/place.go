@@ -85,6 +85,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
 		return placed{}, seats.ErrNoHold
 	}
+	f = f.WithBilling(s.Event)
 	keys := personKeys(f.Email, f.Account)
 	if err := o.takeCode(ctx, s, holder, &f, keys); err != nil {
 		return placed{}, err
@@ -119,7 +120,7 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	hold, err := s.Hold(ctx, holder)
 	switch {
 	case err == nil && hold.ID == f.Hold:
-		return pricing.WithCode(s.Event, hold.Lines, f.Discount).Total, nil
+		return pricing.Agreed(s.Event, hold.Lines, f.Discount, f.reversed()).Total, nil
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return 0, err
 	}
@@ -144,7 +145,7 @@ func (p placed) check(s *seats.Sale, lines []seats.Line) error {
 	if err := pricing.CheckTypes(s, lines); err != nil {
 		return err
 	}
-	total := pricing.WithCode(s.Event, lines, p.form.Discount).Total
+	total := pricing.Agreed(s.Event, lines, p.form.Discount, p.form.reversed()).Total
 	if p.form.Total != nil && total != *p.form.Total || (total == 0) != (p.total == 0) {
 		return refusePrice(s.Event.Currency, total)
 	}
@@ -262,8 +263,8 @@ WITH due AS (
 ), forgotten AS (
     DELETE FROM typed WHERE event_id = $2 AND holder = $4
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, due_at, remind_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20,
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, billing, due_at, remind_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20, coalesce($31::jsonb, '{}'),
             (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
@@ -277,7 +278,7 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	cost := pricing.WithCode(s.Event, sold, p.form.Discount)
+	cost := pricing.Agreed(s.Event, sold, p.form.Discount, p.form.reversed())
 	code, uses := "", make([]seats.ID, len(p.form.Uses))
 	if cost.Applied.Code {
 		code = p.form.Code
@@ -285,10 +286,10 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	for i, u := range p.form.Uses {
 		uses[i] = u.Key
 	}
-	q.Queue(placeSQL, append([]any{
+	q.Queue(placeSQL, append(append([]any{
 		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
 		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
-	}, newTickets(sold, cost)...)...)
+	}, newTickets(sold, cost)...), p.form.Billing)...)
 	p.queueNetwork(q)
 	p.queueConsent(q)
 }
@@ -548,7 +549,7 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 
 // payment returns the payment of an order about to be written, for what its seats cost.
 func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments.Payment {
-	p.form.Lines, p.total = lines, pricing.WithCode(s.Event, lines, p.form.Discount).Total
+	p.form.Lines, p.total = lines, pricing.Agreed(s.Event, lines, p.form.Discount, p.form.reversed()).Total
 	form, _ := json.Marshal(p.form) // texts and numbers always marshal
 	f := p.form
 	return payments.Payment{

@@ -33,8 +33,13 @@ func Of(s *seats.Sale, idxs []int) Cost {
 
 // WithCode is what seats with these prices cost with the discount of a code; nil for none.
 func WithCode(e seats.Event, held []seats.Line, code *Discount) Cost {
+	return Agreed(e, held, code, false)
+}
+
+// Agreed is WithCode for a buyer who may owe the tax: then the prices are without it.
+func Agreed(e seats.Event, held []seats.Line, code *Discount, reverse bool) Cost {
 	t := TermsOf(e)
-	t.Code = code
+	t.Code, t.Reverse = code, reverse
 	return Total(LinesOf(held), t)
 }
 
