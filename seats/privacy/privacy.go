@@ -15,11 +15,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/invoices"
 	letters "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -51,7 +54,10 @@ type Record struct {
 	Payments json.RawMessage `json:"payments"`
 	Entries  json.RawMessage `json:"waiting_list"`
 	Credit   json.RawMessage `json:"credit"`
+	Gifts    json.RawMessage `json:"gift_cards"`
 	Mails    json.RawMessage `json:"mails"`
+	Invoices json.RawMessage `json:"invoices"`
+	Bank     json.RawMessage `json:"bank_transfers"`
 }
 
 // Blocked says why a person cannot be erased yet.
@@ -59,6 +65,7 @@ type Blocked struct {
 	Orders   []string // codes of orders that are still needed
 	Payments int      // under way
 	Offers   int      // of seats, from waiting lists
+	Gifts    int      // gift cards that are being paid or paid back
 }
 
 func (b *Blocked) Error() string {
@@ -71,6 +78,9 @@ func (b *Blocked) Error() string {
 	}
 	if b.Offers > 0 {
 		why = append(why, fmt.Sprintf("offers from a waiting list: %d", b.Offers))
+	}
+	if b.Gifts > 0 {
+		why = append(why, fmt.Sprintf("gift cards that are being paid or paid back: %d", b.Gifts))
 	}
 	return "This person still has " + strings.Join(why, "; ") + "."
 }
@@ -117,12 +127,15 @@ func (p *Privacy) Export(ctx context.Context, m organizers.Member, text string) 
 		for _, part := range []struct {
 			to   *json.RawMessage
 			read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-		}{{&r.Orders, orders.Export}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}} {
+		}{{&r.Orders, orders.Export}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
 			if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 				return err
 			}
 		}
 		if r.Credit, err = credit.Export(ctx, tx, email); err != nil {
+			return err
+		}
+		if r.Gifts, err = giftcards.Export(ctx, tx, m.Team, email); err != nil {
 			return err
 		}
 		if err := tx.QueryRow(ctx, nowSQL).Scan(&r.At); err != nil {
@@ -154,10 +167,13 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 		if err != nil {
 			return err
 		}
-		if err := blocked(ctx, tx, events, email); err != nil {
+		if err := blocked(ctx, tx, m.Team, events, email); err != nil {
 			return err
 		}
 		if done.Orders, err = erase(ctx, tx, events, email); err != nil {
+			return err
+		}
+		if err := giftcards.Erase(ctx, tx, m.Team, email); err != nil {
 			return err
 		}
 		if done.Credit, err = p.eraseHouse(ctx, tx, events, email); err != nil {
@@ -182,7 +198,7 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 }
 
 // blocked returns a *Blocked if something of a person is still needed.
-func blocked(ctx context.Context, tx pgx.Tx, events []int64, email string) (err error) {
+func blocked(ctx context.Context, tx pgx.Tx, team int64, events []int64, email string) (err error) {
 	var b Blocked
 	if b.Orders, err = orders.Unfinished(ctx, tx, events, email); err != nil {
 		return err
@@ -193,7 +209,10 @@ func blocked(ctx context.Context, tx pgx.Tx, events []int64, email string) (err 
 	if b.Offers, err = waitlist.HasOffers(ctx, tx, events, email); err != nil {
 		return err
 	}
-	if len(b.Orders)+b.Payments+b.Offers > 0 {
+	if b.Gifts, err = giftcards.UnderWay(ctx, tx, team, email); err != nil {
+		return err
+	}
+	if len(b.Orders)+b.Payments+b.Offers+b.Gifts > 0 {
 		return &b
 	}
 	return nil
