@@ -159,3 +159,36 @@ func TestParts_TooLittleCreditTakesNothing(t *testing.T) {
 		}
 	}
 }
+
+// paidPartly is an order that ann's credit pays so much of, and the bank the rest.
+func (h *till) paidPartly(t *testing.T, of int64) (payments.Payment, orders.Order) {
+	t.Helper()
+	who := seats.NewID()
+	p := h.until(t, h.pays(t, who, h.partly(t, who, of)).Code, "captured")
+	return p, h.again(t, orders.Order{Code: p.Code})
+}
+
+func TestParts_RefundIsTriedAgainUntilBothPartsAreBack(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]func(*bank){
+		"it refuses": func(b *bank) { b.stingy = true }, "it is down": func(b *bank) { b.stuck = "refund" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, ledger := openPurse(t)
+			p, o := h.paidPartly(t, 1500)
+			h.bank.set(fails)
+			if err := h.orders.Revoke(t.Context(), h.sale, o, false); err != nil {
+				t.Fatal(err)
+			}
+			if now := h.again(t, o); now.State != orders.Cancelled || now.Back != o.Total || now.OnItsWay != o.Total {
+				t.Errorf("meanwhile the order is %+v", now)
+			}
+			h.bank.set(func(b *bank) { b.stingy, b.stuck, b.lost = false, "", errDown }) // and the first answer is lost
+			h.nudge(t, o)
+			h.untilBack(t, o, o.Total)
+			wantBalance(t, ledger, 2000)
+			h.wantParts(t, p, 0, 0)
+		})
+	}
+}
