@@ -64,6 +64,15 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 			t.Errorf("%s has a link to terms that are not there", path)
 		}
 	}
+	for _, path := range []string{"/desk", "/desk/events/evening/orders", "/desk/session"} {
+		reader := ann
+		if path == "/desk/session" {
+			reader = who
+		}
+		if _, page := send(t, reader, "GET", s.url+path, "", "Accept", asPage); !strings.Contains(page, `<a href="/legal/1/imprint">Imprint</a>`) {
+			t.Errorf("%s has no link to the imprint", path)
+		}
+	}
 	letters := Letters{Inventory: s.office, Orders: s.sold, Desk: s.organizers, Gate: s.config.Gate, Waits: s.config.Waits, Credit: s.config.Credit, Pages: s.config.Pages, URL: "https://tickets.example.org"}
 	for _, m := range []mail.Mail{
 		{ID: 1, Order: strings.TrimPrefix(order, "/orders/"), Kind: orders.MailConfirmation},

@@ -246,7 +246,7 @@ func DeskBack(to string) string {
 // frame is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
 func (h *Handlers) frame(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) desk.Frame {
 	notice := desk.Notice(r.URL.Query().Get("done"))
-	return desk.Frame{Page: views.Page{Title: title, Nonce: web.Nonce(w), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
+	return desk.Frame{Page: views.Page{Title: title, Nonce: web.Nonce(w), Legal: h.Legal(r, m.Team), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
 }
 
 // deskDone leads on to a page after a form did its work, which says so there; a program is told that it did.

@@ -39,7 +39,7 @@ func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doo
 	if p.Keys, err = h.Orders.PublicKeys(r.Context()); err != nil {
 		return err
 	}
-	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: web.Nonce(w), Script: "door.js", Style: "order.css"}
+	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "door.js", Style: "order.css"}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	p.Address = "/door/" + r.PathValue("secret")
 	p.EventID = d.EventID

@@ -32,7 +32,7 @@ func (h *Handlers) SignInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p desk.SignInPage) error {
-	p.Page = views.Page{Title: "Sign in", Nonce: web.Nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
+	p.Page = views.Page{Title: "Sign in", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Passkeys = organizers.PasskeysAt(h.Origin(r))
 	return web.WritePage(w, r, status, desk.SignIn(p))
 }

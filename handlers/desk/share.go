@@ -124,7 +124,7 @@ func (h *Handlers) Board(w http.ResponseWriter, r *http.Request, m organizers.Me
 		return err
 	}
 	p.Board = desk.BoardPath(r.PathValue("token"))
-	p.Frame.Page = views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Style: "desk.css desk_live.css", Script: "desk.js"}
+	p.Frame.Page = views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "desk.css desk_live.css", Script: "desk.js"}
 	return web.WritePage(w, r, http.StatusOK, desk.Board(p))
 }
 
