@@ -105,6 +105,9 @@ var matrix = map[string]access{
 	"POST /desk/privacy/erasures":                    {need: organizers.Own, form: "email=x"},
 	"GET /desk/legal":                                {need: organizers.Manage},
 	"POST /desk/legal":                               {need: organizers.Manage, form: "kind=none"},
+	"GET /desk/gift-cards":                           {need: organizers.Manage},
+	"POST /desk/gift-cards":                          {need: organizers.Own, form: "amounts="},
+	"POST /desk/gift-cards/{id}/refunds":             {need: organizers.Manage},
 	"GET /desk/log":                                  {need: organizers.Manage},
 
 	// One's own account. Passkeys of another person are not there.
@@ -215,6 +218,10 @@ var matrix = map[string]access{
 	"POST /credit/session":                       anyone,
 	"DELETE /credit/session":                     anyone,
 	"POST /credit/session/end":                   anyone,
+	"GET /gift-cards":                            anyone,
+	"POST /gift-cards":                           anyone,
+	"GET /gift-cards/{code}":                     anyone,
+	"GET /gift-cards/{code}/card.pdf":            anyone,
 	"GET /rooms/{slug}":                          anyone,
 	"GET /rooms/{slug}/status":                   anyone,
 	"GET /rooms/{slug}/live":                     anyone,
@@ -268,6 +275,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
 		"/desk/invoices/{file}":              {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
 		"/desk/bank/entries/{id}":            {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
+		"/desk/gift-cards/{id}":              {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
 		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
@@ -276,6 +284,9 @@ func (w *wall) things() map[string]thing {
 func (w *wall) plant(t *testing.T) {
 	t.Helper()
 	for prefix, team := range map[string]int64{"OWN": w.sale.Event.Team, "FOREIGN": w.team} {
+		w.exec(t, `WITH v AS (INSERT INTO credit_voucher (code, currency, amount) VALUES (sha256(convert_to($2, 'UTF8')), 'EUR', 1000) RETURNING id)
+			INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state, voucher_id, secret, issued_at)
+			SELECT gen_random_uuid(), $1, $2, 'EUR', 1000, 'a@example.org', 'b@example.org', '', '', 'card', 'issued', id, '', now() FROM v`, team, prefix)
 		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)
 	}
 	for slug, name := range map[string]string{"evening": "Own", "theirs": "Foreign"} {

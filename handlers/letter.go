@@ -11,6 +11,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -34,6 +36,8 @@ type Letters struct {
 	Waits     *waitlist.List
 	Banks     *banktransfer.Bank
 	Pages     *pages.Pages
+	Invoices  *invoices.Invoices
+	GiftCards *giftcards.GiftCards
 	URL       string           // how browsers reach us
 	Now       func() time.Time // the database's; nil: this machine's
 }
@@ -67,6 +71,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
 		return l.deskLetter(ctx, m, 0, mails.Security(m.About, l.URL+desk.AccountPath))
+	case giftcards.MailCard, giftcards.MailReceipt:
+		return l.giftCard(ctx, m)
 	case orders.MailConfirm:
 		return l.confirm(ctx, m)
 	case orders.MailLost:
@@ -91,6 +97,9 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	if page.Transfer, _, err = l.Banks.Transfer(ctx, s.Event.Team, order); err != nil {
+		return mail.Letter{}, err
+	}
+	if page.Invoices, err = l.Invoices.Of(ctx, order.Code); err != nil {
 		return mail.Letter{}, err
 	}
 	if at, _ := events.JoinsAt(s.Event); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
@@ -232,6 +241,33 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email, legal), HTML: html.String(),
 	}, nil
+}
+
+// giftCard makes the mail that brings a gift card, or its receipt.
+func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	id, err := seats.ParseID(m.GiftCard)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	c, err := l.GiftCards.ByID(ctx, id)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if c.State != giftcards.Issued {
+		return mail.Letter{}, &mail.Refused{Reason: "the gift card was paid back"}
+	}
+	if m.Kind == giftcards.MailReceipt {
+		m.Email = c.Buyer
+		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(c, l.URL+shop.GiftCardPath(c.Code)))
+	}
+	m.Email = c.Recipient
+	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(c, l.URL+shop.CreditPath))
+	if err != nil {
+		return letter, err
+	}
+	pdf, err := shop.GiftCardPaper(c, l.URL)
+	letter.Files = []mail.File{{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf}}
+	return letter, err
 }
 
 // invitation makes the mail that invites a person to a team, and its link: only the mail has it.

@@ -76,6 +76,7 @@ func (s *site) leavesTraces(t *testing.T, ann, who *http.Client, folder mail.Fol
 	s.exec(t, `INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', lower($1), 'EUR', 0)`, goneEmail)
 	s.exec(t, `INSERT INTO session (token, data, expires_at) VALUES ('planted', convert_to('{"account":"' || lower($1) || '"}', 'UTF8'), now() + interval '1 hour')`, goneEmail)
 	s.exec(t, `INSERT INTO idempotency_key (scope, key, request, answer) VALUES ('form/x', 'k', '', convert_to(json_build_object('Status', 200, 'Body', encode(convert_to('<p>' || lower($1) || '</p>', 'UTF8'), 'base64'))::text, 'UTF8'))`, goneEmail)
+	s.exec(t, `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) VALUES (gen_random_uuid(), 1, 'GIFT', 'EUR', 5000, 'eve@example.org', lower($1), $2, $2, 'card', 'closed')`, goneEmail, goneName)
 	o, err := s.sold.Find(t.Context(), code)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,21 @@ func (s *site) leavesTraces(t *testing.T, ann, who *http.Client, folder mail.Fol
 		t.Fatal(err)
 	}
 	return code
+}
+
+func TestExport_HasInvoices(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, who := s.owner(t), person(t)
+	s.exec(t, sellerSQL)
+	a, _ := s.post(t, who, fill(s.held(t, who, 1), goneName, goneEmail))
+	list, err := s.config.Invoices.Of(t.Context(), strings.TrimPrefix(a.Header.Get("Location"), "/orders/"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if _, body := send(t, ann, "POST", s.url+"/desk/privacy/exports", `{"email":"`+goneEmail+`"}`); !strings.Contains(body, `"number": "`+list[0].Label+`"`) || !strings.Contains(body, `"bank_transfers": []`) {
+		t.Errorf("the export: %s", body)
+	}
 }
 
 func TestErase_LeavesNoTraceOfThePerson(t *testing.T) {

@@ -102,6 +102,11 @@ func (h *Handlers) table() []route {
 		{"DELETE /credit/session", h.Visit(h.shop.SignOut), pageRule},
 		{"POST /credit/session/end", h.Visit(h.shop.SignOut), pageRule},
 
+		{"GET /gift-cards", h.shop.GiftCards, pageRule},
+		{"POST /gift-cards", h.Once(h.shop.BuyGiftCard), pageRule},
+		{"GET /gift-cards/{code}", h.shop.GiftCard, secretRule},
+		{"GET /gift-cards/{code}/card.pdf", h.shop.GiftCardPaper, secretRule},
+
 		{"GET /rooms/{slug}", h.shop.In(h.shop.Room), pageRule},
 		{"GET /rooms/{slug}/status", h.shop.In(h.shop.RoomStatus), statusRule},
 		{"GET /rooms/{slug}/live", h.shop.In(h.shop.RoomLive), streamRule},
@@ -199,6 +204,9 @@ func (h *Handlers) table() []route {
 		{"GET /desk/invoices", h.desk.Member(organizers.Manage, h.desk.Invoices), secretRule},
 		{"POST /desk/invoices", h.desk.Proved(organizers.Own, h.desk.SaveSender), secretRule},
 		{"GET /desk/invoices/{file}", h.desk.Member(organizers.Manage, h.desk.Invoice), secretRule},
+		{"GET /desk/gift-cards", h.desk.Member(organizers.Manage, h.desk.GiftCards), secretRule},
+		{"POST /desk/gift-cards", h.desk.Member(organizers.Own, h.desk.SetGiftCards), secretRule},
+		{"POST /desk/gift-cards/{id}/refunds", h.desk.Proved(organizers.Manage, h.desk.RefundGiftCard), secretRule},
 		{"GET /desk/log", h.desk.Member(organizers.Manage, h.desk.ShowLog), secretRule},
 
 		{"GET /desk/account", h.desk.Member(organizers.Self, h.desk.Account), secretRule},

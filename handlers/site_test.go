@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
@@ -98,6 +99,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Pages = pages.New(db, config.Desk)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
+	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, purse, "")
+	sold.Payments.Other = config.GiftCards.Heard
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
@@ -114,7 +117,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	rooms.Changed = config.Desks.RoomChanged
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job())...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job())...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/limit"
@@ -54,6 +55,7 @@ type node struct {
 	invoices   *invoices.Invoices
 	pages      *pages.Pages
 	privacy    *privacy.Privacy
+	gifts      *giftcards.GiftCards
 	limits     *limit.Events
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
@@ -82,15 +84,17 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	if folder, is := cfg.transport.(mail.Folder); is {
 		n.privacy.Letters = folder.Erase
 	}
+	n.gifts = giftcards.New(db.pool, n.organizers, n.sold.Payments, n.ledger, address(cfg, l))
+	n.gifts.SealWith(db.box)
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Gate: n.rooms, Pages: n.pages, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Gate: n.rooms, Pages: n.pages, Invoices: n.invoices, GiftCards: n.gifts, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
@@ -124,6 +128,7 @@ func (n *node) introduce() {
 		n.invoices.Job().Wake()
 	}
 	n.sold.MailWritten = n.outbox.Wake
+	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.Heard, n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake
 	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
 		if terms, err := n.pages.TermsOf(ctx, s.Event.Team); err != nil || terms > 0 {
@@ -139,7 +144,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Privacy: n.privacy, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

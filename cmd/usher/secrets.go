@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
@@ -21,7 +22,7 @@ import (
 
 // secretTables are all columns of the database with sealed secrets, always in this order.
 func secretTables() []seal.Table {
-	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets}
+	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets, giftcards.Secrets}
 }
 
 // keyFile is the file with the key of a private Postgres: beside the data, and not in it.

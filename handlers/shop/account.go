@@ -180,7 +180,7 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 			p.Form.Email = p.Purse.Account
 		}
 	}
-	if p.Purse.Balance < pricing.WithCode(s.Event, p.Hold.Lines, p.Discount).Total {
+	if p.Purse.Balance < pricing.Agreed(s.Event, p.Hold.Lines, p.Discount, p.Reverse).Total {
 		p.Methods = slices.Delete(p.Methods, i, i+1)
 	}
 	return nil

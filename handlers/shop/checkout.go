@@ -105,18 +105,11 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		if p.Hold = nil; p.Message == "" {
 			p.Message, p.Nearest = lost(s, p.Form.Seats)
 		}
+		if err := h.showBilling(r, s, &p); err != nil {
+			return err
+		}
 		return web.WritePage(w, r, http.StatusOK, shop.Checkout(p))
 	case err != nil:
-		return err
-	}
-	if err := h.showCode(r, s, &p); err != nil {
-		return err
-	}
-	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.WithCode(s.Event, hold.Lines, p.Discount).Total)
-	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
-		return err
-	}
-	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}
 	switch paid, err := h.Orders.Payments.FindByHold(r.Context(), holder, hold.ID); {
@@ -128,6 +121,19 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 			}
 		}
 	case err != nil && !errors.Is(err, payments.ErrNoPayment):
+		return err
+	}
+	if err := h.showBilling(r, s, &p); err != nil {
+		return err
+	}
+	if err := h.showCode(r, s, &p); err != nil {
+		return err
+	}
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.Agreed(s.Event, hold.Lines, p.Discount, p.Reverse).Total)
+	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
+		return err
+	}
+	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Checkout(p))
@@ -144,6 +150,8 @@ type wanted struct {
 	Code   string   `json:"code"`   // of a discount
 	Terms  int      `json:"terms"`  // the version that was accepted
 	Credit int64    `json:"credit"` // minor units of the total that the credit of who is signed in pays
+
+	Billing *orders.Billing `json:"billing"` // the company that the invoice is for
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 
@@ -179,6 +187,9 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return h.takeInstead(w, r, s, holder, form, chosen)
 	}
 	if form.InForce, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
+		return err
+	}
+	if form.Seller, err = h.seller(r, s, form); err != nil {
 		return err
 	}
 	form.Account = h.account(r)
@@ -317,6 +328,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 		asked = wanted{
 			Hold: f.Get("hold"), Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Born: f.Get("born"), Method: f.Get("method"), Code: f.Get("code"), Answers: map[string]string{},
 		}
+		asked.Billing = typedBilling(f)
 		asked.Credit, _ = strconv.ParseInt(f.Get("credit"), 10, 64) // anything else is none
 		asked.Terms, _ = strconv.Atoi(f.Get("terms"))               // anything else is no version
 		if text := f.Get("total"); text != "" {
@@ -344,7 +356,7 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Code: a.Code, Credit: a.Credit, Answers: a.Answers, Total: a.Total}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Code: a.Code, Credit: a.Credit, Billing: a.Billing, Answers: a.Answers, Total: a.Total}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

@@ -24,6 +24,7 @@ const (
 	CountsPatience
 	CountsClaims
 	CountsLinks
+	CountsGiftCards
 )
 
 // NetworkOf is whom a request is counted with.

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
@@ -44,6 +45,7 @@ type Server struct {
 	Sales        *sales.Sales
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
+	GiftCards    *giftcards.GiftCards
 	Explain      []func(error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks

@@ -119,6 +119,7 @@ var tabs = []tab{
 	{"Bank", "/bank", organizers.Manage},
 	{"Invoices", "/invoices", organizers.Manage},
 	{"Taxes", "/taxes", organizers.Manage},
+	{"Gift cards", "/gift-cards", organizers.Manage},
 	{"Team", "/team", organizers.Look},
 	{"Legal", "/legal", organizers.Manage},
 	{"Privacy", "/privacy", organizers.Own},

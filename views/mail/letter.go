@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -19,6 +20,7 @@ type LetterPage struct {
 	Address string // of the order's page, whole
 
 	Legal    []views.Link
+	Invoices []invoices.Document
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
@@ -96,6 +98,14 @@ func (p LetterPage) bill() (lines []string) {
 	return lines
 }
 
+// documents are links to the invoices and credit notes of the order.
+func (p LetterPage) documents() (links []views.Link) {
+	for _, d := range p.Invoices {
+		links = append(links, views.Link{Words: shop.DocumentWord(d) + " " + d.Label + " (PDF)", Path: p.Address + "/invoices/" + d.Label + ".pdf"})
+	}
+	return links
+}
+
 func (p LetterPage) invitation() string {
 	if p.Order.State == orders.Cancelled {
 		return "View order"
@@ -139,6 +149,9 @@ func (p LetterPage) Text() string {
 	}
 	for _, line := range p.bill() {
 		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	for _, d := range p.documents() {
+		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
 	return b.String() + footText(p.Legal)

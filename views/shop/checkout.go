@@ -26,6 +26,8 @@ type CheckoutPage struct {
 	Terms    int               // the version of the terms that the buyer has to accept; 0: none
 	HasCodes bool              // the event has codes
 	Unlocked string            // what the code that was typed does, if it takes nothing off
+	Bills    bool              // the team issues invoices
+	Recharge bool              // a company of another country may owe the tax
 	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
@@ -69,6 +71,22 @@ func (p CheckoutPage) noMore() string {
 		return noSeats
 	}
 	return ""
+}
+
+// billing is the company that was typed; of the seller's country if none was.
+func (p CheckoutPage) billing() orders.Billing {
+	if p.Form.Billing != nil {
+		return *p.Form.Billing
+	}
+	return orders.Billing{Country: p.Form.Seller.Country}
+}
+
+// rechargeWords say who owes the tax of an online event.
+func (p CheckoutPage) rechargeWords() string {
+	if p.Reverse {
+		return TaxName(p.Event) + " is not charged: your company owes it (reverse charge)."
+	}
+	return "With the VAT id of another EU country you pay without " + TaxName(p.Event) + "."
 }
 
 // confirmWords say that the email has to be confirmed, if it has; the server knows who did before.

@@ -154,6 +154,6 @@ func (p *invoicePen) sums() {
 	p.y += 4
 	p.text(9, p.d.Terms(p.language))
 	if p.d.Tax == 0 {
-		p.text(9, p.d.Seller.Exemption)
+		p.text(9, p.d.Exemption(p.language))
 	}
 }

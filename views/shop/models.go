@@ -46,6 +46,7 @@ type Sale struct {
 	Code     string            // that the attendee entered, and that is good; empty: none
 	Discount *pricing.Discount // of Code
 	Codes    Codes
+	Reverse  bool // the company that the invoice is for owes the tax
 
 	Filter Filter // what the attendee looks for
 

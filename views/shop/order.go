@@ -240,8 +240,8 @@ func (p OrderPage) headline() string {
 	return "Your tickets"
 }
 
-// documentWord names a document of the order.
-func (p OrderPage) documentWord(d invoices.Document) string {
+// DocumentWord names a document of an order.
+func DocumentWord(d invoices.Document) string {
 	if d.Kind == invoices.Credit {
 		return "Credit note"
 	}

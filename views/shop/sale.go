@@ -147,7 +147,7 @@ func (s Sale) cost() pricing.Cost {
 	for i, idx := range s.held().Seats {
 		lines[i] = s.line(idx)
 	}
-	return pricing.WithCode(s.Event, lines, s.Discount)
+	return pricing.Agreed(s.Event, lines, s.Discount, s.Reverse)
 }
 
 func (s Sale) total() int64 { return s.cost().Total }

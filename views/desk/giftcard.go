@@ -1,0 +1,57 @@
+package desk
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
+)
+
+// GiftCardsPath is the address of the team's gift cards.
+const GiftCardsPath = Path + "/gift-cards"
+
+// GiftCardsPage is what gift cards a team offers, and those that it sold.
+type GiftCardsPage struct {
+	Frame
+	Open                      bool // as stored, or as typed
+	Currency, Amounts, Months string
+	Sold                      []giftcards.Sold
+	Public                    string // where attendees buy them
+	Mistakes                  organizers.Mistakes
+}
+
+// SetOffer fills in the form with what is stored.
+func (p *GiftCardsPage) SetOffer(o giftcards.Offer) {
+	if o.Currency == "" { // nothing is stored
+		p.Currency, p.Amounts, p.Months = "EUR", "25, 50, 100", "36"
+		return
+	}
+	p.Open, p.Currency = o.Open, o.Currency
+	if o.Months > 0 {
+		p.Months = strconv.Itoa(o.Months)
+	}
+	amounts := make([]string, len(o.Amounts))
+	for i, a := range o.Amounts {
+		amounts[i] = pricing.Amount(a, o.Currency)
+	}
+	p.Amounts = strings.Join(amounts, ", ")
+}
+
+// giftStanding says how a gift card stands.
+func giftStanding(c giftcards.Sold) string {
+	switch {
+	case c.Spent:
+		return "Redeemed"
+	case c.State == giftcards.Issued:
+		return "Not redeemed"
+	case c.State == giftcards.Open:
+		return "Being paid"
+	case c.State == giftcards.Refunding:
+		return "Refund on its way"
+	case c.State == giftcards.Refunded:
+		return "Refunded"
+	}
+	return "Not paid"
+}
