@@ -285,6 +285,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/privacy":           w.same("months=24", "months=36"),
 		"POST /desk/privacy/erasures":  w.same("email=gone@example.org", "email=other@example.org"),
 		"POST /desk/invoices":          w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),
+		"POST /desk/gift-cards":        w.same("currency=EUR&amounts=25", "currency=EUR&amounts=50"),
 		"POST /desk/bank":              w.same("holder=Haus&iban=DE75512108001245126199", "holder=Haus&iban=GB82WEST12345698765432"),
 		"POST /desk/bank/matches":      w.same("", ""),
 		"POST /desk/bank/entries/{id}": w.same("aside=yes", "order=x"),

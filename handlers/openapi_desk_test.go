@@ -188,6 +188,9 @@ GET /desk/invoices/2030.zip
 GET /desk/bank
 POST /desk/bank/matches {}
 POST /desk/bank/entries/ENTRY {"aside":true}
+POST /desk/gift-cards {"open":true,"currency":"EUR","amounts":"25, 50","months":"36"}
+GET /desk/gift-cards
+POST /desk/gift-cards/GIFT/refunds {}
 GET /desk/team
 POST /desk/team {"name":"The house"}
 POST /desk/team/invitations {"email":"bob@example.org","role":"viewer"}
@@ -275,6 +278,7 @@ func (p *script) plant() {
 	}
 	for word, sql := range map[string]string{
 		"ENTRY": `SELECT id::text FROM statement_entry WHERE team_id = (SELECT min(id) FROM team) LIMIT 1`,
+		"GIFT":  `SELECT id::text FROM gift_card WHERE code = 'OWN'`,
 		"EXTRA": `SELECT id::text FROM organizer WHERE name = 'Extra'`, "ROBOT": `SELECT id::text FROM api_key WHERE name = 'Extra'`, "TEAM": `SELECT min(id)::text FROM team`,
 	} {
 		var stands string

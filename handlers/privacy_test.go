@@ -206,6 +206,7 @@ func TestRetention_ErasesPersonsOfOldEvents(t *testing.T) {
 		t.Helper()
 		s.exec(t, `UPDATE entry SET state = 'over'`)
 		s.exec(t, `UPDATE event SET starts_at = clock_timestamp() - $1::text::interval`, months)
+		s.exec(t, `UPDATE gift_card SET created_at = clock_timestamp() - $1::text::interval`, months)
 		if err := s.config.Privacy.EraseOld(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 // personal says what each table keeps of an attendee. docs/privacy.md says the same for people.
 var personal = map[string]string{
 	"erased on request and after the retention time": `
-		orders payment refund mandate entry mail typed purchase_key`,
+		orders payment refund mandate entry mail typed purchase_key gift_card`,
 	"erased on request; no event names when it is old": `
-		credit_account gift_card link session idempotency_key entrant`,
+		credit_account link session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
 		allowance cancellation confirmation consent credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer receipt scan seat_state ticket`,
 	"kept, because tax law asks for it": `

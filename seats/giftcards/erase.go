@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const exportCardsSQL = `
@@ -30,6 +32,19 @@ UPDATE gift_card SET buyer = CASE WHEN lower(buyer) = $2 THEN '' ELSE buyer END,
 func Erase(ctx context.Context, tx pgx.Tx, team int64, email string) error {
 	if _, err := tx.Exec(ctx, eraseCardsSQL, team, email); err != nil {
 		return fmt.Errorf("giftcards: erase: %w", err)
+	}
+	return nil
+}
+
+const eraseOldSQL = `
+UPDATE gift_card c SET buyer = '', recipient = '', giver = '', message = ''
+  FROM retention r WHERE r.team_id = c.team_id AND c.created_at < clock_timestamp() - make_interval(months => r.months)
+   AND c.state NOT IN ('open', 'refunding') AND (c.buyer <> '' OR c.recipient <> '' OR c.giver <> '' OR c.message <> '')`
+
+// EraseOld takes persons out of gift cards that were bought longer ago than the retention time of their team.
+func EraseOld(ctx context.Context, db seats.DB) error {
+	if _, err := db.Exec(ctx, eraseOldSQL); err != nil {
+		return fmt.Errorf("giftcards: erase old cards: %w", err)
 	}
 	return nil
 }
