@@ -106,7 +106,7 @@ func (x *box) priced(ctx context.Context, s *seats.Sale) (more map[string]any, e
 	if _, err := x.db.Exec(ctx, `UPDATE event SET price_rules = '{"tax": {"name": "VAT", "rate": 10000, "fee_rate": 10000}}' WHERE id = $1`, s.Event.ID); err != nil {
 		return nil, err
 	}
-	if _, err := events.EditPrices(ctx, x.office, s.Event.Slug, &list, nil); err != nil {
+	if _, err := events.EditPrices(ctx, x.office, s.Event.Slug, events.PriceEdit{List: &list}, nil); err != nil {
 		return nil, err
 	}
 	return map[string]any{"code": "EVERYTHING"}, pgx.BeginFunc(ctx, x.db, func(tx pgx.Tx) error {
