@@ -131,6 +131,35 @@ func TestEventPage_OpensEarlyForAPresaleCode(t *testing.T) {
 	}
 }
 
+func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {
+	t.Parallel()
+	s, ann := newSite(t), person(t)
+	owner, at := s.owner(t), "/desk/events/evening/codes"
+	section := slices.IndexFunc(s.sale.Plan.Sections, func(at seats.Section) bool { return !at.Area })
+	idx := s.sale.Plan.Sections[section].First
+	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: []int{idx}, Reason: "Sponsors"}); err != nil {
+		t.Fatal(err)
+	}
+	_, page := s.page(t, owner, at)
+	block := between(page, `name="unlocks_blocks" value="`, `"`)
+	if block == "" || !strings.Contains(page, "Sponsors, 1 seat") {
+		t.Fatal("the page does not offer the block")
+	}
+	s.does(t, owner, at, url.Values{"code": {"SPONSOR"}, "unlocks_blocks": {block}, "presale": {"on"}})
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "unlocks the reserved seats of 1 block, the time before the sale") {
+		t.Error("the list does not say what the code unlocks")
+	}
+	s.refused(t, owner, at, url.Values{"code": {"NOTHING"}}, http.StatusUnprocessableEntity)
+	s.refused(t, owner, at, url.Values{"code": {"FOREIGN"}, "unlocks_blocks": {seats.NewID().String()}}, http.StatusUnprocessableEntity, "blocks of its event")
+	s.refused(t, owner, at, url.Values{"code": {"FOREIGN"}, "unlocks_blocks": {"x"}}, http.StatusUnprocessableEntity)
+	if status, page := s.enters(t, ann, "sponsor"); status != http.StatusSeeOther || !strings.Contains(page, "makes seats available") {
+		t.Errorf("the code on the page of the event: %d", status)
+	}
+	if a, body := s.claims(t, ann, "", idx); a.StatusCode != http.StatusCreated {
+		t.Errorf("a claim with the code: %d %s", a.StatusCode, body)
+	}
+}
+
 func TestEnterCode_LimitsGuesses(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
@@ -20,6 +21,13 @@ const mostGroups = 300
 type codesAnswer struct {
 	Currency string      `json:"currency"`
 	Codes    []codeGroup `json:"codes"`
+	Blocks   []blockBody `json:"blocks"` // that codes can unlock
+}
+
+type blockBody struct {
+	ID     seats.ID `json:"id"`
+	Reason string   `json:"reason"`
+	Seats  int      `json:"seats"` // that are still blocked by it
 }
 
 type codeGroup struct {
@@ -36,9 +44,17 @@ type codeGroup struct {
 	PerPerson  int               `json:"per_person"`
 	From       *time.Time        `json:"from,omitempty"`
 	Until      *time.Time        `json:"until,omitempty"`
+	Unlocks    unlocksBody       `json:"unlocks"`
 	State      pricing.CodeState `json:"state"`
 	Orders     int               `json:"orders"`
 	Saved      int64             `json:"saved"`
+}
+
+// unlocksBody is what a code unlocks.
+type unlocksBody struct {
+	Types   []string   `json:"types"`
+	Blocks  []seats.ID `json:"blocks"`
+	Presale bool       `json:"presale"`
 }
 
 // Codes answers GET /desk/events/{slug}/codes
@@ -53,14 +69,20 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Groups, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, mostGroups); err != nil {
 		return err
 	}
+	if p.Blocks, err = pricing.Blocks(r.Context(), h.Organizers, m, s.Event.ID); err != nil {
+		return err
+	}
 	if !web.WantsJSON(r) {
 		return web.WritePage(w, r, status, desk.Codes(p))
 	}
-	answer := codesAnswer{s.Event.Currency, []codeGroup{}}
+	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}}
+	for _, b := range p.Blocks {
+		answer.Blocks = append(answer.Blocks, blockBody(b))
+	}
 	for _, g := range p.Groups {
 		body := codeGroup{
 			Code: g.Code.Code, Name: g.Name, Count: g.Count, Amount: g.Amount, PerOrder: g.PerOrder, Types: typeKeys(s, g.Types), Categories: categoryKeys(s, g.Categories),
-			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Orders: g.Uses, Saved: g.Saved,
+			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Unlocks: unlocksBody{typeKeys(s, g.UnlocksTypes), append([]seats.ID{}, g.UnlocksBlocks...), g.Presale}, Orders: g.Uses, Saved: g.Saved,
 		}
 		if g.Percent > 0 {
 			body.Percent = pricing.Percentage(g.Percent)
@@ -82,7 +104,13 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 		if c.Code == "" {
 			codes = newCodes(number)
 		}
-		err = pricing.AddCodes(r.Context(), h.Organizers, m, deskKeyOf(r, form), form, s.Event, c, codes)
+		wish := organizers.Action{
+			Key: deskKeyOf(r, form), Form: []any{"codes", s.Event.Slug, form}, What: "created codes for", Subject: "events/" + s.Event.Slug,
+			Detail: map[string]any{"name": c.Name, "codes": len(codes), "percent": c.Percent, "amount": c.Amount},
+		}
+		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+			return events.AddCodes(r.Context(), h.Inventory, s.Event.Slug, c, codes, also)
+		})
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showCodes(w, r, m, s, deskStatus(err), form, words)
@@ -109,7 +137,10 @@ func codesOf(form url.Values, s *seats.Sale) (c pricing.Code, number int, err er
 		Code: pricing.SpellCode(f.text("code")), Name: strings.Join(strings.Fields(f.text("name")), " "), Most: f.whole("most"), PerPerson: f.whole("per_person"),
 		BeginsAt: f.moment("from"), EndsAt: f.moment("until"),
 	}
-	c.Percent, c.Amount = f.off("off")
+	c.UnlocksTypes, c.UnlocksBlocks, c.Presale = f.types("unlocks_types", s.Prices), f.ids("unlocks_blocks"), f.is("presale")
+	if f.text("off") != "" || !c.Unlocks() {
+		c.Percent, c.Amount = f.off("off")
+	}
 	c.Tickets, c.Types, c.Categories = f.whole("tickets"), f.types("types", s.Prices), f.categories("categories")
 	c.PerOrder = f.is("per_order") && c.Amount > 0
 	number = f.whole("number")

@@ -82,6 +82,18 @@ func (f *fieldReader) off(name string) (percent int, amount int64) {
 	return percent, amount
 }
 
+// ids reads ids that are chosen.
+func (f *fieldReader) ids(name string) (chosen []seats.ID) {
+	for _, text := range f.form[name] {
+		id, err := seats.ParseID(text)
+		if err != nil {
+			f.fail("%q is not an id.", text)
+		}
+		chosen = append(chosen, id)
+	}
+	return chosen
+}
+
 // types reads the keys of ticket types that are chosen.
 func (f *fieldReader) types(name string, list *seats.Prices) (chosen []int) {
 	for _, key := range f.form[name] {

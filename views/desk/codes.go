@@ -17,6 +17,7 @@ type CodesPage struct {
 	Plan   *seats.Plan
 	List   *seats.Prices
 	Groups []pricing.CodeGroup
+	Blocks []pricing.Block
 	Form   url.Values // as it was sent, if it was refused
 	Wrong  string
 }
@@ -46,8 +47,11 @@ func (p CodesPage) off(c pricing.Code) string {
 	case c.Tickets > 0:
 		of = views.Counted(c.Tickets, "ticket") + " of an order"
 	}
-	if c.Percent > 0 {
+	switch {
+	case c.Percent > 0:
 		return pricing.Percentage(c.Percent) + "% off " + of
+	case !c.TakesOff():
+		return "Nothing"
 	}
 	return views.Money(c.Amount, p.Event.Currency) + " off " + of
 }
@@ -64,6 +68,9 @@ func (p CodesPage) limits(c pricing.Code) string {
 	if len(names) > 0 {
 		words = append(words, "for "+strings.Join(names, ", "))
 	}
+	if unlocks := p.unlocks(c); unlocks != "" {
+		words = append(words, "unlocks "+unlocks)
+	}
 	if c.PerPerson > 0 {
 		words = append(words, views.Counted(c.PerPerson, "order")+" per person")
 	}
@@ -74,6 +81,39 @@ func (p CodesPage) limits(c pricing.Code) string {
 		words = append(words, "until "+p.moment(*c.EndsAt))
 	}
 	return strings.Join(words, " · ")
+}
+
+// unlocks says what a code unlocks; nothing if it only takes something off.
+func (p CodesPage) unlocks(c pricing.Code) string {
+	var words []string
+	for _, kind := range c.UnlocksTypes {
+		words = append(words, p.List.Types[kind].Name+" tickets")
+	}
+	if n := len(c.UnlocksBlocks); n > 0 {
+		words = append(words, "the reserved seats of "+views.Counted(n, "block"))
+	}
+	if c.Presale {
+		words = append(words, "the time before the sale")
+	}
+	return strings.Join(words, ", ")
+}
+
+// coded lists the ticket types that are sold to people with a code.
+func (p CodesPage) coded() (list []seats.TicketType) {
+	for _, t := range p.List.Types {
+		if t.SoldTo == seats.SoldWithCode && !t.Retired {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// blockName is a block in the list of those that a code can unlock.
+func blockName(b pricing.Block) string {
+	if b.Reason == "" {
+		return views.Counted(b.Seats, "blocked seat")
+	}
+	return b.Reason + ", " + views.Counted(b.Seats, "seat")
 }
 
 func (p CodesPage) moment(t time.Time) string {
