@@ -32,10 +32,13 @@ type kiosk struct {
 	ledger *credit.Ledger
 }
 
-// node is one more node of the same database.
-func (k *kiosk) node(t testing.TB) *giftcards.GiftCards {
-	pays := orders.New(k.db).Payments
-	pays.Accept(payments.Card, seatstest.Watched(t, k.db, stripe.New("sk_test_1", stripetest.Secret, k.bank.URL)))
+// node is one more node of the same database, which reaches the provider through another one if wrap is not nil.
+func (k *kiosk) node(t testing.TB, wrap func(payments.Provider) payments.Provider) *giftcards.GiftCards {
+	pays, account := orders.New(k.db).Payments, payments.Provider(stripe.New("sk_test_1", stripetest.Secret, k.bank.URL))
+	if wrap != nil {
+		account = wrap(account)
+	}
+	pays.Accept(payments.Card, seatstest.Watched(t, k.db, account))
 	return giftcards.New(k.db, organizers.New(k.db, func() {}), pays, k.ledger, "http://localhost")
 }
 
@@ -43,7 +46,7 @@ func open(t testing.TB, months int) *kiosk {
 	t.Helper()
 	db := seatstest.DB(t)
 	k := &kiosk{db: db, bank: stripetest.New(t), ledger: credit.New(db)}
-	k.GiftCards = k.node(t)
+	k.GiftCards = k.node(t, nil)
 	if err := k.SetOffer(t.Context(), owner, giftcards.Offer{Open: true, Currency: "EUR", Amounts: []int64{5000, 2500}, Months: months}, "offer"); err != nil {
 		t.Fatal(err)
 	}
@@ -104,23 +107,39 @@ func (k *kiosk) wantBooks(t testing.TB) {
 	}
 }
 
+// together lets some nodes meet before their first answer: each has read the card as open.
+type together struct {
+	payments.Provider
+	first *sync.Once
+	all   *sync.WaitGroup
+}
+
+func (x together) Lookup(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	x.first.Do(func() { x.all.Done(); x.all.Wait() })
+	return x.Provider.Lookup(ctx, c)
+}
+
 func TestIssue_MakesOneVoucherWhateverIsTold(t *testing.T) {
 	t.Parallel()
 	k := open(t, 0)
 	c := k.buys(t)
-	var crowd sync.WaitGroup
-	for range 4 { // nodes that hear the same webhook twice
-		n := k.node(t)
+	var crowd, all sync.WaitGroup
+	all.Add(4)
+	for range 4 {
+		n := k.node(t, func(p payments.Provider) payments.Provider { return together{p, &sync.Once{}, &all} })
 		crowd.Go(func() {
-			for range 2 {
-				if err := n.Heard(t.Context(), c.ID); err != nil {
-					t.Error(err)
-				}
-				seatstest.Do(t.Context(), t, k.db, n.Job())
+			if _, err := n.Ask(t.Context(), c); err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	crowd.Wait()
+	for range 2 { // a webhook that comes twice
+		if err := k.Heard(t.Context(), c.ID); err != nil {
+			t.Error(err)
+		}
+		seatstest.Do(t.Context(), t, k.db, k.Job())
+	}
 	c, err := k.Find(t.Context(), c.Code)
 	if err != nil || c.State != giftcards.Issued || c.ExpiresAt != nil {
 		t.Fatalf("the card is %+v, %v", c, err)

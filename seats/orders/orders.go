@@ -153,8 +153,8 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
-       LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
-                       (sum(amount) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
+       LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
+                       (sum(amount - by_credit) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
                   FROM refund WHERE order_id = o.id) r
  WHERE o.code = $1`
 

@@ -49,7 +49,7 @@ UPDATE intention i
  WHERE i.id = (SELECT id FROM intention WHERE payment_id = $1 AND done_at IS NULL ORDER BY id LIMIT 1)
    AND done_at IS NULL AND (tried_at IS NULL OR tried_at < clock_timestamp() - interval '15 seconds')
 RETURNING i.id, i.step, i.refund_id, coalesce((SELECT amount FROM refund WHERE id = i.refund_id), 0),
-          coalesce((SELECT sum(amount) FROM refund WHERE payment_id = i.payment_id AND done_at IS NOT NULL AND NOT by_hand AND NOT elsewhere AND id <> i.refund_id), 0)::bigint, i.tries`
+          coalesce((SELECT sum(CASE WHEN by_hand THEN by_credit ELSE amount END) FROM refund WHERE payment_id = i.payment_id AND (by_hand OR done_at IS NOT NULL) AND NOT elsewhere AND id <> i.refund_id), 0)::bigint, i.tries`
 
 // take counts a try of the first open attempt of a payment, and returns the zero attempt if there is none.
 func (ps *Payments) take(ctx context.Context, payment seats.ID) (a attempt, err error) {

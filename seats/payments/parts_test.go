@@ -1,7 +1,9 @@
 package payments_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
@@ -191,4 +193,35 @@ func TestParts_RefundIsTriedAgainUntilBothPartsAreBack(t *testing.T) {
 			h.wantParts(t, p, 0, 0)
 		})
 	}
+}
+
+func TestParts_RefundThatFailsLaterIsPaidOutWithoutWhatCreditGaveBack(t *testing.T) {
+	t.Parallel()
+	h, ledger := openPurse(t)
+	p, o := h.paidPartly(t, 1500)
+	if err := h.orders.Revoke(t.Context(), h.sale, o, false); err != nil {
+		t.Fatal(err)
+	}
+	h.untilBack(t, o, o.Total)
+	key := fmt.Sprintf("usher-refund-%d", h.number(t, `SELECT id FROM intention WHERE step = 'refund'`))
+	h.bank.set(func(b *bank) {
+		b.stands[p.ID].Refunded, b.stands[p.ID].Failed = 0, []payments.Failure{{Key: key, Reason: "expired card"}}
+	})
+	h.news(t, p, "failed")
+	now := h.again(t, o)
+	for end := time.Now().Add(time.Minute); now.ByHand == 0 && time.Now().Before(end); now = h.again(t, o) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if now.Back != o.Total || now.ByHand != o.Total-1500 || now.OnItsWay != o.Total-1500 {
+		t.Errorf("the order is %+v, want %d by hand", now, o.Total-1500)
+	}
+	wantBalance(t, ledger, 2000)
+	h.wantBooks(t)
+	if list, err := h.orders.Payments.Alerts(t.Context()); err != nil || len(list) != 1 || list[0].Amount != o.Total-1500 {
+		t.Errorf("attention is asked for %+v, %v", list, err)
+	}
+	if amount, _, err := h.orders.Payments.PaidOut(t.Context(), o.Code, nil); err != nil || amount != o.Total-1500 {
+		t.Errorf("%d is paid out, %v", amount, err)
+	}
+	h.wantBooks(t)
 }

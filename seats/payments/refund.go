@@ -83,11 +83,13 @@ func (ps *Payments) refused(ctx context.Context, p Payment, a attempt, s Standin
 	return true, err
 }
 
-// A refund that failed later is paid out by hand. Its payment does not stay open for that.
+// A refund that failed later is paid out by hand, without what credit gave back of it. Its payment does not stay open for that.
 const failedSQL = `
-WITH failed AS (
-    UPDATE refund SET by_hand = true, done_at = NULL, failed = $3
-     WHERE payment_id = $1 AND NOT by_hand AND id = (SELECT refund_id FROM intention WHERE payment_id = $1 AND 'usher-refund-' || id = $2)
+WITH part AS (
+    SELECT coalesce((SELECT amount FROM credit_transfer WHERE kind = 'refund' AND key = $2 || '-credit'), 0) AS credit
+), failed AS (
+    UPDATE refund SET by_hand = true, done_at = NULL, failed = $3, by_credit = part.credit FROM part
+     WHERE payment_id = $1 AND NOT by_hand AND amount > part.credit AND id = (SELECT refund_id FROM intention WHERE payment_id = $1 AND 'usher-refund-' || id = $2)
     RETURNING id
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp() WHERE refund_id = (SELECT id FROM failed) AND done_at IS NULL
@@ -142,7 +144,7 @@ const paidOutSQL = `
 WITH orders_of AS (SELECT id FROM orders WHERE code = $1 UNION SELECT order_id FROM payment WHERE code = $1)
    , done AS (
     UPDATE refund SET done_at = clock_timestamp() WHERE by_hand AND done_at IS NULL AND order_id IN (SELECT id FROM orders_of)
-    RETURNING order_id, amount
+    RETURNING order_id, amount - by_credit AS amount
 )
 SELECT coalesce(sum(done.amount), 0)::bigint, coalesce(min(o.currency), min(p.currency), ''), EXISTS (SELECT FROM orders_of)
   FROM done LEFT JOIN orders o ON o.id = done.order_id LEFT JOIN payment p ON p.order_id = done.order_id`

@@ -45,7 +45,7 @@ UNION ALL
    FROM intention i JOIN payment p ON p.id = i.payment_id JOIN event e ON e.id = p.event_id
   WHERE i.done_at IS NULL AND i.tries >= 5 AND i.error <> '' AND ($1 = 0 OR p.event_id = $1) ORDER BY i.created_at DESC LIMIT nullif($2, 0))
 UNION ALL
-(SELECT 'payout', 'payout:' || r.id, coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount,
+(SELECT 'payout', 'payout:' || r.id, coalesce(o.code, p.code), e.slug, coalesce(o.method, p.method), coalesce(p.reference, ''), r.amount - r.by_credit,
         coalesce(o.currency, p.currency), 'to pay out', CASE r.failed WHEN '' THEN r.reason ELSE r.failed END, r.created_at
    FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
         JOIN event e ON e.id = coalesce(o.event_id, p.event_id)

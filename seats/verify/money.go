@@ -76,7 +76,7 @@ SELECT 'M5', format('payment %s of %s is %s and took %s, of which credit was to 
   FROM payment p LEFT JOIN credit_hold h ON h.id = p.id
  WHERE p.method <> 'credit' AND coalesce((p.form->>'credit')::bigint, 0) > 0 AND NOT EXISTS (SELECT FROM intention WHERE payment_id = p.id AND done_at IS NULL)
    AND CASE WHEN p.captured >= p.amount THEN coalesce(h.captured, 0) <> (p.form->>'credit')::bigint
-                 OR h.refunded > (SELECT coalesce(sum(amount), 0) FROM refund WHERE payment_id = p.id AND done_at IS NOT NULL AND NOT by_hand AND NOT elsewhere)
+                 OR h.refunded > (SELECT coalesce(sum(CASE WHEN by_hand THEN by_credit ELSE amount END), 0) FROM refund WHERE payment_id = p.id AND (by_hand OR done_at IS NOT NULL) AND NOT elsewhere)
             ELSE h.state IS NOT NULL AND h.state <> 'voided' END
  UNION ALL
 SELECT 'M4', format('hold %s has %s payments under way', hold_id, count(*))
