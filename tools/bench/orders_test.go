@@ -99,7 +99,7 @@ func (x *box) placeAll(b *testing.B, all []checkout, clients int) (rate float64)
 
 // priced gives an event two ticket types, a tax and a code, which pays all: the orders are free, as those without are.
 func (x *box) priced(ctx context.Context, s *seats.Sale) (more map[string]any, err error) {
-	list := seats.Prices{Types: []seats.TicketType{{Key: "adult", Name: "Adult", SoldTo: seats.SoldToEveryone, Most: 6}, {Key: "child", Name: "Child", SoldTo: seats.SoldToEveryone}}}
+	list := seats.Prices{Types: []seats.TicketType{{Key: "standard", Name: "Adult", SoldTo: seats.SoldToEveryone, Most: 6}, {Key: "child", Name: "Child", SoldTo: seats.SoldToEveryone}}}
 	for c := range s.Plan.Categories {
 		list.Amounts = append(list.Amounts, seats.Amount{Category: c, Amount: 3000}, seats.Amount{Type: 1, Category: c, Amount: 1500})
 	}
