@@ -122,7 +122,9 @@ func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	event := s.Event.ID
 	if h.events[event] == nil {
 		h.events[event] = &topic{sale: s}
-		h.events[event].frames.Store(newFrameSet(s, none, false))
+		first := newFrameSet(s, none, false)
+		first.prices = newPriceNews(s, first.epoch, h.clock.Now(), nil)
+		h.events[event].frames.Store(first)
 	}
 	h.add(w, h.events[event])
 	return true
@@ -216,7 +218,7 @@ func (h *Hub) broadcast(topic *topic) {
 	topic.recipients = append(topic.recipients[:0], topic.watchers...)
 	h.mu.Unlock()
 
-	now := topic.next(audited)
+	now := topic.next(audited, h.clock.Now())
 	topic.frames.Store(now)
 	cost := each(topic.recipients, (*watcher).tell)
 
@@ -230,7 +232,7 @@ func (h *Hub) broadcast(topic *topic) {
 }
 
 // next makes the frame set that follows the current one.
-func (topic *topic) next(audited bool) *frameSet {
+func (topic *topic) next(audited bool, at time.Time) *frameSet {
 	before := topic.frames.Load()
 	if topic.room != nil {
 		return newNotice(topic.room, before.version)
@@ -239,7 +241,9 @@ func (topic *topic) next(audited bool) *frameSet {
 	if epoch, _ := topic.sale.At(); before.epoch != epoch {
 		most = none
 	}
-	return newFrameSet(topic.sale, most, audited)
+	next := newFrameSet(topic.sale, most, audited)
+	next.prices = newPriceNews(topic.sale, next.epoch, at, before.prices)
+	return next
 }
 
 func (h *Hub) finishBroadcast(topic *topic) {
@@ -315,6 +319,7 @@ type frameSet struct {
 	version int64
 	audit   []byte // the frame with the checksum of this version; nil in most frame sets
 	notice  []byte // the frame for every page of a waiting room; nil for an event
+	prices  *priceNews
 
 	// Most pages have the version of the frame set before; the others wait for mu.
 	from   int64
@@ -322,6 +327,26 @@ type frameSet struct {
 
 	mu      sync.Mutex
 	updates map[int64]update // by the version they start from; the whole map is under none
+}
+
+// priceNews says which prices count. A page with an older one is sent its frame.
+type priceNews struct {
+	list        int64
+	phase, left int
+	frame       []byte // nil: the event has no phases, and had no other prices since it is watched
+}
+
+// newPriceNews returns what counts at a time, which is the news before if that did not change.
+func newPriceNews(s *seats.Sale, epoch uint32, at time.Time, before *priceNews) *priceNews {
+	list, r, phases := s.Running(at)
+	if before != nil && before.list == list && before.phase == r.Phase && before.left == r.Left {
+		return before
+	}
+	news := &priceNews{list: list, phase: r.Phase, left: r.Left}
+	if phases || before != nil {
+		news.frame = enframe(opBinary, prices(epoch, list, r))
+	}
+	return news
 }
 
 // update is a frame that brings a page to a version.

@@ -249,6 +249,7 @@ type watcher struct {
 	epoch   uint32    // which the page knows
 	sent    int64     // the version it has, or will have after the frame under way
 	audited *frameSet // the last one with a checksum that it got
+	priced  *priceNews
 }
 
 // owed is a set of messages; a later one replaces an earlier one of its kind.
@@ -356,6 +357,11 @@ func (w *watcher) next() []byte {
 		}
 		w.sent = l.to
 		return l.as(w.json)
+	}
+	if e.prices != nil && e.prices != w.priced {
+		if w.priced = e.prices; w.priced.frame != nil {
+			return w.encoded(w.priced.frame)
+		}
 	}
 	if e.audit != nil && w.sent == e.version && w.audited != e {
 		w.audited = e

@@ -22,6 +22,7 @@ const (
 	TypePong   = 7
 	TypeMove   = 8
 	TypeMine   = 9
+	TypePrices = 10
 )
 
 // format is the version of the wire format. A page with another one gets no socket. Within a format, messages may only get
@@ -95,6 +96,12 @@ func mine(epoch uint32, h seats.Hold) []byte {
 	return b
 }
 
+// prices tells a page which price list and phase count, and how many seats the phase may still sell, plus one; 0: any number.
+func prices(epoch uint32, list int64, r seats.Running) []byte {
+	b := binary.AppendUvarint(begin(TypePrices, epoch), uint64(list))
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.Phase)), uint64(r.Left+1))
+}
+
 func appendCounts(b []byte, c seats.Counts) []byte {
 	b = binary.AppendUvarint(b, uint64(len(c.Free)))
 	for i := range c.Free {
@@ -127,6 +134,10 @@ type message struct {
 	Deadline   *uint64 `json:"deadline,omitempty"` // of a hold, ms since 1970
 	Extensions *uint64 `json:"extensions_left,omitempty"`
 	Idx        []int   `json:"idx,omitempty"`
+
+	List  *int64  `json:"list,omitempty"`  // version of the price list
+	Phase *uint64 `json:"phase,omitempty"` // 0: none
+	Left  *uint64 `json:"left,omitempty"`  // seats that the phase may still sell; left out: any number
 }
 
 // Count is the seats of one category by state.
@@ -164,6 +175,11 @@ func decode(frame []byte) (m message, err error) {
 	case TypeMine:
 		m.Type, m.Deadline, m.Extensions = "mine", new(r.Uvarint()), new(r.Uvarint())
 		m.Idx = r.seats()
+	case TypePrices:
+		m.Type, m.List, m.Phase = "prices", r.version(), new(r.Uvarint())
+		if left := r.Uvarint(); left > 0 {
+			m.Left = new(left - 1)
+		}
 	default:
 		return message{}, errNotAMessage
 	}

@@ -38,6 +38,10 @@ type golden struct {
 	Deadline   int64 `json:"deadline,omitempty"`
 	Extensions int   `json:"extensions,omitempty"`
 	Idx        []int `json:"idx,omitempty"`
+
+	List  int64 `json:"list,omitempty"`
+	Phase int   `json:"phase,omitempty"`
+	Left  int   `json:"left,omitempty"`
 }
 
 func messages() []golden {
@@ -56,6 +60,7 @@ func messages() []golden {
 		{Name: "resync", Hex: "05" + "07000000" + "02" + "ac02" + "efbeadde", Type: "resync", Epoch: 7, Version: 300, Reason: 2, Sum: 0xdeadbeef},
 		{Name: "mine, three seats", Hex: hex.EncodeToString(mine(7, seats.Hold{Seats: []int{3, 4, 49_999}, ExpiresAt: now, ExtensionsLeft: 9})), Type: "mine", Epoch: 7, Deadline: 1_900_000_000_123, Extensions: 9, Idx: []int{3, 4, 49_999}},
 		{Name: "mine, nothing", Hex: hex.EncodeToString(mine(7, seats.Hold{})), Type: "mine", Epoch: 7},
+		{Name: "prices", Hex: hex.EncodeToString(prices(7, 300, seats.Running{Phase: 2, Left: 12})), Type: "prices", Epoch: 7, List: 300, Phase: 2, Left: 12},
 		{Name: "pong", Hex: hex.EncodeToString(pong(7, 0x40934a0000000000, now)), Type: "pong", Epoch: 7, T0: 1234.5, Now: 1_900_000_000_123},
 	}
 }
@@ -94,6 +99,9 @@ func TestWire_JSONEqualsTheBytes(t *testing.T) {
 		m, err := decode(frame)
 		if err != nil || m.Type != g.Type || m.Epoch != g.Epoch || m.Now != g.Now || len(m.Changes) != len(g.Changes) || len(m.Counts) != len(g.Counts) || !slices.Equal(m.Idx, g.Idx) {
 			t.Errorf("%s is read as %+v (%v)", g.Name, m, err)
+		}
+		if g.Type == "prices" && (*m.List != g.List || int(*m.Phase) != g.Phase || int(*m.Left) != g.Left) {
+			t.Errorf("%s is read as %+v", g.Name, m)
 		}
 		if g.Type == "mine" && (int64(*m.Deadline) != g.Deadline || int(*m.Extensions) != g.Extensions) {
 			t.Errorf("%s is read as %+v", g.Name, m)

@@ -270,16 +270,45 @@ func (s *Sale) Left(phase int) int {
 	return placesLeft(s.seats.counts.Quota, phase)
 }
 
-// Phase returns the phase that counts at a time, as this node last read, and how many seats it may still sell, or -1 for
-// any number. It returns 0 if none runs.
-func (s *Sale) Phase(now time.Time) (phase, left int) {
-	m := s.Prices.at(now)
-	for n := m.first; n <= m.last; n++ {
-		if left = s.Left(n); left != 0 && !s.Prices.Phases[n-1].Retired {
-			return n, left
+// Running is what counts of the phases at a time.
+type Running struct {
+	Phase int        // 0: none
+	Left  int        // seats that it may still sell; -1: any number
+	Next  int        // the phase that follows it; 0: none
+	Until *time.Time // when other phases run; nil: there is no such time
+}
+
+// Running returns what counts at a time, with so many places left in each phase (Counts.Quota).
+func (p *Prices) Running(now time.Time, quota []*int) Running {
+	m := p.at(now)
+	r := Running{Left: -1, Until: m.until}
+	for n := m.first; n <= m.last && r.Phase == 0; n++ {
+		if left := placesLeft(quota, n); left != 0 && !p.Phases[n-1].Retired {
+			r.Phase, r.Left = n, left
 		}
 	}
-	return 0, -1
+	if r.Phase == 0 {
+		return r
+	}
+	if ends := p.Phases[r.Phase-1].EndsAt; ends != nil && r.Left < 0 {
+		m = p.at(*ends)
+	}
+	for n := max(m.first, r.Phase+1); n <= m.last && r.Next == 0; n++ {
+		if placesLeft(quota, n) != 0 && !p.Phases[n-1].Retired {
+			r.Next = n
+		}
+	}
+	return r
+}
+
+// Running returns what counts of the phases at a time, as this node last read, the version of the price list, and whether
+// it has phases.
+func (s *Sale) Running(now time.Time) (list int64, r Running, phases bool) {
+	s.seats.mu.RLock()
+	quota := s.seats.counts.Quota
+	s.seats.mu.RUnlock()
+	p := s.now.Load().Prices
+	return p.Version, p.Running(now, quota), len(p.Phases) > 0
 }
 
 // Quote returns what seats cost at a time, each with its type, or the default where that is nil.

@@ -185,8 +185,8 @@ func TestPhase_SellsExactlyItsLimitToACrowdOnTwoNodes(t *testing.T) {
 	if paid[1500] != limit || paid[3000] != crowd-limit {
 		t.Errorf("the early price was paid %d times and the other %d times, want %d and %d", paid[1500], paid[3000], limit, crowd-limit)
 	}
-	if phase, left := b.sale.Phase(time.Now()); phase != 0 || left != -1 {
-		t.Errorf("phase %d runs with %d places", phase, left)
+	if _, r, _ := b.sale.Running(time.Now()); r.Phase != 0 || r.Left != -1 {
+		t.Errorf("phase %d runs with %d places", r.Phase, r.Left)
 	}
 	wantBooks(t, b)
 }

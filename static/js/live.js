@@ -14,7 +14,7 @@ const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
 const see = (state, idx) => state > 2 && data.unlocked?.includes(` ${idx} `) ? 0 : state
 
 // live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all; "mine" with what
-// another page of this person was told to hold.
+// another page of this person was told to hold; "other" with messages that few pages need, of which told is the last.
 class Live extends EventTarget {
   states = null
   counts = []
@@ -214,6 +214,8 @@ function hear(message, mine) {
       if (m.sent < doubted) break // asked before the machine slept: its trip seems short, and its time is old
       doubted = undefined
       clock.measure(m.now, performance.now() - m.sent)
+      break
+    default: live.dispatchEvent(new CustomEvent('other', {detail: live.told = m}))
   }
   showLive()
 }

@@ -17,7 +17,7 @@ class Reader {
   get more() { return this.at < this.bytes.length }
   // take is where the next n bytes begin.
   take(n) {
-    if (this.bytes.length - this.at < n) throw new WireError('the message ends too early')
+    if (this.bytes.length - this.at < n) throw new WireError // the message ends too early
     this.at += n
     return this.at - n
   }
@@ -30,7 +30,7 @@ class Reader {
       const b = this.byte()
       n += (b & 127) * scale
       if (b < 128) return n
-      if ((scale *= 128) > 2 ** 49) throw new WireError('a number is too long')
+      if ((scale *= 128) > 2 ** 49) throw new WireError // it is too long
     }
   }
   // counts are free, held, sold and blocked seats of each category.
@@ -43,7 +43,7 @@ class Reader {
   }
 }
 
-// decode reads one message; a type it does not know has only its type and epoch.
+// decode reads one message; of a type it does not know, r reads the rest.
 export function decode(buffer) {
   const r = new Reader(buffer)
   const m = {type: r.byte(), epoch: r.uint32()}
@@ -56,7 +56,7 @@ export function decode(buffer) {
     case MINE: return {...m, deadline: r.uvarint(), extensions: r.uvarint(), idx: seats(r)}
     case PONG: return {...m, sent: r.float(), now: r.float()}
   }
-  return m
+  return {...m, r}
 }
 
 function snapshot(r) {
