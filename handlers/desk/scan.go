@@ -61,6 +61,8 @@ type ExpectedBody struct {
 	Revoked bool   `json:"revoked"`
 	In      bool   `json:"in"`
 	Message string `json:"message,omitempty"` // when and where the ticket was scanned before
+	Type    string `json:"type,omitempty"`    // if the event has several
+	Proof   string `json:"proof,omitempty"`   // to be shown for it
 }
 
 // Expected answers GET /door/{secret}/tickets
@@ -75,7 +77,7 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	}
 	tickets := make([]ExpectedBody, len(list))
 	for i, e := range list {
-		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil}
+		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof}
 		if e.In != nil {
 			tickets[i].Message = desk.VerdictWords(s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
 		}
@@ -97,6 +99,8 @@ type VerdictBody struct {
 	Message string       `json:"message"`
 	Ticket  string       `json:"ticket,omitempty"`
 	Seat    string       `json:"seat,omitempty"`
+	Type    string       `json:"type,omitempty"`  // if the event has several
+	Proof   string       `json:"proof,omitempty"` // to be shown for it
 	Name    string       `json:"name,omitempty"`
 	Choices []choiceBody `json:"choices,omitempty"`
 }
@@ -129,7 +133,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := VerdictBody{Word: v.Word, Message: desk.VerdictWords(s.Event, v), Name: v.Name}
 	if v.Ticket.ID != (seats.ID{}) {
-		body.Ticket, body.Seat = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx)
+		body.Ticket, body.Seat, body.Type, body.Proof = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx), v.Ticket.Type, v.Ticket.Proof
 	}
 	for _, t := range v.Choices {
 		body.Choices = append(body.Choices, choiceBody{t.ID.String(), s.Plan.Words(t.Idx)})

@@ -65,6 +65,8 @@ type ticketBody struct {
 	ID      string `json:"id"`
 	Seat    string `json:"seat"`
 	Idx     int    `json:"idx"`
+	Type    string `json:"type,omitempty"`  // its name, if the event has several
+	Proof   string `json:"proof,omitempty"` // to be shown at the door
 	Price   int64  `json:"price"`
 	Fee     int64  `json:"fee"`
 	Off     int64  `json:"discount"`
@@ -90,7 +92,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.In})
 	}
 	return body
 }
@@ -107,6 +109,9 @@ func CalendarOf(s *seats.Sale, o orders.Order, address string) string {
 	words := make([]string, len(o.Tickets))
 	for i, t := range o.Tickets {
 		words[i] = s.Plan.Words(t.Idx)
+		if kind := t.TypeWords(); kind != "" {
+			words[i] += " (" + kind + ")"
+		}
 	}
 	return Calendar{
 		ID: o.ID.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,

@@ -122,11 +122,13 @@ type Expected struct {
 	Revoked bool
 	In      *time.Time // when it was checked in; nil: it was not
 	Place   string     // where that was
+	Type    string     // as of Ticket
+	Proof   string
 }
 
 const expectedSQL = `
-SELECT t.id, t.idx, t.revoked_at IS NOT NULL, s.scanned_at, coalesce(s.place, '')
-  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+SELECT t.id, t.idx, t.revoked_at IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, '')
+  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
  WHERE t.event_id = $1 ORDER BY t.idx`
 
 // Expected lists every ticket of the door's event.
@@ -136,7 +138,7 @@ func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
 		return nil, fmt.Errorf("orders: list tickets: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
-		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.In, &e.Place)
+		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.In, &e.Place, &e.Type, &e.Proof)
 	})
 }
 

@@ -61,6 +61,9 @@ function since(at, place) {
   return `Somebody went in with this ticket on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
 }
 
+// welcome lets somebody in, and says what their ticket type needs, as the server does.
+const welcome = ({type, proof} = {}) => `Let them in.${type ? ` ${type}${proof ? `, to be shown at the door: ${proof}` : ''}.` : ''}`
+
 // judge says what a code is without asking anybody: null if this browser cannot check signatures.
 async function judge(code) {
   const b = bytes(code)
@@ -80,7 +83,7 @@ async function judge(code) {
   const id = idOf(b), ticket = known.get(id)
   if (ticket?.revoked) return {word: 'revoked', message: 'This ticket was cancelled.', seat: ticket.seat}
   if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat}
-  return {word: 'in', message: 'Let them in.', seat: ticket?.seat, id}
+  return {word: 'in', message: welcome(ticket), seat: ticket?.seat, id}
 }
 
 async function send(scan) {

@@ -142,6 +142,9 @@ func (p LetterPage) Text() string {
 	b.WriteString("\n")
 	for _, t := range p.tickets() {
 		fmt.Fprintf(&b, "- %s, %s", p.Plan.Words(t.Idx), views.Price(t.Cost(), p.Order.Currency))
+		if words := t.TypeWords(); words != "" {
+			fmt.Fprintf(&b, " (%s)", words)
+		}
 		if t.Revoked {
 			b.WriteString(" (no longer valid)")
 		}
