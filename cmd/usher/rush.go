@@ -49,6 +49,7 @@ type rushCommand struct {
 	Seed        uint64         `default:"1" placeholder:"NUMBER" help:"Number that makes two crowds alike."`
 	JSON        bool           `name:"json" help:"Report in JSON."`
 	Greedy      int            `placeholder:"PEOPLE" help:"Instead: so many people, each of whom tries for ten tickets of an event with a limit of 2, with new cookies and other spellings of their email."`
+	Types       int            `placeholder:"PEOPLE" help:"Instead: so many people who buy tickets of three types while two phases of the sale end, one after a number of seats and one at a time."`
 	Gentle      bool           `help:"Instead: an endless quiet crowd at every event of --url."`
 
 	crowd rush.Crowd
@@ -78,6 +79,9 @@ func (r *rushCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	if r.Greedy > 0 {
 		return r.sendGreedy(ctx, sh)
+	}
+	if r.Types > 0 {
+		return r.sendTypes(ctx, sh)
 	}
 	if isTerminal(sh.stderr) {
 		r.crowd.Progress = sh.stderr
@@ -199,6 +203,10 @@ func (r *rushCommand) fits() error {
 		return fmt.Errorf("--greedy is 1 to %d people", mostGreedy)
 	case r.Greedy > 0 && !own:
 		return errors.New("--greedy has an event of its own, and no --url")
+	case r.Types < 0 || r.Types > mostTypes:
+		return fmt.Errorf("--types is 1 to %d people", mostTypes)
+	case r.Types > 0 && !own:
+		return errors.New("--types has an event of its own, and no --url")
 	case r.Gentle, own:
 		return nil
 	case r.Event == "":
@@ -267,6 +275,41 @@ func (r *rushCommand) sendGreedy(ctx context.Context, sh *shell) (err error) {
 	}
 	if err == nil && report.Failed() {
 		err = fmt.Errorf("the limit per person did not hold: %d people above it, %d below, %d untrue answers, %d errors", report.Above, report.Below, report.Untrue, report.Errors)
+	}
+	return err
+}
+
+const mostTypes = 20_000
+
+// sendTypes sends people who buy tickets of several types, of which half as many as people are sold at the early price.
+func (r *rushCommand) sendTypes(ctx context.Context, sh *shell) (err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	server, err := rush.StartServer(ctx, program, 0)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, server.Stop)
+	c := rush.Types{URL: server.URL, People: r.Types, Early: max(1, r.Types/2), Over: r.crowd.Over, Connections: min(64, r.crowd.Connections), Seed: r.crowd.Seed}
+	if c.Event, c.Setup, err = server.TypesEvent(ctx, c.People); err != nil {
+		return err
+	}
+	report, err := c.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if report.Failed() {
+		fmt.Fprintf(sh.stderr, "usher: the last that the server said:\n%s\n", server.Log())
+	}
+	if r.JSON {
+		err = json.NewEncoder(sh.stdout).Encode(report)
+	} else {
+		err = report.Text(sh.stdout)
+	}
+	if err == nil && report.Failed() {
+		err = fmt.Errorf("prices were not kept: %d seats at the early price of %d, %d wrong prices or sums, %d errors", report.Phases[rush.EarlyPhase], report.Early, report.Untrue, report.Errors)
 	}
 	return err
 }
