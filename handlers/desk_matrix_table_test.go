@@ -186,6 +186,7 @@ var matrix = map[string]access{
 	"GET /events/{slug}/hold":                    anyone,
 	"POST /events/{slug}/hold/extension":         anyone,
 	"POST /events/{slug}/codes":                  anyone,
+	"POST /events/{slug}/hold/types":             anyone,
 	"GET /events/{slug}/checkout":                anyone,
 	"POST /events/{slug}/orders":                 anyone,
 	"GET /orders/{code}":                         anyone,

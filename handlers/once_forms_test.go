@@ -123,6 +123,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			who, _ := held(t, 1)
 			return sent{who: who, to: "/events/evening/hold/extension", form: url.Values{}}
 		},
+		"POST /events/{slug}/hold/types": func(t *testing.T, _ *wall, _ string) sent {
+			who, hold := held(t, 2)
+			return sent{who: who, to: "/events/evening/hold/types", form: of(fmt.Sprint("type.", hold.Idx[0]), "standard"), other: of(fmt.Sprint("type.", hold.Idx[1]), "standard")}
+		},
 		"POST /events/{slug}/orders": func(t *testing.T, _ *wall, _ string) sent {
 			who, hold := held(t, 1)
 			return sent{who: who, to: "/events/evening/orders", form: fill(hold, "Ann", "ann@example.org"), other: fill(hold, "Eve", "eve@example.org")}

@@ -56,6 +56,7 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/hold", h.By(h.shop.Hold), pageRule},
 		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), pageRule},
 		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), secretRule},
+		{"POST /events/{slug}/hold/types", h.Act(h.shop.SetTypes), secretRule},
 
 		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), secretRule},
 		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), secretRule},

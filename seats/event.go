@@ -51,7 +51,8 @@ type Event struct {
 type Listing struct {
 	Event
 	Free, Held, Sold int
-	PriceFrom        int64 // the lowest price, minor units
+	PriceFrom        int64 // the lowest price that is not 0, minor units; 0 if there is none
+	TypeFrom         int   // its ticket type
 	Past             bool  // it began more than a day ago
 }
 
@@ -88,8 +89,17 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 const eventsSQL = `
 SELECT ` + eventColumns + `,
        (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
-       (SELECT min(price) FROM category WHERE event_id = e.id), o.past
-  FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id,
+       coalesce(low.amount, (SELECT min(price) FROM category WHERE event_id = e.id)), coalesce(low.type, 0), o.past
+  FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id
+  LEFT JOIN LATERAL (
+       SELECT coalesce(f.amount, b.amount) AS amount, b.type
+         FROM price b
+         JOIN ticket_type t ON t.event_id = e.id AND t.number = b.type AND t.sold_to = 'everyone' AND NOT t.retired
+         LEFT JOIN price f ON f.event_id = e.id AND f.version = b.version AND f.type = b.type AND f.category = b.category AND f.phase = (
+              SELECT min(number) FROM phase
+               WHERE event_id = e.id AND NOT retired AND coalesce(begins_at <= clock_timestamp(), true) AND coalesce(ends_at > clock_timestamp(), true) AND coalesce(c.quota[number] > 0, true))
+        WHERE b.event_id = e.id AND b.version = c.price_version AND b.phase = 0
+        ORDER BY coalesce(f.amount, b.amount) = 0, 1 LIMIT 1) low ON true,
        LATERAL (SELECT e.starts_at < clock_timestamp() - interval '1 day' AS past) o
  ORDER BY o.past, CASE WHEN o.past THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at), e.id`
 
@@ -101,7 +111,7 @@ func Events(ctx context.Context, db DB) ([]Listing, error) {
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Listing, error) {
 		var l Listing
-		return l, l.scan(row, &l.Free, &l.Held, &l.Sold, &l.PriceFrom, &l.Past)
+		return l, l.scan(row, &l.Free, &l.Held, &l.Sold, &l.PriceFrom, &l.TypeFrom, &l.Past)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("seats: list events: %w", err)

@@ -14,6 +14,9 @@ func When(e seats.Event) string {
 // Clock is a time of day at the event's place, with its zone: "19:42 CET".
 func Clock(e seats.Event, t time.Time) string { return e.Local(t).Format("15:04 MST") }
 
+// Moment is a day and time at the event's place: "1 March, 19:42 CET".
+func Moment(e seats.Event, t time.Time) string { return e.Local(t).Format("2 January, 15:04 MST") }
+
 // Minutes is a hold's length in words.
 func Minutes(d time.Duration) string {
 	if d < 2*time.Minute {

@@ -35,7 +35,7 @@ func wayOf(r *http.Request, m organizers.Member) way {
 // Event answers GET /desk/events/{slug}
 func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot()))
+		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot(), h.Hub.Now()))
 	}
 	p, err := h.Desks.picture(r.Context(), s, m, wayOf(r, m))
 	if err != nil {

@@ -339,7 +339,7 @@ type priced struct {
 func settingsAnswer(s *seats.Sale) any {
 	e := s.Event
 	b := settingsBody{
-		Listed: web.Describe(s, s.Snapshot()).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
+		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,

@@ -117,7 +117,7 @@ func (h *Handlers) OnBoard(next func(http.ResponseWriter, *http.Request, organiz
 // Board answers GET /boards/{token}
 func (h *Handlers) Board(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot()))
+		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot(), h.Hub.Now()))
 	}
 	p, err := h.Desks.picture(r.Context(), s, m, boardWay)
 	if err != nil {

@@ -181,7 +181,12 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
 	if key := r.PostForm.Get("types"); key != "" {
-		return h.setCheckoutTypes(w, r, s, holder, form, key)
+		return h.setCheckoutTypes(w, r, s, holder, form, key, "")
+	}
+	if other, err := h.otherTypes(r, s, holder); err != nil {
+		return err
+	} else if other {
+		return h.setCheckoutTypes(w, r, s, holder, form, r.PostForm.Get("key")+"-types", "The prices are those of the ticket types that you chose. Nothing was ordered. Check the new total, then order.")
 	}
 	if chosen := r.PostForm.Get("instead"); chosen != "" {
 		return h.takeInstead(w, r, s, holder, form, chosen)
@@ -295,25 +300,36 @@ func (h *Handlers) extendCheckout(w http.ResponseWriter, r *http.Request, s *sea
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})
 }
 
-// setCheckoutTypes gives the seats the ticket types that were chosen, and keeps everything that was typed.
-func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, key string) error {
-	types := map[int]string{}
-	for _, idx := range form.Seats {
-		if kind := r.PostForm.Get(shop.TypeField(idx)); kind != "" {
-			types[idx] = kind
-		}
+// otherTypes reports whether a checkout chose other ticket types than those that are held.
+func (h *Handlers) otherTypes(r *http.Request, s *seats.Sale, holder seats.ID) (bool, error) {
+	types := typesOf(r.PostForm)
+	if len(types) == 0 {
+		return false, nil
 	}
+	hold, err := s.Hold(r.Context(), holder)
+	if errors.Is(err, seats.ErrNoHold) {
+		return false, nil // the order is refused, or was placed before
+	}
+	return slices.ContainsFunc(hold.Lines, func(l seats.Line) bool {
+		kind, asked := types[l.Seat]
+		return asked && kind != s.Prices.Types[l.Type].Key
+	}), err
+}
+
+// setCheckoutTypes gives the seats the ticket types that were chosen, and keeps everything that was typed. Its message is
+// shown with the new prices; it may be empty.
+func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, key, message string) error {
 	access, err := h.accessOf(r, s)
 	if err != nil {
 		return err
 	}
-	hold, err := s.SetTypes(r.Context(), holder, key, types, access)
+	hold, err := s.SetTypes(r.Context(), holder, key, typesOf(r.PostForm), access)
 	if err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	h.tellMine(r, s, hold)
 	form.Total = nil
-	return h.tell(w, r, s, holder, orders.Typed{Form: form})
+	return h.tell(w, r, s, holder, orders.Typed{Form: form, Message: message})
 }
 
 // decodeOrder reads an order from JSON or a form.

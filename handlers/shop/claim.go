@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -119,15 +120,42 @@ func decodeForm(r *http.Request) (wish seats.ClaimRequest, err error) {
 		return wish, err
 	}
 	f := r.PostForm
-	wish.Seats, wish.Area = f["seat"], f.Get("area")
+	wish.Seats, wish.Area, wish.Type = f["seat"], f.Get("area"), f.Get("type")
 	if wish.Quantity, err = web.WholeNumber(f, "quantity"); err != nil {
 		return wish, err
 	}
 	if wish.Best, err = web.WholeNumber(f, "best"); err != nil {
 		return wish, err
 	}
-	if wish.Best != 0 {
+	if wish.Tickets, err = ticketsOf(f); err != nil {
+		return wish, err
+	}
+	if wish.Best != 0 || wish.Tickets != nil && wish.Area == "" {
 		wish.Category = f.Get("category")
 	}
 	return wish, nil
+}
+
+// ticketsOf reads how many tickets of each type a form asks for; nil if it has no such fields.
+func ticketsOf(f url.Values) (tickets map[string]int, err error) {
+	for field := range f {
+		key, is := strings.CutPrefix(field, shop.TicketsPrefix)
+		if !is {
+			continue
+		}
+		n, err := web.WholeNumber(f, field)
+		if err != nil {
+			return nil, err
+		}
+		if tickets == nil {
+			tickets = map[string]int{}
+		}
+		if n != 0 {
+			tickets[key] = n
+		}
+	}
+	if tickets != nil && len(tickets) == 0 {
+		return nil, web.Invalid("Choose at least one ticket.")
+	}
+	return tickets, nil
 }

@@ -37,7 +37,7 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !web.WantsJSON(r) {
 		return h.show(w, r, s, -1, http.StatusOK, nil)
 	}
-	answer := web.Describe(s, s.Snapshot())
+	answer := web.Describe(s, s.Snapshot(), h.Hub.Now())
 	terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team)
 	if err != nil {
 		return err
@@ -115,6 +115,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	codes.Reserved = s.Reserved
 	say(&codes)
 	sale.Unlock(codes)
+	sale.Choose(filterOf(r, s).Get("type"))
 	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Shut() != "" && !early && !fragment {
@@ -139,6 +140,7 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 		Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String(),
 		Filter: shop.FilterOf(s.Plan, filterOf(r, s)), Now: h.Hub.Now(),
 	}
+	sale.Prices, sale.Running = s.Prices, s.Prices.Running(sale.Now, sale.Map.Counts.Quota)
 	sale.Returned, sale.Bought = h.Inventory.Ended(s.Event.ID)
 	holder, known := h.Holder(r)
 	if !known {

@@ -1,8 +1,10 @@
 package shop
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -41,12 +43,14 @@ type LineBody struct {
 	Type  string `json:"type"`
 	Price int64  `json:"price"`           // with its fee and all taxes
 	Phase string `json:"phase,omitempty"` // the name of the phase that the price is of
+
+	Choices []shop.Choice `json:"choices,omitempty"` // the ticket types that it may have, if there are several
 }
 
-func linesOf(s *seats.Sale, lines []seats.Line, cost pricing.Cost) []LineBody {
-	bodies := make([]LineBody, len(lines))
-	for i, l := range lines {
-		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Price: cost.Lines[i].Cost()}
+func linesOf(s *seats.Sale, hold seats.Hold, cost pricing.Cost, access *seats.Access) []LineBody {
+	bodies, view := make([]LineBody, len(hold.Lines)), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Hold: &hold, Codes: shop.Codes{Access: access}}
+	for i, l := range hold.Lines {
+		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Price: cost.Lines[i].Cost(), Choices: view.Choices(l.Seat)}
 		if l.Phase > 0 {
 			bodies[i].Phase = s.Prices.Phases[l.Phase-1].Name
 		}
@@ -61,12 +65,16 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
 	}
+	access, err := h.accessOf(r, s)
+	if err != nil {
+		return err
+	}
 	cost := pricing.CostOf(s.Event, hold.Lines)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
 		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, "")...),
-		Lines: linesOf(s, hold.Lines, cost),
+		Lines: linesOf(s, hold, cost, access),
 	}})
 }
 
@@ -122,6 +130,70 @@ func (h *Handlers) Extend(w http.ResponseWriter, r *http.Request, s *seats.Sale)
 		return err
 	}
 	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// SetTypes answers POST /events/{slug}/hold/types
+func (h *Handlers) SetTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	types, err := decodeTypes(r, s)
+	if err != nil {
+		return err
+	}
+	key, err := web.KeyOf(r)
+	if err != nil {
+		return err
+	}
+	holder, known := h.Holder(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	access, err := h.accessOf(r, s)
+	if err != nil {
+		return err
+	}
+	hold, err := s.SetTypes(r.Context(), holder, cmp.Or(r.PostForm.Get("types"), key), types, access)
+	if refusal, is := errors.AsType[*seats.Conflict](err); is {
+		return h.refuse(w, r, s, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	return h.answerHold(w, r, s, hold, http.StatusOK)
+}
+
+// decodeTypes reads the ticket types of seats: JSON names seats by their labels, and forms by their idx.
+func decodeTypes(r *http.Request, s *seats.Sale) (map[int]string, error) {
+	if web.IsForm(r) {
+		err := web.ParseForm(r)
+		return typesOf(r.PostForm), err
+	}
+	var asked struct {
+		Types map[string]string `json:"types"`
+	}
+	if err := web.DecodeBody(r, &asked); err != nil {
+		return nil, err
+	}
+	types := map[int]string{}
+	for label, kind := range asked.Types {
+		idx, ok := s.Seat(label)
+		if !ok {
+			return nil, web.ErrSeatLabel
+		}
+		types[idx] = kind
+	}
+	return types, nil
+}
+
+// typesOf reads the ticket types of seats in a form.
+func typesOf(f url.Values) map[int]string {
+	types := map[int]string{}
+	for field, kinds := range f {
+		if number, is := strings.CutPrefix(field, shop.TypePrefix); is {
+			if idx, err := strconv.Atoi(number); err == nil {
+				types[idx] = kinds[0]
+			}
+		}
+	}
+	return types
 }
 
 // Release answers DELETE /events/{slug}/claims/{idx}

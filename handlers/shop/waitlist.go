@@ -37,7 +37,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if p.Typed.Email == "" {
 		p.Typed.Email = p.Verified
 	}
-	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
 	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
 		p.Shut = s.Event.Shut()
 	}

@@ -22,8 +22,10 @@ func (h *Handlers) alone(r *http.Request, s *seats.Sale) []string {
 		return nil
 	}
 	total := int64(0)
-	for _, c := range s.Plan.Categories {
-		total = max(total, shop.AllIn(s.Event, c.Price))
+	for i := range s.Plan.Categories {
+		kind, _ := s.Prices.Default(i)
+		price, _ := s.Prices.Price(0, kind, i)
+		total = max(total, shop.AllIn(s.Event, seats.Line{Type: kind, Category: i, Price: price}))
 	}
 	return h.Orders.AloneMethods(s.Event, total)
 }

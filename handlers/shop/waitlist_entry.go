@@ -110,7 +110,7 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if p.Stand, err = h.Waits.Stand(r.Context(), n.ID); err != nil {
 		return err
 	}
-	p.Entry, p.Alone, p.Sale = n, h.alone(r, s), shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
+	p.Entry, p.Alone, p.Sale = n, h.alone(r, s), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}

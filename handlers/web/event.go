@@ -82,8 +82,44 @@ type eventAnswer struct {
 	Sections   []sectionCounts  `json:"sections"`
 	Areas      []sectionCounts  `json:"areas"`
 	Categories []categoryCounts `json:"categories"`
+	Types      []typePrices     `json:"types"`
+	Phase      *phaseLeft       `json:"phase,omitempty"`
 	Cancelling *cancelling      `json:"cancelling,omitempty"` // left out: tickets cannot be cancelled
 	Terms      *TermsBody       `json:"terms,omitempty"`      // an order has to accept them
+}
+
+// typePrices is a ticket type with what it costs now, fees and taxes inside, by category.
+type typePrices struct {
+	Key    string           `json:"key"`
+	Name   string           `json:"name"`
+	SoldTo seats.SoldTo     `json:"sold_to"`
+	Proof  string           `json:"proof,omitempty"`
+	Prices map[string]int64 `json:"prices"`
+}
+
+// phaseLeft is the phase of the sale that counts.
+type phaseLeft struct {
+	Name   string     `json:"name"`
+	EndsAt *time.Time `json:"ends_at,omitempty"`
+	Left   *int       `json:"left,omitempty"`
+}
+
+func describeTypes(s *seats.Sale, phase int) []typePrices {
+	list := []typePrices{}
+	for _, kind := range s.Prices.Order() {
+		t := &s.Prices.Types[kind]
+		if t.Retired {
+			continue
+		}
+		p := typePrices{t.Key, t.Name, t.SoldTo, t.Proof, map[string]int64{}}
+		for i, c := range s.Plan.Categories {
+			if price, sold := s.Prices.Price(phase, kind, i); sold {
+				p.Prices[c.Key] = pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event)).Cost()
+			}
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // cancelling is the event's policy: until when a buyer may cancel, and what is kept of each ticket.
@@ -93,17 +129,30 @@ type cancelling struct {
 	Percent float64   `json:"percent"` // of the price
 }
 
-// Describe counts everything from one snapshot, so that the numbers of an answer belong together.
-func Describe(s *seats.Sale, m seats.Snapshot) eventAnswer {
+// Describe counts everything from one snapshot, so that the numbers of an answer belong together. Its prices are those of a time.
+func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
+	running := s.Prices.Running(now, m.Counts.Quota)
 	a := eventAnswer{
 		Listed:  listedOf(s.Event, 0, 0, 0),
 		Version: m.Version, Epoch: m.Epoch, Currency: s.Event.Currency, Sections: []sectionCounts{}, Areas: []sectionCounts{},
+		Types: describeTypes(s, running.Phase),
+	}
+	if running.Phase > 0 {
+		f := &s.Prices.Phases[running.Phase-1]
+		if a.Phase = (&phaseLeft{Name: f.Name, EndsAt: f.EndsAt}); running.Left >= 0 {
+			a.Phase.Left = &running.Left
+		}
 	}
 	if ends, may := events.CancelEnds(s.Event); may {
 		a.Cancelling = &cancelling{ends.UTC(), s.Event.Policy.CancelFee, float64(s.Event.Policy.CancelPercent) / 100}
 	}
 	for i, c := range s.Plan.Categories {
-		all := pricing.AllIn(pricing.Line{Category: i, Price: c.Price}, pricing.TermsOf(s.Event))
+		kind, _ := s.Prices.Default(i)
+		price, sold := s.Prices.Price(running.Phase, kind, i)
+		if !sold {
+			price = c.Price
+		}
+		all := pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event))
 		n := categoryCounts{
 			Key: c.Key, Name: c.Name, Price: all.Cost(), Fee: all.Fee, Tax: all.Tax + all.FeeTax, Currency: s.Event.Currency,
 			Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i],

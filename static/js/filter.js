@@ -2,7 +2,7 @@
 // hidden. The legend's links do the same without scripts.
 
 import {live} from 'usher/live'
-import {$, $$, number, say} from 'usher/page'
+import {$, $$, data, number, say} from 'usher/page'
 
 const ACCESSIBLE = 1 // of a seat's flags
 
@@ -19,7 +19,7 @@ filter.fits = idx => house && (!prices.size || prices.has(house.category[idx])) 
 
 // query is what is looked for as it stands in addresses.
 filter.query = () => {
-  const q = new URLSearchParams()
+  const q = new URLSearchParams(data.type && {type: data.type})
   for (const link of links) if (link.ariaCurrent) key(link) === undefined ? q.set('accessible', 1) : q.append('price', key(link))
   return q.size ? `?${q}` : ''
 }
@@ -52,7 +52,7 @@ let found // how many seats fit, as a sentence
 
 // tell writes a sentence behind something on the page, where there is none yet.
 function tell(behind, kind, n, where) {
-  const text = n === 0 ? `No free seat${where} fits.` : n === 1 ? `1 free seat${where} fits.` : `${number(n)} free seats${where} fit.`
+  const text = `${n ? number(n) : 'No'} free seat${n > 1 ? `s${where} fit` : `${where} fits`}.`
   let at = $(`[${kind}]`)
   if (!at && filter.on()) {
     $(behind).insertAdjacentHTML('afterend', `<p class="found"><span ${kind}></span> <a href="?">Show all seats</a></p>`)

@@ -43,14 +43,14 @@ others.onmessage = event => hold.take(event.data)
 
 let line = Promise.resolve()
 
-// ask sends one request after the ones before it. What got no answer is sent again with its key, which is safe.
-function ask(method, url, body) {
+// ask sends one request after the ones before it, with the fields of a form. What got no answer is sent again with its key,
+// which is safe.
+function ask(method, what, fields) {
   const once = key()
   const send = async tries => {
     try {
-      const answer = await fetch(url, {
-        method, body: body && JSON.stringify(body),
-        headers: {Accept: 'application/json', 'Idempotency-Key': once, ...body && {'Content-Type': 'application/json'}},
+      const answer = await fetch(`${path}/${what}`, {
+        method, body: fields && new URLSearchParams(fields), headers: {Accept: 'application/json', 'Idempotency-Key': once},
       })
       if (answer.status !== 428 || !tries || !crypto.subtle) return answer
       await (await import('usher/work')).pass(path)
@@ -70,38 +70,24 @@ let settled = Promise.resolve()
 const settle = request => settled = read(request)
 
 async function read(request) {
-  let answer
-  try {
-    answer = await request
-  } catch {
-    show({message: 'That didn’t work. Try again.'})
-    return false
-  }
-  const body = await answer.json().catch(() => ({})) // 204 has none
+  const answer = await request.catch(() => ({})), body = await answer.json?.().catch(() => 0) // 204 has none
   if (answer.ok) {
     hold.take(body.hold)
     others.postMessage(body.hold)
     return true
   }
-  if (body.error?.code === 'no_hold') hold.take(undefined)
+  if (body?.error?.code === 'no_hold') hold.take(undefined)
   else if (hold.lapsed) refresh()
-  show(body.error ?? {message: 'That didn’t work. Try again.'})
-  return false
+  show(body?.error ?? {message: 'That didn’t work. Try again.'})
 }
 
 // show puts an error into the message box, with the seats to take instead as buttons.
 function show(error) {
   const box = $('#message')
   $('p', box).textContent = error.message
-  $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => {
-    const button = document.createElement('button')
-    Object.assign(button, {name: 'seat', value: label, textContent: `Choose ${words(label)} instead`})
-    return button
-  }))
+  $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => Object.assign(document.createElement('button'), {name: 'seat', value: label, textContent: `Choose ${words(label)} instead`})))
   if (error.to) { // to the waiting room, or to the work that this browser could not do
-    const link = document.createElement('a')
-    Object.assign(link, {href: error.to, className: 'primary', textContent: 'Continue'})
-    $('.nearest', box).append(link)
+    $('.nearest', box).append(Object.assign(document.createElement('a'), {href: error.to, className: 'primary', textContent: 'Continue'}))
   }
   box.hidden = false
   box.scrollIntoView({block: 'nearest'})
@@ -123,28 +109,31 @@ async function pending(idxs, state, request) {
 
 export async function claim(idx, label) {
   hide()
-  if (await pending([idx], true, ask('POST', `${path}/claims`, {seats: [label]}))) say(`${words(label)} is yours.`)
+  if (await pending([idx], true, ask('POST', 'claims', {seat: label, type: data.type}))) say(`${words(label)} is yours.`)
 }
 
 export async function release(idx) {
   const label = hold.seats.get(idx)
-  if (await pending([idx], false, ask('DELETE', `${path}/claims/${idx}`)) && label) say(`${words(label)} is let go.`)
+  if (await pending([idx], false, ask('DELETE', `claims/${idx}`)) && label) say(`${words(label)} is let go.`)
 }
 
-async function wish(body, idxs = []) {
+async function wish(fields, idxs = []) {
   hide()
   const before = hold.lapsed ? 0 : hold.seats.size
-  if (!await pending(idxs, true, ask('POST', `${path}/claims`, body))) return
+  if (!await pending(idxs, true, ask('POST', 'claims', fields))) return
   say(`${counted(hold.seats.size - before || hold.seats.size, 'seat')} held for you.`)
   hold.dispatchEvent(new Event('placed'))
 }
 
 async function releaseAll() {
-  if (await pending([...hold.seats.keys()], false, ask('DELETE', `${path}/claims`))) say('Your seats are let go.')
+  if (await pending([...hold.seats.keys()], false, ask('DELETE', 'claims'))) say('Your seats are let go.')
 }
 
+// post changes what is held.
+export const post = (what, fields) => settle(ask('POST', `hold/${what}`, fields))
+
 export async function extend() {
-  if (await settle(ask('POST', `${path}/hold/extension`, {}))) say(`You have more time: ${span(left())} from now.`)
+  if (await post('extension')) say(`You have more time: ${span(left())} from now.`)
 }
 
 const left = () => hold.deadline - EARLY - clock.now()
@@ -157,22 +146,17 @@ document.addEventListener('submit', event => {
   const f = new FormData(form, by)
   if (form.matches('[data-extend]')) extend()
   else if (form.matches('[data-release]')) by?.name === 'seat' ? release(+by.value) : releaseAll()
-  else if (form.matches('[data-again]')) wish({seats: [...hold.seats.values()]}, [...hold.seats.keys()])
-  else if (f.has('area')) wish({area: f.get('area'), quantity: Number(f.get('quantity'))})
-  else if (f.has('best')) wish({best: Number(f.get('best')), category: f.get('category')})
-  else if (f.has('seat')) wish({seats: f.getAll('seat')})
+  else if (form.matches('[data-again]')) wish([...hold.seats.values()].map(label => ['seat', label]), [...hold.seats.keys()])
+  else wish(f)
 })
 
 const tray = $('#tray'), chips = $('.chips', tray), blank = $('template', tray)
 
 function chip(idx, label) {
   const li = blank.content.firstElementChild.cloneNode(true)
-  li.dataset.seat = label
-  li.dataset.idx = idx
+  Object.assign(li.dataset, {seat: label, idx})
   $('.name', li).textContent = words(label)
-  const button = $('button', li)
-  button.value = idx
-  button.setAttribute('aria-label', `Let ${words(label)} go`)
+  Object.assign($('button', li), {value: idx, ariaLabel: `Let ${words(label)} go`})
   return li
 }
 
@@ -265,7 +249,7 @@ const refresh = always => settled = renew(always)
 async function renew(always) {
   if (!hold.seats.size && always !== true) return
   const before = new Map(hold.seats), lapsed = hold.lapsed, began = performance.now()
-  const answer = await ask('GET', `${path}/hold`).catch(() => undefined)
+  const answer = await ask('GET', 'hold').catch(() => undefined)
   if (answer?.ok) {
     const now = (await answer.json()).hold
     if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // no socket tells the time

@@ -187,7 +187,7 @@ document.addEventListener('focusout', event => {
 // openSection puts the rows of another section onto the page.
 export async function openSection(section) {
   const answer = await fetch(`${path}/sections/${section}${filter.query()}`, {headers: {'Usher-Fragment': '1'}})
-  if (!answer.ok) throw new Error(`section ${section}: status ${answer.status}`)
+  if (!answer.ok) throw answer
   const fresh = document.createElement('template')
   fresh.innerHTML = await answer.text()
   $('#rows').replaceWith(fresh.content)

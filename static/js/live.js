@@ -14,7 +14,8 @@ const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
 const see = (state, idx) => state > 2 && data.unlocked?.includes(` ${idx} `) ? 0 : state
 
 // live is what is known. It sends the event "change" with detail = idx of changed seats, or null for all; "mine" with what
-// another page of this person was told to hold; "other" with messages that few pages need, of which told is the last.
+// another page of this person was told to hold. other is called
+// with messages that few pages need, of which told is the last.
 class Live extends EventTarget {
   states = null
   counts = []
@@ -105,7 +106,7 @@ export async function resync() {
   const began = performance.now()
   const answer = await fetch(`${path}/map.bin?format=${FORMAT}`, {cache: 'no-cache', signal: AbortSignal.timeout(PATIENCE)})
   if (answer.status === 426) anew()
-  if (!answer.ok) throw new Error(`the map: status ${answer.status}`)
+  if (!answer.ok) throw answer
   const map = decode(await answer.arrayBuffer())
   const now = Number(answer.headers.get('Usher-Now'))
   if (now && live.version < 0) clock.measure(now, performance.now() - began)
@@ -215,7 +216,7 @@ function hear(message, mine) {
       doubted = undefined
       clock.measure(m.now, performance.now() - m.sent)
       break
-    default: live.dispatchEvent(new CustomEvent('other', {detail: live.told = m}))
+    default: live.other?.(live.told = m)
   }
   showLive()
 }

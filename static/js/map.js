@@ -94,12 +94,13 @@ function nameFocused() {
 }
 
 const links = frame ? $$('a', stage.drawing) : []
+const prices = $$('.prices [data-price]') // by category, with fees and taxes
 
 function describe(idx) {
-  const cost = house.categories[house.category[idx]], flags = house.flags[idx]
+  const {name} = house.categories[house.category[idx]], flags = house.flags[idx]
   const notes = [flags & 1 && 'wheelchair place', flags & 2 && 'companion place', flags & 4 && 'restricted view'].filter(Boolean)
   const state = hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : STATES[live.states?.[idx] ?? 0]
-  return [`${cost.name}, ${price(cost.price)}`, ...notes, state].join(' · ')
+  return [`${name}, ${price(+prices[house.category[idx]].dataset.price)}`, ...notes, state].join(' · ')
 }
 
 function hideCard() {
@@ -177,5 +178,4 @@ export async function start() {
   stage.show(painter)
   followHouse(house)
   filter.follow(house)
-  $$('.prices [data-price]').forEach((li, i) => { house.categories[i].price = +li.dataset.price }) // with fees and taxes
 }

@@ -23,7 +23,7 @@ export class Stage extends EventTarget {
   // load fetches the house.
   async load() {
     const answer = await fetch(data.geometry)
-    if (!answer.ok) throw new Error(`the drawing: status ${answer.status}`)
+    if (!answer.ok) throw answer
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h})
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)

@@ -6,7 +6,7 @@ export const HELLO = 1, SNAP = 2, DELTA = 3, AUDIT = 4, RESYNC = 5, PING = 6, PO
 export const FORMAT = 1, GAP = 1, DIVERGED = 2
 
 // WireError is all that decode throws: these bytes are no message.
-export class WireError extends Error {}
+export class WireError {}
 
 class Reader {
   constructor(buffer) {

@@ -23,6 +23,15 @@ func (s Sale) Body() templ.Attributes {
 	if a := s.Codes.Access; a != nil && len(a.Seats) > 0 {
 		facts["data-unlocked"] = strings.NewReplacer("[", " ", "]", " ").Replace(fmt.Sprint(a.Seats))
 	}
+	if s.Prices != nil {
+		facts["data-type"], facts["data-list"], facts["data-phase"] = s.asked(), strconv.FormatInt(s.Prices.Version, 10), strconv.Itoa(s.Running.Phase)
+		if s.hasPhases() || len(s.kinds()) > 1 {
+			facts["data-types"] = true
+		}
+		if s.Running.Until != nil {
+			facts["data-until"] = strconv.FormatInt(s.Running.Until.Sub(s.Now).Milliseconds()+1, 10)
+		}
+	}
 	if decimals := pricing.Decimals(s.Event.Currency); decimals != 2 {
 		facts["data-decimals"] = strconv.Itoa(decimals)
 	}

@@ -78,12 +78,9 @@ func PartsOfOrder(e seats.Event, o orders.Order) []Part {
 	return parts(e, total, discount, fee, name, o.Taxes())
 }
 
-// allIn is what a ticket of a category costs, with fees and taxes: the price that pages show.
-func (s Sale) allIn(category int) int64 { return AllIn(s.Event, s.Plan.Categories[category].Price) }
-
-// AllIn is the price to show for a price of the list.
-func AllIn(e seats.Event, price int64) int64 {
-	return pricing.AllIn(pricing.Line{Price: price}, pricing.TermsOf(e)).Cost()
+// AllIn is the price to show for a line: with fees and taxes.
+func AllIn(e seats.Event, l seats.Line) int64 {
+	return pricing.AllIn(pricing.Line{Type: l.Type, Category: l.Category, Price: l.Price}, pricing.TermsOf(e)).Cost()
 }
 
 // Contents says what the prices of an event contain; nothing if they are the prices alone.

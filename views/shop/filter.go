@@ -16,6 +16,7 @@ import (
 type Filter struct {
 	Prices     []int // positions in Plan.Categories, in their order
 	Accessible bool
+	Type       string // key of the ticket type whose prices are shown; empty: the usual one of each seat
 }
 
 // FilterOf reads the filter of a page's address, such as "?price=A&accessible=1". What the plan does not have is left out.
@@ -38,15 +39,18 @@ func (f Filter) on() bool { return f.Accessible || len(f.Prices) > 0 }
 
 // query is the filter as it stands in addresses.
 func (s Sale) query(f Filter) string {
-	if !f.on() {
-		return ""
-	}
 	var parts []string
 	for _, c := range f.Prices {
 		parts = append(parts, "price="+url.QueryEscape(s.Plan.Categories[c].Key))
 	}
 	if f.Accessible {
 		parts = append(parts, "accessible=1")
+	}
+	if f.Type != "" {
+		parts = append(parts, "type="+url.QueryEscape(f.Type))
+	}
+	if len(parts) == 0 {
+		return ""
 	}
 	return "?" + strings.Join(parts, "&")
 }
@@ -109,6 +113,11 @@ func (s Sale) page() string {
 // Here is the page of this sale with its filter: where forms come back to.
 func (s Sale) Here() string { return s.page() + s.query(s.Filter) }
 
+// unfiltered is this page with every seat.
+func (s Sale) unfiltered() templ.SafeURL {
+	return templ.SafeURL(s.page() + s.query(Filter{Type: s.Filter.Type}))
+}
+
 // section is the address of a section's page with the filter.
 func (s Sale) section(i int) templ.SafeURL {
 	return templ.SafeURL(s.SectionPath(i) + s.query(s.Filter))
@@ -116,7 +125,7 @@ func (s Sale) section(i int) templ.SafeURL {
 
 // toggled is the address of this page with one price more, or one less.
 func (s Sale) toggled(category int) templ.SafeURL {
-	f := Filter{Accessible: s.Filter.Accessible}
+	f := Filter{Accessible: s.Filter.Accessible, Type: s.Filter.Type}
 	for i := range s.Plan.Categories {
 		if slices.Contains(s.Filter.Prices, i) != (i == category) {
 			f.Prices = append(f.Prices, i)

@@ -34,14 +34,15 @@ func (p EventsPage) firstPast() int {
 
 // Sale is an event as one attendee sees it at one moment.
 type Sale struct {
-	Event  seats.Event
-	Plan   *seats.Plan
-	Prices *seats.Prices // nil where no page needs them
-	Map    seats.Snapshot
-	Hold   *seats.Hold // what the attendee has; nil for nothing
-	Key    string      // idempotency key for the next claim sent by a form of this page
-	From   string      // path of this page
-	Now    time.Time   // by the database's clock; zero where nothing depends on it
+	Event   seats.Event
+	Plan    *seats.Plan
+	Prices  *seats.Prices // nil where no page needs them
+	Running seats.Running // of the phases; only with Prices
+	Map     seats.Snapshot
+	Hold    *seats.Hold // what the attendee has; nil for nothing
+	Key     string      // idempotency key for the next claim sent by a form of this page
+	From    string      // path of this page
+	Now     time.Time   // by the database's clock; zero where nothing depends on it
 
 	Code     string            // that the attendee entered, and that is good; empty: none
 	Discount *pricing.Discount // of Code

@@ -17,6 +17,10 @@ func (m RowsModel) seats() templ.Component {
 		at := m.Plan.Sections[m.Section]
 		b := make([]byte, 0, at.Count*160)
 		row, open := "", false
+		prices := make([]string, len(m.Plan.Categories))
+		for _, c := range m.categoriesIn(m.Section) {
+			prices[c] = m.priceIn(c)
+		}
 		for idx := at.First; idx < at.First+at.Count; idx++ {
 			if next := m.Plan.Seats[idx].Row; !open || next != row {
 				b = closeRow(b, open)
@@ -25,7 +29,7 @@ func (m RowsModel) seats() templ.Component {
 				b = append(b, `</legend><div>`...)
 				row, open = next, true
 			}
-			b = m.seat(b, idx)
+			b = m.seat(b, idx, prices[m.Plan.Seats[idx].Category])
 		}
 		_, err := w.Write(closeRow(b, open))
 		return err
@@ -40,9 +44,12 @@ func closeRow(b []byte, open bool) []byte {
 }
 
 // seat appends one checkbox: ticked if it is mine, disabled if it is taken, with the reason in its name.
-func (m RowsModel) seat(b []byte, idx int) []byte {
+func (m RowsModel) seat(b []byte, idx int, price string) []byte {
 	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
 	label, mine, lapsed := m.Plan.Label(idx), m.mine(idx), m.lapsed(idx)
+	if mine || lapsed {
+		price = m.PriceOf(idx)
+	}
 	if lapsed { // the map may not have heard of it yet
 		state = seats.Lapsed
 	}
@@ -64,7 +71,7 @@ func (m RowsModel) seat(b []byte, idx int) []byte {
 	b = append(b, `" data-state="`...)
 	b = append(b, state.String()...)
 	b = append(b, `" aria-label="`...)
-	b = append(b, templ.EscapeString("Seat "+seat.Number+", "+m.PriceOf(idx)+flagWords(seat.Flags))...)
+	b = append(b, templ.EscapeString("Seat "+seat.Number+", "+price+flagWords(seat.Flags))...)
 	switch {
 	case mine:
 		b = append(b, `, yours" checked>`...)

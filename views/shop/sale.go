@@ -122,23 +122,22 @@ func (s Sale) categoryOf(section int) (most int) {
 
 // prices is what the seats of a section cost: one price, or from and to.
 func (s Sale) prices(section int) string {
-	low, high := s.priceRange(section)
-	if low == high {
-		return views.Price(low, s.Event.Currency)
-	}
-	return views.Price(low, s.Event.Currency) + "–" + views.Price(high, s.Event.Currency)
-}
-
-func (s Sale) priceRange(section int) (low, high int64) {
-	at := s.Plan.Sections[section]
-	for i, seat := range s.Plan.Seats[at.First : at.First+at.Count] {
-		p := s.allIn(seat.Category)
+	low, high := int64(0), int64(0)
+	for i, c := range s.categoriesIn(section) {
+		p := s.allIn(c)
 		if i == 0 {
 			low, high = p, p
 		}
 		low, high = min(low, p), max(high, p)
 	}
-	return low, high
+	return s.span(low, high)
+}
+
+func (s Sale) span(low, high int64) string {
+	if low == high {
+		return views.Price(low, s.Event.Currency)
+	}
+	return views.Price(low, s.Event.Currency) + "–" + views.Price(high, s.Event.Currency)
 }
 
 // cost is what the hold costs.

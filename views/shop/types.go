@@ -1,41 +1,219 @@
 package shop
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
-// TypeField names the field with the ticket type of a seat.
-func TypeField(idx int) string { return "type." + strconv.Itoa(idx) }
+// The beginnings of names of fields: the ticket type of a seat, by its idx, and a number of tickets, by the key of their type.
+const (
+	TypePrefix    = "type."
+	TicketsPrefix = "tickets."
+)
 
-// typesFor lists the ticket types that the attendee may choose for a seat, and the one it has.
-func (s Sale) typesFor(idx int) (kinds []int) {
-	if s.Prices == nil || s.Hold == nil {
+// TypeField names the field with the ticket type of a seat.
+func TypeField(idx int) string { return TypePrefix + strconv.Itoa(idx) }
+
+// sells reports whether the attendee may buy tickets of a type in a category during a phase.
+func (s Sale) sells(phase, kind, category int) bool {
+	t := &s.Prices.Types[kind]
+	_, sold := s.Prices.Price(phase, kind, category)
+	return sold && !t.Retired && (t.SoldTo == seats.SoldToEveryone || t.SoldTo == seats.SoldWithCode && s.Codes.Access.Type(kind))
+}
+
+// kindsIn lists the ticket types that the attendee may choose in any of these categories, as pages show them.
+func (s Sale) kindsIn(categories ...int) (kinds []int) {
+	if s.Prices == nil {
 		return nil
 	}
-	has := s.line(idx)
 	for _, kind := range s.Prices.Order() {
-		t := &s.Prices.Types[kind]
-		_, sold := s.Prices.Price(has.Phase, kind, has.Category)
-		if kind == has.Type || sold && !t.Retired && (t.SoldTo == seats.SoldToEveryone || t.SoldTo == seats.SoldWithCode && s.Codes.Access.Type(kind)) {
+		if slices.ContainsFunc(categories, func(c int) bool { return s.sells(s.Running.Phase, kind, c) }) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
 }
 
-// severalTypes reports whether the type of a held seat can be changed.
-func (s Sale) severalTypes() bool {
-	for _, idx := range s.held().Seats {
-		if len(s.typesFor(idx)) > 1 {
-			return true
+// kinds lists those of the whole event.
+func (s Sale) kinds() []int { return s.kindsIn(s.allCategories()...) }
+
+func (s Sale) allCategories() []int {
+	all := make([]int, len(s.Plan.Categories))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// categoriesIn lists the categories of a section.
+func (s Sale) categoriesIn(section int) (list []int) {
+	at := s.Plan.Sections[section]
+	for i := range s.Plan.Seats[at.First : at.First+at.Count] {
+		if c := s.Plan.Seats[at.First+i].Category; !slices.Contains(list, c) {
+			list = append(list, c)
 		}
 	}
-	return false
+	return list
 }
+
+// chosen is the ticket type whose prices the page shows, and that seats are claimed with.
+func (s Sale) chosen() int {
+	kinds := s.kinds()
+	for _, kind := range kinds {
+		if s.Prices.Types[kind].Key == s.Filter.Type {
+			return kind
+		}
+	}
+	if len(kinds) > 0 {
+		return kinds[0]
+	}
+	return 0
+}
+
+// Choose shows the prices of the ticket type with this key, if the attendee may buy it.
+func (s *Sale) Choose(key string) {
+	for i, kind := range s.kinds() {
+		if i > 0 && s.Prices.Types[kind].Key == key {
+			s.Filter.Type = key
+		}
+	}
+}
+
+// asked is the key of the chosen type in a claim; empty for the usual type of each seat.
+func (s Sale) asked() string {
+	if s.Filter.Type == "" || s.Prices == nil {
+		return ""
+	}
+	return s.Prices.Types[s.chosen()].Key
+}
+
+// kind is the type of which a category shows the price: the chosen one, or the usual one where that is not sold.
+func (s Sale) kind(category int) int {
+	if s.asked() != "" && s.sells(s.Running.Phase, s.chosen(), category) {
+		return s.chosen()
+	}
+	kind, _ := s.Prices.Default(category)
+	return kind
+}
+
+// lineIn is a ticket of a category as it would be claimed now.
+func (s Sale) lineIn(category int) seats.Line {
+	l := seats.Line{Category: category, Price: s.Plan.Categories[category].Price}
+	if s.Prices != nil {
+		l.Type, l.Phase = s.kind(category), s.Running.Phase
+		if price, sold := s.Prices.Price(l.Phase, l.Type, category); sold {
+			l.Price = price
+		}
+	}
+	return l
+}
+
+// allIn is what a ticket of a category costs, with fees and taxes: the price that pages show.
+func (s Sale) allIn(category int) int64 { return AllIn(s.Event, s.lineIn(category)) }
+
+// priceIn is the same in words, with the name of the type if it is not the chosen one.
+func (s Sale) priceIn(category int) string {
+	price := views.Price(s.allIn(category), s.Event.Currency)
+	if s.Prices != nil && s.kind(category) != s.chosen() {
+		return s.Prices.Types[s.kind(category)].Name + " " + price
+	}
+	return price
+}
+
+// then says what a category costs after this phase; nothing if it is the same.
+func (s Sale) then(category int) string {
+	if s.Running.Phase == 0 {
+		return ""
+	}
+	l := s.lineIn(category)
+	price, sold := s.Prices.Price(s.Running.Next, l.Type, category)
+	if !sold || price == l.Price {
+		return ""
+	}
+	l.Price = price
+	return "then " + views.Price(AllIn(s.Event, l), s.Event.Currency)
+}
+
+// fare names a price on the page, for the scripts that take it from a fresh copy.
+func fare(what string, i int) string { return what + strconv.Itoa(i) }
+
+func (s Sale) hasPhases() bool { return s.Prices != nil && len(s.Prices.Phases) > 0 }
+
+// typed is the address of this page with the prices of another ticket type.
+func (s Sale) typed(kind int) string {
+	t := s
+	t.Filter.Type = ""
+	t.Choose(s.Prices.Types[kind].Key)
+	return t.Here()
+}
+
+// kindPrice is what tickets of a type cost in these categories: one price, or from and to.
+func (s Sale) kindPrice(kind int, categories []int) string {
+	low, high := int64(-1), int64(0)
+	for _, c := range categories {
+		if !s.sells(s.Running.Phase, kind, c) {
+			continue
+		}
+		price, _ := s.Prices.Price(s.Running.Phase, kind, c)
+		all := AllIn(s.Event, seats.Line{Type: kind, Category: c, Price: price})
+		if low < 0 {
+			low = all
+		}
+		low, high = min(low, all), max(high, all)
+	}
+	return s.span(low, high)
+}
+
+// usually is how many tickets of a type a form asks for before it was changed.
+func (s Sale) usually(kind, most int) string {
+	if kind != s.chosen() {
+		return "0"
+	}
+	return strconv.Itoa(min(most, s.Event.SeatsPerHolder))
+}
+
+// Choice is a ticket type that a held seat may have.
+type Choice struct {
+	Key   string `json:"key"`
+	Name  string `json:"name"`
+	Price int64  `json:"price"` // of the seat, with its fee and all taxes
+	Text  string `json:"text"`
+}
+
+// Choices lists the ticket types that a held seat may have, with the one it has; nothing if that is the only one.
+func (s Sale) Choices(idx int) (list []Choice) {
+	if s.Prices == nil || s.Hold == nil {
+		return nil
+	}
+	has := s.line(idx)
+	for _, kind := range s.Prices.Order() {
+		if kind != has.Type && !s.sells(has.Phase, kind, has.Category) {
+			continue
+		}
+		l := has
+		if kind != has.Type {
+			l.Type = kind
+			l.Price, _ = s.Prices.Price(has.Phase, kind, has.Category)
+		}
+		price := AllIn(s.Event, l)
+		list = append(list, Choice{s.Prices.Types[kind].Key, s.Prices.Types[kind].Name, price, views.Price(price, s.Event.Currency)})
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	return list
+}
+
+// severalTypes reports whether the type of a held seat can be changed.
+func (s Sale) severalTypes() bool {
+	return slices.ContainsFunc(s.held().Seats, func(idx int) bool { return len(s.Choices(idx)) > 0 })
+}
+
+// typeKey is the key of the ticket type of a held seat.
+func (s Sale) typeKey(idx int) string { return s.Prices.Types[s.line(idx).Type].Key }
 
 // typeName is the ticket type of a held seat; empty if the event has one only.
 func (s Sale) typeName(idx int) string {
@@ -43,13 +221,4 @@ func (s Sale) typeName(idx int) string {
 		return ""
 	}
 	return s.Prices.Types[s.line(idx).Type].Name
-}
-
-// typePrice is what a held seat costs with another ticket type, with fees and taxes.
-func (s Sale) typePrice(idx, kind int) string {
-	line := s.line(idx)
-	if kind != line.Type {
-		line.Price, _ = s.Prices.Price(line.Phase, kind, line.Category)
-	}
-	return views.Price(pricing.AllIn(pricing.Line{Type: kind, Category: line.Category, Price: line.Price}, pricing.TermsOf(s.Event)).Cost(), s.Event.Currency)
 }

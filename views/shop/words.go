@@ -2,7 +2,6 @@ package shop
 
 import (
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -14,7 +13,7 @@ func RowWords(row string) string {
 	return "Row " + row
 }
 
-// line is a seat with its price: that of the hold it is in, or that of its category.
+// line is a seat with its type and price: those of the hold it is in, or those that it is claimed with.
 func (s Sale) line(idx int) seats.Line {
 	if s.Hold != nil {
 		for _, l := range s.Hold.Lines {
@@ -23,14 +22,14 @@ func (s Sale) line(idx int) seats.Line {
 			}
 		}
 	}
-	category := s.Plan.Seats[idx].Category
-	return seats.Line{Seat: idx, Category: category, Price: s.Plan.Categories[category].Price}
+	line := s.lineIn(s.Plan.Seats[idx].Category)
+	line.Seat = idx
+	return line
 }
 
 // PriceOf is what a seat costs, with fees and taxes.
 func (s Sale) PriceOf(idx int) string {
-	line := s.line(idx)
-	return views.Price(pricing.AllIn(pricing.Line{Type: line.Type, Category: line.Category, Price: line.Price}, pricing.TermsOf(s.Event)).Cost(), s.Event.Currency)
+	return views.Price(AllIn(s.Event, s.line(idx)), s.Event.Currency)
 }
 
 // flagWords says what is special about a seat, with a comma before each.

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// priced is a theatre with a fee, adults and children, and an early phase of so many seats, whose prices its organizer set.
+func (o *office) priced(t *testing.T, early int) (slug string) {
+	t.Helper()
+	slug = o.event(t, "theatre", "--demo-card", "--paid-ahead", "--fee", "ticket=1.50")
+	form := url.Values{"key": {slug}, "type.0.name": {"Adult"}, "type.1.name": {"Child"}, "type.1.proof": {"Passport"}, "phase.1.name": {"Early bird"}, "phase.1.sells": {fmt.Sprint(early)}}
+	for _, category := range []string{"A", "B", "C", "D", "E"} {
+		form.Set("price.0.0."+category, "30")
+		form.Set("price.0.1."+category, "9")
+		form.Set("price.1.0."+category, "20")
+		form.Set("price.1.1."+category, "5")
+	}
+	olga := someone(t, o, "olga", desktop)
+	olga.entersDesk(o.owner(t))
+	status, err := olga.page.Evaluate(`async ([at, body]) => (await fetch(at, {method: 'POST', headers: {'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json'}, body})).status`,
+		[]string{"/desk/events/" + slug + "/prices", form.Encode()})
+	check(t, err)
+	if fmt.Sprint(status) != "204" {
+		t.Fatalf("the prices are answered with %v", status)
+	}
+	return slug
+}
+
+func (p *person) link(name string) playwright.Locator {
+	return p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
+}
+
+// kind chooses the ticket type of the first seat in the tray.
+func (p *person) kind(name string) {
+	p.t.Helper()
+	_, err := p.tray().Locator(".chips select").First().SelectOption(playwright.SelectOptionValues{Values: &[]string{name}})
+	check(p.t, err)
+}
+
+// The first price that a page shows is the last one that is paid.
+func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
+	t.Parallel()
+	slug := house.priced(t, 100)
+	for name, d := range map[string]device{"phone": phone, "desktop": desktop} {
+		ann := someone(t, house, "ann-"+name, d)
+		ann.openEvent(slug)
+		ann.sees(ann.page.GetByText("left at this price"))
+		ann.press(ann.link("Child"))
+		price := ann.page.Locator(`.prices [data-category="A"] [data-fare]`).First()
+		check(t, expect.Locator(price).ToHaveText("€6.50"))
+		ann.picture("types", "light")
+		ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`).First())
+		seat := map[string]string{"phone": "Stalls/C/12", "desktop": "Stalls/D/12"}[name]
+		ann.take(seat)
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€6.50"))
+		ann.kind("standard")
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€21.50"))
+		ann.kind("child")
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€6.50"))
+		ann.holds(seat)
+		ann.picture("types-tray", "light")
+		ann.press(ann.button("Continue"))
+		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €6.50 now"}))
+		ann.picture("types-checkout", "light")
+		ann.orders("Ann Ørsted", ownAddress(t), "")
+		ann.card("Pay")
+		ann.hasTickets(1)
+		ann.sees(ann.page.GetByText("€6.50").First())
+		ann.sees(ann.page.GetByText("Child, to be shown at the door: Passport").First())
+	}
+}
+
+func TestTypes_PagesShowPricesThatChangeWhileTheyAreOpen(t *testing.T) {
+	t.Parallel()
+	slug := house.priced(t, 2)
+	ann, other := someone(t, house, "ann", desktop), someProgram(t, house)
+	ann.openEvent(slug)
+	price := ann.page.Locator(`.prices [data-category="A"] [data-fare]`).First()
+	check(t, expect.Locator(price).ToHaveText("€21.50"))
+	check(t, expect.Locator(ann.page.Locator("[data-places]")).ToHaveText("2"))
+	other.claim(slug, "Stalls/C/12")
+	check(t, expect.Locator(ann.page.Locator("[data-places]")).ToHaveText("1"))
+	other.claim(slug, "Stalls/C/13")
+	check(t, expect.Locator(price).ToHaveText("€31.50"))
+	check(t, expect.Locator(ann.page.Locator(".phase")).ToBeHidden())
+}
+
+func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
+	t.Parallel()
+	slug := house.priced(t, 100)
+	plain := phone
+	plain.noScript = true
+	ann := someone(t, house, "ann", plain)
+	ann.visit("/events/" + slug)
+	best := ann.page.Locator(".best form")
+	check(t, best.GetByLabel("Adult").Fill("1"))
+	check(t, best.GetByLabel("Child").Fill("2"))
+	ann.press(best.GetByRole("button"))
+	ann.holdsSeats(3)
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€34.50"))
+	ann.kind("child")
+	ann.press(ann.button("Update ticket types"))
+	ann.holdsSeats(3)
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€19.50"))
+}
