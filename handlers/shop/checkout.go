@@ -171,7 +171,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if r.PostForm.Get("apply") != "" {
 		return h.applyCode(w, r, s, holder, form)
 	}
-	if err := h.limitCodes(r, s, form.Code); err != nil {
+	if form.Found, err = h.limitCodes(r, s, form.Code); err != nil {
 		return err
 	}
 	if r.PostForm.Get("extend") != "" {

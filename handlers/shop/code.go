@@ -23,20 +23,21 @@ var codeSeed = maphash.MakeSeed()
 
 var errGuesses = web.NewProblem(http.StatusTooManyRequests, "too_many", "Too many codes were tried from your network.", web.SeatsStay, "Wait a minute, then try again.")
 
-// limitCodes refuses a network that guesses codes. A code that the event has costs nothing.
-func (h *Handlers) limitCodes(r *http.Request, s *seats.Sale, code string) error {
+// limitCodes refuses a network that guesses codes. A code that the event has costs nothing. It returns the code, nil if none was
+// typed.
+func (h *Handlers) limitCodes(r *http.Request, s *seats.Sale, code string) (*pricing.Code, error) {
 	if strings.TrimSpace(code) == "" {
-		return nil
+		return nil, nil
 	}
 	key, now := limit.With(uint64(web.NetworkOf(r)), maphash.String(codeSeed, s.Event.Slug)), time.Now()
 	if wait := h.Limits.Take(key, 1, codeGuesses, now); wait > 0 {
-		return errGuesses
+		return nil, errGuesses
 	}
 	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, code)
 	if err == nil && found.State != pricing.CodeUnknown {
 		h.Limits.Give(key, 1, codeGuesses)
 	}
-	return err
+	return &found, err
 }
 
 // mostEntered is how many codes of one event a visit remembers.
@@ -145,7 +146,7 @@ func (h *Handlers) EnterCode(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		err := h.remember(w, r, s, "", func(c pricing.Code) bool { return c.Code == pricing.SpellCode(typed.Remove) })
 		return h.codeDone(w, r, s, err, http.StatusNoContent, nil)
 	}
-	if err := h.limitCodes(r, s, typed.Code); err != nil {
+	if _, err := h.limitCodes(r, s, typed.Code); err != nil {
 		return err
 	}
 	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, typed.Code)
@@ -189,7 +190,7 @@ func (h *Handlers) codeDone(w http.ResponseWriter, r *http.Request, s *seats.Sal
 
 // applyCode shows the checkout with what a code saves, or why it does not, and with everything that was typed.
 func (h *Handlers) applyCode(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
-	if err := h.limitCodes(r, s, form.Code); err != nil {
+	if _, err := h.limitCodes(r, s, form.Code); err != nil {
 		return err
 	}
 	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, form.Code)

@@ -23,11 +23,12 @@ import (
 
 // Form is what an attendee sends to place an order.
 type Form struct {
-	Network  string       `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
-	Unpaid   UnpaidLimits `json:"-"`                 // that it must keep
-	Verified string       `json:"-"`                 // an address that the attendee confirmed; empty: none
-	InForce  int          `json:"-"`                 // the version of the terms that the team shows; 0: it has none
-	Seller   Seller       `json:"-"`                 // the team, if it issues invoices
+	Network  string        `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
+	Unpaid   UnpaidLimits  `json:"-"`                 // that it must keep
+	Verified string        `json:"-"`                 // an address that the attendee confirmed; empty: none
+	InForce  int           `json:"-"`                 // the version of the terms that the team shows; 0: it has none
+	Found    *pricing.Code `json:"-"`                 // Code, as it was read a moment ago; nil: it was not
+	Seller   Seller        `json:"-"`                 // the team, if it issues invoices
 
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
@@ -50,6 +51,8 @@ type Form struct {
 
 	Total *int64       `json:"total,omitempty"` // as the page showed it, minor units; nil: the page showed none
 	Lines []seats.Line `json:"lines,omitempty"` // of the payment that began with this form
+
+	held *seats.Hold // as it was read for Code; nil: it was not
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
 	Credit  int64    `json:"credit,omitempty"`  // minor units of the total that the account pays, and the method the rest; 0: none

@@ -117,7 +117,12 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	if f.Total != nil {
 		return *f.Total, nil
 	}
-	hold, err := s.Hold(ctx, holder)
+	var hold seats.Hold
+	if f.held != nil {
+		hold = *f.held
+	} else {
+		hold, err = s.Hold(ctx, holder)
+	}
 	switch {
 	case err == nil && hold.ID == f.Hold:
 		return pricing.Agreed(s.Event, hold.Lines, f.Discount, f.reversed()).Total, nil
@@ -181,10 +186,14 @@ func (o *Orders) takeCode(ctx context.Context, s *seats.Sale, holder seats.ID, f
 		f.Code = ""
 		return nil
 	}
-	code, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
-	if err != nil {
-		return err
+	if f.Found == nil {
+		found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
+		if err != nil {
+			return err
+		}
+		f.Found = &found
 	}
+	code := *f.Found
 	f.Code = pricing.SpellCode(f.Code)
 	if code.State == pricing.CodeUsedUp {
 		if err := o.freeUses(ctx, s.Event.ID); err != nil {
@@ -197,6 +206,9 @@ func (o *Orders) takeCode(ctx context.Context, s *seats.Sale, holder seats.ID, f
 	hold, err := s.Hold(ctx, holder)
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return err
+	}
+	if err == nil {
+		f.held = &hold
 	}
 	if len(hold.Lines) == 0 || pricing.WithCode(s.Event, hold.Lines, &code.Discount).Applied.Code {
 		f.Discount, f.Uses = &code.Discount, code.Uses(keys)
