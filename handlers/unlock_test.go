@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // unlocking makes a code of the evening that unlocks something.
@@ -129,6 +130,28 @@ func TestEventPage_OpensEarlyForAPresaleCode(t *testing.T) {
 	if a, page := s.page(t, ann, "/events/evening/checkout"); a.StatusCode != http.StatusOK || !strings.Contains(page, "Your order") {
 		t.Errorf("the checkout: %d", a.StatusCode)
 	}
+}
+
+func TestPresaleCode_PassesTheWaitingRoomBeforeTheSale(t *testing.T) {
+	t.Parallel()
+	opens := time.Now().Add(time.Hour)
+	s, ann, eve := newSiteFor(t, events.Settings{OpensAt: opens}), person(t), person(t)
+	s.unlocking(t, "FRIENDS", pricing.Code{Presale: true})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
+	if status, page := s.enters(t, ann, "FRIENDS"); status != http.StatusSeeOther || !strings.Contains(page, "lets you book before the sale opens") {
+		t.Errorf("with the code: %d", status)
+	}
+	if a, body := s.claims(t, eve, "", 0); a.StatusCode != http.StatusConflict {
+		t.Errorf("a claim without the code: %d %s", a.StatusCode, body)
+	}
+	a, body := s.claims(t, ann, "", 0)
+	if a.StatusCode != http.StatusCreated {
+		t.Fatalf("a claim with the code: %d %s", a.StatusCode, body)
+	}
+	if a, body := s.post(t, ann, fill(holdOf(t, body), "Ann", "ann@example.org")); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/orders/") {
+		t.Errorf("the order: %d %q %.200s", a.StatusCode, a.Header.Get("Location"), body)
+	}
+	s.wantBooks(t)
 }
 
 func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {

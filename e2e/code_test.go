@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// reserves blocks seats and makes a code for them, which takes 10% off as well.
+func (o *office) reserves(t *testing.T, slug, code, list string) {
+	t.Helper()
+	o.atDesk(t, "events/"+slug+"/blocks", map[string]any{"seats": list, "reason": "Sponsors"})
+	var codes struct{ Blocks []struct{ ID string } }
+	check(t, json.Unmarshal([]byte(o.atDesk(t, "events/"+slug+"/codes", nil)), &codes))
+	if len(codes.Blocks) != 1 {
+		t.Fatalf("there are %d blocks", len(codes.Blocks))
+	}
+	o.atDesk(t, "events/"+slug+"/codes", map[string]any{"code": code, "off": "10%", "unlocks_blocks": []string{codes.Blocks[0].ID}})
+}
+
+// entersCode types a code into the field on the page of the event.
+func (p *person) entersCode(code string) {
+	p.t.Helper()
+	p.press(p.page.Locator("#codes summary"))
+	check(p.t, p.page.Locator("#codes input[name=code]").Fill(code))
+	p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Apply code"}))
+}
+
+func TestCode_EnteredOnTheEventPageUnlocksSeatsAndCountsAtTheCheckout(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=95.00")
+	o.reserves(t, slug, "SPONSOR", "Stalls/B/14-18")
+	for _, script := range []bool{true, false} {
+		ann := someone(t, o, "ann", phone)
+		if !script {
+			plain := phone
+			plain.noScript = true
+			ann = someone(t, o, "plain ann", plain)
+		}
+		ann.visit("/events/" + slug)
+		ann.expect("422")
+		ann.entersCode("NOSUCH")
+		ann.sees(ann.page.GetByText("This event has no such code."))
+		check(t, ann.page.Locator("#codes input[name=code]").Fill("spon-sor"))
+		ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Apply code"}))
+		ann.sees(ann.page.GetByText("This code takes 10% off and makes seats available that are reserved for it."))
+		if script {
+			ann.picture("event-code", "light")
+			ann.picture("event-code", "dark")
+		}
+		ann.asksForBest(2, "A")
+		ann.holdsSeats(2)
+		ann.visit("/events/" + slug + "/checkout")
+		ann.sees(ann.page.GetByText("Discount: code SPONSOR").First())
+		ann.sees(ann.page.GetByText("Stalls, row B").First())
+		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €171 now"}))
+	}
+}
