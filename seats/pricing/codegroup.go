@@ -72,12 +72,17 @@ func Codes(ctx context.Context, db seats.DB, event int64, name, after string, mo
 	return list, nil
 }
 
+// Codes are locked in one order, as by the claims that use them.
 const retireGroupSQL = `
-UPDATE code c SET retired_at = clock_timestamp()
-  FROM code l
+WITH ended AS (
+SELECT c.id FROM code c, code l
  WHERE l.event_id = $1 AND l.code = $2 AND c.event_id = $1 AND c.retired_at IS NULL AND (c.id = l.id OR c.name <> '' AND
        (c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale) IS NOT DISTINCT FROM
-       (l.name, l.percent, l.amount, l.per_order, l.types, l.categories, l.tickets, l.most, l.per_person, l.begins_at, l.ends_at, l.unlocks_types, l.unlocks_blocks, l.presale))`
+       (l.name, l.percent, l.amount, l.per_order, l.types, l.categories, l.tickets, l.most, l.per_person, l.begins_at, l.ends_at, l.unlocks_types, l.unlocks_blocks, l.presale))
+ ORDER BY c.id
+   FOR NO KEY UPDATE OF c
+)
+UPDATE code c SET retired_at = clock_timestamp() FROM ended WHERE c.id = ended.id`
 
 // RetireGroup ends all codes of the group that has this one, as RetireCodes does.
 func RetireGroup(ctx context.Context, tx pgx.Tx, event int64, code string) (int, error) {
