@@ -80,6 +80,46 @@ var eachAtDesk = []struct {
 		p.press(p.button("Import statement"))
 		p.sees(p.page.GetByText("2 payments in this file."))
 	}},
+	{"desk-prices-first", func(p *person) { p.visit("/desk/events/a-night-out/prices") }},
+	{"desk-prices-wrong", func(p *person) {
+		p.expect("422")
+		p.opens("Tax")
+		p.fills("Name of the tax", "VAT", "Tax on tickets, in percent", "ten")
+		p.press(p.button("Save prices"))
+		p.sees(p.page.GetByText("is not a percentage"))
+	}},
+	{"desk-prices", func(p *person) {
+		p.pricesAnEvening("a-night-out")
+		p.visit("/desk/events/a-night-out/prices")
+		p.sees(p.page.GetByText("VAT 10% inside of the prices"))
+	}},
+	{"desk-codes-none", func(p *person) { p.visit("/desk/events/a-night-out/codes") }},
+	{"desk-codes", func(p *person) {
+		p.fills("Off each ticket", "10%", "Code", "MEMBERS")
+		p.press(p.button("Create codes"))
+		p.sees(p.page.GetByText("The codes are ready to use."))
+		p.press(p.page.GetByText("Limits", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
+		p.fills("Off each ticket", "5.00", "Or this many random codes", "250", "Name for your list", "Guests of the harbour festival", "Orders with each code", "1", "Until", "2031-05-01T23:59")
+		check(p.t, p.page.GetByLabel("Child").Check())
+		p.press(p.button("Create codes"))
+		p.sees(p.page.GetByText("250 codes").First())
+	}},
+	{"desk-codes-wrong", func(p *person) {
+		p.expect("409")
+		p.fills("Off each ticket", "20%", "Code", "members")
+		p.press(p.button("Create codes"))
+		p.sees(p.page.GetByText("This event has or had a code MEMBERS."))
+	}},
+	{"desk-taxes", func(p *person) { p.visit("/desk/taxes") }},
+	{"desk-invoices", func(p *person) { p.visit("/desk/invoices") }},
+	{"desk-invoices-wrong", func(p *person) {
+		p.expect("422")
+		p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "City", "Vienna", "Country (two letters, such as AT)", "AT", "VAT id", "ATU12345678")
+		p.press(p.button("Save seller"))
+		p.sees(p.page.GetByText("This is not a VAT id."))
+	}},
+	{"desk-legal", func(p *person) { p.visit("/desk/legal"); p.press(p.page.Locator("#terms summary")) }},
+	{"desk-privacy", func(p *person) { p.visit("/desk/privacy") }},
 	{"desk-account", func(p *person) { p.visit("/desk/account") }},
 	{"desk-passkeys", func(p *person) {
 		p.authenticator()

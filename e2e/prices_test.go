@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// fills types into labelled fields, in pairs of label and text.
+func (p *person) fills(pairs ...string) {
+	p.t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		check(p.t, p.page.GetByLabel(pairs[i], playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill(pairs[i+1]))
+	}
+}
+
+// opens opens a part of a page by its heading, unless it is open.
+func (p *person) opens(heading string) {
+	p.t.Helper()
+	part := p.page.Locator("details").Filter(playwright.LocatorFilterOptions{Has: p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: heading, Exact: playwright.Bool(true)})})
+	if open, err := part.GetAttribute("open"); err != nil || open == "" && !p.isOpen(part) {
+		check(p.t, err)
+		p.press(part.Locator("summary").First())
+	}
+}
+
+func (p *person) isOpen(part playwright.Locator) bool {
+	open, err := part.Evaluate(`d => d.open`, nil)
+	check(p.t, err)
+	return open == true
+}
+
+// types makes a seat of the checkout one of a ticket type.
+func (p *person) types(n int, key string) {
+	p.t.Helper()
+	_, err := p.page.GetByLabel("Ticket type of").Nth(n).SelectOption(playwright.SelectOptionValues{Values: &[]string{key}})
+	check(p.t, err)
+}
+
+// A volunteer begins with no event, and is done after one page of prices.
+func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	ann := someone(t, o, "ann", desktop)
+	ann.entersDesk(o.owner(t))
+	now := time.Now()
+	friday := now.AddDate(0, 0, 1+(int(time.Friday-now.Weekday())+6)%7)
+
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "New event"}))
+	ann.fills("Name", "Spring concert", "Begins", friday.AddDate(0, 1, 0).Format(time.DateOnly)+"T19:30")
+	check(t, ann.page.GetByRole("radio", playwright.PageGetByRoleOptions{Name: "Conference"}).Check())
+	ann.press(ann.button("Make the draft"))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Prices", Exact: playwright.Bool(true)}))
+	ann.picture("volunteer-1-prices", "light")
+	category, err := ann.page.Locator("thead th").Nth(1).InnerText()
+	check(t, err)
+	for i, row := range [][2]string{{"Adult", "30"}, {"Student", "18"}, {"Child", "9"}} {
+		name := fmt.Sprintf("New ticket type %d", i+1)
+		if i == 0 {
+			name = "Standard"
+		}
+		ann.fills(name+": name", row[0], name+": price, "+category, row[1])
+	}
+	ann.opens("Tax")
+	ann.fills("Name of the tax", "VAT", "Tax on tickets, in percent", "10")
+	ann.opens("Discount codes")
+	ann.fills("New code", "MEMBERS", "Off each ticket", "10%")
+	ann.picture("volunteer-2-filled", "light")
+	ann.press(ann.button("Save prices"))
+	ann.sees(ann.page.GetByText("Saved."))
+	ann.opens("Phases")
+	phase := ann.page.Locator("#phase-1")
+	check(t, phase.GetByLabel("Name").Fill("Early bird"))
+	check(t, phase.GetByLabel("Until", playwright.LocatorGetByLabelOptions{Exact: playwright.Bool(true)}).Fill(friday.Format(time.DateOnly)+"T23:59"))
+	check(t, phase.GetByLabel("Adult: price in the new phase, "+category).Fill("25"))
+	ann.picture("volunteer-3-phase", "light")
+	ann.press(ann.button("Save prices"))
+	ann.sees(ann.page.GetByText("Saved."))
+	ann.picture("volunteer-4-saved", "light")
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Settings"}))
+	check(t, ann.page.GetByLabel("At the door").Check())
+	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Save", Exact: playwright.Bool(true)}))
+	ann.sees(ann.page.GetByText("Saved."))
+	ann.press(ann.button("Put on sale now"))
+
+	bob := someone(t, o, "bob", phone)
+	bob.openEvent("spring-concert")
+	bob.asksForPlaces("Places", 3)
+	bob.holdsSeats(3)
+	bob.visit("/events/spring-concert/checkout")
+	bob.types(1, "student")
+	bob.types(2, "child")
+	bob.press(bob.button("Update ticket types"))
+	bob.sees(bob.page.Locator(".total").GetByText("€52")) // 25 + 18 + 9
+	bob.press(bob.page.GetByText("Discount code", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
+	check(t, bob.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Discount code"}).Fill("members"))
+	bob.press(bob.button("Apply code"))
+	bob.sees(bob.page.Locator(".off").GetByText("−€5.20"))
+	bob.sees(bob.page.Locator(".total").GetByText("€46.80"))
+	bob.picture("volunteer-5-checkout", "light")
+	bob.orders("Bob Buyer", "bob@localhost.example", "")
+	bob.hasTickets(3)
+	bob.press(bob.page.GetByText("Price details"))
+	for _, text := range []string{"Discount: code MEMBERS", "−€5.20", "VAT 10% included", "€4.26", "€46.80"} { // 46.80 × 10 / 110 = 4.25, by the ticket 2.05 + 1.47 + 0.74
+		bob.sees(bob.page.GetByText(text).First())
+	}
+	bob.picture("volunteer-6-order", "light")
+	o.usher(t, "verify")
+}
+
+func TestPrices_ThreeForTwoAppliesByItself(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--price", "A=30.00")
+	ann := someone(t, o, "ann", desktop)
+	ann.entersDesk(o.owner(t))
+	ann.visit("/desk/events/" + slug + "/prices")
+	ann.opens("Offers")
+	offer := ann.page.Locator("fieldset").Filter(playwright.LocatorFilterOptions{HasText: "New: Pay for fewer"})
+	check(t, offer.GetByLabel("Tickets, such as 3").Fill("3"))
+	check(t, offer.GetByLabel("The buyer pays for").Fill("2"))
+	ann.press(ann.button("Save prices"))
+	ann.sees(ann.page.GetByText("1 offer"))
+	ann.picture("offers", "light")
+
+	bob := someone(t, o, "bob", phone)
+	bob.openEvent(slug)
+	bob.asksForBest(3, "A")
+	bob.holdsSeats(3)
+	bob.visit("/events/" + slug + "/checkout")
+	bob.sees(bob.page.Locator(".off").GetByText("3 for 2"))
+	bob.sees(bob.page.Locator(".total").GetByText("€60"))
+	bob.picture("offers-checkout", "light")
+	bob.orders("Bob Buyer", "bob@localhost.example", "")
+	bob.hasTickets(3)
+	bob.press(bob.page.GetByText("Price details"))
+	bob.sees(bob.page.GetByText("Discount: 3 for 2"))
+	o.usher(t, "verify")
+}
+
+// pricesAnEvening gives an event in the plan theatre types, a phase, offers and a tax, as a program does.
+func (p *person) pricesAnEvening(slug string) {
+	p.t.Helper()
+	_, err := p.page.Evaluate(`async slug => {
+		const said = { key: slug, 'type.0.name': 'Adult', 'type.1.name': 'Child', 'type.1.proof': 'Passport', 'phase.1.name': 'Early bird', 'phase.1.sells': 20, 'tax.name': 'VAT', 'tax.country': 'AT', 'tax.rate': '10',
+			'offer.0.kind': 'multi', 'offer.0.count': 3, 'offer.0.pay': 2, 'offer.1.kind': 'family', 'offer.1.count': 2, 'offer.1.children': 1, 'offer.1.percent': 20, 'offer.1.types': ['standard'], 'offer.1.child_types': ['child'] }
+		for (const of of ['A', 'B', 'C', 'D', 'W']) Object.assign(said, { ['price.0.0.' + of]: '90', ['price.0.1.' + of]: '50%', ['price.1.0.' + of]: '75' })
+		const a = await fetch('/desk/events/' + slug + '/prices', { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(said) })
+		if (!a.ok) throw new Error(await a.text())
+	}`, slug)
+	check(p.t, err)
+}
