@@ -53,6 +53,14 @@ func TestCodes_AreCreatedUsedListedAndStoppedAtTheDesk(t *testing.T) {
 	}
 	s.refused(t, owner, at, url.Values{"code": {"MEMBERS"}, "off": {"20%"}}, http.StatusConflict, "or had a code MEMBERS")
 
+	s.does(t, owner, at, url.Values{"code": {"EARLY"}, "presale": {"on"}})
+	s.refused(t, owner, at, url.Values{"code": {"EARLIER"}, "unlocks_blocks": {"x"}}, http.StatusUnprocessableEntity)
+	s.refused(t, owner, at, url.Values{"code": {"EARLIER"}, "unlocks_blocks": {"00000000-0000-0000-0000-000000000001"}}, http.StatusUnprocessableEntity)
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "unlocks the time before the sale") {
+		t.Error("the list lacks what a code unlocks")
+	}
+	s.does(t, owner, at+"/retirements", url.Values{"code": {"EARLY"}})
+
 	s.does(t, owner, at+"/retirements", url.Values{"code": {rows[1][0]}})
 	s.does(t, owner, at+"/retirements", url.Values{"code": {rows[2][0]}, "group": {"on"}})
 	s.refused(t, owner, at+"/retirements", url.Values{"code": {rows[3][0]}}, http.StatusUnprocessableEntity)

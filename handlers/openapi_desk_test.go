@@ -160,6 +160,7 @@ GET /desk/events/evening/prices
 POST /desk/events/evening/codes {"off":"5.00","number":3,"name":"Press","most":1,"categories":["A"]}
 GET /desk/events/evening/codes => RANDOM "code":"([A-Z0-9]{16})"
 GET /desk/events/evening/exports/codes.json
+POST /desk/events/evening/codes {"code":"FIRST","presale":true}
 POST /desk/events/evening/codes/retirements {"code":"RANDOM","group":true}
 POST /desk/events/evening/room {"do":"pause","reason":"slow"}
 GET /desk/events/evening/waitlist

@@ -56,12 +56,13 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		LastOffer: 3,
 	}
 	code := pricing.Code{Code: "MEMBERS", Name: text, Discount: pricing.Discount{Percent: 1000, Types: []int{1}, Categories: []int{0}, Tickets: 2}, Most: 5, PerPerson: 1, BeginsAt: &now, EndsAt: &now, State: pricing.CodeGood}
+	code.Presale, code.UnlocksTypes, code.UnlocksBlocks = true, []int{2}, []seats.ID{seats.NewID()}
 	over := pricing.Code{Code: "OLD", Name: text, Discount: pricing.Discount{Amount: 500, PerOrder: true}, RetiredAt: &now, State: pricing.CodeOver}
 	groups := []pricing.CodeGroup{{Code: code, Count: 500, Uses: 3, Saved: 900}, {Code: code, Count: 1}, {Code: over, Count: 1}}
 	prices := desk.PricesPage{Frame: ofEvent(ann, desk.PricesPath("x")), Sale: shop.Sale{Event: event.Event, Plan: event.Plan}, List: list, Left: []int{3, -1}, Rates: pricing.Rates(), Codes: groups, Home: "AT"}
 	refused, viewed := prices, prices
 	refused.Wrong, refused.Form, viewed.Member = text, url.Values{"tax.name": {text}, "offer.0.kind": {"multi"}, "offer.0.name": {text}, "code.new": {text}, "phase.1.name": {text}, "tax.country": {"DE"}}, looks
-	codes := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Groups: groups}
+	codes := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Groups: groups, Blocks: []pricing.Block{{ID: seats.NewID(), Reason: text, Seats: 4}, {ID: seats.NewID(), Seats: 1}}}
 	wrongCode := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Form: url.Values{"code": {text}, "off": {text}, "name": {text}, "types": {"adult"}}, Wrong: text}
 	rates := pricing.Rates()
 	rates.Countries = append([]pricing.CountryRate{{Code: "CH", Name: text, Standard: 8100, Reduced: []int{2600}, ByLine: true, ChangedAt: &now}}, rates.Countries[:3]...)
