@@ -32,13 +32,6 @@ func (p *person) isOpen(part playwright.Locator) bool {
 	return open == true
 }
 
-// types makes a seat of the checkout one of a ticket type.
-func (p *person) types(n int, key string) {
-	p.t.Helper()
-	_, err := p.page.GetByLabel("Ticket type of").Nth(n).SelectOption(playwright.SelectOptionValues{Values: &[]string{key}})
-	check(p.t, err)
-}
-
 // A volunteer begins with no event, and is done after one page of prices.
 func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T) {
 	t.Parallel()
@@ -87,12 +80,13 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 
 	bob := someone(t, o, "bob", phone)
 	bob.openEvent("spring-concert")
-	bob.asksForPlaces("Places", 3)
+	places := bob.page.Locator(`form:has(input[name="area"])`).First()
+	for _, name := range []string{"Adult", "Student", "Child"} {
+		check(t, places.GetByLabel(name).Fill("1"))
+	}
+	bob.press(places.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold places"}))
 	bob.holdsSeats(3)
 	bob.visit("/events/spring-concert/checkout")
-	bob.types(1, "student")
-	bob.types(2, "child")
-	bob.press(bob.button("Update ticket types"))
 	bob.sees(bob.page.Locator(".total").GetByText("€52")) // 25 + 18 + 9
 	bob.press(bob.page.GetByText("Discount code", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
 	check(t, bob.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Discount code"}).Fill("members"))
