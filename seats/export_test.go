@@ -38,6 +38,9 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []ClaimRequest) ([]error, error
 	return outcome, nil
 }
 
+// ErrNotFast is what claims get that come again with locks.
+var ErrNotFast = errNotFast
+
 // ClaimFast has claims of one moment go through the fast path alone. It reports that they would come again with locks.
 func (s *Sale) ClaimFast(ctx context.Context, holders []ID, wishes []ClaimRequest) error {
 	commands := make([]*command, len(holders))

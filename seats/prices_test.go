@@ -312,6 +312,23 @@ func TestClaim_PaysTheNewPriceOnANodeThatDidNotHearOfIt(t *testing.T) {
 	}
 }
 
+// The statements of the fast path hold the guard of prices themselves: no lock comes before them.
+func TestFastPath_RefusesAnOldPriceList(t *testing.T) {
+	t.Parallel()
+	for name, names := range map[string][]string{"one": {"Stalls/A/1"}, "two": {"Stalls/A/1", "Stalls/A/2"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, events.Settings{}, hall(4, 10))
+			_, late := node(t, b.db)
+			b.reprice(t, func(p *seats.Prices) { p.Amounts[0].Amount += 100 })
+			if err := late.ClaimFast(t.Context(), []seats.ID{seats.NewID()}, []seats.ClaimRequest{{Seats: names}}); !errors.Is(err, seats.ErrNotFast) {
+				t.Errorf("a claim at an old price got %v", err)
+			}
+			wantBooks(t, b)
+		})
+	}
+}
+
 // Money that came late pays the price that was agreed, as long as the phase has a place for it.
 func TestSell_LateMoneyPaysWhatWasAgreed(t *testing.T) {
 	t.Parallel()
