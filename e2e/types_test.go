@@ -8,7 +8,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// priced is a theatre with a fee, adults and children, and an early phase of so many seats, whose prices its organizer set.
+// priced is a theatre with a fee, adults and children, and an early phase of so many seats, with prices that its organizer set.
 func (o *office) priced(t *testing.T, early int) (slug string) {
 	t.Helper()
 	slug = o.event(t, "theatre", "--demo-card", "--paid-ahead", "--fee", "ticket=1.50")

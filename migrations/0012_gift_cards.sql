@@ -1,4 +1,4 @@
--- Gift cards. A card is a voucher that somebody paid for: its value is in the books of credit.
+-- Gift cards. A card is a voucher that was paid for: its value is in the books of credit.
 
 -- What gift cards a team sells. Written by seats/giftcards.
 CREATE TABLE gift_card_offer (

@@ -167,7 +167,7 @@ func (f *fieldReader) tax(list *seats.Prices) seats.Tax {
 	return t
 }
 
-// offers reads the offers of an event. A new one whose fields are empty, and one that is marked as removed, is left out.
+// offers reads the offers of an event. A new one without any field, and one that is marked as removed, is left out.
 func (f *fieldReader) offers(rules *seats.PriceRules, list *seats.Prices) {
 	before := *rules
 	rules.Offers = nil

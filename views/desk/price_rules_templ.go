@@ -116,7 +116,7 @@ func offerSheet(p PricesPage) templ.Component {
 	})
 }
 
-// offerFields are the fields that a kind of offer has. A new one whose fields are empty is none.
+// offerFields are the fields that a kind of offer has. A new one without any field is none.
 func offerFields(p PricesPage, o offerForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

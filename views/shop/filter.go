@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	Prices     []int // positions in Plan.Categories, in their order
 	Accessible bool
-	Type       string // key of the ticket type whose prices are shown; empty: the usual one of each seat
+	Type       string // key of the ticket type that prices are shown of; empty: the usual one of each seat
 }
 
 // FilterOf reads the filter of a page's address, such as "?price=A&accessible=1". What the plan does not have is left out.

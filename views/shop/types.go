@@ -59,7 +59,7 @@ func (s Sale) categoriesIn(section int) (list []int) {
 	return list
 }
 
-// chosen is the ticket type whose prices the page shows, and that seats are claimed with.
+// chosen is the ticket type that seats are claimed with; the page shows its prices.
 func (s Sale) chosen() int {
 	kinds := s.kinds()
 	for _, kind := range kinds {
