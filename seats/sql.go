@@ -85,8 +85,7 @@ RETURNING version, at, free, held, sold, blocked, quota`
 const (
 	pricesHold = `price_version = $19 AND ($20::timestamptz IS NULL OR clock_timestamp() >= $20) AND ($21::timestamptz IS NULL OR clock_timestamp() < $21)
                 AND NOT coalesce(0 < ANY (quota[$22::integer:$23::integer]), false)`
-	onePriceHolds = `price_version = $15 AND ($16::timestamptz IS NULL OR clock_timestamp() >= $16) AND ($17::timestamptz IS NULL OR clock_timestamp() < $17)
-                AND NOT coalesce(0 < ANY (quota[$18::integer:$19::integer]), false)`
+	onePriceHolds = `price_version = $13` // of a list without phases
 )
 
 const commitSQL = `COMMIT`
@@ -409,7 +408,7 @@ func (s *Sale) send(ctx context.Context, t *inFlight) error {
 	var q pgx.Batch
 	b.queueSessions(&q) // first: the counter row is not kept from others meanwhile
 	queue := b.queueFastPath
-	if len(c.Idx) == 1 {
+	if len(c.Idx) == 1 && len(b.sale.Prices.Phases) == 0 && b.prices.delta == nil {
 		queue = b.queueFastPathOne
 	}
 	queue(&q).QueryRow(func(r pgx.Row) error {
@@ -524,14 +523,14 @@ func unfinished(c *command, h *holdRow) *string {
 	return &head
 }
 
-// A fast-path batch of one seat. One visitor claims alone, and the time is that of any statement:
+// A fast-path batch of one seat, where prices have no phases. One visitor claims alone, and the time is that of any statement:
 // so this one has no arrays to take apart and nothing to count. Each part has its row only if the one before had: the
 // seat passed the guard, the hold is there, the event counted it. The limit needs no check: it is never less than one seat
 // (a constraint of event), and a visitor who bought tickets has a hold row, whose key refuses a second one.
 const fastPathOneSQL = `
 WITH passed AS (
     UPDATE seat_state s
-       SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length, type = $11, phase = $12, price = $13
+       SET state = 1 /* held */, holder = $3, expires_at = clock_timestamp() + e.hold_length, type = $11, phase = 0, price = $12
       FROM event e
      WHERE e.id = $1 AND e.room_id IS NULL AND NOT e.wait_list
        AND s.event_id = $1 AND s.idx = $2
@@ -543,8 +542,7 @@ WITH passed AS (
     RETURNING expires_at
 ), bump AS (
     UPDATE counter
-       SET version = version + 1, free[$6] = free[$6] - 1, held[$6] = held[$6] + 1,
-           quota = CASE WHEN $14::integer[] IS NULL THEN quota ELSE ARRAY(SELECT a + coalesce(d, 0) FROM unnest(quota, $14) u(a, d)) END
+       SET version = version + 1, free[$6] = free[$6] - 1, held[$6] = held[$6] + 1
      WHERE event_id = $1 AND EXISTS (SELECT FROM granted)
     RETURNING version, free, held, sold, blocked, claims_from, price_version, quota
 )
@@ -557,7 +555,6 @@ func (b *batch) queueFastPathOne(q *pgx.Batch) *pgx.QueuedQuery {
 	c, idx := b.commands[0], b.change.Idx[0]
 	h := b.holds[c.holder]
 	f := b.rows[int(idx)].fare
-	list, begins, until, first, last := b.checks()
 	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends(),
-		f.kind, f.phase, *f.price, b.prices.delta, list, begins, until, first, last)
+		f.kind, *f.price, b.sale.Prices.Version)
 }
