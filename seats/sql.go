@@ -527,6 +527,7 @@ func unfinished(c *command, h *holdRow) *string {
 // so this one has no arrays to take apart and nothing to count. Each part has its row only if the one before had: the
 // seat passed the guard, the hold is there, the event counted it. The limit needs no check: it is never less than one seat
 // (a constraint of event), and a visitor who bought tickets has a hold row, whose key refuses a second one.
+// At one client it is worth 11 % of the claims per second (docs/decisions.md), and it shares the guard.
 const fastPathOneSQL = `
 WITH passed AS (
     UPDATE seat_state s
