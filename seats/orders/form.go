@@ -52,6 +52,8 @@ type Form struct {
 	Total *int64       `json:"total,omitempty"` // as the page showed it, minor units; nil: the page showed none
 	Lines []seats.Line `json:"lines,omitempty"` // of the payment that began with this form
 
+	Agreed *pricing.Terms `json:"agreed,omitempty"` // by which that payment is of its amount, whatever the event changes meanwhile; nil: those of the event
+
 	held *seats.Hold // as it was read for Code; nil: it was not
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
@@ -228,7 +230,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Total, f.Lines, f.Discount, f.Uses, f.Codes = "", nil, nil, nil, nil, nil
+	f.Network, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes = "", nil, nil, nil, nil, nil, nil
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]

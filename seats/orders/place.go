@@ -290,7 +290,8 @@ INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
 // queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
 // of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	cost := pricing.Agreed(s.Event, sold, p.form.Discount, p.form.reversed())
+	terms := pricing.TermsAgreed(p.form.Agreed, s.Event)
+	cost := terms.Agreed(sold, p.form.Discount, p.form.reversed())
 	code, uses := "", make([]seats.ID, len(p.form.Uses))
 	if cost.Applied.Code {
 		code = p.form.Code
@@ -300,7 +301,7 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	}
 	q.Queue(placeSQL, append(append([]any{
 		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, s.Event.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
+		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, terms.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
 	}, newTickets(sold, cost)...), p.form.Billing)...)
 	p.queueNetwork(q)
 	p.queueConsent(q)
@@ -561,7 +562,8 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 
 // payment returns the payment of an order about to be written, for what its seats cost.
 func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments.Payment {
-	p.form.Lines, p.total = lines, pricing.Agreed(s.Event, lines, p.form.Discount, p.form.reversed()).Total
+	terms := pricing.TermsOf(s.Event)
+	p.form.Lines, p.form.Agreed, p.total = lines, &terms, terms.Agreed(lines, p.form.Discount, p.form.reversed()).Total
 	form, _ := json.Marshal(p.form) // texts and numbers always marshal
 	f := p.form
 	return payments.Payment{

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 // house is one event in a database of its own, a node that runs it, and its orders.
 type house struct {
 	db     *pgxpool.Pool
+	office *seats.Inventory
 	sale   *seats.Sale
 	orders *orders.Orders
 }
@@ -38,10 +39,9 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {
 		t.Fatal(err)
 	}
-	var office *seats.Inventory
-	office, h.sale = h.node(t)
+	h.office, h.sale = h.node(t)
 	h.orders = orders.New(h.db)
-	h.orders.Open(office, "http://localhost")
+	h.orders.Open(h.office, "http://localhost")
 	return h
 }
 

@@ -130,7 +130,8 @@ type Details struct {
 		Reverse bool `json:"reverse_charge"` // the buyer owes the tax
 	} `json:"billing"`
 
-	Lines []seats.Line `json:"lines,omitempty"` // what the seats cost when the payment began; none for payments of earlier versions
+	Lines  []seats.Line   `json:"lines,omitempty"`  // what the seats cost when the payment began; none for payments of earlier versions
+	Agreed *pricing.Terms `json:"agreed,omitempty"` // fees, tax and offers then; nil for payments of earlier versions
 }
 
 // Done reports whether the order is placed.

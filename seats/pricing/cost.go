@@ -15,11 +15,11 @@ type Line struct {
 
 // Terms are what an order is priced by.
 type Terms struct {
-	Fees    seats.Fees
-	Tax     seats.Tax
-	Offers  []seats.PriceOffer
-	Code    *Discount // of the code that the buyer entered; nil for none
-	Reverse bool      // the buyer owes the tax: it is taken out of all prices
+	Fees    seats.Fees         `json:"fees"`
+	Tax     seats.Tax          `json:"tax"`
+	Offers  []seats.PriceOffer `json:"offers,omitempty"`
+	Code    *Discount          `json:"-"` // of the code that the buyer entered; nil for none
+	Reverse bool               `json:"-"` // the buyer owes the tax: it is taken out of all prices
 }
 
 // Priced is what a ticket costs, and what of it is what. All taxes are inside of Price and Fee.

@@ -38,9 +38,21 @@ func WithCode(e seats.Event, held []seats.Line, code *Discount) Cost {
 
 // Agreed is WithCode for a buyer who may owe the tax: then the prices are without it.
 func Agreed(e seats.Event, held []seats.Line, code *Discount, reverse bool) Cost {
-	t := TermsOf(e)
+	return TermsOf(e).Agreed(held, code, reverse)
+}
+
+// Agreed is what seats with these prices cost by terms, with the discount of a code, for a buyer who may owe the tax.
+func (t Terms) Agreed(held []seats.Line, code *Discount, reverse bool) Cost {
 	t.Code, t.Reverse = code, reverse
 	return Total(LinesOf(held), t)
+}
+
+// TermsAgreed are terms that a buyer agreed to, or those of the event now if there are none.
+func TermsAgreed(agreed *Terms, e seats.Event) Terms {
+	if agreed == nil {
+		return TermsOf(e)
+	}
+	return *agreed
 }
 
 // Kept is what the organizer keeps of a ticket of this price that an attendee cancels, at most all of it.
