@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -80,13 +84,13 @@ func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (
 	}
 	defer func() { err = errors.Join(err, f.Sync(), f.Close()) }()
 	if to == nil {
-		return db.program(ctx, nil, f, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn)
+		return db.program(ctx, nil, f, "pg_dump", "--format=custom", "--no-owner")
 	}
 	sealed, err := age.Encrypt(f, to...)
 	if err != nil {
 		return err
 	}
-	if err := db.program(ctx, nil, sealed, "pg_dump", "--format=custom", "--no-owner", "--dbname", db.dsn); err != nil {
+	if err := db.program(ctx, nil, sealed, "pg_dump", "--format=custom", "--no-owner"); err != nil {
 		return err
 	}
 	return sealed.Close()
@@ -159,7 +163,7 @@ func openBackup(name, identity string) (b openedBackup, err error) {
 const ageStart = "age-encryption.org/"
 
 func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) (err error) {
-	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname", db.dsn); err != nil {
+	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction"); err != nil {
 		return err
 	}
 	if err := prepare(ctx, db.dsn); err != nil { // an older backup is brought up to date
@@ -249,11 +253,61 @@ func (db *database) program(ctx context.Context, in io.Reader, out io.Writer, pr
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
+	return runOn(ctx, db.dsn, in, out, path, args...)
+}
+
+// runOn runs a program of PostgreSQL on a database. The password goes by the environment: all users of the machine can read
+// the arguments of a process.
+func runOn(ctx context.Context, dsn string, in io.Reader, out io.Writer, path string, args ...string) error {
+	address, password, err := withoutPassword(dsn)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, append(args, "--dbname", address)...)
+	if password != "" {
+		cmd.Env = append(os.Environ(), "PGPASSWORD="+password)
+	}
 	var words strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &words
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, strings.TrimSpace(words.String()))
 	}
 	return nil
+}
+
+var isEscaped = regexp.MustCompile(`\\(.)`)
+
+// isPair is a keyword and its value in the address of a database.
+var isPair = regexp.MustCompile(`(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)*)`)
+
+// withoutPassword returns the address of a database without its password and without pool_ settings, which only pgx knows.
+func withoutPassword(dsn string) (address, password string, err error) {
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		var pairs []string
+		for _, pair := range isPair.FindAllStringSubmatch(dsn, -1) {
+			switch {
+			case pair[1] == "password":
+				if password = pair[2]; strings.HasPrefix(password, "'") {
+					password = password[1 : len(password)-1]
+				}
+				password = isEscaped.ReplaceAllString(password, "$1")
+			case !strings.HasPrefix(pair[1], "pool_"):
+				pairs = append(pairs, pair[0])
+			}
+		}
+		return strings.Join(pairs, " "), password, nil
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", "", errors.New("the address of the database cannot be read") // the error has the address in it
+	}
+	password, _ = u.User.Password()
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	query := u.Query()
+	password = cmp.Or(query.Get("password"), password)
+	maps.DeleteFunc(query, func(key string, _ []string) bool { return key == "password" || strings.HasPrefix(key, "pool_") })
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a plus is no space there
+	return u.String(), password, nil
 }

@@ -79,3 +79,26 @@ func misused(err error) bool {
 	_, ok := errors.AsType[usageError](err)
 	return ok
 }
+
+func TestBackup_PasswordIsNoArgumentOfAProcess(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "pg_dump")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s ' \"$PGPASSWORD\" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dsn, want := range map[string]string{
+		"postgres://box:s3cr%20et@db.example.org:6432/usher?sslmode=verify-full&pool_max_conns=4":   "s3cr et --x --dbname postgres://box@db.example.org:6432/usher?sslmode=verify-full",
+		"postgresql://box@db/usher?password=s3cret&options=-c%20geqo%3Doff":                         "s3cret --x --dbname postgresql://box@db/usher?options=-c%20geqo%3Doff",
+		"postgres:///usher?host=/run/postgresql":                                                    "--x --dbname postgres:///usher?host=%2Frun%2Fpostgresql",
+		`host=db password='s3 cret\'' user = box  application_name='a password=b' pool_min_conns=1`: `s3 cret' --x --dbname host=db user = box application_name='a password=b'`,
+		`password=s3\ cret dbname=usher`:                                                            "s3 cret --x --dbname dbname=usher",
+	} {
+		var out strings.Builder
+		if err := runOn(t.Context(), dsn, nil, &out, program, "--x"); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(out.String()); got != want {
+			t.Errorf("of %s the program gets\n%s, want\n%s", dsn, got, want)
+		}
+	}
+}
