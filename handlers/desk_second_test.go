@@ -302,6 +302,35 @@ func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 	}
 }
 
+func TestOwners_AreToldWhereMoneyAndOrdersGo(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	own := func(path string) string { return w.things()[path].own }
+	order, hook := "/desk/events/evening/orders/"+own("/desk/events/{slug}/orders/{code}"), "/desk/hooks/"+own("/desk/hooks/{id}")
+	manager, owner := w.people[string(organizers.Manager)], w.people[string(organizers.Owner)]
+	for _, c := range []struct {
+		who             *http.Client
+		to, body, words string
+	}{
+		{manager, order + "/refunds", `{"key":"a","amount":"1.00","reason":"late"}`, ""},
+		{manager, order + "/payouts", `{"key":"b"}`, "noted that the money of order"},
+		{manager, "/desk/gift-cards/" + own("/desk/gift-cards/{id}") + "/refunds", `{"key":"c"}`, "paid a gift card back"},
+		{owner, "/desk/bank", `{"key":"d","holder":"Haus am See","iban":"DE75 5121 0800 1245 1261 99"}`, "orders are paid to (it ends with 6199)"},
+		{owner, "/desk/bank", `{"key":"e"}`, "removed the bank account"},
+		{owner, "/desk/hooks", `{"key":"f","url":"https://hook.example.org/new","kinds":["order.confirmed"]}`, "made a webhook that sends orders to https://hook.example.org/new"},
+		{owner, hook, `{"key":"g","url":"https://hook.example.org/other","kinds":["order.confirmed"]}`, "it sends orders to https://hook.example.org/other"},
+		{owner, hook + "/secrets", `{"key":"h"}`, "changed the secret of a webhook"},
+	} {
+		if a, body := send(t, c.who, "POST", w.url+c.to, c.body); a.StatusCode >= 300 {
+			t.Errorf("%s: %d %s", c.to, a.StatusCode, body)
+		}
+		var told int
+		if err := w.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND email = 'ann@example.org' AND strpos(about, $1) > 0 AND $1 <> ''`, c.words).Scan(&told); err != nil || told != min(1, len(c.words)) {
+			t.Errorf("%d mails tell of %s, %v", told, c.to, err)
+		}
+	}
+}
+
 func TestSessions_AreListedAndSignedOutOneByOne(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

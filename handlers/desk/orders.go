@@ -225,8 +225,9 @@ func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale
 }
 
 // PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
-func (h *Handlers) PaidOut(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
+func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+		also = seats.Both(also, organizers.TellOwners(m, "noted that the money of order "+o.Code+" was paid out by hand"))
 		amount, _, err := h.Orders.Payments.PaidOut(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {
 			return &seats.ValidationError{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}

@@ -191,6 +191,9 @@ func (g *GiftCards) Refund(ctx context.Context, m organizers.Member, id seats.ID
 		if err := credit.VoidVoucher(ctx, tx, voucher); err != nil {
 			return err
 		}
+		if err := organizers.TellOwners(m, "paid a gift card back").Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, "paid a gift card back", "gift-cards", map[string]string{"card": code})
 	})
 	switch {

@@ -155,7 +155,7 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
 			return fmt.Errorf("organizers: make a key: %w", err)
 		}
-		if err := tellOwners(ctx, tx, m, "made the key “"+name+"” for programs"); err != nil {
+		if err := TellOwners(m, "made the key “"+name+"” for programs").Run(ctx, tx); err != nil {
 			return err
 		}
 		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes, "days": days})

@@ -70,7 +70,7 @@ func (d *Desk) Invite(ctx context.Context, m Member, email string, role Role, ke
 			return err
 		}
 		done = true
-		return tellOwners(ctx, tx, m, "invited "+email+" as "+string(role))
+		return TellOwners(m, "invited "+email+" as "+string(role)).Run(ctx, tx)
 	})
 	if err == nil && done {
 		d.teamChanged(m, "invited as "+string(role))
@@ -263,7 +263,7 @@ func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invite
 			return fmt.Errorf("organizers: accept an invitation: %w", err)
 		}
 		m.TeamName = i.TeamName
-		if err := tellOwners(ctx, tx, m, "joined as "+string(i.Role)); err != nil {
+		if err := TellOwners(m, "joined as "+string(i.Role)).Run(ctx, tx); err != nil {
 			return err
 		}
 		return Note(ctx, tx, m, "joined", "team/"+m.Email, map[string]Role{"role": i.Role})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // MailSecurity is the kind of mail that tells of a change to an account or a team.
@@ -45,12 +47,12 @@ func (d *Desk) changed(m Member, what string) {
 	d.Report(SecurityEvent{Kind: AccountChanged, Organizer: m.Organizer, Network: m.From.network(), Agent: m.From.Agent, Detail: what})
 }
 
-// tellOwners tells the owners of a member's team by mail what the member did.
-func tellOwners(ctx context.Context, tx pgx.Tx, m Member, words string) error {
-	if _, err := tx.Exec(ctx, mailOwnersSQL, m.Team, m.Name+" "+words+" in the team "+m.TeamName+"."+m.where()); err != nil {
-		return fmt.Errorf("organizers: tell the owners: %w", err)
+// TellOwners returns statements that tell the owners of a member's team by mail what the member did. words begin with a verb
+// in the past, as those of Note.
+func TellOwners(m Member, words string) seats.TxHook {
+	return func(q *pgx.Batch) {
+		q.Queue(mailOwnersSQL, m.Team, m.Name+" "+words+" in the team "+m.TeamName+"."+m.where())
 	}
-	return nil
 }
 
 // tellMember tells a member of the team whom a change is about; an owner is told with the other owners.

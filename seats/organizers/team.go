@@ -100,7 +100,7 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 		if err := tellMember(ctx, tx, m, c, "Your role in the team "+m.TeamName+" is now "+string(role)+"."); err != nil {
 			return err
 		}
-		if err := tellOwners(ctx, tx, m, "gave "+c.Name+" ("+c.Email+") the role "+string(role)); err != nil {
+		if err := TellOwners(m, "gave "+c.Name+" ("+c.Email+") the role "+string(role)).Run(ctx, tx); err != nil {
 			return err
 		}
 		done = true
@@ -127,7 +127,7 @@ func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string
 		if err := tellMember(ctx, tx, m, c, "You are no longer in the team "+m.TeamName+"."); err != nil {
 			return err
 		}
-		if err := tellOwners(ctx, tx, m, "removed "+c.Name+" ("+c.Email+")"); err != nil {
+		if err := TellOwners(m, "removed "+c.Name+" ("+c.Email+")").Run(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, removeMemberSQL, m.Team, organizer); err != nil {
@@ -156,7 +156,7 @@ func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error 
 		if err != nil || tag.RowsAffected() == 0 { // 0: it does
 			return err
 		}
-		if err := tellOwners(ctx, tx, m, words); err != nil {
+		if err := TellOwners(m, words).Run(ctx, tx); err != nil {
 			return err
 		}
 		done = true

@@ -77,7 +77,7 @@ SELECT id, 'test', '{"message": "This is a test. Nothing happened."}' FROM hook 
 // Try has a test sent to a hook.
 func (h *Hooks) Try(ctx context.Context, m organizers.Member, id int64, form string) error {
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, testSQL)
+	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, nil, testSQL)
 }
 
 // A hook that rests is called at once, so that an owner who mended it need not wait.
@@ -92,7 +92,7 @@ UPDATE hook SET rests_until = '-infinity' FROM again WHERE hook.id = again.hook_
 // Again has a notice sent once more, whatever became of it before, with the same id.
 func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, notice seats.ID, form string) error {
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "sent a notice again", map[string]string{"notice": notice.String()}, againSQL, notice)
+	return h.change(ctx, m, id, form, "sent a notice again", map[string]string{"notice": notice.String()}, nil, againSQL, notice)
 }
 
 // Unnamed is the id in a name.

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
@@ -209,6 +210,9 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
+		if err := organizers.TellOwners(m, "made a webhook that sends orders to "+address).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, "made a webhook", subject(id), map[string]any{"url": address, "kinds": kinds})
 	})
 	return id, secret, err
@@ -217,8 +221,8 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 // subject is the address of a hook below /desk.
 func subject(id int64) string { return fmt.Sprintf("hooks/%d", id) }
 
-// change runs one statement about a hook that is there, once for each form, and notes it.
-func (h *Hooks) change(ctx context.Context, m organizers.Member, id int64, form, what string, detail any, sql string, args ...any) error {
+// change runs one statement about a hook that is there, once for each form, and notes it. tell is nil or tells of it.
+func (h *Hooks) change(ctx context.Context, m organizers.Member, id int64, form, what string, detail any, tell seats.TxHook, sql string, args ...any) error {
 	return h.desk.Change(ctx, m, form, []any{what, id, detail}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{m.Team, id}, args...)...)
 		if err != nil {
@@ -226,6 +230,9 @@ func (h *Hooks) change(ctx context.Context, m organizers.Member, id int64, form,
 		}
 		if tag.RowsAffected() == 0 {
 			return organizers.ErrNotYours
+		}
+		if err := tell.Run(ctx, tx); err != nil {
+			return err
 		}
 		return organizers.Note(ctx, tx, m, what, subject(id), detail)
 	})
@@ -242,7 +249,8 @@ func (h *Hooks) Change(ctx context.Context, m organizers.Member, id int64, addre
 		return err
 	}
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "changed a webhook", map[string]any{"url": address, "kinds": kinds}, changeHookSQL, address, kinds)
+	return h.change(ctx, m, id, form, "changed a webhook", map[string]any{"url": address, "kinds": kinds},
+		organizers.TellOwners(m, "changed a webhook: it sends orders to "+address), changeHookSQL, address, kinds)
 }
 
 const hookOnSQL = `
@@ -254,16 +262,16 @@ const hookOffSQL = `UPDATE hook SET off_at = coalesce(off_at, clock_timestamp())
 func (h *Hooks) Switch(ctx context.Context, m organizers.Member, id int64, on bool, form string) error {
 	defer h.Wake()
 	if on {
-		return h.change(ctx, m, id, form, "switched a webhook on", nil, hookOnSQL)
+		return h.change(ctx, m, id, form, "switched a webhook on", nil, nil, hookOnSQL)
 	}
-	return h.change(ctx, m, id, form, "switched a webhook off", nil, hookOffSQL)
+	return h.change(ctx, m, id, form, "switched a webhook off", nil, nil, hookOffSQL)
 }
 
 const removeHookSQL = `UPDATE hook SET removed_at = clock_timestamp() WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Remove takes a hook away: nothing is told to it any more.
 func (h *Hooks) Remove(ctx context.Context, m organizers.Member, id int64, form string) error {
-	return h.change(ctx, m, id, form, "removed a webhook", nil, removeHookSQL)
+	return h.change(ctx, m, id, form, "removed a webhook", nil, nil, removeHookSQL)
 }
 
 const formerSecretSQL = `
@@ -286,6 +294,9 @@ func (h *Hooks) Rotate(ctx context.Context, m organizers.Member, id int64, form 
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
+		if err := organizers.TellOwners(m, "changed the secret of a webhook").Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, "changed the secret of a webhook", subject(id), nil)
 	})
 	return secret, err
