@@ -244,6 +244,27 @@ func TestMatrix_EveryRouteEnforcesItsNeed(t *testing.T) {
 	}
 }
 
+func TestMatrix_ProofIsNeededWhereItSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	for pattern, want := range matrix {
+		method, path, _ := strings.Cut(pattern, " ")
+		if want.anyone || (want.ends || method == http.MethodGet) && !want.proved {
+			continue
+		}
+		addresses, err := w.addresses(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.exec(t, `UPDATE desk_session SET proved_at = clock_timestamp() - interval '11 minutes'`)
+		address := strings.NewReplacer("SESSION", "999999", "PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("owner"))).Replace(addresses["own"])
+		a, body := send(t, w.people[string(organizers.Owner)], method, w.url+address, "")
+		if asked := a.StatusCode == http.StatusForbidden && strings.Contains(body, `"proof"`); asked != want.proved {
+			t.Errorf("%s asks for proof: %t, want %t: %d %.200s", pattern, asked, want.proved, a.StatusCode, body)
+		}
+	}
+}
+
 func TestMatrix_NoticesPlantedRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

@@ -190,7 +190,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatNotice)), secretRule},
 		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
 		{"GET /desk/privacy", h.desk.Member(organizers.Own, h.desk.Privacy), secretRule},
-		{"POST /desk/privacy", h.desk.Member(organizers.Own, h.desk.SetRetention), secretRule},
+		{"POST /desk/privacy", h.desk.Proved(organizers.Own, h.desk.SetRetention), secretRule},
 		{"POST /desk/privacy/exports", h.desk.Proved(organizers.Own, h.desk.ExportPerson), secretRule},
 		{"POST /desk/privacy/erasures", h.desk.ProvedOnce(organizers.Own, h.desk.ErasePerson), secretRule},
 		{"GET /desk/legal", h.desk.Member(organizers.Manage, h.desk.LegalTexts), secretRule},
