@@ -389,7 +389,19 @@ func TestSecurityLog_GroupsFailures(t *testing.T) {
 	}
 	send(t, bob, "GET", s.url+"/desk/log", "")
 	send(t, bob, "GET", s.url+"/desk/events/nothing", "")
-	want := map[string]int{organizers.SignedIn: 2, organizers.SignInFailed: 3, organizers.RefusedByRole: 1, organizers.RefusedByTeam: 1}
+	s.exec(t, `INSERT INTO attempt (who, tries) VALUES (sha256('network 198.51.100.0/24'), 60)`)
+	send(t, s.from(t, "198.51.100.7"), "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"wrong wrong wrong"}`)
+	s.exec(t, `INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) SELECT team_id, organizer_id, 'Till', '{look}', sha256('till'), 'x' FROM member WHERE role = 'owner'`)
+	for _, key := range []withKey{"till", "another"} {
+		program := person(t)
+		program.Transport = key
+		send(t, program, "GET", s.url+"/desk", "")
+	}
+	send(t, person(t), "POST", s.url+"/events/evening/claims", `{"best":1}`, "Origin", "https://evil.example")
+	want := map[string]int{
+		organizers.SignedIn: 2, organizers.SignInFailed: 3, organizers.SignInSlowed: 1, organizers.RefusedByRole: 1, organizers.RefusedByTeam: 1,
+		organizers.KeyRefused: 1, organizers.KeyNewNetwork: 1, organizers.Foreign: 1,
+	}
 	deadline := time.After(90 * time.Second)
 	for {
 		a, body := send(t, ann, "GET", s.url+"/desk/log?about=security", "")

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/static"
 )
 
@@ -51,10 +52,13 @@ func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
 	})
 }
 
-// NewGuard refuses requests of other sites that are to change something.
+// NewGuard refuses requests of other sites that are to change something, and reports them.
 func (h *Server) NewGuard() *http.CrossOriginProtection {
 	guard := http.NewCrossOriginProtection()
-	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Fail(w, r, errForeign) }))
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.Foreign, Network: NetworkOf(r).String(), Detail: r.Pattern})
+		h.Fail(w, r, errForeign)
+	}))
 	return guard
 }
 
