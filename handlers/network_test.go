@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -154,6 +155,55 @@ func TestSignInLinks_OneNetworkDoesNotMailTheWorld(t *testing.T) {
 		t.Errorf("one more: %d %s", a.StatusCode, body)
 	}
 	if a, body := ask("198.51.100.7", web.LinksPerNetwork); a.StatusCode != http.StatusAccepted {
+		t.Errorf("another network: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestWaitList_OneNetworkDoesNotMailTheWorld(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t)
+	s.soldOut(t)
+	join := func(from string, n int) (*http.Response, string) {
+		return send(t, person(t), "POST", s.url+"/events/evening/waitlist", fmt.Sprintf(`{"email":"person%d@example.org","quantity":1}`, n), "X-Forwarded-For", from)
+	}
+	for n := range web.WaitsPerNetwork {
+		if a, body := join("203.0.113.7", n); a.StatusCode != http.StatusAccepted {
+			t.Fatalf("entry %d: %d %s", n, a.StatusCode, body)
+		}
+	}
+	for n := web.WaitsPerNetwork; ; n++ { // a minute goes on meanwhile
+		a, body := join("203.0.113.8", n)
+		if a.StatusCode == http.StatusTooManyRequests && a.Header.Get("Retry-After") != "" {
+			break
+		}
+		if a.StatusCode != http.StatusAccepted || n > 2*web.WaitsPerNetwork {
+			t.Fatalf("entry %d: %d %s", n, a.StatusCode, body)
+		}
+	}
+	if a, body := join("198.51.100.7", 0); a.StatusCode != http.StatusAccepted {
+		t.Errorf("another network: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestOrders_OneNetworkDoesNotMailTheWorld(t *testing.T) {
+	t.Parallel()
+	s, who := behindProxy(t), person(t)
+	if a, body := s.claims(t, who, "203.0.113.7", 0); a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	order := func(from string) (*http.Response, string) { // without an email, so that none is placed
+		return send(t, who, "POST", s.url+"/events/evening/orders", `{"hold":"`+seats.NewID().String()+`","seats":[],"name":"Ann","email":"","method":"door"}`, "X-Forwarded-For", from)
+	}
+	for n := 0; ; n++ {
+		a, body := order("203.0.113.7")
+		if a.StatusCode == http.StatusTooManyRequests && a.Header.Get("Retry-After") != "" && n >= web.OrdersPerNetwork {
+			break
+		}
+		if a.StatusCode != http.StatusUnprocessableEntity && a.StatusCode != http.StatusNotFound || n > 2*web.OrdersPerNetwork {
+			t.Fatalf("order %d: %d %s", n, a.StatusCode, body)
+		}
+	}
+	if a, body := order("198.51.100.7"); a.StatusCode == http.StatusTooManyRequests {
 		t.Errorf("another network: %d %s", a.StatusCode, body)
 	}
 }

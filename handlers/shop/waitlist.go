@@ -69,7 +69,7 @@ type askedAnswer struct {
 // JoinWaitList answers POST /events/{slug}/waitlist
 func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	wish, typed, err := h.decodeEntry(r, s)
-	if err == nil && h.Hurried(w, r, web.CountsJoins, h.Joins) {
+	if err == nil && h.Hurried(w, r, web.CountsWaits, web.WaitsPerNetwork) {
 		err = errWaitHurried
 	}
 	var joined waitlist.Joined

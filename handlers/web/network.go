@@ -18,6 +18,14 @@ const JoinsPerNetwork = 600
 // LinksPerNetwork is how many links to sign in visitors of one network may have mailed within a minute.
 const LinksPerNetwork = 30
 
+// WaitsPerNetwork is how many entries visitors of one network may ask for within a minute in waiting lists: each may be
+// mailed to an address that was typed.
+const WaitsPerNetwork = 60
+
+// OrdersPerNetwork is how many orders visitors of one network may place within a minute under email addresses that they did
+// not confirm, and without paying: each is mailed.
+const OrdersPerNetwork = 120
+
 // Keys of the node's limiter begin with what they count.
 const (
 	CountsJoins uint64 = iota + 1
@@ -25,6 +33,8 @@ const (
 	CountsClaims
 	CountsLinks
 	CountsGiftCards
+	CountsWaits
+	CountsOrders
 )
 
 // NetworkOf is whom a request is counted with.
