@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/desk"
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/plan"
 )
 
 func TestHeaders_EveryAnswerHasThem(t *testing.T) {
@@ -158,8 +160,13 @@ func TestCSV_NoTextIsAFormulaWhateverSeparatesCells(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"\t=1", " =1", "\n=1", "\u00a0=1", "＝1+1"} {
-		if desk.Harmless(text)[0] != '\'' {
+		if plan.Harmless(text)[0] != '\'' {
 			t.Errorf("%q is a formula", text)
+		}
+		var out strings.Builder
+		p := &seats.Plan{Sections: []seats.Section{{Name: text}}, Categories: []seats.Category{{Name: "A"}}, Seats: []seats.Seat{{Number: "1"}}}
+		if err := plan.WriteCSV(&out, p); err != nil || !strings.Contains(out.String(), "'") {
+			t.Errorf("the section %q is in %q, %v", text, out.String(), err)
 		}
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats/plan"
 )
 
 // sheet takes rows of a list and makes a file of them, row by row: however many there are, few are in memory.
@@ -72,7 +71,7 @@ func (s *CSV) row(cells ...any) error {
 		case int:
 			texts[i] = strconv.Itoa(v)
 		case string:
-			texts[i] = `"` + strings.ReplaceAll(Harmless(v), `"`, `""`) + `"`
+			texts[i] = `"` + strings.ReplaceAll(plan.Harmless(v), `"`, `""`) + `"`
 		default:
 			return fmt.Errorf("a cell of a list is a %T", cell)
 		}
@@ -82,23 +81,6 @@ func (s *CSV) row(cells ...any) error {
 }
 
 func (s *CSV) end() error { return s.Flush() }
-
-// inside is what a spreadsheet that separates cells by it would take for a cell with a formula.
-var inside = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@%＝＋－＠])`)
-
-// Harmless keeps a spreadsheet from taking a text, or a part of it behind another separator, for a formula: what begins like
-// one gets an apostrophe, which spreadsheets do not show at the beginning of a cell.
-func Harmless(text string) string {
-	text = inside.ReplaceAllString(text, "$1'$2")
-	bare := strings.TrimLeftFunc(text, unicode.IsSpace)
-	if text != bare && strings.ContainsAny(text[:1], "\t\r\n") {
-		return "'" + text
-	}
-	if first, _ := utf8.DecodeRuneInString(bare); strings.ContainsRune("=+-@|%＝＋－＠", first) {
-		return "'" + text
-	}
-	return text
-}
 
 // jsonSheet writes one JSON object with a list of objects, one for each row. Money is in minor units, as everywhere else in JSON.
 type jsonSheet struct {

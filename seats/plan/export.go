@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -20,7 +22,7 @@ func WriteCSV(w io.Writer, p *seats.Plan) error {
 	for i := range p.Seats {
 		s := &p.Seats[i]
 		lines = append(lines, []string{
-			plain(p.Sections[s.Section].Name), plain(s.Row), plain(s.Number), plain(p.Categories[s.Category].Name), decimal(s.X), decimal(s.Y), plain(s.ID), strings.Join(s.Flags.Names(), " "),
+			Harmless(p.Sections[s.Section].Name), Harmless(s.Row), Harmless(s.Number), Harmless(p.Categories[s.Category].Name), decimal(s.X), decimal(s.Y), Harmless(s.ID), strings.Join(s.Flags.Names(), " "),
 		})
 	}
 	if err := out.WriteAll(lines); err != nil {
@@ -29,16 +31,21 @@ func WriteCSV(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-// formula finds the start of a formula behind a cell separator.
-var formula = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@])`)
+// inside is what a spreadsheet that separates cells by it would take for a cell with a formula.
+var inside = regexp.MustCompile(`([;\t|\r\n]["\s;|]*)([=+\-@%＝＋－＠])`)
 
-// plain keeps spreadsheets from reading a text, or a part of it behind another separator, as a formula.
-func plain(s string) string {
-	s = formula.ReplaceAllString(s, "$1'$2")
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
+// Harmless keeps a spreadsheet from taking a text, or a part of it behind another separator, for a formula: what begins like
+// one gets an apostrophe, which spreadsheets do not show at the beginning of a cell.
+func Harmless(text string) string {
+	text = inside.ReplaceAllString(text, "$1'$2")
+	bare := strings.TrimLeftFunc(text, unicode.IsSpace)
+	if text != bare && strings.ContainsAny(text[:1], "\t\r\n") {
+		return "'" + text
 	}
-	return s
+	if first, _ := utf8.DecodeRuneInString(bare); strings.ContainsRune("=+-@|%＝＋－＠", first) {
+		return "'" + text
+	}
+	return text
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
