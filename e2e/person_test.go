@@ -93,8 +93,8 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 }
 
 // traced reports whether to keep what a page looked like before and after each deed, in case the test fails. It costs a fifth
-// of a test, so only of those asked for by name, as those are that are tried once more; and where people tap: a click waits
-// for what it leads to, and a tap only as long as it takes to keep that.
+// of a test, so only tests asked for by name have it, and those where people tap: a click waits for what it leads to, and a
+// tap only as long as it takes to keep that.
 func (p *person) traced() bool {
 	return p.device.touch || flag.Lookup("test.run").Value.String() != ""
 }
