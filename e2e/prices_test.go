@@ -147,3 +147,36 @@ func (p *person) pricesAnEvening(slug string) {
 	}`, slug)
 	check(p.t, err)
 }
+
+// At the box office each marked seat is sold as the type that is chosen for it, and the total is that of the server.
+func TestPrices_TheBoxOfficeSellsEachSeatAsItsType(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--price", "A=30.00")
+	ann := someone(t, o, "ann", desktop)
+	ann.entersDesk(o.owner(t))
+	ann.visit("/desk/events/" + slug + "/seats")
+	ann.pricesAnEvening(slug)
+	ann.visit("/desk/events/" + slug + "/seats")
+	till, free := ann.page.Locator("#till"), ann.page.Locator(".plot label.s.free input")
+	for i := range 2 {
+		check(t, free.Nth(i).Check(playwright.LocatorCheckOptions{Force: playwright.Bool(true)}))
+	}
+	check(t, expect.Locator(till.Locator(".lines li")).ToHaveCount(2))
+	check(t, expect.Locator(till.Locator("strong")).ToHaveText("€150"))
+	_, err := till.Locator(".lines select").Nth(1).SelectOption(playwright.SelectOptionValues{Values: &[]string{"child"}})
+	check(t, err)
+	check(t, expect.Locator(till.Locator("strong")).ToHaveText("€120"))
+	for _, scheme := range []string{"light", "dark"} {
+		ann.picture("till-desktop", scheme)
+	}
+	check(t, ann.page.SetViewportSize(phone.width, phone.height))
+	check(t, till.ScrollIntoViewIfNeeded())
+	for _, scheme := range []string{"light", "dark"} {
+		ann.picture("till-phone", scheme)
+	}
+	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Sell", Exact: playwright.Bool(true)}))
+	ann.sees(ann.page.GetByText("€120").First())
+	ann.sees(ann.page.GetByText("Child").First())
+	o.usher(t, "verify")
+}

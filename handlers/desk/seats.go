@@ -1,11 +1,13 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -29,7 +31,7 @@ func (h *Handlers) ListSeats(w http.ResponseWriter, r *http.Request, m organizer
 
 func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SeatsPage) error {
 	p.Frame, p.Key = h.eventFrame(w, r, m, s, "Seats"), seats.NewID().String()
-	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot()}
 	section, err := strconv.Atoi(p.Form.Get("section"))
 	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
 		section = 0
@@ -38,6 +40,11 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 	at := s.Plan.Sections[section]
 	if p.Blocked, err = h.Sales.Blocked(r.Context(), s, at.First, at.First+at.Count-1); err != nil {
 		return err
+	}
+	if list, err := chosen(s, p.Form); err == nil && len(list) > 0 {
+		if f, err := officeForm(s, p.Form, list); err == nil {
+			p.Lines, p.Cost, _ = f.Quote(s) // what is wrong with it was said, or is once it is sold
+		}
 	}
 	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
 	return web.WritePage(w, r, status, desk.Seats(p))
@@ -107,7 +114,71 @@ func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.Keeping) ([]i
 	return s.Unblock(r.Context(), k)
 }
 
-// SellSeats answers POST /desk/events/{slug}/sales is the box office.
+// officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.
+func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
+	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+	if text := form.Get("total"); text != "" {
+		total, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return f, web.Invalid("The total is a whole number of minor units.")
+		}
+		f.Total = &total
+	}
+	own := map[int]string{}
+	for field := range form {
+		text, is := strings.CutPrefix(field, shop.TypePrefix)
+		if !is {
+			continue
+		}
+		idx, err := strconv.Atoi(text)
+		if err != nil {
+			if idx, is = s.Seat(text); !is {
+				return f, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was sold.", text)}
+			}
+		}
+		own[idx] = form.Get(field)
+	}
+	for _, idx := range list {
+		if key := cmp.Or(own[idx], form.Get("type")); key != "" {
+			if f.Types == nil {
+				f.Types = map[int]string{}
+			}
+			f.Types[idx] = key
+		}
+	}
+	return f, nil
+}
+
+type quotedTicket struct {
+	Seat  string `json:"seat"`
+	Type  string `json:"type"`
+	Price int64  `json:"price"`
+}
+
+// quoteSeats answers what a sale would cost, and sells nothing.
+func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, f orders.OfficeForm) error {
+	lines, cost, err := f.Quote(s)
+	if words, refused := deskRefused(r, err); refused {
+		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
+	}
+	switch {
+	case err != nil:
+		return h.problemOf(w, r, s, err)
+	case !web.WantsJSON(r):
+		return h.showSeats(w, r, m, s, http.StatusOK, desk.SeatsPage{Form: form})
+	}
+	answer := struct {
+		Currency string         `json:"currency"`
+		Total    int64          `json:"total"`
+		Tickets  []quotedTicket `json:"tickets"`
+	}{s.Event.Currency, cost.Total, []quotedTicket{}}
+	for i, l := range lines {
+		answer.Tickets = append(answer.Tickets, quotedTicket{s.Plan.Label(l.Seat), s.Prices.Types[l.Type].Key, cost.Lines[i].Cost()})
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+// SellSeats answers POST /desk/events/{slug}/sales, the box office.
 func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
@@ -115,9 +186,16 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	code := ""
 	list, err := chosen(s, form)
+	var f orders.OfficeForm
+	if err == nil {
+		f, err = officeForm(s, form, list)
+	}
+	if err == nil && form.Get("update") != "" {
+		return h.quoteSeats(w, r, m, s, form, f)
+	}
 	if err == nil {
 		key := deskKeyOf(r, form)
-		f := orders.OfficeForm{Key: MemberKey(m, key), Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+		f.Key = MemberKey(m, key)
 		act := organizers.Action{
 			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method},

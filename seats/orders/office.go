@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,6 +30,9 @@ type OfficeForm struct {
 	Name   string // empty: the box office
 	Email  string // empty: no mail goes out
 	Method string // Cash, Terminal, or Free, which takes nothing for these seats
+
+	Types map[int]string // keys of ticket types, by seat; a seat without one gets the usual type
+	Total *int64         // as the page showed it, minor units; nil: the page showed none
 }
 
 // SellAtOffice makes an order of seats without a holder, or that are blocked: sold, paid and ticketed at once, all of it or
@@ -37,11 +41,11 @@ type OfficeForm struct {
 // Errors: Mistakes; idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict if a seat has a holder, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.TxHook) (code string, err error) {
-	form, err := f.form(s)
+	form, kinds, err := f.form(s)
 	if err != nil {
 		return "", err
 	}
-	key, err := idempotency.New(fmt.Sprintf("office/%d", s.Event.ID), f.Key, form)
+	key, err := idempotency.New(fmt.Sprintf("office/%d", s.Event.ID), f.Key, form, f.Types)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +54,8 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	}
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, AtOffice: true}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true}
+	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
 	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		key.Insert(q, []byte(p.code))
 		p.queueOffice(q, s, sold)
@@ -93,9 +98,9 @@ func idOf(words ...any) seats.ID {
 	return id
 }
 
-// form returns the sale as an order has it.
-func (f OfficeForm) form(s *seats.Sale) (Form, error) {
-	form := Form{Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: f.Name, Email: f.Email, Method: f.Method}
+// form returns the sale as an order has it, and the type of each seat.
+func (f OfficeForm) form(s *seats.Sale) (form Form, kinds []int, err error) {
+	form = Form{Seats: f.seats(), Name: f.Name, Email: f.Email, Method: f.Method}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
 		form.Name = noName
 	}
@@ -110,20 +115,92 @@ func (f OfficeForm) form(s *seats.Sale) (Form, error) {
 		m = append(m, Mistake{FieldMethod, "Choose how it is paid."})
 	}
 	if len(m) > 0 {
-		return form, m
-	}
-	for _, idx := range form.Seats {
-		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return form, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
-		}
+		return form, nil, m
 	}
 	if len(form.Seats) == 0 {
-		return form, &seats.ValidationError{Message: "No seat was chosen. Nothing was sold."}
+		return form, nil, &seats.ValidationError{Message: "No seat was chosen. Nothing was sold."}
 	}
-	if pricing.Of(s, form.Seats).Total == 0 {
+	lines, cost, err := f.Quote(s)
+	if err != nil {
+		return form, nil, err
+	}
+	for _, l := range lines {
+		kinds = append(kinds, l.Type)
+	}
+	if cost.Total == 0 {
 		form.Method = payments.Free
 	}
-	return form, nil
+	return form, kinds, nil
+}
+
+// seats are those of the form, each once, in the order of idx.
+func (f OfficeForm) seats() []int { return slices.Compact(slices.Sorted(slices.Values(f.Seats))) }
+
+// Quote returns what the seats of a sale cost at this moment, each with its ticket type. The box office sells every type that
+// has a price for the seat and is not retired.
+//
+// Errors: *seats.ValidationError; a *seats.Conflict if a type is not sold for its seat.
+func (f OfficeForm) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
+	idxs := f.seats()
+	kinds := make([]int, len(idxs))
+	for i, idx := range idxs {
+		if idx < 0 || idx >= len(s.Plan.Seats) {
+			return nil, pricing.Cost{}, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+		}
+		var err error
+		if kinds[i], err = officeType(s, idx, f.Types[idx]); err != nil {
+			return nil, pricing.Cost{}, err
+		}
+	}
+	lines := s.Quote(time.Now(), idxs, kinds)
+	if f.Method == payments.Free { // a gift
+		return lines, pricing.Cost{Lines: make([]pricing.Priced, len(lines))}, nil
+	}
+	return lines, pricing.CostOf(s.Event, lines), nil
+}
+
+// officeType returns the number of the ticket type with a key for a seat. An empty key is the usual type, or the first that
+// has a price there if attendees buy none.
+func officeType(s *seats.Sale, idx int, key string) (int, error) {
+	category := s.Plan.Seats[idx].Category
+	sold := func(kind int) bool {
+		_, priced := s.Prices.Price(0, kind, category)
+		return priced && !s.Prices.Types[kind].Retired
+	}
+	if key != "" {
+		kind := s.Prices.TypeKeyed(key)
+		switch {
+		case kind < 0:
+			return 0, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no ticket type %q. Nothing was sold.", key)}
+		case !sold(kind):
+			return 0, refuseType(s, idx, "“"+s.Prices.Types[kind].Name+"” is not sold")
+		}
+		return kind, nil
+	}
+	if kind, ok := s.Prices.Default(category); ok {
+		return kind, nil
+	}
+	if order := s.Prices.Order(); slices.ContainsFunc(order, sold) {
+		return order[slices.IndexFunc(order, sold)], nil
+	}
+	return 0, refuseType(s, idx, "No ticket type has a price")
+}
+
+func refuseType(s *seats.Sale, idx int, why string) *seats.Conflict {
+	return &seats.Conflict{Code: seats.CodeType, Seats: []int{idx}, Message: why + " for " + s.Plan.Words(idx) + ". Nothing was sold. Choose another type or seat."}
+}
+
+// check refuses a sale under the lock if it costs something else than its page showed.
+func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
+	total := int64(0)
+	if f.Method != payments.Free {
+		total = pricing.CostOf(s.Event, lines).Total
+	}
+	if f.Total != nil && total != *f.Total || total != 0 && form.Method == payments.Free {
+		return &seats.Conflict{Code: seats.CodePrice, Message: fmt.Sprintf("The tickets cost %s %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again.",
+			s.Event.Currency, pricing.Amount(total, s.Event.Currency))}
+	}
+	return nil
 }
 
 const officeSQL = `

@@ -1,6 +1,7 @@
-// The seats of a section at the desk: a frame drawn around some marks them, and the page says how many are marked.
+// The seats of a section at the desk: a frame drawn around some marks them, and the page says how many are marked and what
+// they cost.
 
-const grid = document.querySelector('.plot'), said = document.querySelector('[data-marked]')
+const grid = document.querySelector('.plot'), said = document.querySelector('[data-marked]'), form = grid.closest('form')
 const boxes = [...grid.querySelectorAll('input[name=seat]')]
 document.querySelector('[data-lasso]').hidden = !matchMedia('(pointer: fine)').matches
 
@@ -10,6 +11,34 @@ function count() {
 }
 grid.addEventListener('change', count)
 count()
+
+// update takes the till from a fresh copy of the page: the total and the types of the chosen seats are the server's word. all
+// says that each seat gets the type of all.
+let waiting, asked
+function update(all) {
+  form.elements.total?.remove()
+  clearTimeout(waiting)
+  asked?.abort()
+  waiting = setTimeout(async () => {
+    const {signal} = asked = new AbortController()
+    const fields = new URLSearchParams(new FormData(form))
+    for (const name of [...fields.keys()]) if (['name', 'email', 'reason'].includes(name) || all && name.startsWith('type.')) fields.delete(name)
+    fields.set('update', 'on')
+    const answer = await fetch(form.action, {method: 'POST', body: fields, headers: {Accept: 'text/html'}, signal}).catch(error => error)
+    const body = answer.text && await answer.text().catch(String)
+    if (!body || signal.aborted) return
+    const copy = new DOMParser().parseFromString(body.split('</head>').at(-1), 'text/html'), till = copy.querySelector('#till')
+    if (!till) return
+    const at = document.activeElement.name
+    const wrong = copy.querySelector('.refused')
+    if (wrong) till.append(wrong)
+    document.querySelector('#till').replaceWith(till)
+    till.querySelector(`select[name="${at}"]`)?.focus()
+  }, 150)
+}
+form.addEventListener('change', e => {
+  if (/^(seat|seats|method|type|type\.\d+)$/.test(e.target.name)) update(e.target.name === 'type')
+})
 
 let from, frame, before
 grid.addEventListener('pointerdown', e => {
@@ -41,6 +70,7 @@ addEventListener('pointermove', e => {
 addEventListener('pointerup', e => {
   if (frame) {
     frame.remove()
+    update()
     addEventListener('click', stop, {capture: true, once: true}) // the seat under the pointer keeps what the frame gave it
     setTimeout(() => removeEventListener('click', stop, {capture: true}))
   }

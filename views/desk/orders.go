@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -108,6 +109,37 @@ type SeatsPage struct {
 	Key     string
 	Message string     // why what was asked was not done
 	Form    url.Values // as it was typed
+
+	Lines []seats.Line // the chosen seats, as they would be sold
+	Cost  pricing.Cost // of Lines
+}
+
+// mostLines is how many of the chosen seats the page lists.
+const mostLines = 60
+
+// kinds lists the ticket types that the box office sells.
+func (p SeatsPage) kinds() (kinds []seats.TicketType) {
+	if p.Sale.Prices == nil {
+		return nil
+	}
+	for _, kind := range p.Sale.Prices.Order() {
+		if t := p.Sale.Prices.Types[kind]; !t.Retired {
+			kinds = append(kinds, t)
+		}
+	}
+	return kinds
+}
+
+// choices lists the ticket types that a seat may be sold as, with what they cost.
+func (p SeatsPage) choices(l seats.Line) (list []shop.Choice) {
+	for _, kind := range p.Sale.Prices.Order() {
+		price, sold := p.Sale.Prices.Price(l.Phase, kind, l.Category)
+		if t := p.Sale.Prices.Types[kind]; sold && !t.Retired {
+			all := shop.AllIn(p.Sale.Event, seats.Line{Type: kind, Category: l.Category, Price: price})
+			list = append(list, shop.Choice{Key: t.Key, Name: t.Name, Price: all, Text: views.Price(all, p.Sale.Event.Currency)})
+		}
+	}
+	return list
 }
 
 func (p SeatsPage) marked(label string) bool {
