@@ -58,3 +58,21 @@ func TestPayment_KeepsTheTermsThatItBeganWith(t *testing.T) {
 		})
 	}
 }
+
+func TestPayment_OfAnotherCurrencyBuysNothing(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 2))
+	h.lapses(t)
+	h.exec(t, `UPDATE event SET currency = 'CHF'`)
+	h.rules(t, seats.PriceRules{Tax: seats.Tax{Rate: 10_000}}) // the node reads the event anew
+	h.bank.moves(p.ID, payments.Captured)
+	h.news(t, p, "came")
+	h.untilRefunded(t, p)
+	if n := h.count(t, "orders"); n != 0 {
+		t.Errorf("there are %d orders", n)
+	}
+	h.wantMoney(t)
+}
