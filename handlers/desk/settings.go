@@ -41,6 +41,9 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organi
 	guard := h.Limits.Of(s)
 	p.Guard, p.Usual = guard.State(time.Time{}).Settings, guard.Figures()
 	p.Errands, p.NoWay = list, h.unpayable(s)
+	if p.Begun, err = events.Begun(r.Context(), h.Inventory, s.Event); err != nil {
+		return err
+	}
 	return web.WritePage(w, r, status, desk.Settings(p))
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Edit gives an event other settings; its slug, its seats and its status stay. prices are those of the categories, in
-// minor units; nil keeps them. Once the sale has begun, what attendees agreed to cannot change: prices, fees, the
+// minor units; nil keeps them. Once the sale has begun (Begun), what attendees agreed to cannot change: prices, fees, the
 // currency, questions, and what happens to seats of an expired hold. Limits apply to claims from now on.
 //
 // Errors: seats.ErrNoEvent; a *Conflict that names what cannot change any more; *ValidationError; the database's.
@@ -40,7 +40,7 @@ func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings,
 		if n.equal(Of(e)) && !reprices {
 			return false, nil
 		}
-		if err := mayEdit(e, n, reprices); err != nil {
+		if err := mayEdit(ctx, tx, e, n, reprices); err != nil {
 			return false, err
 		}
 		plan, err := reprice(ctx, tx, e.ID, p, prices)
@@ -63,13 +63,46 @@ func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings,
 	})
 }
 
+const (
+	lockCounterSQL = `SELECT FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
+	begunSQL       = `
+SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)
+    OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND state IN ('open', 'authorized', 'sold'))
+    OR EXISTS (SELECT FROM hold WHERE event_id = $1 AND cardinality(seats) > 0 AND expires_at > clock_timestamp())`
+)
+
+// Begun reports whether attendees took seats on the terms of an event, or may: it is or was on sale, or it is scheduled
+// and has orders, payments or holds, of a presale or of a sale before.
+func Begun(ctx context.Context, office *seats.Inventory, e seats.Event) (begun bool, err error) {
+	err = pgx.BeginFunc(ctx, office, func(tx pgx.Tx) error {
+		begun, err = hasBegun(ctx, tx, e)
+		return err
+	})
+	return begun, err
+}
+
+func hasBegun(ctx context.Context, tx pgx.Tx, e seats.Event) (begun bool, err error) {
+	if e.Status != seats.Draft && e.Status != seats.Scheduled {
+		return true, nil
+	}
+	if err = tx.QueryRow(ctx, begunSQL, e.ID).Scan(&begun); err != nil {
+		return false, fmt.Errorf("events: look whether the sale has begun: %w", err)
+	}
+	return begun, nil
+}
+
+// begunSince is Begun within a change of the event: no batch commits seats after the answer and before the change.
+func begunSince(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) {
+	if _, err := tx.Exec(ctx, lockCounterSQL, e.ID); err != nil {
+		return false, err
+	}
+	return hasBegun(ctx, tx, e)
+}
+
 // mayEdit refuses changes that come too late.
-func mayEdit(e seats.Event, n Settings, reprices bool) error {
+func mayEdit(ctx context.Context, tx pgx.Tx, e seats.Event, n Settings, reprices bool) error {
 	if e.Status == seats.Cancelled {
 		return &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
-	}
-	if e.Status == seats.Draft || e.Status == seats.Scheduled {
-		return nil
 	}
 	var fixed []string
 	for _, f := range []struct {
@@ -89,6 +122,9 @@ func mayEdit(e seats.Event, n Settings, reprices bool) error {
 	}
 	if len(fixed) == 0 {
 		return nil
+	}
+	if begun, err := begunSince(ctx, tx, e); err != nil || !begun {
+		return err
 	}
 	return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and people took seats on what they read: " + seats.Joined(fixed, " and ") + " cannot be changed any more. Nothing was changed."}
 }

@@ -97,14 +97,23 @@ func editRules(ctx context.Context, tx pgx.Tx, e seats.Event, next seats.PriceRu
 	if err := pricing.CheckRules(next, types, categories); err != nil {
 		return err
 	}
-	begun := e.Status != seats.Draft && e.Status != seats.Scheduled
-	if begun && (e.Rules.Tax.OnTop || next.Tax.OnTop) && !reflect.DeepEqual(e.Rules.Tax, next.Tax) {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and a tax on top of prices would change what held seats cost. Nothing was changed. A tax that is inside of the prices can change at any time."}
+	if (e.Rules.Tax.OnTop || next.Tax.OnTop) && !reflect.DeepEqual(e.Rules.Tax, next.Tax) {
+		begun, err := begunSince(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		if begun {
+			return refuseTax()
+		}
 	}
 	if _, err := tx.Exec(ctx, setRulesSQL, e.ID, next); err != nil {
 		return fmt.Errorf("events: set price rules: %w", err)
 	}
 	return nil
+}
+
+func refuseTax() error {
+	return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and a tax on top of prices would change what held seats cost. Nothing was changed. A tax that is inside of the prices can change at any time."}
 }
 
 // relist writes the price list that follows from other prices of the categories.

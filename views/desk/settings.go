@@ -86,6 +86,7 @@ type SettingsPage struct {
 	Guard   limit.Settings // against those who claim and order by program
 	Usual   limit.Settings // with the usual figures in place of 0
 	NoWay   bool           // it has prices, and there is no way to pay them
+	Begun   bool           // prices and the like cannot be changed any more
 }
 
 // price is what the form says of a category.
@@ -94,11 +95,6 @@ func (p SettingsPage) price(i int) string {
 		return p.Form.Prices[i]
 	}
 	return pricing.Amount(p.Plan.Categories[i].Price, p.Event.Currency)
-}
-
-// begun tells whether prices and the like cannot be changed any more.
-func (p SettingsPage) begun() bool {
-	return p.Event.Status != seats.Draft && p.Event.Status != seats.Scheduled
 }
 
 // statusWord is the status of an event in a word or two.
