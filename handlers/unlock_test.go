@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
 )
 
 // unlocking makes a code of the evening that unlocks something.
@@ -73,7 +74,14 @@ func TestEventPage_SaysWhatACodeDoes(t *testing.T) {
 	if status, page := s.enters(t, who, "TENOFF"); status != http.StatusSeeOther || !strings.Contains(page, "takes 10% off.") || !strings.Contains(page, "GUEST") {
 		t.Errorf("a second code: %d", status)
 	}
-	s.held(t, who, 1)
+	hold := s.held(t, who, 1)
+	if hold.Discount == 0 || hold.Total != hold.Lines[0].Price-hold.Discount || hold.Parts[1].Label != "Discount: code TENOFF" {
+		t.Errorf("the hold of a visitor with a code is %+v", hold)
+	}
+	saves := "takes 10% off. You save " + views.Money(hold.Discount, "EUR") + " on your seats."
+	if _, page := s.page(t, who, "/events/evening"); !strings.Contains(page, saves) || between(page, "<strong data-total>", "<") != views.Price(hold.Total, "EUR") {
+		t.Errorf("the event page does not say %q, or has the total %s", saves, between(page, "<strong data-total>", "<"))
+	}
 	if _, page := s.page(t, who, "/events/evening/checkout"); !strings.Contains(page, "Discount: code TENOFF") {
 		t.Error("the checkout lacks the discount of a code that was entered before")
 	}

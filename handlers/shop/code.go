@@ -214,10 +214,8 @@ func (h *Handlers) showCode(r *http.Request, s *seats.Sale, p *shop.CheckoutPage
 	if p.Codes, err = h.codesOf(r, s); err != nil {
 		return err
 	}
-	for _, c := range p.Codes.Entered {
-		if p.Form.Code == "" && c.TakesOff() && c.State == pricing.CodeGood {
-			p.Form.Code = c.Code
-		}
+	if p.Form.Code == "" {
+		p.Form.Code, _ = p.Codes.Discount()
 	}
 	if p.HasCodes, err = h.Orders.HasCodes(r.Context(), s.Event.ID); err != nil || strings.TrimSpace(p.Form.Code) == "" {
 		return err

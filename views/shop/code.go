@@ -2,7 +2,6 @@ package shop
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
@@ -20,8 +19,19 @@ type Codes struct {
 	Typed, Wrong string // a code that is not good, and why
 }
 
-// Unlock shows an event to an attendee who entered codes: what is reserved for them is available.
+// Discount is the discount code that counts, of those that were entered; nil for none.
+func (c Codes) Discount() (code string, off *pricing.Discount) {
+	for i := range c.Entered {
+		if e := &c.Entered[i]; e.TakesOff() && e.State == pricing.CodeGood {
+			return e.Code, &e.Discount
+		}
+	}
+	return "", nil
+}
+
+// Unlock shows an event to an attendee who entered codes: what is reserved for them is available, and totals have the discount.
 func (s *Sale) Unlock(c Codes) {
+	s.Code, s.Discount = c.Discount()
 	if s.Codes = c; c.Access == nil || len(c.Access.Seats) == 0 {
 		return
 	}
@@ -75,5 +85,9 @@ func (s Sale) codeSays(c pricing.Code) string {
 	if wrong := c.State.Message(); wrong != "" {
 		return wrong
 	}
-	return strings.TrimSpace(s.codeDoes(c))
+	does := s.codeDoes(c)
+	if cost := s.cost(); cost.Applied.Code && c.Code == s.Code {
+		does += " You save " + views.Money(cost.Discount, s.Event.Currency) + " on your seats."
+	}
+	return does
 }

@@ -327,7 +327,7 @@ func Tray(m TrayModel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(Contents(m.Event)) > 0 {
+		if len(Contents(m.Event)) > 0 || m.Discount != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"hint\" data-when=\"held\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
