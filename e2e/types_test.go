@@ -89,6 +89,27 @@ func TestTypes_PagesShowPricesThatChangeWhileTheyAreOpen(t *testing.T) {
 	check(t, expect.Locator(ann.page.Locator(".phase")).ToBeHidden())
 }
 
+func TestTypes_ASeatThatCostsMoreThanThePageShowedIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.priced(t, 100)
+	ann := someone(t, o, "ann", desktop)
+	ann.openEvent(slug)
+	ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`).First())
+	check(t, expect.Locator(ann.page.Locator(`input[value="Stalls/C/12"]`)).ToBeAttached())
+	check(t, ann.page.Route("**/events/"+slug, func(r playwright.Route) { check(t, r.Abort()) })) // the page cannot take the new prices
+	ann.expect("ERR_FAILED")
+	dearer := map[string]any{}
+	for _, category := range []string{"A", "B", "C", "D", "E"} {
+		dearer["price.0.0."+category], dearer["price.0.1."+category] = "30", "9"
+		dearer["price.1.0."+category], dearer["price.1.1."+category] = "25", "5"
+	}
+	o.atDesk(t, "events/"+slug+"/prices", dearer)
+	ann.take("Stalls/C/12")
+	ann.sees(ann.page.GetByText("The price changed: Stalls, row C, seat 12 costs €26.50.").First())
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€26.50"))
+}
+
 func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	t.Parallel()
 	slug := house.priced(t, 100)

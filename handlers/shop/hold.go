@@ -38,11 +38,12 @@ type HoldBody struct {
 
 // LineBody is one seat of a hold. Type is the key of its ticket type.
 type LineBody struct {
-	Seat  string `json:"seat"`
-	Idx   int    `json:"idx"`
-	Type  string `json:"type"`
-	Price int64  `json:"price"`           // with its fee and all taxes
-	Phase string `json:"phase,omitempty"` // the name of the phase that the price is of
+	Seat     string `json:"seat"`
+	Idx      int    `json:"idx"`
+	Type     string `json:"type"`
+	Category string `json:"category"`        // its key
+	Price    int64  `json:"price"`           // with its fee and all taxes, before a discount
+	Phase    string `json:"phase,omitempty"` // the name of the phase that the price is of
 
 	Choices []shop.Choice `json:"choices,omitempty"` // the ticket types that it may have, if there are several
 }
@@ -50,7 +51,7 @@ type LineBody struct {
 func linesOf(s *seats.Sale, hold seats.Hold, cost pricing.Cost, access *seats.Access) []LineBody {
 	bodies, view := make([]LineBody, len(hold.Lines)), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Hold: &hold, Codes: shop.Codes{Access: access}}
 	for i, l := range hold.Lines {
-		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Price: cost.Lines[i].Cost(), Choices: view.Choices(l.Seat)}
+		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Category: s.Plan.Categories[s.Plan.Seats[l.Seat].Category].Key, Price: cost.Lines[i].Cost() + cost.Lines[i].Discount, Choices: view.Choices(l.Seat)}
 		if l.Phase > 0 {
 			bodies[i].Phase = s.Prices.Phases[l.Phase-1].Name
 		}
@@ -65,16 +66,17 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		http.Redirect(w, r, comeFrom(r, s), http.StatusSeeOther)
 		return nil
 	}
-	access, err := h.accessOf(r, s)
+	codes, err := h.codesOf(r, s)
 	if err != nil {
 		return err
 	}
-	cost := pricing.CostOf(s.Event, hold.Lines)
+	code, off := codes.Discount()
+	cost := pricing.WithCode(s.Event, hold.Lines, off)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
-		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, "")...),
-		Lines: linesOf(s, hold, cost, access),
+		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, code)...),
+		Lines: linesOf(s, hold, cost, codes.Access),
 	}})
 }
 

@@ -47,6 +47,8 @@ function wait() {
   if (data.until < 2 ** 31) ending = setTimeout(later, data.until)
 }
 
+const prices = page => $$('.prices [data-price]', page)
+
 // copy is what the server writes at an address now; undefined without an answer.
 async function copy(address, headers) {
   const answer = await fetch(`/events/${data.slug}${address}`, {headers}).catch(error => error)
@@ -61,8 +63,8 @@ async function show(search) {
   if (!page || !$('.prices, .places', page)) return later()
   const fares = new Map([page, section].flatMap(copy => copy ? $$('[data-fare]', copy) : []).map(at => [at.dataset.fare, at.textContent]))
   for (const at of $$('[data-fare]')) at.textContent = fares.get(at.dataset.fare) ?? at.textContent
-  const prices = $$('.prices [data-price]', page)
-  $$('.prices [data-price]').forEach((li, i) => { li.dataset.price = prices[i]?.dataset.price })
+  const fresh = prices(page)
+  prices().forEach((li, i) => Object.assign(li.dataset, fresh[i]?.dataset))
   const names = new Map(section && $$('[data-idx]', section).map(box => [box.dataset.idx, box.ariaLabel]))
   for (const box of $$('#rows [data-idx]')) box.ariaLabel = names.get(box.dataset.idx) ?? box.ariaLabel
   for (const part of ['.kinds', '.phase']) $(part)?.replaceWith($(part, page) ?? '')
@@ -91,15 +93,26 @@ async function picked(event) {
 // held gives each seat in the tray a choice of its ticket types, and notes which have another price than this page shows.
 function held() {
   const lines = hold.lines ?? [] // the page came with the choices of its hold
+  const other = []
   for (const line of lines) {
     const li = $(`.chips [data-idx="${line.idx}"]`)
-    if (li) choices(li, line)
-    if (li && !seen.has(line.idx) && (line.phase ?? '') !== ($('.phase b')?.textContent ?? '')) {
-      say(`The price changed: ${$('.name', li).textContent} costs ${$('.price', li).textContent}.`)
-      show(location.search)
-    }
+    if (!li) continue
+    choices(li, line)
+    const shown = prices().find(at => at.dataset.category === line.category && at.dataset.kind === line.type)
+    if (!seen.has(line.idx) && shown && +shown.dataset.price !== line.price) other.push(`${$('.name', li).textContent} costs ${$('.price', li).textContent}`)
   }
+  if (other.length) changed(`The price changed: ${other.join(', ')}.`)
   if (hold.lines) seen = new Set(lines.map(line => line.idx))
+}
+
+// changed says that seats cost something else than this page showed, and takes the new prices.
+function changed(text) {
+  const box = $('#message')
+  $('p', box).textContent = text
+  $('.nearest', box).replaceChildren()
+  box.hidden = false
+  setTimeout(say, 0, text, false) // after what the claim says
+  show(location.search)
 }
 
 function choices(li, {idx, type, choices: all}) {
