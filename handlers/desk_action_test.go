@@ -360,7 +360,7 @@ func TestExport_IsCompleteAndWithoutFormulas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, rows := range map[string]int{"orders": 4, "attendees": 7, "payments": 4, "seats": 1 + len(s.sale.Plan.Seats)} {
+	for name, rows := range map[string]int{"orders": 4, "attendees": 7, "payments": 4, "taxes": 4, "seats": 1 + len(s.sale.Plan.Seats)} {
 		a, body := s.page(t, ann, "/desk/events/evening/exports/"+name+".csv")
 		list, err := csv.NewReader(strings.NewReader(body)).ReadAll()
 		if err != nil || a.StatusCode != 200 || len(list) != rows {

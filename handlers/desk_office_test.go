@@ -16,9 +16,9 @@ import (
 )
 
 // withPress is an evening with adults, children and press tickets, which the box office sells. 3 are paid as 2.
-func withPress(t *testing.T) (s *site, owner *http.Client) {
+func withPress(t *testing.T, fees seats.Fees) (s *site, owner *http.Client) {
 	t.Helper()
-	s = newSiteFor(t, events.Settings{})
+	s = newSiteFor(t, events.Settings{Fees: fees})
 	owner = s.owner(t)
 	f := family("type.1.least", "2", "type.2.name", "Press", "type.2.sold_to", "desk", "type.3.name", "Member", "price.0.3.A", "1", "offer.0.kind", "multi", "offer.0.count", "3", "offer.0.pay", "2")
 	for _, category := range []string{"A", "B", "C"} {
@@ -36,7 +36,7 @@ func withPress(t *testing.T) (s *site, owner *http.Client) {
 
 func TestSellSeats_SellsEachSeatAsItsTicketType(t *testing.T) {
 	t.Parallel()
-	s, owner := withPress(t)
+	s, owner := withPress(t, seats.Fees{})
 	const at = "/desk/events/evening/sales"
 	idx := s.inRows(t, 6)
 	label := func(i int) string { return s.sale.Plan.Label(idx[i]) }
@@ -83,7 +83,7 @@ func TestSellSeats_SellsEachSeatAsItsTicketType(t *testing.T) {
 // Programs sell places of an area, of several types, and pay what the offer leaves.
 func TestSellSeats_SellsPlacesOfAnAreaByType(t *testing.T) {
 	t.Parallel()
-	s, owner := withPress(t)
+	s, owner := withPress(t, seats.Fees{})
 	at := slices.IndexFunc(s.sale.Plan.Sections, func(p seats.Section) bool { return p.Area })
 	first := s.sale.Plan.Sections[at].First
 	label := s.sale.Plan.Label

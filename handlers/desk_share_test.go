@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/handlers/desk"
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
@@ -125,5 +126,76 @@ func TestAnExportIsJSONForProgramsWithAmountsInMinorUnits(t *testing.T) {
 	}
 	if len(lists.Attendees) != 2 || lists.Attendees[0].Seat != s.sale.Plan.Label(0) || len(lists.Seats) != len(s.sale.Plan.Seats) || lists.Seats[1].Order != code || len(lists.Payments) != 1 || lists.Payments[0].Amount != total {
 		t.Errorf("the rest is %+v", lists.Payments)
+	}
+}
+
+// The sums of all lists are those of the order: by ticket, by rate and together.
+func TestExport_HasTypesDiscountsAndTaxesByRate(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{Ticket: 150})
+	s.exec(t, `UPDATE event SET price_rules = price_rules || '{"tax": {"rate": 10000, "fee_rate": 20000, "types": [{"type": 2, "rate": 13000}]}}'`)
+	sale, err := seats.NewInventory(s.db, nil).Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	idx := s.inRows(t, 3)
+	f := orders.OfficeForm{Key: "a", Seats: idx, Types: map[int]string{idx[1]: "child", idx[2]: "press"}, Method: payments.Cash}
+	code, err := s.sold.SellAtOffice(t.Context(), sale, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := s.sold.Find(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lists struct {
+		Orders []struct {
+			Discount, Tax int64
+			Offer         string
+		}
+		Attendees []struct {
+			Type                 string
+			TaxRate              string `json:"tax_rate"`
+			FeeRate              string `json:"fee_tax_rate"`
+			Price, Discount, Tax int64
+			FeeTax               int64 `json:"fee_tax"`
+		}
+		Taxes []struct {
+			Order           string
+			Rate            string `json:"tax_rate"`
+			Gross, Net, Tax int64
+		}
+		Seats []struct {
+			Order, Type string
+			Price       int64
+		}
+	}
+	for _, name := range []string{"orders", "attendees", "taxes", "seats"} {
+		a, body := send(t, owner, "GET", s.url+"/desk/events/evening/exports/"+name+".json", "")
+		if err := json.Unmarshal([]byte(body), &lists); err != nil || a.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d %s: %v", name, a.StatusCode, body, err)
+		}
+	}
+	var gross, tax, byTicket, discount int64
+	for _, l := range lists.Taxes {
+		gross, tax = gross+l.Gross, tax+l.Tax
+		if l.Order != code || l.Net != l.Gross-l.Tax {
+			t.Errorf("a rate is %+v", l)
+		}
+	}
+	for i, a := range lists.Attendees {
+		byTicket, discount = byTicket+a.Tax+a.FeeTax, discount+a.Discount
+		if want := order.Tickets[i]; a.Type != want.Type || a.Price != want.Price || a.FeeRate != "20" {
+			t.Errorf("a ticket is %+v, want %+v", a, want)
+		}
+		if seat := lists.Seats[idx[i]]; seat.Price != a.Price || seat.Type != a.Type || seat.Order != code {
+			t.Errorf("its seat is %+v", seat)
+		}
+	}
+	if o := lists.Orders[0]; gross != order.Total || len(lists.Taxes) != 2 || o.Tax != tax || byTicket != tax || tax == 0 || o.Discount != discount || discount == 0 || o.Offer != "3 for 2" {
+		t.Errorf("the sums are %d, %d, %d and %d: %+v, %+v", gross, tax, byTicket, discount, o, lists.Taxes)
+	}
+	if lists.Attendees[2].TaxRate != "13" {
+		t.Errorf("the rate is %q", lists.Attendees[2].TaxRate)
 	}
 }

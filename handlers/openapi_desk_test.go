@@ -143,6 +143,7 @@ GET /desk/events/evening/exports/orders.json
 GET /desk/events/evening/exports/attendees.json
 GET /desk/events/evening/exports/seats.json
 GET /desk/events/evening/exports/payments.json
+GET /desk/events/evening/exports/taxes.json
 GET /desk/events/evening/exports/payments.csv
 GET /desk/events/evening/messages
 POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven."}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
@@ -17,6 +18,7 @@ import (
 // exports are the lists that organizers take away.
 var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) error{
 	"orders": (*Handlers).exportOrders, "attendees": (*Handlers).exportTickets, "seats": (*Handlers).exportSeats, "payments": (*Handlers).exportMoney,
+	"taxes": (*Handlers).exportTaxes,
 }
 
 // Export answers GET /desk/events/{slug}/exports/{file}
@@ -78,7 +80,7 @@ func lineCells(l orders.Line, d int) []any {
 var lineHead = []any{"order", "ordered at", "state", "name", "email", "born", "method", "currency", "paid", "refunded", "to refund"}
 
 func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused")
+	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused", "type", "discount", "code", "offer", "tax", "tax rate", "fee tax", "fee tax rate")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
@@ -91,7 +93,8 @@ func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) e
 		if l.Revoked {
 			standing = "cancelled"
 		}
-		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, amount{l.Fee, d}, standing, came, l.Mail)
+		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, amount{l.Fee, d}, standing, came, l.Mail,
+			l.Type, amount{l.Discount, d}, l.Code, l.Offer, amount{l.Tax, d}, pricing.Rate(l.Rate), amount{l.FeeTax, d}, pricing.Rate(l.FeeRate))
 		return to.row(withAnswers(row, l, s)...)
 	})
 }
@@ -110,56 +113,86 @@ func withAnswers(row []any, l orders.Line, s *seats.Sale) []any {
 	return row
 }
 
-// exportOrders writes a row for each order: its lines come together.
+// eachOrder visits the orders of an event, each with its lines.
+func (h *Handlers) eachOrder(ctx context.Context, s *seats.Sale, visit func(lines []orders.Line) error) error {
+	var lines []orders.Line
+	err := h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
+		if len(lines) > 0 && lines[0].Order != l.Order {
+			if err := visit(lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+		lines = append(lines, l)
+		return nil
+	})
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	return visit(lines)
+}
+
+// exportOrders writes a row for each order. Its sums are those of its live tickets.
 func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats")
+	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats", "discount", "code", "offer", "tax")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
 	d := pricing.Decimals(s.Event.Currency)
-	var last orders.Line
-	var price, fee int64
-	var live, cancelled, came int
-	var labels []string
-	write := func() error {
-		if last.Order == "" {
-			return nil
-		}
-		row := append(lineCells(last, d), amount{price, d}, amount{fee, d}, live, cancelled, came, strings.Join(labels, ", "))
-		return to.row(withAnswers(row, last, s)...)
-	}
-	err := h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
-		if l.Order != last.Order {
-			if err := write(); err != nil {
-				return err
+	return h.eachOrder(ctx, s, func(lines []orders.Line) error {
+		var sum pricing.Priced
+		var live, cancelled, came int
+		var labels []string
+		for _, l := range lines {
+			if l.Revoked {
+				cancelled++
+				continue
 			}
-			last, price, fee, live, cancelled, came, labels = l, 0, 0, 0, 0, 0, nil
+			if l.In != nil {
+				came++
+			}
+			live, labels = live+1, append(labels, s.Plan.Label(l.Idx))
+			sum.Price, sum.Fee, sum.Discount, sum.Tax = sum.Price+l.Price, sum.Fee+l.Fee, sum.Discount+l.Discount, sum.Tax+l.Tax+l.FeeTax
 		}
-		if l.Revoked {
-			cancelled++
-			return nil
-		}
-		if l.In != nil {
-			came++
-		}
-		live, price, fee, labels = live+1, price+l.Price, fee+l.Fee, append(labels, s.Plan.Label(l.Idx))
-		return nil
+		o := lines[0]
+		row := append(lineCells(o, d), amount{sum.Price, d}, amount{sum.Fee, d}, live, cancelled, came, strings.Join(labels, ", "), amount{sum.Discount, d}, o.Code, o.Offer, amount{sum.Tax, d})
+		return to.row(withAnswers(row, o, s)...)
 	})
-	if err != nil {
-		return err
-	}
-	return write()
 }
 
-func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) error {
-	if err := to.row("seat", "section", "row", "number", "category", "price", "state", "blocked because", "order", "name"); err != nil {
+// exportTaxes writes a row for each order and rate, of the live tickets.
+func (h *Handlers) exportTaxes(ctx context.Context, s *seats.Sale, to sheet) error {
+	if err := to.row("order", "ordered at", "state", "currency", "tax rate", "gross", "net", "tax"); err != nil {
 		return err
 	}
-	type buyer struct{ order, name string }
-	of := map[int]buyer{}
+	d := pricing.Decimals(s.Event.Currency)
+	return h.eachOrder(ctx, s, func(lines []orders.Line) error {
+		var live []pricing.Priced
+		for _, l := range lines {
+			if !l.Revoked {
+				live = append(live, l.Priced)
+			}
+		}
+		for _, t := range pricing.Taxes(live) {
+			o := lines[0]
+			if err := to.row(o.Order, o.CreatedAt, o.State, o.Currency, pricing.Rate(t.Rate), amount{t.Gross, d}, amount{t.Net(), d}, amount{t.Tax, d}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// exportSeats writes a row for each seat. A sold one has the price and the type of its ticket, another one those that it is sold
+// at now.
+func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) error {
+	if err := to.row("seat", "section", "row", "number", "category", "price", "state", "blocked because", "order", "name", "type"); err != nil {
+		return err
+	}
+	of := map[int]orders.Line{}
 	if err := h.Orders.Lines(ctx, s.Event.Slug, func(l orders.Line) error {
 		if !l.Revoked {
-			of[l.Idx] = buyer{l.Order, l.Name}
+			of[l.Idx] = l
 		}
 		return nil
 	}); err != nil {
@@ -170,9 +203,17 @@ func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) err
 		return err
 	}
 	d, m := pricing.Decimals(s.Event.Currency), s.Snapshot()
+	_, running, _ := s.Running(time.Now())
 	for idx := range s.Plan.Seats {
 		seat, c := &s.Plan.Seats[idx], s.Plan.Categories[s.Plan.Seats[idx].Category]
-		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{c.Price, d}, m.States[idx].Shown().String(), why[idx], of[idx].order, of[idx].name); err != nil {
+		l, sold := of[idx]
+		if !sold {
+			l.Price = c.Price
+			if kind, ok := s.Prices.Default(seat.Category); ok {
+				l.Price, _ = s.Prices.Price(running.Phase, kind, seat.Category)
+			}
+		}
+		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{l.Price, d}, m.States[idx].Shown().String(), why[idx], l.Order, l.Name, l.Type); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Line is one ticket as an organizer lists them, with its order.
@@ -25,23 +26,27 @@ type Line struct {
 	OnItsWay  int64 // minor units of Back that were not seen to be given back yet
 	CreatedAt time.Time
 	Answers   map[string]string // by number of the event's question, from 1
+	Code      string            // of the discount of the order; empty: none
+	Offer     string            // that the order got; empty: none
 	Ticket    seats.ID
 	Idx       int
-	Price     int64
-	Fee       int64 // its share of the fees
-	Revoked   bool
-	In        *time.Time // when it was checked in
-	Mail      string     // why mail was refused; empty if it was not
+	Type      string // its ticket type; empty if the event has one only
+
+	pricing.Priced // what it cost
+
+	Revoked bool
+	In      *time.Time // when it was checked in
+	Mail    string     // why mail was refused; empty if it was not
 }
 
 const linesSQL = `
-SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, coalesce(r.back, 0), coalesce(r.on_its_way, 0), o.created_at, o.answers,
-       t.id, t.idx, t.price, t.fee, t.revoked_at IS NOT NULL,
+SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, coalesce(r.back, 0), coalesce(r.on_its_way, 0), o.created_at, o.answers, o.discount_code, o.offer,
+       t.id, t.idx, coalesce(y.name, ''), t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.revoked_at IS NOT NULL,
        (SELECT scanned_at FROM scan WHERE ticket_id = t.id AND admitted),
        coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), '')
   FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
        LEFT JOIN (SELECT order_id, sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way
-                    FROM refund GROUP BY order_id) r ON r.order_id = o.id
+                    FROM refund GROUP BY order_id) r ON r.order_id = o.id` + typeOfTicket + `
  WHERE e.slug = $1
  ORDER BY o.created_at, o.id, t.idx`
 
@@ -53,8 +58,8 @@ func (o *Orders) Lines(ctx context.Context, event string, visit func(Line) error
 	}
 	var l Line
 	_, err = pgx.ForEachRow(rows, []any{
-		&l.Order, &l.State, &l.Name, &l.Email, &l.Born, &l.Method, &l.Currency, &l.Paid, &l.Back, &l.OnItsWay, &l.CreatedAt, &l.Answers,
-		&l.Ticket, &l.Idx, &l.Price, &l.Fee, &l.Revoked, &l.In, &l.Mail,
+		&l.Order, &l.State, &l.Name, &l.Email, &l.Born, &l.Method, &l.Currency, &l.Paid, &l.Back, &l.OnItsWay, &l.CreatedAt, &l.Answers, &l.Code, &l.Offer,
+		&l.Ticket, &l.Idx, &l.Type, &l.Price, &l.Fee, &l.Discount, &l.Tax, &l.FeeTax, &l.Rate, &l.FeeRate, &l.Revoked, &l.In, &l.Mail,
 	}, func() error {
 		one := l
 		l.Answers = nil // what was scanned is kept

@@ -6,7 +6,7 @@ import "slices"
 type Export struct{ Name, Title string }
 
 // Exports are all of them.
-var Exports = []Export{{"orders", "Orders"}, {"attendees", "Tickets"}, {"seats", "Seats"}, {"payments", "Payments"}}
+var Exports = []Export{{"orders", "Orders"}, {"attendees", "Tickets"}, {"seats", "Seats"}, {"payments", "Payments"}, {"taxes", "Taxes"}}
 
 // ExportPath is the address of a list as a file.
 func ExportPath(slug, name, kind string) string {
