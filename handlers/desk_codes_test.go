@@ -4,10 +4,14 @@ import (
 	"encoding/csv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 func TestCodes_AreCreatedUsedListedAndStoppedAtTheDesk(t *testing.T) {
@@ -67,6 +71,62 @@ func TestCodes_AreCreatedUsedListedAndStoppedAtTheDesk(t *testing.T) {
 	var left int
 	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM code WHERE retired_at IS NULL`).Scan(&left); err != nil || left != 1 {
 		t.Errorf("%d codes are left, %v", left, err)
+	}
+	s.wantBooks(t)
+}
+
+// The same codes work in other events of the team, each with limits of its own. What does not fit one of them is made in none.
+func TestCodes_AreCreatedInOtherEventsOfTheTeam(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	owner, at := s.owner(t), "/desk/events/evening/codes"
+	copied := func(name string) string {
+		path := s.does(t, owner, "/desk/events/evening/copies", url.Values{"name": {name}})
+		return strings.TrimSuffix(strings.TrimPrefix(path, "/desk/events/"), "/settings")
+	}
+	second, third, swiss := copied("Second"), copied("Third"), copied("Swiss")
+	s.exec(t, `UPDATE event SET currency = 'CHF' WHERE slug = '`+swiss+`'`)
+	s.does(t, owner, "/desk/events/"+swiss+"/prices", url.Values{"tax.name": {"VAT"}, "tax.rate": {"10"}}) // the event is read anew
+	s.does(t, owner, at, url.Values{"code": {"MEMBERS"}, "off": {"10%"}, "most": {"1"}, "per_person": {"1"}, "categories": {"A"}, "events": {second, second, "evening"}})
+	s.does(t, owner, at, url.Values{"number": {"3"}, "name": {"Press"}, "off": {"5"}, "events": {second, third}})
+	codes := func(slug string) (list []string) {
+		t.Helper()
+		rows, err := s.db.Query(t.Context(), `SELECT c.code FROM code c JOIN event e ON e.id = c.event_id WHERE e.slug = $1 ORDER BY c.code`, slug)
+		if err == nil {
+			list, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if here, there := codes("evening"), codes(second); len(here) != 4 || !slices.Equal(here, there) || len(codes(third)) != 3 {
+		t.Errorf("the events have %q, %q and %q", here, there, codes(third))
+	}
+	sale, err := s.office.Sale(t.Context(), second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.sold.FindCode(t.Context(), sale.Event.ID, "members"); err != nil || c.State != pricing.CodeGood || c.Most != 1 || len(c.Categories) != 1 || !sale.Prices.HasCodes {
+		t.Errorf("the code there is %+v, %v", c, err)
+	}
+	if _, page := s.page(t, owner, at); !strings.Contains(page, `name="events" value="`+second+`"`) || strings.Contains(page, `name="events" value="evening"`) || !strings.Contains(page, "Limits count in each event") {
+		t.Error("the page does not offer the other events")
+	}
+	for name, bad := range map[string]url.Values{
+		"no such event": {"events": {second, "nowhere"}}, "another currency": {"off": {"5"}, "events": {second, swiss}},
+		"no such category": {"categories": {"Z"}, "events": {second}}, "no such type": {"types": {"dog"}, "events": {second}},
+	} {
+		bad["code"] = []string{"FITSNOT"}
+		if bad["off"] == nil {
+			bad["off"] = []string{"5%"}
+		}
+		t.Log(name)
+		s.refused(t, owner, at, bad, http.StatusUnprocessableEntity)
+	}
+	s.refused(t, owner, "/desk/events/"+third+"/codes", url.Values{"code": {"MEMBERS"}, "off": {"10%"}, "events": {"evening"}}, http.StatusConflict, "or had a code MEMBERS")
+	if list := codes(third); len(list) != 3 || len(codes(second)) != 4 {
+		t.Errorf("a code that was refused is there: %q", list)
 	}
 	s.wantBooks(t)
 }

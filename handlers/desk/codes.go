@@ -2,8 +2,11 @@ package desk
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +76,9 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	if !web.WantsJSON(r) {
+		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
+			return err
+		}
 		return web.WritePage(w, r, status, desk.Codes(p))
 	}
 	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}}
@@ -92,25 +98,23 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	return web.WriteJSON(w, status, answer)
 }
 
+// otherEvents lists the other events of the team that are to come.
+func (h *Handlers) otherEvents(ctx context.Context, m organizers.Member, e seats.Event) ([]seats.Listing, error) {
+	list, err := h.Organizers.Events(ctx, m)
+	return slices.DeleteFunc(list, func(l seats.Listing) bool {
+		return l.Slug == e.Slug || l.Status == seats.Cancelled || l.Past
+	}), err
+}
+
 // NewCodes answers POST /desk/events/{slug}/codes
 func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
 	if err != nil {
 		return err
 	}
-	c, number, err := codesOf(form, s)
+	of, number, err := h.codesFor(r.Context(), m, s, form)
 	if err == nil {
-		codes := []string{c.Code}
-		if c.Code == "" {
-			codes = newCodes(number)
-		}
-		wish := organizers.Action{
-			Key: deskKeyOf(r, form), Form: []any{"codes", s.Event.Slug, form}, What: "created codes for", Subject: "events/" + s.Event.Slug,
-			Detail: map[string]any{"name": c.Name, "codes": len(codes), "percent": c.Percent, "amount": c.Amount},
-		}
-		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
-			return events.AddCodes(r.Context(), h.Inventory, s.Event.Slug, c, codes, also)
-		})
+		err = h.createCodes(r, m, form, of, number)
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showCodes(w, r, m, s, deskStatus(err), form, words)
@@ -119,6 +123,117 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 		return err
 	}
 	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
+}
+
+// eventCodes are the terms of new codes in an event.
+type eventCodes struct {
+	event seats.Event
+	code  pricing.Code
+}
+
+// mostEvents is in how many events codes are made at once.
+const mostEvents = 50
+
+// codesFor reads the terms of new codes in this event, and in the others that the form names.
+func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.Sale, form url.Values) (of []eventCodes, number int, err error) {
+	c, number, err := codesOf(form, s)
+	if err != nil || len(form["events"]) == 0 {
+		return []eventCodes{{s.Event, c}}, number, err
+	}
+	if len(form["events"]) > mostEvents {
+		return nil, 0, &seats.ValidationError{Message: fmt.Sprintf("Choose at most %d events. Nothing was changed.", mostEvents)}
+	}
+	of = []eventCodes{{s.Event, c}}
+	list, err := h.Organizers.Events(ctx, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, slug := range form["events"] {
+		switch {
+		case slices.ContainsFunc(of, func(e eventCodes) bool { return e.event.Slug == slug }):
+			continue
+		case !slices.ContainsFunc(list, func(l seats.Listing) bool { return l.Slug == slug }):
+			return nil, 0, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("Your team has no event %q. Nothing was changed.", slug)}
+		}
+		other, err := h.Inventory.Sale(ctx, slug)
+		if err != nil {
+			return nil, 0, err
+		}
+		one, err := codeIn(form, c, s.Event, other)
+		if err != nil {
+			return nil, 0, err
+		}
+		of = append(of, eventCodes{other.Event, one})
+	}
+	return of, number, nil
+}
+
+// codeIn reads the terms of a code in another event, by the same keys of ticket types and categories.
+func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sale) (pricing.Code, error) {
+	one, _, err := codesOf(form, other)
+	var wrong *seats.ValidationError
+	switch e := other.Event; {
+	case errors.As(err, &wrong):
+		return one, &seats.ValidationError{Message: e.Name + ": " + wrong.Message}
+	case err != nil:
+		return one, err
+	case c.Amount > 0 && e.Currency != first.Currency:
+		return one, &seats.ValidationError{Message: fmt.Sprintf("%s has its prices in %s. An amount off is for events in one currency. Nothing was changed.", e.Name, e.Currency)}
+	case len(c.UnlocksBlocks) > 0:
+		return one, &seats.ValidationError{Message: "Reserved seats are those of one event. Nothing was changed. Create this code in one event."}
+	}
+	return one, nil
+}
+
+// refuseTaken returns a *seats.Conflict if one of the events has the code.
+func (h *Handlers) refuseTaken(ctx context.Context, of []eventCodes) error {
+	for _, e := range of {
+		found, err := h.Orders.FindCode(ctx, e.event.ID, e.code.Code)
+		if err != nil {
+			return err
+		}
+		if found.State != pricing.CodeUnknown {
+			return &seats.Conflict{Code: seats.CodeChanged, Message: e.event.Name + " has or had a code " + e.code.Code + ". Nothing was changed. Choose another one."}
+		}
+	}
+	return nil
+}
+
+// createCodes makes the same codes in one event after the other. Each counts its uses by itself. A repeat makes them where they are
+// missing, unless they are random.
+func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int) error {
+	codes := []string{of[0].code.Code}
+	if codes[0] == "" {
+		codes = newCodes(number)
+	}
+	for i, e := range of {
+		key, first := deskKeyOf(r, form), false
+		if i > 0 {
+			key = shortKey(key + "." + e.event.Slug)
+		}
+		wish := organizers.Action{
+			Key: key, Form: []any{"codes", e.event.Slug, form}, What: "created codes for", Subject: "events/" + e.event.Slug,
+			Detail: map[string]any{"name": e.code.Name, "codes": len(codes), "percent": e.code.Percent, "amount": e.code.Amount},
+		}
+		err := h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+			if first = true; i == 0 {
+				if err := h.refuseTaken(r.Context(), of[1:]); err != nil {
+					return err
+				}
+			}
+			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, also)
+		})
+		var refusal *seats.Conflict
+		switch {
+		case i > 0 && errors.As(err, &refusal):
+			return &seats.Conflict{Code: refusal.Code, Message: fmt.Sprintf("The codes were created in %d of %d events, and not from %s on: %s", i, len(of), e.event.Name, refusal.Message)}
+		case err != nil:
+			return err
+		case !first && e.code.Code == "":
+			return nil
+		}
+	}
+	return nil
 }
 
 // newCodes makes codes that cannot be guessed.

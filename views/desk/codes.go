@@ -18,7 +18,8 @@ type CodesPage struct {
 	List   *seats.Prices
 	Groups []pricing.CodeGroup
 	Blocks []pricing.Block
-	Form   url.Values // as it was sent, if it was refused
+	Others []seats.Listing // other events of the team that are to come
+	Form   url.Values      // as it was sent, if it was refused
 	Wrong  string
 }
 
