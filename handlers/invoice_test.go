@@ -78,3 +78,26 @@ func TestInvoices_AreOnTheOrderAndAtTheDesk(t *testing.T) {
 		t.Errorf("the ZIP has %v, %v", files, err)
 	}
 }
+
+// An invoice is in the language that its buyer asked for when they ordered, whoever reads it, unless the address names another.
+func TestInvoices_AreInTheLanguageOfTheBuyer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	owner := s.owner(t)
+	s.does(t, owner, "/desk/invoices", url.Values{"name": {"Haus"}, "street": {"Ring 1"}, "city": {"Wien"}, "country": {"AT"}, "vat_id": {"ATU13585627"}})
+	who := person(t)
+	form := fill(s.held(t, who, 1), "Ann", "ann@example.org")
+	a, body := send(t, who, "POST", s.url+"/events/evening/orders", form.Encode(), "Content-Type", asForm, "Accept", asPage, "Accept-Language", "de-AT, en;q=0.5")
+	if a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the order: %d %.300s", a.StatusCode, words(body))
+	}
+	code := strings.TrimPrefix(a.Header.Get("Location"), "/payments/")
+	s.confirms(t, code)
+	_, page := send(t, who, "GET", s.url+"/orders/"+code, "", "Accept", asPage)
+	link := regexp.MustCompile(`/orders/\w+/invoices/\d{4}-000001\.pdf`).FindString(page)
+	for more, want := range map[string]string{"": "de", "?lang=en": "en"} {
+		if a, _ := send(t, owner, "GET", s.url+link+more, "", "Accept-Language", "en"); a.StatusCode != http.StatusOK || a.Header.Get("Content-Language") != want {
+			t.Errorf("%q is in %q: %d", link+more, a.Header.Get("Content-Language"), a.StatusCode)
+		}
+	}
+}

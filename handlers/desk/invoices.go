@@ -128,8 +128,7 @@ func (h *Handlers) invoicesOf(w http.ResponseWriter, r *http.Request, m organize
 	} else {
 		w.Header().Set("Content-Type", "application/zip")
 		files := zip.NewWriter(w)
-		language := web.PreferredLanguage(r, invoices.Languages)
-		err = h.eachInvoice(r, m, year, func(d invoices.Document) error { return zipInvoice(files, d, language) })
+		err = h.eachInvoice(r, m, year, func(d invoices.Document) error { return zipInvoice(files, d, web.InvoiceLanguage(r, d)) })
 		if err == nil {
 			err = files.Close()
 		}

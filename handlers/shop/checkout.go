@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
@@ -375,7 +376,10 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 	default:
 		return form, web.ErrMedia
 	}
-	return asked.form(s)
+	if form, err = asked.form(s); r.Header.Get("Accept-Language") != "" {
+		form.Language = web.PreferredLanguage(r, invoices.Languages)
+	}
+	return form, err
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/text/language"
@@ -48,14 +49,22 @@ func PreferredLanguage(r *http.Request, list []string) string {
 	return list[at]
 }
 
-// WriteInvoice answers with a document, as .pdf in a language that the reader prefers, or as .xml.
+// InvoiceLanguage is the language of a document: that of ?lang=, of its buyer, or what the reader prefers.
+func InvoiceLanguage(r *http.Request, d invoices.Document) string {
+	if r.URL.Query().Get("lang") == "" && slices.Contains(invoices.Languages, d.Language) {
+		return d.Language
+	}
+	return PreferredLanguage(r, invoices.Languages)
+}
+
+// WriteInvoice answers with a document, as .pdf in its InvoiceLanguage, or as .xml.
 func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
 	var content []byte
 	var err error
 	kind := "application/pdf"
 	switch {
 	case ending == ".pdf":
-		content, err = shop.InvoicePaper(d, PreferredLanguage(r, invoices.Languages))
+		content, err = shop.InvoicePaper(d, InvoiceLanguage(r, d))
 	case ending == ".xml" && d.Electronic():
 		kind = "application/xml"
 		content, err = d.XML()
@@ -66,7 +75,7 @@ func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, e
 		return err
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Language", PreferredLanguage(r, invoices.Languages))
+	w.Header().Set("Content-Language", InvoiceLanguage(r, d))
 	w.Header().Set("Vary", "Accept-Language")
 	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
 	_, _ = w.Write(content) // a reader who is gone needs none

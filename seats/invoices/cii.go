@@ -135,7 +135,7 @@ func (d Document) line(n int, l Line) element {
 	}
 	return el("ram:IncludedSupplyChainTradeLineItem",
 		el("ram:AssociatedDocumentLineDocument", text("ram:LineID", fmt.Sprint(n))),
-		el("ram:SpecifiedTradeProduct", text("ram:Name", l.Words("en"))),
+		el("ram:SpecifiedTradeProduct", text("ram:Name", d.Words(l, "en"))),
 		el("ram:SpecifiedLineTradeAgreement", el("ram:NetPriceProductTradePrice", text("ram:ChargeAmount", d.amount(net)))),
 		el("ram:SpecifiedLineTradeDelivery", element{name: "ram:BilledQuantity", attr: ` unitCode="C62"`, text: quantity}),
 		el("ram:SpecifiedLineTradeSettlement",

@@ -47,6 +47,8 @@ type Content struct {
 	DueOn    string     `json:"due_on,omitempty"`         // 2006-01-02
 	Corrects *Reference `json:"corrects,omitempty"`       // the invoice that a credit note is about
 	Reverse  bool       `json:"reverse_charge,omitempty"` // the buyer owes the tax
+	Language string     `json:"language,omitempty"`       // of the buyer; empty: not known
+	Less     string     `json:"less,omitempty"`           // the code or offer of the discounts
 	Lines    []Line     `json:"lines"`
 }
 
@@ -67,8 +69,9 @@ const (
 // Line is a part of a document. Its amounts are negative if it reduces the document.
 type Line struct {
 	Kind  string `json:"kind"`
-	Text  string `json:"text,omitempty"`  // of a ticket: its category
+	Text  string `json:"text,omitempty"`  // of a ticket: its category and type
 	Place string `json:"place,omitempty"` // of a ticket: its seat
+	Less  int64  `json:"less,omitempty"`  // of a ticket: its discount, which the amounts do not contain
 	Net   int64  `json:"net"`
 	Rate  int    `json:"rate"` // thousandths of a percent
 	Tax   int64  `json:"tax"`

@@ -159,6 +159,8 @@ type order struct {
 	Day      string // of the event
 	Today    time.Time
 	DueOn    string
+	Language string
+	Less     string     // the code or offer that took something off
 	First    *Reference // its first invoice, if it has one
 	Tickets  []ticket
 	Cancels  map[string][]string // tickets by cancellation
@@ -176,6 +178,7 @@ type ticket struct {
 	First   bool   `json:"first"` // no ticket moved to it
 	Text    string `json:"text"`
 	Place   string `json:"place"`
+	Less    int64  `json:"less"` // its discount
 	Price   int64  `json:"price"`
 	Tax     int64  `json:"tax"`
 	Rate    int    `json:"rate"`
@@ -186,9 +189,9 @@ type ticket struct {
 
 // lines are a ticket's price and its fee.
 func (t ticket) lines() []Line {
-	lines := []Line{{LineTicket, t.Text, t.Place, t.Price - t.Tax, t.Rate, t.Tax, t.Price}}
+	lines := []Line{{LineTicket, t.Text, t.Place, t.Less, t.Price - t.Tax, t.Rate, t.Tax, t.Price}}
 	if t.Fee > 0 {
-		lines = append(lines, Line{LineFee, t.Text, t.Place, t.Fee - t.FeeTax, t.FeeRate, t.FeeTax, t.Fee})
+		lines = append(lines, Line{LineFee, t.Text, t.Place, 0, t.Fee - t.FeeTax, t.FeeRate, t.FeeTax, t.Fee})
 	}
 	return lines
 }
@@ -197,13 +200,16 @@ func (t ticket) lines() []Line {
 const readOrdersSQL = `
 SELECT o.id, o.event_id, o.name, o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
+       o.language, CASE WHEN o.discount_code <> '' THEN o.discount_code ELSE o.offer END,
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
        (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id),
-                   'text', c.name, 'place', concat_ws(' ', n.name, nullif(d.row, ''), d.number), 'price', t.price, 'tax', t.tax, 'rate', t.tax_rate,
+                   'text', concat_ws(', ', c.name, y.name), 'less', t.discount, 'place', concat_ws(' ', n.name, nullif(d.row, ''), d.number), 'price', t.price, 'tax', t.tax, 'rate', t.tax_rate,
                    'fee', t.fee, 'fee_tax', t.fee_tax, 'fee_rate', t.fee_rate) ORDER BY t.idx, t.id)
           FROM ticket t JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
                JOIN section n ON n.event_id = d.event_id AND n.number = d.section
                JOIN category c ON c.event_id = d.event_id AND c.number = d.category
+               LEFT JOIN ticket_type y ON y.event_id = t.event_id AND y.number = t.type
+                    AND (t.type > 0 OR EXISTS (SELECT FROM ticket_type WHERE event_id = t.event_id AND number = 1)) -- the only one is not named
          WHERE t.order_id = o.id),
        (SELECT coalesce(jsonb_object_agg(k.id, to_jsonb(k.tickets)), '{}') FROM cancellation k WHERE k.order_id = o.id)
   FROM orders o JOIN event e ON e.id = o.event_id
@@ -220,7 +226,7 @@ func readOrders(ctx context.Context, tx pgx.Tx, waiting []due) (map[seats.ID]*or
 	}
 	found := map[seats.ID]*order{}
 	var o order
-	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.First, &o.Tickets, &o.Cancels}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.Language, &o.Less, &o.First, &o.Tickets, &o.Cancels}, func() error {
 		one := o
 		found[o.ID] = &one
 		o = order{}
@@ -267,7 +273,7 @@ func (o *order) document(sender Sender, changes []due) Document {
 	buyer.Name, buyer.Email = o.Name, o.Email
 	d.Content = Content{
 		Seller: sender.Party, Buyer: buyer, Event: o.Title, Day: o.Day, Method: o.Method, Lines: lines,
-		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn, Reverse: o.Billing.Reverse,
+		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn, Reverse: o.Billing.Reverse, Language: o.Language, Less: o.Less,
 	}
 	if d.Kind == Credit || o.First != nil {
 		d.Corrects = o.First

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -187,4 +188,31 @@ func TestInvoice_IsNeverChanged(t *testing.T) {
 			t.Errorf("%s is done", sql)
 		}
 	}
+}
+
+// A line says which ticket it is for, and what a code or an offer took off.
+func TestNumber_LinesNameTypeAndDiscount(t *testing.T) {
+	t.Parallel()
+	h := open(t, events.Settings{})
+	h.exec(t, `INSERT INTO ticket_type (event_id, number, key, name, position, sold_to, least, most, proof, with_accessible, with_each, retired) SELECT id, 1, 'child', 'Child', 1, 'everyone', 0, 0, '', false, 0, false FROM event`)
+	h.exec(t, `UPDATE event SET price_rules = '{"offers": [{"number": 1, "kind": "multi", "name": "3 for 2", "count": 3, "pay": 2}], "last_offer": 1}'`)
+	h.exec(t, `INSERT INTO price (event_id, version, phase, type, category, amount) SELECT event_id, version, 0, 1, category, 1000 FROM price`)
+	office := seats.NewInventory(h.db, nil)
+	sale, err := office.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := orders.OfficeForm{Key: "k", Seats: []int{0, 1, 2}, Types: map[int]string{0: "child"}, Method: "cash"}
+	code, err := h.orders.SellAtOffice(t.Context(), sale, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := h.of(t, code)[0]
+	if d.Gross != 2*price || !strings.HasSuffix(d.Lines[0].Text, ", Child") || d.Lines[0].Less != 1000 || d.Lines[1].Less != 0 {
+		t.Errorf("the invoice is %+v", d)
+	}
+	if en, de := d.Words(d.Lines[0], "en"), d.Words(d.Lines[0], "de"); !strings.HasSuffix(en, ", discount 10.00 (3 for 2)") || !strings.HasSuffix(de, ", Ermäßigung 10.00 (3 for 2)") {
+		t.Errorf("a line says %q and %q", en, de)
+	}
+	h.wantBooks(t)
 }

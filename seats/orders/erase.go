@@ -66,7 +66,7 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
   FROM gone g WHERE p.event_id = g.event_id AND p.key = g.key`
 
 const eraseOrdersSQL = `
-UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', keys = '{}', wish = '', erased_at = clock_timestamp() WHERE id = ANY($1)`
+UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', erased_at = clock_timestamp() WHERE id = ANY($1)`
 
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
 // email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with

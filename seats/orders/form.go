@@ -23,12 +23,13 @@ import (
 
 // Form is what an attendee sends to place an order.
 type Form struct {
-	Network  string        `json:"network,omitempty"` // it comes from, for the limits; empty: it is not counted
-	Unpaid   UnpaidLimits  `json:"-"`                 // that it must keep
-	Verified string        `json:"-"`                 // an address that the attendee confirmed; empty: none
-	InForce  int           `json:"-"`                 // the version of the terms that the team shows; 0: it has none
-	Found    *pricing.Code `json:"-"`                 // Code, as it was read a moment ago; nil: it was not
-	Seller   Seller        `json:"-"`                 // the team, if it issues invoices
+	Network  string        `json:"network,omitempty"`  // it comes from, for the limits; empty: it is not counted
+	Language string        `json:"language,omitempty"` // that the buyer reads; empty: not known
+	Unpaid   UnpaidLimits  `json:"-"`                  // that it must keep
+	Verified string        `json:"-"`                  // an address that the attendee confirmed; empty: none
+	InForce  int           `json:"-"`                  // the version of the terms that the team shows; 0: it has none
+	Found    *pricing.Code `json:"-"`                  // Code, as it was read a moment ago; nil: it was not
+	Seller   Seller        `json:"-"`                  // the team, if it issues invoices
 
 	Hold   seats.ID `json:"hold"`  // as the page showed it
 	Seats  []int    `json:"seats"` // as the page showed them, in the order of idx
@@ -230,7 +231,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes = "", nil, nil, nil, nil, nil, nil
+	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes = "", "", nil, nil, nil, nil, nil, nil
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]

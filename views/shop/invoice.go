@@ -124,7 +124,7 @@ func (p *invoicePen) lines() {
 			p.columns()
 		}
 		p.amounts(l.Net, l.Tax, l.Gross, l.Rate)
-		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, l.Words(p.language)) + 1
+		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, p.d.Words(l, p.language)) + 1
 	}
 }
 
