@@ -37,6 +37,7 @@ var checks = []check{
 	{"H1", "one script, one email, 150 orders without cookies", grabWithOneEmail},
 	{"H1b", "one script, variants of one email (plus, dots, case)", grabWithVariants},
 	{"H1c", "one address of the network, 200 claims, each as a new visitor", grabSeats},
+	{"H1d", "one network, 150 orders under as many emails", grabWithMailboxes},
 	{"M1", "30 wrong passwords of a stranger, then the owner's right one", lockOut},
 	{"M2", "200 wrong sign-ins from this machine, no proxy header set", spray},
 	{"M4", "the log says who tried to sign in and failed", traces},
@@ -48,7 +49,11 @@ var checks = []check{
 	{"L7", "Host: evil.example in calendars, door and board links", foreignHost},
 	{"L8", "JSON and HTML at one address without Vary: Accept", vary},
 	{"L9", "a secret as a flag stands in the list of processes", secretFlag},
+	{"L10", "PostgreSQL and mail servers elsewhere that speak no TLS", plainText},
 	{"L11", "keys for programs that never expire", endlessKeys},
+	{"M3", "a stolen session makes passkeys, keys, hooks and members", stolenSession},
+	{"M5", "what is known of a person is exported and erased", forgetting},
+	{"L4", "a node on a full disk says that it is ready", fullDisk},
 }
 
 var common = strings.Fields(`Summer2025!! iloveyouiloveyou admin1234567 adminadmin12 usherusher12 boxofficebox basketball12 mustang12345 jordan232323 trustno11111 samsung12345 internet1234
@@ -268,6 +273,10 @@ func grabWithOneEmail(f *field) (string, bool) {
 func grabWithVariants(f *field) (string, bool) {
 	variants := []string{"scal.per%d@gmail.com", "scalper%d+x@gmail.com", "SCALPER%d@GMAIL.com", "s.c.a.l.p.e.r%d+y@googlemail.com"}
 	return f.grabs(60, 6, func(i int) string { return fmt.Sprintf(variants[i%len(variants)], 7) })
+}
+
+func grabWithMailboxes(f *field) (string, bool) {
+	return f.grabs(150, 30, func(i int) string { return fmt.Sprintf("mailbox%d@box%d.example", i, i) })
 }
 
 func grabSeats(f *field) (string, bool) {

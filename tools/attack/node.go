@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -18,6 +19,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/cmd/usher/postgres"
 )
 
 // node is a box office of our own, with a private PostgreSQL, in a folder that goes with it.
@@ -108,6 +113,28 @@ func (n *node) event(slug, plan string, flags ...string) error {
 func (n *node) run(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, n.program, append(args, "--data", filepath.Join(n.dir, "data"))...).CombinedOutput()
 	return string(out), err
+}
+
+// sql changes the database of the node behind its back.
+func (n *node) sql(statements ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p, err := postgres.Start(ctx, filepath.Join(n.dir, "data"), slog.New(slog.DiscardHandler)) // the node's own, which stays
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Stop(ctx) }()
+	conn, err := pgx.Connect(ctx, p.DSN)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, sql := range append([]string{`SET default_transaction_read_only = off`}, statements...) {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listening is the address that the node listens on, as the kernel knows it: what it prints may be another one.
