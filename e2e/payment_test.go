@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -50,6 +51,23 @@ func TestPayment_DeclinedCardKeepsSeatsAndForm(t *testing.T) {
 	ann.press(ann.page.Locator("form .primary"))
 	ann.card("Pay")
 	ann.hasTickets(2)
+}
+
+func TestPayment_PageCountsSeatsLive(t *testing.T) {
+	t.Parallel()
+	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann, bob := someone(t, house, "ann", phone), someProgram(t, house)
+	ann.picksToPay(slug, 2)
+	ann.visit("/events/" + slug + "/checkout")
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue payment"}))
+	ann.sees(ann.page.GetByText("We keep your seats for this payment"))
+	count := ann.page.Locator("[data-free-total]")
+	free := bob.remaining(slug).Free
+	check(t, expect.Locator(count).ToHaveText(strconv.Itoa(free)))
+	if status, _ := bob.ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/12"}}); status != http.StatusCreated {
+		t.Fatalf("another visitor claims a seat: %d", status)
+	}
+	ann.seesLater(count.And(ann.page.GetByText(strconv.Itoa(free-1), playwright.PageGetByTextOptions{Exact: playwright.Bool(true)})))
 }
 
 func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {

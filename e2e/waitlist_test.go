@@ -112,6 +112,36 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	}
 }
 
+func TestSoldOut_FreeEventLeadsToTheWaitingListWithoutDeadButtons(t *testing.T) {
+	t.Parallel()
+	for button, c := range map[string]struct {
+		plan, price string
+		all         map[string]any
+	}{
+		"Hold places":     {"conference", "F=0", map[string]any{"area": "Places", "quantity": 200}},
+		"Find best seats": {tinyPlan(t), "A=0", map[string]any{"best": 2, "category": "A"}},
+	} {
+		t.Run(button, func(t *testing.T) {
+			t.Parallel()
+			slug := house.event(t, c.plan, "--price", c.price, "--limit", "200")
+			ann, buyer := someone(t, house, "ann", phone), someProgram(t, house)
+			ann.visit("/events/" + slug)
+			ann.isLive()
+			ann.sees(ann.button(button))
+			_, bought := buyer.ask("POST", "/events/"+slug+"/claims", c.all)
+			if status, _ := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": bought.Hold.ID, "seats": bought.Hold.Seats, "name": "Ben", "email": "ben@example.org"}); status != http.StatusCreated {
+				t.Fatalf("all is ordered: %d", status)
+			}
+			for range 2 { // live, and as it is loaded then
+				ann.seesLater(ann.page.GetByText("Sold out").First())
+				ann.sees(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the waiting list"}))
+				check(t, expect.Locator(ann.button(button)).ToBeHidden())
+				ann.visit("/events/" + slug)
+			}
+		})
+	}
+}
+
 // untilOffered waits until a place is offered seats.
 func (p *program) untilOffered(place string) {
 	p.t.Helper()
