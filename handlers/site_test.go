@@ -103,9 +103,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	sold.Payments.Other = config.GiftCards.Heard
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
-	config.Waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
-		return sold.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate})
-	}
+	config.Waits.Order = OrderOffered(sold, config.Pages)
 	for _, set := range with {
 		set(&config)
 	}

@@ -79,3 +79,50 @@ func TestConsent_UnreachableProviderIsNamedOnTheOffersPage(t *testing.T) {
 		t.Error("the page of the offer does not say why nothing was ordered")
 	}
 }
+
+func TestConsent_TermsAreAcceptedOnJoiningAndRecordedWithTheOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	owner := s.owner(t)
+	s.publishes(t, owner, "terms", "No shouting.")
+	second := person(t)
+	s.held(t, second, 1)
+	first, ann, bob := s.soldOut(t), person(t), person(t)
+	_, page := send(t, ann, "GET", s.url+"/events/evening/waitlist", "", "Accept", asPage)
+	for _, want := range []string{`name="terms" value="1"`, `href="/legal/1/terms?version=1"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the form of the waiting list lacks %s", want)
+		}
+	}
+	agrees := url.Values{"method": {"door"}, "name": {"Ann"}, "most": {"500"}}
+	for terms, words := range map[string]string{"": "Accept the terms", "7": "have changed"} {
+		form := url.Values{"email": {"ann@example.org"}, "quantity": {"1"}, "key": {"no" + terms}, "method": {"door"}, "name": {"Ann"}, "most": {"500"}, "terms": {terms}}
+		if a, body := send(t, ann, "POST", s.url+"/events/evening/waitlist", form.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, words) {
+			t.Errorf("the terms %q: %d, and the page does not say %q", terms, a.StatusCode, words)
+		}
+	}
+	asked := s.waits(t, person(t), "cy@example.org", nil) // an entry that is asked needs no terms
+	send(t, person(t), "POST", s.url+asked+"/leave", "")
+	agrees.Set("terms", "1")
+	annAt, bobAt := s.waits(t, ann, "ann@example.org", agrees), s.waits(t, bob, "bob@example.org", agrees)
+	if got := s.entry(t, ann, annAt); got.Terms != 1 {
+		t.Errorf("the entry accepted version %d", got.Terms)
+	}
+	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
+	s.stands(t, ann, annAt, "served")
+	var same bool
+	if err := s.db.QueryRow(t.Context(), `
+		SELECT count(*) = 1 FROM consent c JOIN orders o ON o.id = c.order_id JOIN entry n ON n.email = o.email
+		 WHERE o.email = 'ann@example.org' AND c.version = 1 AND c.at = n.agreed_at AND c.at < o.created_at`).Scan(&same); err != nil || !same {
+		t.Error("the order does not have the consent of the entry", err)
+	}
+	s.publishes(t, owner, "terms", "No whispering.")
+	send(t, second, "DELETE", s.url+"/events/evening/claims", "")
+	letter := s.waitMail(t, "bob@example.org", "offer")
+	if !strings.Contains(letter.Text, "The organizer has new terms since then") {
+		t.Errorf("the mail says %q", letter.Text)
+	}
+	if got := s.entry(t, bob, bobAt); got.State != "offered" || got.Method != "" || got.Terms != 0 {
+		t.Errorf("with new terms it is %+v", got)
+	}
+}

@@ -44,10 +44,10 @@ func waitMails(s shop.Sale, text string) (list []shown) {
 // waitPages is every page of the waiting list in every state worth a look.
 func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 	wrong := waitlist.Mistakes{}
-	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost} {
+	for _, field := range []string{waitlist.FieldEmail, waitlist.FieldQuantity, waitlist.FieldWhere, waitlist.FieldUntil, waitlist.FieldMethod, waitlist.FieldName, waitlist.FieldMost, waitlist.FieldTerms} {
 		wrong[field] = text
 	}
-	agreed := []string{"card", "credit", "door"}
+	agreed := shop.Alone{Methods: []string{"card", "credit", "door"}, Terms: 2}
 	typed := shop.EntryForm{Method: "door", Name: text, Most: text, Email: text, Quantity: 3, Sections: []int{0}, Categories: []int{0}, Together: true, Fewer: true, Until: text}
 	stand := waitlist.Stand{Place: 2, Waiting: 3, Figures: waitlist.Figures{Open: 1, Accepted: 2, Ended: 3}, Before: 1, Paused: true, Note: text}
 	list = append(list,

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -104,9 +102,6 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	return n
 }
 
-// errTerms makes an agreed order an ordinary offer: its person agreed before the team had terms.
-var errTerms = &seats.Conflict{Code: orders.CodeDeclined, Message: "The organizer has terms, which you accept at the checkout. Nothing was charged."}
-
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
 	n.office.Committed = n.notifier.Notify
@@ -130,14 +125,7 @@ func (n *node) introduce() {
 	n.sold.MailWritten = n.outbox.Wake
 	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.Heard, n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake
-	n.waits.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
-		if terms, err := n.pages.TermsOf(ctx, s.Event.Team); err != nil || terms > 0 {
-			return cmp.Or(err, error(errTerms))
-		}
-		return n.sold.PlaceAlone(ctx, s, p.Holder, orders.Form{
-			Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate,
-		})
-	}
+	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }
 
 // handler answers all requests. observe gets the time of each answer, and unready the reason for not being ready.

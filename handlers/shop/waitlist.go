@@ -33,7 +33,10 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, listAnswer{p.Waiting})
 	}
-	p.Verified, p.Number, p.Alone = h.account(r), h.numberIn(r, s), h.alone(r, s)
+	if p.Alone, err = h.alone(r, s); err != nil {
+		return err
+	}
+	p.Verified, p.Number = h.account(r), h.numberIn(r, s)
 	if p.Typed.Email == "" {
 		p.Typed.Email = p.Verified
 	}

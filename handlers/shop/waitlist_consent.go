@@ -15,11 +15,10 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// alone are the payment methods that need no further answer of the buyer. Terms have to be accepted at the checkout, so a
-// team with terms has none.
-func (h *Handlers) alone(r *http.Request, s *seats.Sale) []string {
-	if terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil || terms > 0 {
-		return nil
+// alone are the payment methods that need no further answer of the buyer, and the terms that they have to accept for that.
+func (h *Handlers) alone(r *http.Request, s *seats.Sale) (a shop.Alone, err error) {
+	if a.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
+		return a, err
 	}
 	total := int64(0)
 	for i := range s.Plan.Categories {
@@ -27,26 +26,31 @@ func (h *Handlers) alone(r *http.Request, s *seats.Sale) []string {
 		price, _ := s.Prices.Price(0, kind, i)
 		total = max(total, shop.AllIn(s.Event, seats.Line{Type: kind, Category: i, Price: price}))
 	}
-	return h.Orders.AloneMethods(s.Event, total)
+	a.Methods = h.Orders.AloneMethods(s.Event, total)
+	return a, nil
 }
 
 // consentOf reads the consent of a form and notes what is wrong with it.
-func (h *Handlers) consentOf(r *http.Request, s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) waitlist.Consent {
+func (h *Handlers) consentOf(r *http.Request, s *seats.Sale, typed shop.EntryForm, wrong waitlist.Mistakes) (c waitlist.Consent, err error) {
 	if typed.Method == "" {
-		return waitlist.Consent{}
+		return c, nil
 	}
-	if !slices.Contains(h.alone(r, s), typed.Method) {
+	a, err := h.alone(r, s)
+	if err != nil {
+		return c, err
+	}
+	if !slices.Contains(a.Methods, typed.Method) {
 		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
 	}
-	c := waitlist.Consent{Method: typed.Method, Name: typed.Name}
+	c = waitlist.Consent{Method: typed.Method, Name: typed.Name, Terms: typed.Terms, InForce: a.Terms}
 	if typed.Method == payments.Free {
-		return c
+		return c, nil
 	}
 	most, err := pricing.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
 	if c.Most = most; err != nil || most == 0 {
 		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + pricing.Amount(5000, s.Event.Currency) + "."
 	}
-	return c
+	return c, nil
 }
 
 // cardAway is said while the provider of cards does not answer.

@@ -55,6 +55,7 @@ type EntryBody struct {
 	Fewer      bool       `json:"fewer"`
 	Until      *time.Time `json:"until,omitempty"`
 	Method     string     `json:"method,omitempty"` // what is offered is ordered at once, and paid so
+	Terms      int        `json:"terms,omitempty"`  // the version of the terms that was accepted for that
 	Card       string     `json:"card,omitempty"`   // whether one is saved for that
 	CardPage   string     `json:"card_page,omitempty"`
 	Place      int        `json:"place"`
@@ -81,7 +82,7 @@ func describeEntry(s *seats.Sale, p *shop.WaitPage) EntryAnswer {
 	n, st := &p.Entry, &p.Stand
 	body := EntryBody{
 		State: n.State, Event: n.Event, Quantity: n.Wanted.Quantity, Sections: []string{}, Categories: []string{}, Together: n.Wanted.Together, Fewer: n.Wanted.Fewer,
-		Until: n.Until, Method: n.Consent.Method, Card: p.Card, CardPage: p.CardPage, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
+		Until: n.Until, Method: n.Consent.Method, Terms: n.Consent.Terms, Card: p.Card, CardPage: p.CardPage, Place: st.Place, Waiting: st.Waiting, Open: st.Open, Accepted: st.Accepted, Ended: st.Ended, Passed: n.Passed, Before: st.Before, Shown: p.Shown(),
 	}
 	for _, i := range n.Wanted.Sections {
 		body.Sections = append(body.Sections, s.Plan.Sections[i].Name)
@@ -110,7 +111,10 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if p.Stand, err = h.Waits.Stand(r.Context(), n.ID); err != nil {
 		return err
 	}
-	p.Entry, p.Alone, p.Sale = n, h.alone(r, s), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
+	if p.Alone, err = h.alone(r, s); err != nil {
+		return err
+	}
+	p.Entry, p.Sale = n, shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}

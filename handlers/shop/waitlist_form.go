@@ -24,6 +24,7 @@ type askedEntry struct {
 	Method     string   `json:"method"` // order at once, paid so; empty: they are asked
 	Name       string   `json:"name"`   // for that order
 	Most       int64    `json:"most"`   // that it may cost, minor units
+	Terms      int      `json:"terms"`  // the version of the terms that they accept for it; 0: none
 	Key        string   `json:"key"`
 }
 
@@ -44,7 +45,9 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 		Quantity: typed.Quantity, Sections: typed.Sections, Categories: typed.Categories, Together: typed.Together, Fewer: typed.Fewer,
 	}}
 	w.Wrong = waitlist.Mistakes{}
-	w.Consent = h.consentOf(r, s, typed, w.Wrong)
+	if w.Consent, err = h.consentOf(r, s, typed, w.Wrong); err != nil {
+		return w, typed, err
+	}
 	if typed.Until != "" {
 		day, err := time.ParseInLocation(time.DateOnly, typed.Until, s.Event.Local(time.Time{}).Location())
 		if end := day.AddDate(0, 0, 1); err == nil { // the whole day
@@ -63,6 +66,7 @@ func formEntry(r *http.Request) (l shop.EntryForm, err error) {
 	f := r.PostForm
 	l = shop.EntryForm{Email: f.Get("email"), Together: f.Get("together") != "", Fewer: f.Get("fewer") != "", Until: f.Get("until"), Method: f.Get("method"), Name: f.Get("name"), Most: f.Get("most")}
 	l.Quantity, _ = strconv.Atoi(f.Get("quantity")) // what is no number is none that one can ask for
+	l.Terms, _ = strconv.Atoi(f.Get("terms"))       // what is no number accepts none
 	for field, list := range map[string]*[]int{"section": &l.Sections, "category": &l.Categories} {
 		for _, text := range f[field] {
 			i, err := strconv.Atoi(text)
@@ -76,7 +80,7 @@ func formEntry(r *http.Request) (l shop.EntryForm, err error) {
 }
 
 func (a askedEntry) typed(s *seats.Sale) (shop.EntryForm, error) {
-	l := shop.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: pricing.Amount(a.Most, s.Event.Currency)}
+	l := shop.EntryForm{Email: a.Email, Quantity: a.Quantity, Together: a.Together, Fewer: a.Fewer, Until: a.Until, Method: a.Method, Name: a.Name, Most: pricing.Amount(a.Most, s.Event.Currency), Terms: a.Terms}
 	for _, name := range a.Sections {
 		l.Sections = append(l.Sections, s.Plan.SectionNamed(name)) // -1 is found to be wrong
 	}

@@ -38,7 +38,8 @@ type Form struct {
 	Born   string   `json:"born"`   // 2006-01-02; only if the event asks
 	Method string   `json:"method"` // Free, Door, Card, …
 
-	Terms int `json:"terms,omitempty"` // the version of the terms that the attendee accepted; 0: none
+	Terms    int        `json:"terms,omitempty"`     // the version of the terms that the attendee accepted; 0: none
+	AgreedAt *time.Time `json:"agreed_at,omitempty"` // when; nil: with this form
 
 	Code string `json:"code,omitempty"` // of a discount, as it was typed; empty: none
 
@@ -114,7 +115,7 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 		f.Method = payments.Free
 	}
 	if f.InForce == 0 {
-		f.Terms = 0
+		f.Terms, f.AgreedAt = 0, nil
 	}
 	if f.Method != payments.Card && f.Method != payments.Demo {
 		f.Credit = 0

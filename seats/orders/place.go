@@ -307,17 +307,17 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	p.queueConsent(q)
 }
 
-// What is paid ahead was agreed to when its payment began.
+// What is paid ahead was agreed to when its payment began, and what a waitlist orders before that.
 const consentSQL = `
 INSERT INTO consent (order_id, team_id, version, at)
-SELECT o.id, e.team_id, $2, coalesce(p.created_at, o.created_at)
+SELECT o.id, e.team_id, $2, coalesce($3, p.created_at, o.created_at)
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN payment p ON p.order_id = o.id
  WHERE o.id = $1`
 
 // queueConsent notes which terms the buyer accepted, and when.
 func (p placed) queueConsent(q *pgx.Batch) {
 	if p.form.Terms > 0 {
-		q.Queue(consentSQL, p.id, p.form.Terms)
+		q.Queue(consentSQL, p.id, p.form.Terms, p.form.AgreedAt)
 	}
 }
 

@@ -89,7 +89,7 @@ var words = [...]string{
 	w5:  `No entry is offered seats before one that waited longer, unless a reason was recorded.`,
 	w6:  `Offered seats fit the entry: as many as it wants, or fewer if it allows that, and where it wants them.`,
 	w7:  `Nothing is offered once the sale is over, and no offer lasts longer than it.`,
-	w11: `Seats are ordered only for an entry with a consent, and for no more than it allows.`,
+	w11: `Seats are ordered only for an entry with a consent, for no more than it allows, and by the terms that it accepts.`,
 	c1:  `Entries sum to zero, in every currency, always.`,
 	c2:  `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3:  `A hold ends once; no more is captured than held, nor refunded than captured.`,

@@ -94,7 +94,12 @@ SELECT 'W7', NULL, format('offer %s was made when the sale was over', left(o.id:
  UNION ALL
 SELECT 'W11', NULL, format('offer %s was ordered for %s off-session, and its person agreed to %s', left(o.id::text, 8), made.total, n.most)
   FROM o JOIN entry n ON n.id = o.entry_id JOIN orders made ON made.hold_id = o.hold_id
- WHERE o.ordering_at IS NOT NULL AND o.holder = o.id AND made.total > n.most`
+ WHERE o.ordering_at IS NOT NULL AND o.holder = o.id AND made.total > n.most
+ UNION ALL
+SELECT 'W11', NULL, format('offer %s was ordered off-session, and its order does not say that version %s of the terms was accepted', left(o.id::text, 8), n.terms)
+  FROM o JOIN entry n ON n.id = o.entry_id JOIN orders made ON made.hold_id = o.hold_id
+ WHERE o.ordering_at IS NOT NULL AND o.holder = o.id AND n.terms IS NOT NULL
+   AND NOT EXISTS (SELECT FROM consent c WHERE c.order_id = made.id AND c.version = n.terms AND c.at = n.agreed_at)`
 
 var waitListNames = []string{"W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}
 

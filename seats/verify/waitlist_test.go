@@ -85,6 +85,11 @@ var waitCorruptions = []struct {
 		INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total)
 		SELECT gen_random_uuid(), event_id, 'PLANTED', holder, hold_id, '', 'Ann', 'ann@example.org', 'door', 'EUR', 2 FROM offer;
 		UPDATE offer SET ordering_at = now(); UPDATE entry SET method = 'door', name = 'Ann', most = 1 WHERE email = 'ann@example.org'`},
+	{"an order without the terms that were accepted", "W11", "does not say that version 3 of the terms was accepted", `
+		INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total)
+		SELECT gen_random_uuid(), event_id, 'PLANTED', holder, hold_id, '', 'Ann', 'ann@example.org', 'door', 'EUR', 2 FROM offer;
+		UPDATE offer SET ordering_at = now();
+		UPDATE entry SET method = 'door', name = 'Ann', most = 2, terms = 3, agreed_at = now() WHERE email = 'ann@example.org'`},
 	{"an offer after the sale", "W7", "the sale was over", `UPDATE offer SET looked_at = (SELECT starts_at FROM event) + interval '1 second'`},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,10 @@ type Consent struct {
 	Method string // of payment; empty: there is no consent
 	Name   string // for the order
 	Most   int64  // minor units; more expensive seats are only offered
+
+	Terms    int       // the version of the team's terms that the person accepted; 0: none
+	InForce  int       // the version that the team shows; 0: it has none. Only of a form
+	AgreedAt time.Time // when the person accepted Terms; zero in a form
 }
 
 // Given reports whether there is a consent.
@@ -38,6 +43,13 @@ func (c Consent) check(m Mistakes) {
 	}
 	if c.Most < 0 {
 		m[FieldMost] = "This is no amount."
+	}
+	switch {
+	case c.Terms == c.InForce:
+	case c.Terms == 0:
+		m[FieldTerms] = "Accept the terms to have seats ordered at once, or choose to be asked."
+	default:
+		m[FieldTerms] = "The terms have changed. Please read and accept the new version."
 	}
 }
 
@@ -59,7 +71,7 @@ UPDATE offer o SET ordering_at = clock_timestamp()
   FROM entry n
  WHERE o.event_id = $1 AND o.state = 'open' AND o.holder = o.id AND o.declined_at IS NULL AND o.until > clock_timestamp()
    AND n.id = o.entry_id AND n.method IS NOT NULL AND (o.ordering_at IS NULL OR o.ordering_at < clock_timestamp() - interval '1 minute')
-RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate`
+RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate, coalesce(n.terms, 0), coalesce(n.agreed_at, n.joined_at)`
 
 // If an order cannot be placed, the consent ends, and the person gets an ordinary offer with the reason. The offer is locked
 // before its entry, as in settleSQL.
@@ -67,7 +79,7 @@ const notOrderedSQL = `
 WITH locked AS MATERIALIZED (
     SELECT id FROM offer WHERE entry_id = $2 AND state = 'open' FOR NO KEY UPDATE
 ), n AS (
-    UPDATE entry SET method = NULL, name = NULL, most = NULL, mandate = NULL
+    UPDATE entry SET method = NULL, name = NULL, most = NULL, mandate = NULL, terms = NULL, agreed_at = NULL
      WHERE id = $2 AND method IS NOT NULL AND (SELECT count(*) FROM locked) >= 0 RETURNING id
 ), told AS (
     UPDATE offer SET unordered = $4 FROM n WHERE offer.entry_id = n.id AND offer.state = 'open'
@@ -118,7 +130,7 @@ func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Purchase, err error) {
-		return p, row.Scan(&p.entry, &p.Holder, &p.Hold, &p.Seats, &p.Email, &p.Method, &p.Name, &p.Most, &p.Mandate)
+		return p, row.Scan(&p.entry, &p.Holder, &p.Hold, &p.Seats, &p.Email, &p.Method, &p.Name, &p.Most, &p.Mandate, &p.Terms, &p.AgreedAt)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)

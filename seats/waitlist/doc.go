@@ -31,7 +31,7 @@
 //	W8  While entries wait, a returned seat is offered to all whom it fits before it becomes available to others.
 //	W9  While one node runs and the list is not paused, what fits is offered within 5 seconds.
 //	W10 What organizers do out of turn is recorded with their name and reason.
-//	W11 Seats are ordered only for an entry with a consent, and for no more than it allows.
+//	W11 Seats are ordered only for an entry with a consent, for no more than it allows, and by the terms that it accepts.
 //	W12 Such an order is placed at once, and once. Where that cannot be, the person gets an ordinary offer with the reason.
 //
 // Package verify holds W1 to W7 and W11 against the database. For W5 it uses the snapshot that the round of an offer
@@ -51,7 +51,7 @@
 //
 // A person may consent beforehand to an order of what they are offered (consent.go): for nothing, at the door, by invoice,
 // from their credit, or with a card that the payment provider saved for that. The provider forgets the card when the entry
-// ends. The offer is made all the same, and the order is one of its hold, so that repeated tries place one order. Orders are
+// ends. If the team has terms, the consent accepts a version of them; once another one is in force, the consent is void. The offer is made all the same, and the order is one of its hold, so that repeated tries place one order. Orders are
 // placed beside the rounds, because a provider may take its time. If one cannot be placed the offer stays, and its mail says
 // why.
 //

@@ -76,7 +76,7 @@ type Made struct {
 }
 
 const entryColumns = `n.id, e.slug, n.code, n.email, n.quantity, n.sections, n.categories, n.together, n.fewer, n.until, n.state, n.rank, n.misses, n.joined_at, n.waits_since,
-       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), n.mandate,
+       coalesce(n.passed, ''), coalesce(n.had, 0), n.gather_until, coalesce(n.method, ''), coalesce(n.name, ''), coalesce(n.most, 0), coalesce(n.terms, 0), n.mandate,
        o.id, o.holder, o.hold_id, o.seats, o.at, o.until, coalesce(o.unordered, ''), clock_timestamp()`
 
 const entryTables = `
@@ -92,7 +92,7 @@ func scanEntry(row pgx.CollectableRow, more ...any) (n Entry, err error) {
 	w := &n.Wanted
 	err = row.Scan(append([]any{
 		&n.ID, &n.Event, &n.Code, &n.Email, &w.Quantity, &w.Sections, &w.Categories, &w.Together, &w.Fewer, &n.Until, &n.State, &n.Rank, &n.Misses, &n.JoinedAt, &since,
-		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &n.Mandate,
+		&n.Passed, &n.Had, &n.Gathers, &n.Consent.Method, &n.Consent.Name, &n.Consent.Most, &n.Consent.Terms, &n.Mandate,
 		&offer, &holder, &hold, &list, &at, &until, &why, &now,
 	}, more...)...)
 	if since != nil {

@@ -19,7 +19,7 @@ func HasOffers(ctx context.Context, tx pgx.Tx, events []int64, email string) (n 
 }
 
 const exportEntriesSQL = `
-SELECT coalesce(json_agg(json_build_object('event', e.name, 'email', n.email, 'name', n.name, 'tickets', n.quantity, 'state', n.state, 'joined_at', n.joined_at, 'until', n.until, 'pays_by', n.method, 'at_most_in_minor_units', n.most,
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'email', n.email, 'name', n.name, 'tickets', n.quantity, 'state', n.state, 'joined_at', n.joined_at, 'until', n.until, 'pays_by', n.method, 'at_most_in_minor_units', n.most, 'accepted_terms', n.terms, 'accepted_at', n.agreed_at,
        'steps', (SELECT json_agg(json_build_object('at', w.at, 'what', w.what, 'detail', w.detail) ORDER BY w.id) FROM wait_step w WHERE w.entry_id = n.id)) ORDER BY n.joined_at), '[]')
   FROM entry n JOIN event e ON e.id = n.event_id
  WHERE n.event_id = ANY($1) AND n.email = $2`
@@ -39,7 +39,7 @@ WITH gone AS (
 INSERT INTO wait_step (event_id, entry_id, what) SELECT event_id, id, 'left' FROM gone`
 
 const eraseWaitersSQL = `
-UPDATE entry SET email = '', name = NULL, method = NULL, most = NULL
+UPDATE entry SET email = '', name = NULL, method = NULL, most = NULL, terms = NULL, agreed_at = NULL
  WHERE event_id = ANY($1) AND ($2 = '' OR email = $2) AND email <> '' AND state IN ('served', 'left', 'over')`
 
 // Erase takes a person off the waiting lists of some events, and the email and name out of the entries. For an empty email

@@ -35,6 +35,7 @@ const (
 	FieldMethod   = "method"
 	FieldName     = "name"
 	FieldMost     = "most"
+	FieldTerms    = "terms"
 )
 
 // Mistakes are error messages by field. Nothing was changed.
@@ -42,7 +43,7 @@ type Mistakes map[string]string
 
 func (m Mistakes) Error() string {
 	var words []string
-	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil, FieldMethod, FieldName, FieldMost} {
+	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil, FieldMethod, FieldName, FieldMost, FieldTerms} {
 		if m[field] != "" {
 			words = append(words, m[field])
 		}
@@ -60,6 +61,9 @@ func (w NewEntry) tidy() NewEntry {
 	w.Email = tidyEmail(w.Email)
 	if w.Consent.Name = strings.Join(strings.Fields(w.Consent.Name), " "); !w.Consent.Given() {
 		w.Consent = Consent{}
+	}
+	if w.Consent.InForce == 0 {
+		w.Consent.Terms = 0
 	}
 	for _, list := range []*[]int{&w.Sections, &w.Categories} {
 		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
@@ -168,9 +172,10 @@ RETURNING (extract(epoch FROM room_since) * 1000000)::bigint`
 
 // A second join with the same address changes an unverified entry, and sends its link again. A verified entry stays.
 const joinSQL = `
-INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, method, name, most)
+INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, method, name, most, terms, agreed_at)
 VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-        nullif($11, ''), CASE WHEN $11 <> '' THEN $12 END, CASE WHEN $11 <> '' THEN $13::bigint END)
+        nullif($11, ''), CASE WHEN $11 <> '' THEN $12 END, CASE WHEN $11 <> '' THEN $13::bigint END,
+        nullif($14, 0), CASE WHEN $14 > 0 THEN clock_timestamp() END)
     ON CONFLICT (event_id, email) WHERE state IN ('new', 'waiting', 'offered') DO UPDATE
    SET quantity    = CASE e.state WHEN 'new' THEN excluded.quantity ELSE e.quantity END,
        sections    = CASE e.state WHEN 'new' THEN excluded.sections ELSE e.sections END,
@@ -181,6 +186,8 @@ VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[],
        method      = CASE e.state WHEN 'new' THEN excluded.method ELSE e.method END,
        name        = CASE e.state WHEN 'new' THEN excluded.name ELSE e.name END,
        most        = CASE e.state WHEN 'new' THEN excluded.most ELSE e.most END,
+       terms       = CASE e.state WHEN 'new' THEN excluded.terms ELSE e.terms END,
+       agreed_at   = CASE e.state WHEN 'new' THEN excluded.agreed_at ELSE e.agreed_at END,
        rank        = CASE e.state WHEN 'new' THEN least(e.rank, excluded.rank) ELSE e.rank END,
        asked       = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN least(e.asked + 1, 1000) ELSE 1 END,
        asked_since = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN e.asked_since ELSE clock_timestamp() END
@@ -213,7 +220,7 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		var state string
 		var asked int
 		var fresh bool
-		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, w.Consent.Method, w.Consent.Name, w.Consent.Most).
+		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, w.Consent.Method, w.Consent.Name, w.Consent.Most, w.Consent.Terms).
 			Scan(&j.Entry, &j.Code, &state, &asked, &fresh)
 		if err != nil {
 			return err
@@ -267,6 +274,7 @@ const changeSQL = `
 UPDATE entry
    SET quantity = $2, sections = coalesce($3::smallint[], '{}'), categories = coalesce($4::smallint[], '{}'), together = $5, fewer = $6, until = $7,
        mandate = CASE WHEN method = $8 AND most >= $10 THEN mandate END, method = nullif($8, ''), name = CASE WHEN $8 <> '' THEN $9 END, most = CASE WHEN $8 <> '' THEN $10::bigint END,
+       terms = nullif($11, 0), agreed_at = CASE WHEN $11 > 0 THEN clock_timestamp() END,
        waits_since = CASE state WHEN 'waiting' THEN clock_timestamp() END, waits_in = CASE state WHEN 'waiting' THEN pg_current_xact_id() END,
        passed = NULL, had = NULL, passed_at = NULL, passed_in = NULL, gather_until = NULL
  WHERE id = $1 AND state IN ('new', 'waiting')
@@ -285,7 +293,7 @@ func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) e
 	}
 	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		var event int64
-		err := tx.QueryRow(ctx, changeSQL, n.ID, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, w.Consent.Method, w.Consent.Name, w.Consent.Most).Scan(&event)
+		err := tx.QueryRow(ctx, changeSQL, n.ID, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, w.Consent.Method, w.Consent.Name, w.Consent.Most, w.Consent.Terms).Scan(&event)
 		if err != nil {
 			return err
 		}

@@ -20,13 +20,13 @@ type JoinPage struct {
 	Sale
 	Typed    EntryForm
 	Mistakes waitlist.Mistakes
-	Message  string   // why they could not join
-	Asked    string   // the address a link is on its way to; empty if none is
-	Waiting  int      // people who wait
-	Verified string   // the address they showed to be theirs; empty if none
-	Number   int64    // theirs in the waiting room; 0 if they do not come from there
-	Shut     string   // why joining is closed; empty if it is open
-	Alone    []string // how orders may be paid that are placed at once
+	Message  string // why they could not join
+	Asked    string // the address a link is on its way to; empty if none is
+	Waiting  int    // people who wait
+	Verified string // the address they showed to be theirs; empty if none
+	Number   int64  // theirs in the waiting room; 0 if they do not come from there
+	Shut     string // why joining is closed; empty if it is open
+	Alone    Alone  // orders that are placed at once
 }
 
 // EntryForm is what the form of an entry says.
@@ -41,12 +41,13 @@ type EntryForm struct {
 	Method     string // order at once, paid so; empty: ask
 	Name       string // for that order
 	Most       string // that it may cost
+	Terms      int    // the version that they accept for it; 0: none
 }
 
 // EntryFormOf is what the form of an entry says.
 func EntryFormOf(e seats.Event, n waitlist.Entry) EntryForm {
 	w, c := n.Wanted, n.Consent
-	l := EntryForm{n.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, "", c.Method, c.Name, ""}
+	l := EntryForm{n.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, "", c.Method, c.Name, "", c.Terms}
 	if c.Most > 0 {
 		l.Most = pricing.Amount(c.Most, e.Currency)
 	}
@@ -69,11 +70,11 @@ type WaitPage struct {
 	Stand    waitlist.Stand
 	Mistakes waitlist.Mistakes
 	Typed    EntryForm
-	Message  string   // why something could not be done
-	Order    string   // code of the order they made of an offer; empty if none is known
-	Alone    []string // how orders may be paid that are placed at once
-	Card     string   // CardWanted or CardSaved; empty if nothing is paid with one
-	CardPage string   // where it is saved; empty until they ask for that
+	Message  string // why something could not be done
+	Order    string // code of the order they made of an offer; empty if none is known
+	Alone    Alone  // orders that are placed at once
+	Card     string // CardWanted or CardSaved; empty if nothing is paid with one
+	CardPage string // where it is saved; empty until they ask for that
 }
 
 // JoinPath is the address of an event's waiting list.

@@ -7,6 +7,12 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
+// Alone is how offered seats may be ordered at once.
+type Alone struct {
+	Methods []string // of payment; none: they may not
+	Terms   int      // the version of the terms that has to be accepted for that; 0: none
+}
+
 // Agreed says what the entry's consent allows.
 func (p WaitPage) Agreed() string {
 	c := p.Entry.Consent

@@ -389,7 +389,7 @@ func waitForm(p JoinPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<button class=\"primary\">Join the waiting list</button></form><p class=\"hint\">Joining costs nothing and binds you to nothing. Your address is used for this and nothing else.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<button class=\"primary\">Join the waiting list</button></form><p class=\"hint\">Joining costs nothing, and binds you to nothing unless you have seats ordered at once. Your address is used for this and nothing else.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
