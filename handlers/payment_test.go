@@ -179,3 +179,20 @@ func TestPayment_DelayedMethodIsShownUntilItsMoneyComes(t *testing.T) {
 		s.untilState(t, person(t), "/payments/"+code, want)
 	}
 }
+
+func TestPayment_StopCallsTheProviderOutsideOfTransactions(t *testing.T) {
+	t.Parallel()
+	s, bank := newTill(t) // fails if a transaction is open while the provider is called
+	code, session := s.begins(t, bank)
+	for range 2 {
+		if a, body := s.submit(t, person(t), "/payments/"+code+"/stop", url.Values{"key": {"one"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/payments/"+code {
+			t.Fatal(a.StatusCode, a.Header, body)
+		}
+	}
+	s.untilState(t, person(t), "/payments/"+code, "over")
+	for _, one := range bank.Sessions() {
+		if one.ID == session && one.Status != "expired" {
+			t.Errorf("the provider's page is %s", one.Status)
+		}
+	}
+}

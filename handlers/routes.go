@@ -88,7 +88,7 @@ func (h *Handlers) table() []route {
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 
 		{"GET /payments/{code}", h.shop.Payment, pageRule},
-		{"POST /payments/{code}/stop", h.Once(h.shop.StopPayment), pageRule},
+		{"POST /payments/{code}/stop", h.shop.StopPayment, pageRule}, // not Once, which keeps a transaction open: a provider is called
 		{"POST /payments/{code}/mails", h.Once(h.shop.ConfirmAgain), pageRule},
 		{"GET /confirmations/{token}", h.shop.Confirmation, secretRule},
 		{"POST /confirmations/{token}", h.shop.ConfirmOrder, secretRule},

@@ -167,6 +167,8 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 }
 
 // StopPayment answers POST /payments/{code}/stop
+//
+// A repeat needs no key: a payment that was stopped stays so.
 func (h *Handlers) StopPayment(w http.ResponseWriter, r *http.Request) error {
 	p, err := h.Orders.Payments.Stop(r.Context(), r.PathValue("code"))
 	if err != nil {
