@@ -58,7 +58,8 @@ type house struct {
 	invoices *invoices.Invoices
 }
 
-func open(t testing.TB, e events.Settings) *house {
+// open makes the house, with rules of prices and tax as JSON if there are some.
+func open(t testing.TB, e events.Settings, rules ...string) *house {
 	t.Helper()
 	dsn := seatstest.DSN(t)
 	db, err := database.Connect(t.Context(), dsn)
@@ -81,6 +82,11 @@ func open(t testing.TB, e events.Settings) *house {
 	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
 	if _, err := events.Create(t.Context(), db, e, &hall); err != nil {
 		t.Fatal(err)
+	}
+	for _, one := range rules {
+		if one != "" {
+			h.exec(t, `UPDATE event SET price_rules = $1`, one)
+		}
 	}
 	office := seats.NewInventory(db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
