@@ -1,6 +1,7 @@
 package migrations
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -123,5 +124,44 @@ func TestADatabaseThatIsNewerOrDifferentIsRefused(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestErasureKey_HashesAsBeforeWhenItBecomesOneColumn(t *testing.T) {
+	t.Parallel()
+	conn := reach(t, database(t))
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), createTableSQL); err != nil {
+		t.Fatal(err)
+	}
+	secret := make([]byte, 64)
+	for i := range secret {
+		secret[i] = byte(i * 7)
+	}
+	for i, name := range names {
+		is := strings.HasSuffix(name, "_sealed_erasure_key.sql")
+		if is {
+			inner, outer := bytes.Clone(secret), bytes.Clone(secret)
+			for i := range secret {
+				inner[i] ^= 0x36
+				outer[i] ^= 0x5c
+			}
+			if _, err := conn.Exec(t.Context(), `INSERT INTO erasure_key (inner_pad, outer_pad) VALUES ($1, $2)`, inner, outer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := apply(t.Context(), conn, i+1, name); err != nil {
+			t.Fatal(err)
+		}
+		if is {
+			break
+		}
+	}
+	var now []byte
+	if err := conn.QueryRow(t.Context(), `SELECT secret FROM erasure_key`).Scan(&now); err != nil || !bytes.Equal(now, secret) {
+		t.Errorf("the key is %x, %v", now, err)
 	}
 }

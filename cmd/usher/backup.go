@@ -174,10 +174,13 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 		return err
 	}
 	defer pool.Close()
+	if db.box, err = cfg.secretBox(); err != nil {
+		return err
+	}
 	began := time.Now()
-	report, err := verify.Look(ctx, pool, "")
+	report, err := verify.LookSealed(ctx, pool, "", db.box)
 	if err != nil {
-		return blind{err}
+		return blind{cfg.keyAdvice(err)}
 	}
 	if err := printBooks(w, report, time.Since(began), false); err != nil {
 		return err
@@ -186,9 +189,6 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 		return brokenBooks{n, len(report.Promises)}
 	}
 	if _, err := fmt.Fprintf(w, "%s is in %s, and every promise holds there.\n", dump.name, cfg.database()); err != nil {
-		return err
-	}
-	if db.box, err = cfg.secretBox(); err != nil {
 		return err
 	}
 	db.pool = pool

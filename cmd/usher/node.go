@@ -78,6 +78,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.invoices = invoices.New(db.pool, n.organizers)
 	n.pages = pages.New(db.pool, n.organizers)
 	n.privacy = privacy.New(db.pool, n.organizers)
+	n.privacy.SealWith(db.box)
 	n.privacy.Sessions = n.sessions.Erase
 	if folder, is := cfg.transport.(mail.Folder); is {
 		n.privacy.Letters = folder.Erase

@@ -84,7 +84,8 @@ func sealing(t *testing.T, pool *pgxpool.Pool, keys string) (db *database, log s
 
 const unsealedSQL = `
 SELECT (SELECT count(*) FROM ticket_key WHERE octet_length(seed) = 32) + (SELECT count(*) FROM place_key WHERE octet_length(secret) = 32)
-     + (SELECT count(*) FROM hook_secret WHERE octet_length(secret) = 32) + (SELECT count(*) FROM totp WHERE octet_length(secret) < 48)`
+     + (SELECT count(*) FROM hook_secret WHERE octet_length(secret) = 32) + (SELECT count(*) FROM totp WHERE octet_length(secret) < 48)
+     + (SELECT count(*) FROM erasure_key WHERE octet_length(secret) < 48)`
 
 func TestServe_SealsSecretsAndDoesNotStartWithoutTheirKey(t *testing.T) {
 	t.Parallel()
@@ -106,6 +107,9 @@ func TestServe_SealsSecretsAndDoesNotStartWithoutTheirKey(t *testing.T) {
 		INSERT INTO totp (organizer_id, secret) SELECT id, substring(sha256('y') for 20) FROM o`); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := pool.Exec(ctx, `INSERT INTO erasure_key (secret) VALUES (sha256('z'))`); err != nil {
+		t.Fatal(err)
+	}
 	unsealed := func() (n int) {
 		if err := pool.QueryRow(ctx, unsealedSQL).Scan(&n); err != nil {
 			t.Fatal(err)
@@ -122,7 +126,7 @@ func TestServe_SealsSecretsAndDoesNotStartWithoutTheirKey(t *testing.T) {
 		return string(keys[0].Key)
 	}
 	before := public(nil)
-	if _, log, err := sealing(t, pool, ""); err != nil || !strings.Contains(log, "USHER_SECRET_KEY_FILE") || unsealed() != 4 {
+	if _, log, err := sealing(t, pool, ""); err != nil || !strings.Contains(log, "USHER_SECRET_KEY_FILE") || unsealed() != 5 {
 		t.Errorf("without a key: %v, %d unsealed\n%s", err, unsealed(), log)
 	}
 	first, second := seal.NewKey(), seal.NewKey()

@@ -80,6 +80,9 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, gate: n.rooms, unready: unready, jobs: n.jobs.Jobs()})
 	pages := n.handler(cfg, counts.observe, unready)
 
+	watch := verify.NewWatch(db.pool, n.office)
+	watch.Box = db.box
+
 	group := newGroup()
 	group.start(ctx, "office", n.office.Run)
 	group.start(ctx, "notifier", n.notifier.Run)
@@ -88,7 +91,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	group.start(ctx, "waiting rooms", n.rooms.Run)
 	group.start(ctx, "limits", n.limits.Run)
 	group.start(ctx, "wait lists", n.waits.Run)
-	group.start(ctx, "books", watchBooks(verify.NewWatch(db.pool, n.office), counts, log))
+	group.start(ctx, "books", watchBooks(watch, counts, log))
 	group.start(ctx, "jobs", n.jobs.Run)
 	group.start(ctx, "organizers", n.organizers.Run)
 	group.start(ctx, "refusals", n.sales.Run)

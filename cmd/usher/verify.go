@@ -52,7 +52,7 @@ func (c *verifyBooks) look(ctx context.Context, sh *shell) error {
 	}
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		began := time.Now()
-		report, err := verify.Look(ctx, db.pool, c.Event)
+		report, err := verify.LookSealed(ctx, db.pool, c.Event, db.box)
 		if errors.Is(err, seats.ErrNoEvent) {
 			return fmt.Errorf("there is no event %q; \"usher event list\" lists all events", c.Event)
 		}

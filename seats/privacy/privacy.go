@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
@@ -23,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -37,6 +39,7 @@ const (
 type Privacy struct {
 	db   *pgxpool.Pool
 	desk *organizers.Desk
+	box  *seal.Box // nil: the key of erasures is not sealed
 
 	Sessions func(ctx context.Context, email string) error // ends the sessions that know an address; may be nil
 	Letters  func(email string) error                      // removes letters that are kept as files; may be nil
@@ -44,6 +47,9 @@ type Privacy struct {
 
 // New returns the privacy of a database.
 func New(db *pgxpool.Pool, desk *organizers.Desk) *Privacy { return &Privacy{db: db, desk: desk} }
+
+// SealWith has the key of erasures sealed with a key outside the database. Call it before anything else.
+func (p *Privacy) SealWith(box *seal.Box) { p.box = box }
 
 // Record is all that is known of a person, as a machine reads it.
 type Record struct {
@@ -118,27 +124,8 @@ func (p *Privacy) Export(ctx context.Context, m organizers.Member, text string) 
 	if err != nil {
 		return r, err
 	}
-	r = Record{Email: email, Team: m.TeamName}
 	err = pgx.BeginTxFunc(ctx, p.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		events, err := eventsOf(ctx, tx, m.Team)
-		if err != nil {
-			return err
-		}
-		for _, part := range []struct {
-			to   *json.RawMessage
-			read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-		}{{&r.Orders, orders.Export}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
-			if *part.to, err = part.read(ctx, tx, events, email); err != nil {
-				return err
-			}
-		}
-		if r.Credit, err = credit.Export(ctx, tx, email); err != nil {
-			return err
-		}
-		if r.Gifts, err = giftcards.Export(ctx, tx, m.Team, email); err != nil {
-			return err
-		}
-		if err := tx.QueryRow(ctx, nowSQL).Scan(&r.At); err != nil {
+		if r, err = read(ctx, tx, m.Team, m.TeamName, email); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, "exported what is known of a person", "privacy", nil)
@@ -147,6 +134,71 @@ func (p *Privacy) Export(ctx context.Context, m organizers.Member, text string) 
 		return r, fmt.Errorf("privacy: export: %w", err)
 	}
 	return r, nil
+}
+
+// read reads what a team knows of a person.
+func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Record, err error) {
+	r = Record{Email: email, Team: name}
+	events, err := eventsOf(ctx, tx, team)
+	if err != nil {
+		return r, err
+	}
+	for _, part := range []struct {
+		to   *json.RawMessage
+		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
+	}{{&r.Orders, orders.Export}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
+		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
+			return r, err
+		}
+	}
+	if r.Credit, err = credit.Export(ctx, tx, email); err != nil {
+		return r, err
+	}
+	if r.Gifts, err = giftcards.Export(ctx, tx, team, email); err != nil {
+		return r, err
+	}
+	return r, tx.QueryRow(ctx, nowSQL).Scan(&r.At)
+}
+
+const knowsSQL = `
+SELECT id, name FROM team WHERE id IN (
+    SELECT team_id FROM event WHERE id IN (
+        SELECT event_id FROM orders WHERE lower(email) = $1
+         UNION ALL SELECT event_id FROM payment WHERE lower(form->>'email') = $1
+         UNION ALL SELECT event_id FROM entry WHERE email = $1
+         UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
+     UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
+ ORDER BY id`
+
+// ExportOwn returns all that is known of a person, for that person: a record for each team that knows one, or a single one
+// without a team. The caller made sure that the address is the reader's.
+func (p *Privacy) ExportOwn(ctx context.Context, email string) (list []Record, err error) {
+	err = pgx.BeginTxFunc(ctx, p.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, knowsSQL, email) // CollectRows returns its error
+		type team struct {
+			ID   int64
+			Name string
+		}
+		teams, err := pgx.CollectRows(rows, pgx.RowToStructByPos[team])
+		if err != nil {
+			return err
+		}
+		if len(teams) == 0 {
+			teams = []team{{}}
+		}
+		for _, t := range teams {
+			r, err := read(ctx, tx, t.ID, t.Name, email)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("privacy: export for a person: %w", err)
+	}
+	return list, nil
 }
 
 // Erase takes a person out of all tables of a member's team, and out of those of the house where nothing of another team is
@@ -163,20 +215,7 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 		return done, err
 	}
 	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
-		events, err := eventsOf(ctx, tx, m.Team)
-		if err != nil {
-			return err
-		}
-		if err := blocked(ctx, tx, m.Team, events, email); err != nil {
-			return err
-		}
-		if done.Orders, err = erase(ctx, tx, events, email); err != nil {
-			return err
-		}
-		if err := giftcards.Erase(ctx, tx, m.Team, email); err != nil {
-			return err
-		}
-		if done.Credit, err = p.eraseHouse(ctx, tx, events, email); err != nil {
+		if done, err = p.erasePerson(ctx, tx, m.Team, email); err != nil {
 			return err
 		}
 		var id int64
@@ -195,6 +234,25 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 		return done, fmt.Errorf("privacy: erase: %w", err)
 	}
 	return done, nil
+}
+
+// erasePerson takes a person out of all tables of a team, and of the house. A *Blocked if something is still needed.
+func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email string) (done Erased, err error) {
+	events, err := eventsOf(ctx, tx, team)
+	if err != nil {
+		return done, err
+	}
+	if err := blocked(ctx, tx, team, events, email); err != nil {
+		return done, err
+	}
+	if done.Orders, err = erase(ctx, tx, events, email); err != nil {
+		return done, err
+	}
+	if err := giftcards.Erase(ctx, tx, team, email); err != nil {
+		return done, err
+	}
+	done.Credit, err = p.eraseHouse(ctx, tx, events, email)
+	return done, err
 }
 
 // blocked returns a *Blocked if something of a person is still needed.
@@ -252,43 +310,43 @@ func (p *Privacy) eraseHouse(ctx context.Context, tx pgx.Tx, events []int64, ema
 }
 
 // erasureKey makes the hashes of erased addresses.
-type erasureKey struct{ inner, outer []byte }
+type erasureKey []byte
 
-// of is HMAC-SHA256, written out with its two pads as SQL computes it (seats/verify).
 func (k erasureKey) of(email string) []byte {
-	first := sha256.Sum256(append(append([]byte{}, k.inner...), email...))
-	second := sha256.Sum256(append(append([]byte{}, k.outer...), first[:]...))
-	return second[:]
+	h := hmac.New(sha256.New, k)
+	h.Write([]byte(email)) // never fails
+	return h.Sum(nil)
 }
 
-// newKey returns the pads of a random key.
-func newKey() (k erasureKey, secret []byte) {
-	secret = make([]byte, sha256.BlockSize)
-	_, _ = rand.Read(secret) // never fails: crypto/rand ends the program instead
-	k.inner, k.outer = make([]byte, sha256.BlockSize), make([]byte, sha256.BlockSize)
-	for i, b := range secret {
-		k.inner[i], k.outer[i] = b^0x36, b^0x5c
-	}
-	return k, secret
-}
+// Secrets is the table of the key of erasures.
+var Secrets = seal.Table{Name: "erasure_key", Select: sealedKeySQL, Update: sealKeySQL}
+
+const sealedKeySQL = `SELECT one::text, secret FROM erasure_key FOR UPDATE`
+
+const sealKeySQL = `UPDATE erasure_key SET secret = $2 WHERE one = $1::text::boolean AND secret = $3`
 
 const keySQL = `
 WITH made AS (
-    INSERT INTO erasure_key (inner_pad, outer_pad) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING inner_pad, outer_pad
+    INSERT INTO erasure_key (secret) VALUES ($1) ON CONFLICT DO NOTHING RETURNING secret
 )
-SELECT inner_pad, outer_pad FROM made UNION ALL SELECT inner_pad, outer_pad FROM erasure_key`
+SELECT secret FROM made UNION ALL SELECT secret FROM erasure_key`
 
 // key returns the key of the house, and makes it if there is none.
 func (p *Privacy) key(ctx context.Context) (k erasureKey, err error) {
-	fresh, _ := newKey()
+	fresh := make([]byte, sha256.Size)
+	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the program instead
+	var secret []byte
 	for range 2 { // made by another node at the same moment: it is there the second time
-		err = p.db.QueryRow(ctx, keySQL, fresh.inner, fresh.outer).Scan(&k.inner, &k.outer)
+		err = p.db.QueryRow(ctx, keySQL, p.box.Seal(fresh, Secrets.Context(true))).Scan(&secret)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break
 		}
 	}
+	if err == nil {
+		k, err = p.box.Open(secret, Secrets.Context(true))
+	}
 	if err != nil {
-		return k, fmt.Errorf("privacy: read the key: %w", err)
+		return nil, fmt.Errorf("privacy: read the key: %w", err)
 	}
 	return k, nil
 }

@@ -2,12 +2,20 @@ package verify
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// The hash of an address is HMAC-SHA256, with its two pads (seats/privacy).
-const erasedSQL = `
+const erasuresSQL = `SELECT id, team_id, person, at FROM erasure WHERE person IS NOT NULL`
+
+const erasureKeySQL = `SELECT secret FROM erasure_key`
+
+// Rows with an address, from before the last erasure of a person in their team.
+const addressesSQL = `
 WITH known AS (
     SELECT e.team_id, lower(o.email) AS email, o.created_at AS at, 'order ' || o.code AS what FROM orders o JOIN event e ON e.id = o.event_id WHERE o.email <> ''
      UNION ALL
@@ -17,34 +25,89 @@ WITH known AS (
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at, 'mail ' || m.id FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
 )
-SELECT 1, format('%s has the address that erasure %s is of', known.what, x.id)
-  FROM erasure x, erasure_key k, known
- WHERE x.person IS NOT NULL AND known.team_id = x.team_id AND known.at < x.at
-   AND x.person = sha256(k.outer_pad || sha256(k.inner_pad || convert_to(known.email, 'UTF8')))
- UNION ALL
-SELECT 2, format('order %s was erased and has something of the person', code)
+SELECT k.team_id, k.email, k.at, k.what FROM known k
+ WHERE k.at < (SELECT max(x.at) FROM erasure x WHERE x.person IS NOT NULL AND x.team_id = k.team_id)`
+
+const erasedSQL = `
+SELECT format('order %s was erased and has something of the person', code)
   FROM orders WHERE erased_at IS NOT NULL AND NOT (name = '' AND email = '' AND born IS NULL AND answers = '{}' AND network = '' AND keys = '{}' AND wish = '')
  UNION ALL
-SELECT 2, format('order %s was erased, and its payment has the name', o.code)
+SELECT format('order %s was erased, and its payment has the name', o.code)
   FROM orders o JOIN payment p ON p.order_id = o.id WHERE o.erased_at IS NOT NULL AND p.form->>'name' <> ''`
 
 const anyErasedSQL = `SELECT EXISTS (SELECT FROM erasure)`
 
 // checkErased looks for persons who were erased, in all events. Most houses have none, and then it reads no order.
-func checkErased(ctx context.Context, tx pgx.Tx, r *Report) error {
+func (l *look) checkErased(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var some bool
 	if err := tx.QueryRow(ctx, anyErasedSQL).Scan(&some); err != nil || !some {
+		return err
+	}
+	b := &books{report: r}
+	if err := l.checkAddresses(ctx, tx, b); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, erasedSQL)
 	if err != nil {
 		return err
 	}
-	b := &books{report: r}
-	var promise int
 	var what string
-	_, err = pgx.ForEachRow(rows, []any{&promise, &what}, func() error {
-		b.broken(e1+promise-1, none, "%s", what)
+	_, err = pgx.ForEachRow(rows, []any{&what}, func() error {
+		b.broken(e2, none, "%s", what)
+		return nil
+	})
+	return err
+}
+
+// person is an address of a team, as an erasure knows it.
+type person struct {
+	team int64
+	hash [sha256.Size]byte
+}
+
+type erasure struct {
+	id int64
+	at time.Time
+}
+
+// checkAddresses hashes every address that may have been erased, and looks the hash up.
+func (l *look) checkAddresses(ctx context.Context, tx pgx.Tx, b *books) error {
+	rows, err := tx.Query(ctx, erasuresSQL)
+	if err != nil {
+		return err
+	}
+	erased, of, one, hash := map[person][]erasure{}, person{}, erasure{}, []byte(nil)
+	_, err = pgx.ForEachRow(rows, []any{&one.id, &of.team, &hash, &one.at}, func() error {
+		of.hash = [sha256.Size]byte(hash)
+		erased[of] = append(erased[of], one)
+		return nil
+	})
+	if err != nil || len(erased) == 0 {
+		return err
+	}
+	var secret []byte
+	if err := tx.QueryRow(ctx, erasureKeySQL).Scan(&secret); errors.Is(err, pgx.ErrNoRows) {
+		b.broken(e1, none, "the key of erasures is not there")
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if secret, err = l.box.Open(secret, "erasure_key/true"); err != nil {
+		return err
+	}
+	if rows, err = tx.Query(ctx, addressesSQL); err != nil {
+		return err
+	}
+	mac, email, what, at := hmac.New(sha256.New, secret), "", "", time.Time{}
+	_, err = pgx.ForEachRow(rows, []any{&of.team, &email, &at, &what}, func() error {
+		mac.Reset()
+		mac.Write([]byte(email)) // never fails
+		mac.Sum(of.hash[:0])
+		for _, x := range erased[of] {
+			if at.Before(x.at) {
+				b.broken(e1, none, "%s has the address that erasure %d is of", what, x.id)
+			}
+		}
 		return nil
 	})
 	return err

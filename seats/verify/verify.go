@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // DB is where a transaction with settings of its own can begin: a pool or a connection.
@@ -22,7 +23,13 @@ type DB interface {
 // Look holds the promises against one event, or against every event if slug is empty. A report is complete: whatever
 // could not be read is an error, and then there is no report. seats.ErrNoEvent if there is no such event.
 func Look(ctx context.Context, db DB, slug string) (*Report, error) {
-	l := look{slug: slug}
+	return LookSealed(ctx, db, slug, nil)
+}
+
+// LookSealed is like Look for a database with secrets that are sealed. Without their key there is no report once a person
+// was erased.
+func LookSealed(ctx context.Context, db DB, slug string, box *seal.Box) (*Report, error) {
+	l := look{slug: slug, box: box}
 	r, err := l.run(ctx, db)
 	if err == nil && slug != "" && r.Events == 0 {
 		return nil, seats.ErrNoEvent
@@ -33,6 +40,7 @@ func Look(ctx context.Context, db DB, slug string) (*Report, error) {
 // look is one look under way.
 type look struct {
 	slug string                                   // of the only event to look at; empty for all
+	box  *seal.Box                                // opens the key of erasures; may be nil
 	maps map[int64]seats.Snapshot                 // by event: what a node shows, read before the look began
 	skip func(event, version int64) bool          // may be nil
 	done func(event, version int64, findings int) // may be nil
@@ -75,7 +83,7 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := checkGiftCards(ctx, tx, r); err != nil {
 			return err
 		}
-		return checkErased(ctx, tx, r)
+		return l.checkErased(ctx, tx, r)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // lookAnyway is every which look of a Watch leaves out no event. A change of the books that is no version (an extension,
@@ -14,6 +15,8 @@ const lookAnyway = 60
 // on since, so that it costs an idle server nothing. It also holds the maps of its node against the database. It is
 // used by one goroutine.
 type Watch struct {
+	Box *seal.Box // opens the key of erasures; may be nil
+
 	db     DB
 	office *seats.Inventory
 	fine   map[int64]int64 // event → version at which nothing was against its promises
@@ -31,7 +34,7 @@ func (w *Watch) Look(ctx context.Context) (*Report, error) {
 		clear(w.fine)
 	}
 	w.looks++
-	l := look{maps: map[int64]seats.Snapshot{}}
+	l := look{box: w.Box, maps: map[int64]seats.Snapshot{}}
 	for _, s := range w.office.Open() {
 		l.maps[s.Event.ID] = s.Snapshot()
 	}
