@@ -22,12 +22,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
+	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/verify"
 )
 
 // backup writes everything of the database into one file, as of one moment, also while serve runs.
 type backup struct {
 	File      string `arg:"" help:"The file to write. It must not exist."`
+	Erased    bool   `help:"Instead: write the list of erased persons, as hashes. Restore erases them again by it."`
 	Recipient string `setting:"USHER_BACKUP_RECIPIENT" placeholder:"KEY" help:"Encrypt it for this key of age, such as age1…, several with commas between; empty: not encrypted."`
 	DatabaseSettings
 }
@@ -47,6 +49,9 @@ func (c *backup) Run(ctx context.Context, sh *shell) (err error) {
 	db, err := openDatabase(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
 	if err != nil {
 		return err
+	}
+	if c.Erased {
+		return errors.Join(db.listErased(ctx, sh.stdout, file), db.close())
 	}
 	began := time.Now()
 	unfinished := file + ".unfinished"
@@ -99,6 +104,7 @@ func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (
 // restore reads a backup into an empty database and then holds every promise against it: exit status 0 if they hold.
 type restore struct {
 	File     string `arg:"" help:"The backup."`
+	Erased   string `placeholder:"FILE" help:"List of persons who were erased since then, as backup --erased writes it: they are erased again."`
 	Identity string `setting:"USHER_BACKUP_IDENTITY_FILE" placeholder:"FILE" help:"File with the key of age that opens an encrypted backup, as age-keygen writes it."`
 	DatabaseSettings
 }
@@ -108,6 +114,11 @@ func (c *restore) Run(ctx context.Context, sh *shell) error {
 	dump, err := openBackup(c.File, c.Identity)
 	if err != nil {
 		return err
+	}
+	if c.Erased != "" {
+		if dump.erased, err = readErased(c.Erased); err != nil {
+			return err
+		}
 	}
 	defer func() { _ = dump.file.Close() }() // it was only read
 	db, err := reachEmpty(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
@@ -122,6 +133,8 @@ type openedBackup struct {
 	name  string
 	file  *os.File
 	plain io.Reader // what pg_dump wrote
+
+	erased *privacy.Past // persons who are to be erased again; nil: none
 }
 
 // openBackup opens a backup, with the keys of age in a file if it is encrypted.
@@ -176,6 +189,11 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 	defer pool.Close()
 	if db.box, err = cfg.secretBox(); err != nil {
 		return err
+	}
+	if dump.erased != nil {
+		if err := eraseAgain(ctx, w, pool, db.box, *dump.erased); err != nil {
+			return cfg.keyAdvice(err)
+		}
 	}
 	began := time.Now()
 	report, err := verify.LookSealed(ctx, pool, "", db.box)
