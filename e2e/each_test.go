@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/playwright-community/playwright-go"
@@ -193,6 +194,16 @@ var each = []struct {
 	{"credit-ask", func(p *person, _ sales) { p.visit("/credit") }},
 	{"credit-sent", func(p *person, _ sales) { p.asksForLink("ann" + p.name + "@example.org") }},
 	{"credit-link", func(p *person, _ sales) { p.visit(p.linkIn("ann" + p.name + "@example.org")) }},
+	{"personal-data", func(p *person, _ sales) { p.visit("/personal-data") }},
+	{"personal-data-sent", func(p *person, _ sales) { p.asksForLink("data" + p.name + "@example.org") }},
+	{"personal-data-link", func(p *person, _ sales) {
+		p.visit(p.office.mailed(p.t, "data"+p.name+"@example.org", regexp.MustCompile(`/personal-data/[0-9A-Z]{26}`)))
+	}},
+	{"personal-data-shown", func(p *person, _ sales) {
+		p.press(p.button("Show my data"))
+		p.sees(p.page.GetByText("exported_at"))
+	}},
+	{"credit-link-again", func(p *person, _ sales) { p.visit(p.linkIn("ann" + p.name + "@example.org")) }},
 	{"credit-empty", func(p *person, _ sales) { p.press(p.button("Open my credit")); p.sees(p.button("Redeem")) }},
 	{"credit-wrong", func(p *person, _ sales) {
 		p.expect("404")

@@ -222,6 +222,9 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 
 // link makes the mail with a link, and the link itself: only the mail has it.
 func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	if m.About == credit.AboutData {
+		return l.dataLink(ctx, m)
+	}
 	token, err := l.Credit.Link(ctx, m.Email)
 	if errors.Is(err, credit.ErrNoLink) {
 		return mail.Letter{}, &mail.Refused{Reason: "the link is not wanted any more"}
@@ -241,6 +244,18 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email, legal), HTML: html.String(),
 	}, nil
+}
+
+// dataLink makes the mail with the link to a person's data.
+func (l Letters) dataLink(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	token, err := l.Credit.DataLink(ctx, m.Email)
+	if errors.Is(err, credit.ErrNoLink) {
+		return mail.Letter{}, &mail.Refused{Reason: "the link is not wanted any more"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	return l.deskLetter(ctx, m, 0, mails.PersonalData(m.Email, l.URL+shop.PersonalPath+"/"+token))
 }
 
 // giftCard makes the mail that brings a gift card, or its receipt.

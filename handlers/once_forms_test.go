@@ -171,6 +171,9 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /credit/links": func(t *testing.T, _ *wall, _ string) sent {
 			return sent{who: person(t), to: "/credit/links", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
 		},
+		"POST /personal-data": func(t *testing.T, _ *wall, _ string) sent {
+			return sent{who: person(t), to: "/personal-data", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
+		},
 
 		"POST /desk/events": w.same(begun("Another", "2030-03-01T20:00"), begun("Another", "2030-03-02T20:00")),
 		"POST /desk/events/{slug}/settings": func(*testing.T, *wall, string) sent {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -70,6 +73,7 @@ func (s *site) leavesTraces(t *testing.T, ann, who *http.Client, folder mail.Fol
 	other := person(t)
 	s.post(t, other, fill(s.held(t, other, 1), goneName, "also wrong "+goneEmail))
 	s.submit(t, other, "/credit/links", url.Values{"email": {goneEmail}, "key": {"link"}})
+	s.submit(t, other, "/personal-data", url.Values{"email": {goneEmail}, "key": {"data"}})
 	s.exec(t, `INSERT INTO entry (event_id, code, email, quantity, together, fewer, state, rank, waits_since, waits_in, method, name, most)
 		VALUES (1, 'ENTRY', lower($1), 2, false, false, 'waiting', 1, clock_timestamp(), pg_current_xact_id(), 'door', $2, 900)`, goneEmail, goneName)
 	s.exec(t, `INSERT INTO mail (entry_id, kind, error, sent_at, sent_to) SELECT id, 'wait-verify', '550 no mailbox ' || email, now(), sha256(email::bytea) FROM entry WHERE code = 'ENTRY'`)
@@ -99,6 +103,81 @@ func TestExport_HasInvoices(t *testing.T) {
 	}
 	if _, body := send(t, ann, "POST", s.url+"/desk/privacy/exports", `{"email":"`+goneEmail+`"}`); !strings.Contains(body, `"number": "`+list[0].Label+`"`) || !strings.Contains(body, `"bank_transfers": []`) {
 		t.Errorf("the export: %s", body)
+	}
+}
+
+// dataLink is the path of the link in the newest mail that leads an address to its data.
+func (s *site) dataLink(t *testing.T, email string) string {
+	t.Helper()
+	m := mail.Mail{Email: email, Kind: credit.MailLink, About: credit.AboutData}
+	if err := s.db.QueryRow(t.Context(), `SELECT id FROM mail WHERE email = $1 AND kind = 'link' AND about = 'data' ORDER BY id DESC`, email).Scan(&m.ID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Letters{Credit: s.config.Credit, URL: s.url}.Write(t.Context(), m)
+	if err != nil || l.Email != email {
+		t.Fatalf("the mail is %+v, %v", l, err)
+	}
+	return "/personal-data/" + between(l.Text, s.url+"/personal-data/", "\n")
+}
+
+func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
+	t.Parallel()
+	s, who, other := newSite(t), person(t), person(t)
+	s.publishes(t, s.owner(t), "privacy", "We keep little.")
+	s.exec(t, `INSERT INTO team (name) VALUES ('Other team')`)
+	s.exec(t, `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) VALUES (gen_random_uuid(), 2, 'GIFT', 'EUR', 5000, 'eve@example.org', lower($1), 'Eve', 'Enjoy', 'card', 'closed')`, goneEmail)
+	a, _ := s.post(t, who, fill(s.held(t, who, 1), goneName, goneEmail))
+	for _, path := range []string{"/legal/1/privacy", a.Header.Get("Location")} {
+		if _, page := s.page(t, who, path); !strings.Contains(page, `href="/personal-data"`) {
+			t.Errorf("%s does not lead to the data", path)
+		}
+	}
+	var pages []string
+	for _, email := range []string{goneEmail, "nobody@example.org"} {
+		a, page := s.submit(t, who, "/personal-data", url.Values{"email": {email}, "key": {email}})
+		if a.StatusCode != http.StatusOK {
+			t.Fatal(a.StatusCode, page)
+		}
+		pages = append(pages, strings.ReplaceAll(words(page), strings.ToLower(email), "them"))
+	}
+	if pages[0] != pages[1] {
+		t.Errorf("the page tells who is known: %s\n%s", pages[0], pages[1])
+	}
+	at := s.dataLink(t, strings.ToLower(goneEmail))
+	_, page := s.page(t, other, at)
+	if !strings.Contains(page, strings.ToLower(goneEmail)) || strings.Contains(page, goneName) {
+		t.Error("looking at the link shows the data, or not whom it is of")
+	}
+	shows := func(as string) (*http.Response, string) {
+		return s.submit(t, other, at, url.Values{"as": {as}})
+	}
+	if a, page := shows(""); a.StatusCode != http.StatusOK || !strings.Contains(page, goneName) || !strings.Contains(page, "Enjoy") || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the page: %d %s", a.StatusCode, words(page))
+	}
+	var records []privacy.Record
+	if a, body := shows("json"); json.Unmarshal([]byte(body), &records) != nil || len(records) != 2 || records[1].Team != "Other team" || strings.Contains(string(records[1].Orders), goneName) || !strings.Contains(a.Header.Get("Content-Disposition"), "person.json") {
+		t.Errorf("as JSON: %d %s", a.StatusCode, body)
+	}
+	if a, body := shows("pdf"); a.StatusCode != http.StatusOK || !strings.HasPrefix(body, "%PDF") {
+		t.Errorf("as PDF: %d", a.StatusCode)
+	}
+	if _, body := send(t, other, "POST", s.url+s.dataLink(t, "nobody@example.org"), ""); json.Unmarshal([]byte(body), &records) != nil || len(records) != 1 || records[0].Team != "" || strings.Contains(body, goneName) {
+		t.Errorf("of an unknown address: %s", body)
+	}
+	if a, _ := send(t, other, "POST", s.url+"/credit/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
+		t.Errorf("the link opens the credit: %d", a.StatusCode)
+	}
+	s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"again"}})
+	s.dataLink(t, strings.ToLower(goneEmail))
+	s.exec(t, `UPDATE link SET expires_at = clock_timestamp() WHERE email = 'nobody@example.org'`)
+	for path, want := range map[string]int{at: 404, "/personal-data/none": 404} {
+		if a, _ := send(t, other, "POST", s.url+path, ""); a.StatusCode != want {
+			t.Errorf("%s: %d", path, a.StatusCode)
+		}
+	}
+	s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"third"}})
+	if a, page := s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"fourth"}}); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
+		t.Errorf("the fourth mail within an hour: %d %s", a.StatusCode, words(page))
 	}
 }
 

@@ -103,6 +103,11 @@ func (h *Handlers) table() []route {
 		{"DELETE /credit/session", h.Visit(h.shop.SignOut), pageRule},
 		{"POST /credit/session/end", h.Visit(h.shop.SignOut), pageRule},
 
+		{"GET /personal-data", h.shop.PersonalData, pageRule},
+		{"POST /personal-data", h.shop.AskPersonalData, pageRule},
+		{"GET /personal-data/{token}", h.shop.PersonalLink, secretRule},
+		{"POST /personal-data/{token}", h.shop.ExportPersonalData, secretRule},
+
 		{"GET /gift-cards", h.shop.GiftCards, pageRule},
 		{"POST /gift-cards", h.Once(h.shop.BuyGiftCard), pageRule},
 		{"GET /gift-cards/{code}", h.shop.GiftCard, secretRule},

@@ -29,6 +29,10 @@ func aside(t *testing.T, page views.Page) (list []shown) {
 func creditPages(page views.Page) []shown {
 	page.Style = "credit.css"
 	return []shown{
+		{"personal data, asked for", true, shop.Personal(shop.PersonalPage{Page: page, Key: "key", Email: "ann@", Wrong: "Say it."})},
+		{"personal data, mailed", true, shop.Personal(shop.PersonalPage{Page: page, Asked: "ann@example.org"})},
+		{"personal data, by its link", true, shop.Personal(shop.PersonalPage{Page: page, Token: "token", Email: "ann@example.org"})},
+		{"personal data", true, shop.Personal(shop.PersonalPage{Page: page, Token: "token", Email: "ann@example.org", Text: "[]"})},
 		{"credit, asked for", true, shop.Credit(shop.CreditPage{Page: page, Key: "key", Typed: "ann@", WrongEmail: "Say it.", Back: "/events/evening/checkout"})},
 		{"credit, mailed", true, shop.Credit(shop.CreditPage{Page: page, Asked: "ann@example.org"})},
 		{"credit, by its link", true, shop.Credit(shop.CreditPage{Page: page, Token: "token", Typed: "ann@example.org", Key: "key"})},

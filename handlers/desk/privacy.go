@@ -13,7 +13,6 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/views/desk"
-	"github.com/usherbox/usher/views/shop"
 )
 
 type privacyAnswer struct {
@@ -86,18 +85,7 @@ func (h *Handlers) ExportPerson(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return err
 	}
-	if f.Get("as") == "pdf" {
-		if text, err = shop.Typescript("What "+record.Team+" knows of "+record.Email, string(text)); err != nil {
-			return err
-		}
-		w.Header().Set("Content-Type", "application/pdf")
-		w.Header().Set("Content-Disposition", `attachment; filename="person.pdf"`)
-	} else {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Disposition", `attachment; filename="person.json"`)
-	}
-	_, _ = w.Write(text) // a caller who is gone needs no file
-	return nil
+	return web.WritePerson(w, "What "+record.Team+" knows of "+record.Email, f.Get("as"), text)
 }
 
 // ErasePerson answers POST /desk/privacy/erasures

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/views/shop"
 )
 
 // WantsJSON tells which of the two shapes of an answer the caller asks for.
@@ -45,5 +47,18 @@ func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Co
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(buffer.Bytes()) // a reader who is gone needs no page
+	return nil
+}
+
+// WritePerson answers with what is known of a person as a file: as JSON, or as a PDF with a title.
+func WritePerson(w http.ResponseWriter, title, as string, text []byte) (err error) {
+	if as != "pdf" {
+		as = "json"
+	} else if text, err = shop.Typescript(title, string(text)); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/"+as)
+	w.Header().Set("Content-Disposition", `attachment; filename="person.`+as+`"`)
+	_, _ = w.Write(text) // a caller who is gone needs no file
 	return nil
 }

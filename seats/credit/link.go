@@ -23,6 +23,9 @@ var (
 // MailLink is the kind of mail that has a link in it.
 const MailLink = "link"
 
+// AboutData is what a mail with a link is about that shows a person's data, and opens no credit.
+const AboutData = "data"
+
 // An address gets three mails within an hour. The row counts, so no two at once get one more.
 const askSQL = `
 WITH asked AS (
@@ -33,7 +36,7 @@ WITH asked AS (
      WHERE link.since <= clock_timestamp() - interval '1 hour' OR link.asked < 3
     RETURNING email
 )
-INSERT INTO mail (email, kind) SELECT email, 'link' FROM asked`
+INSERT INTO mail (email, kind, about) SELECT email, 'link', $2 FROM asked`
 
 // Ask mails a link to an address, whether or not it has credit, so that the answer does not reveal that. The newest link
 // is valid. It returns the address in its one spelling. A repeat with the key of the form, if it has one, sends no mail.
@@ -41,15 +44,24 @@ INSERT INTO mail (email, kind) SELECT email, 'link' FROM asked`
 // Errors: ErrOften if three links went there within the hour; ErrKey if the key came with another address before; the
 // database's.
 func (l *Ledger) Ask(ctx context.Context, email, key string) (string, error) {
+	return l.ask(ctx, email, key, "")
+}
+
+// AskForData is Ask for a link that shows what is known of the address.
+func (l *Ledger) AskForData(ctx context.Context, email, key string) (string, error) {
+	return l.ask(ctx, email, key, AboutData)
+}
+
+func (l *Ledger) ask(ctx context.Context, email, key, about string) (string, error) {
 	email, err := Address(email)
 	if err != nil {
 		return "", err
 	}
 	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
-		if first, err := takeKey(ctx, tx, key, email); err != nil || !first {
+		if first, err := takeKey(ctx, tx, key, about, email); err != nil || !first {
 			return err
 		}
-		done, err := tx.Exec(ctx, askSQL, email)
+		done, err := tx.Exec(ctx, askSQL, email, about)
 		if err == nil && done.RowsAffected() == 0 {
 			err = ErrOften
 		}
@@ -62,11 +74,11 @@ func (l *Ledger) Ask(ctx context.Context, email, key string) (string, error) {
 }
 
 // takeKey takes the key of a form that asks for a link. It reports whether the form is the first with the key, or has none.
-func takeKey(ctx context.Context, tx pgx.Tx, key, email string) (first bool, err error) {
+func takeKey(ctx context.Context, tx pgx.Tx, key, about, email string) (first bool, err error) {
 	if key == "" {
 		return true, nil
 	}
-	k, err := idempotency.New("link", key, email)
+	k, err := idempotency.New("link"+about, key, email)
 	if err != nil {
 		return false, err
 	}
@@ -82,10 +94,19 @@ const linkSQL = `UPDATE link SET token = $2, expires_at = clock_timestamp() + in
 // Link makes the token of the newest link of an address, good for half an hour, and takes the one before it back. It is
 // called for each try to send the mail.
 func (l *Ledger) Link(ctx context.Context, email string) (token string, err error) {
+	return l.link(ctx, email, "")
+}
+
+// DataLink is Link for a link that shows what is known of the address.
+func (l *Ledger) DataLink(ctx context.Context, email string) (token string, err error) {
+	return l.link(ctx, email, AboutData)
+}
+
+func (l *Ledger) link(ctx context.Context, email, about string) (token string, err error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	token = seal.Letters.EncodeToString(b[:])
-	done, err := l.db.Exec(ctx, linkSQL, email, seal.Hash(token))
+	done, err := l.db.Exec(ctx, linkSQL, email, seal.Hash(about+token))
 	if err != nil {
 		return "", fmt.Errorf("credit: make a link: %w", err)
 	}
@@ -106,6 +127,11 @@ const findLinkSQL = `SELECT email FROM link WHERE token = $1 AND expires_at > cl
 // if it is unknown, used, replaced or too old.
 func (l *Ledger) Address(ctx context.Context, token string) (email string, err error) {
 	return l.byToken(ctx, findLinkSQL, token)
+}
+
+// DataAddress is Address for a link that shows what is known of the address. It is good for half an hour, and not used up.
+func (l *Ledger) DataAddress(ctx context.Context, token string) (email string, err error) {
+	return l.byToken(ctx, findLinkSQL, AboutData+token)
 }
 
 const openLinkSQL = `

@@ -35,6 +35,15 @@ func Password(name, address string) Action {
 	}
 }
 
+// PersonalData leads people to what is known of them.
+func PersonalData(email, address string) Action {
+	return Action{
+		Subject: "The link to your personal data", Button: "See my data", Address: address,
+		What:   "You, or someone who knows your address, asked what we know of " + email + ".",
+		Advice: "The link works for half an hour. Keep it private. If you did not ask for it, ignore this email: only you get the link.",
+	}
+}
+
 // Confirm asks to confirm an order.
 func Confirm(p shop.PaymentPage, address string) Action {
 	return Action{

@@ -1,0 +1,105 @@
+package shop
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+var errNoDataLink = web.NewProblem(404, "link", "This link opens nothing: it is older than half an hour, or a newer one was sent.", web.NothingChanged, "Ask for your data again.")
+
+// PersonalData answers GET /personal-data
+func (h *Handlers) PersonalData(w http.ResponseWriter, r *http.Request) error {
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Key: rand.Text()})
+}
+
+func (h *Handlers) showPersonal(w http.ResponseWriter, r *http.Request, status int, p shop.PersonalPage) error {
+	p.Page = views.Page{Title: "Your personal data", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "credit.css"}
+	return web.WritePage(w, r, status, shop.Personal(p))
+}
+
+// AskPersonalData answers POST /personal-data
+//
+// A mail goes out whether or not the address is known, so the answer does not reveal that.
+func (h *Handlers) AskPersonalData(w http.ResponseWriter, r *http.Request) error {
+	asked, err := decodeCredit(r)
+	if err != nil {
+		return err
+	}
+	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
+		return errTooFast
+	}
+	email, err := h.Credit.AskForData(r.Context(), asked.Email, asked.Key)
+	if wrong := refusedAddress(err); wrong != nil && !web.WantsJSON(r) {
+		wrong.TooOften(w)
+		return h.showPersonal(w, r, wrong.Status, shop.PersonalPage{Email: asked.Email, Wrong: wrong.What + " " + wrong.Next, Key: rand.Text()})
+	} else if wrong != nil {
+		return wrong
+	}
+	if err != nil {
+		return err
+	}
+	h.Orders.WroteMail()
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusAccepted, linkAnswer{email})
+	}
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Asked: email})
+}
+
+// dataAddress returns the address that the link of a request is of.
+func (h *Handlers) dataAddress(r *http.Request) (string, error) {
+	email, err := h.Credit.DataAddress(r.Context(), r.PathValue("token"))
+	if errors.Is(err, credit.ErrNoLink) {
+		err = errNoDataLink
+	}
+	return email, err
+}
+
+// PersonalLink answers GET /personal-data/{token}
+//
+// GET shows the address alone, as mail programs open every link. The buttons show the data.
+func (h *Handlers) PersonalLink(w http.ResponseWriter, r *http.Request) error {
+	email, err := h.dataAddress(r)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, linkAnswer{email})
+	}
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email})
+}
+
+// ExportPersonalData answers POST /personal-data/{token}
+func (h *Handlers) ExportPersonalData(w http.ResponseWriter, r *http.Request) error {
+	if err := web.ParseForm(r); web.IsForm(r) && err != nil {
+		return err
+	}
+	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
+		return errTooFast
+	}
+	email, err := h.dataAddress(r)
+	if err != nil {
+		return err
+	}
+	records, err := h.Server.Privacy.ExportOwn(r.Context(), email)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(records, "", "  ")
+	if err != nil {
+		return err
+	}
+	switch as := r.PostForm.Get("as"); {
+	case as == "pdf":
+		return web.WritePerson(w, "Your personal data: "+email, as, text)
+	case as == "json" || web.WantsJSON(r):
+		return web.WritePerson(w, "", "json", text)
+	}
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Text: string(text)})
+}
