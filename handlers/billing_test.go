@@ -1,10 +1,14 @@
 package handlers
 
 import (
+	"cmp"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
@@ -128,5 +132,47 @@ func TestCheckout_CompaniesOfOtherCountriesOweTheTaxOfOnlineEvents(t *testing.T)
 		if err != nil || strings.Contains(string(xml), "<ram:CategoryCode>AE<") != online {
 			t.Errorf("online %t: %v %s", online, err, xml)
 		}
+	}
+}
+
+// register speaks as VIES does: it has one VAT id, and the register of France is away.
+func register(t *testing.T) (address string, asked *atomic.Int64) {
+	t.Helper()
+	asked = new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		answer := map[string]string{"/ms/DE/vat/136695976": `{"isValid": true, "userError": "VALID"}`, "/ms/FR/vat/40303265045": `{"isValid": false, "userError": "MS_UNAVAILABLE"}`}[r.URL.Path]
+		_, _ = io.WriteString(w, cmp.Or(answer, `{"isValid": false, "userError": "INVALID"}`))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+func TestCheckout_LooksVATIDsUpWhereVIESIsSwitchedOn(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{Online: seats.Online{On: true, Link: "https://example.org/show"}})
+	s.exec(t, sellerSQL)
+	address, asked := register(t)
+	order := func(country, id string) string {
+		who := person(t)
+		form := fill(s.held(t, who, 1), "Ann", "ann@example.org")
+		company(form, country, id)
+		a, _ := s.post(t, who, form)
+		_, page := s.page(t, who, a.Header.Get("Location"))
+		return page
+	}
+	const none = "VIES, the register of the EU, does not have this VAT id."
+	if page := order("AT", "ATU13585627"); strings.Contains(page, none) || asked.Load() != 0 {
+		t.Error("a VAT id was looked up although VIES is not switched on")
+	}
+	s.config.Invoices.VIES.Address = address
+	for id, refused := range map[[2]string]bool{{"AT", "ATU13585627"}: true, {"DE", "DE136695976"}: false, {"FR", "FR40303265045"}: false} {
+		if page := order(id[0], id[1]); strings.Contains(page, none) != refused {
+			t.Errorf("%s: refused is %t", id[1], !refused)
+		}
+	}
+	before := asked.Load()
+	if order("AT", "ATU13585627"); asked.Load() != before {
+		t.Error("what VIES said an hour ago is asked again")
 	}
 }

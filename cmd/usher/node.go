@@ -76,6 +76,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside)
 	n.hooks.SealWith(db.box)
 	n.invoices = invoices.New(db.pool, n.organizers)
+	n.invoices.VIES.Address = cfg.VIES
 	n.pages = pages.New(db.pool, n.organizers)
 	n.privacy = privacy.New(db.pool, n.organizers)
 	n.privacy.SealWith(db.box)

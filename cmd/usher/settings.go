@@ -60,6 +60,7 @@ type Config struct {
 	StripeWebhook string        `name:"stripe-webhook-secret" setting:"USHER_STRIPE_WEBHOOK_SECRET" type:"secret" placeholder:"SECRET" help:"Secret of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes."`
 	Contact       string        `name:"security-contact" setting:"USHER_SECURITY_CONTACT" placeholder:"ADDRESS" help:"Address for reports of security holes, such as mailto:security@example.org or an https page; shown at /.well-known/security.txt; empty: not shown."`
 	StripeURL     string        `name:"stripe-url" setting:"USHER_STRIPE_URL" placeholder:"ADDRESS" help:"Address of a stand-in for Stripe, for tests; empty: Stripe."`
+	VIES          string        `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT ids of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
 	DatabaseSettings
 
 	transport post.Transport // made of SMTP and MailFrom by check
@@ -85,6 +86,9 @@ func (cfg *Config) check() error {
 	}
 	if u, err := url.Parse(cfg.Contact); cfg.Contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" || strings.ContainsAny(cfg.Contact, "\r\n ")) {
 		return usageError{fmt.Sprintf("--security-contact %q is not an address such as mailto:security@example.org", cfg.Contact)}
+	}
+	if u, err := url.Parse(cfg.VIES); cfg.VIES != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return usageError{fmt.Sprintf("--vies %q is not an address such as https://ec.europa.eu/taxation_customs/vies/rest-api", cfg.VIES)}
 	}
 	if cfg.Drain < 0 || cfg.Drain > time.Minute {
 		return usageError{fmt.Sprintf("--drain is %s; it may be 0s to 1m", cfg.Drain)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -14,8 +15,32 @@ func (h *Handlers) seller(r *http.Request, s *seats.Sale, form orders.Form) (sel
 	if form.Billing == nil || s.Event.Demo {
 		return seller, nil
 	}
-	seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team)
+	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err == nil {
+		seller.Refused = h.refusedVATID(r, form)
+	}
 	return seller, err
+}
+
+// refusedVATID is the VAT id of a form if VIES is switched on and does not have it. Without an answer, format and check digit
+// decide.
+func (h *Handlers) refusedVATID(r *http.Request, form orders.Form) string {
+	v := &h.Server.Invoices.VIES
+	if form.Billing == nil || v.Address == "" {
+		return ""
+	}
+	id, _, err := pricing.ReadVATID(form.Billing.VATID)
+	if err != nil {
+		return ""
+	}
+	yes, err := v.Registered(r.Context(), id)
+	if err != nil {
+		h.Log.Warn("a VAT id was not looked up", "error", err)
+		return ""
+	}
+	if yes {
+		return ""
+	}
+	return id
 }
 
 // typedBilling is the company of a form; nil if no invoice for one is wanted.
@@ -37,6 +62,7 @@ func (h *Handlers) showBilling(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if p.Form.Seller.Country, p.Form.Seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
+	p.Form.Seller.Refused = h.refusedVATID(r, p.Form)
 	p.Bills, p.Recharge = p.Form.Seller.Country != "", p.Form.Seller.VATID != "" && s.Event.Online.On && s.Event.Rules.Tax.Rate > 0
 	if p.Form = p.Form.WithBilling(s.Event); p.Form.Billing == nil {
 		return nil

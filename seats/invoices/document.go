@@ -230,6 +230,8 @@ func (v *Invoices) Find(ctx context.Context, m organizers.Member, label string) 
 
 // Invoices are the documents of all teams, for one node.
 type Invoices struct {
+	VIES VIES
+
 	db   seats.DB
 	desk *organizers.Desk
 	job  background

@@ -20,12 +20,16 @@ type Billing struct {
 	Country  string `json:"country"` // ISO 3166-1 alpha-2
 	VATID    string `json:"vat_id,omitempty"`
 	Reverse  bool   `json:"reverse_charge,omitempty"` // the company owes the tax. Set when the order is placed
+
+	unregistered bool // the register of the EU does not have VATID
 }
 
 // Seller is the team that sells, as far as an invoice for a company depends on it.
 type Seller struct {
 	Country string // ISO 3166-1; empty: the team issues no invoices
 	VATID   string
+
+	Refused string // a VAT id that the register of the EU does not have; empty: none
 }
 
 // Fields of the company on an invoice.
@@ -72,8 +76,8 @@ func (f Form) WithBilling(e seats.Event) Form {
 	}
 	b.Country, b.Reverse = strings.ToUpper(b.Country), false
 	if id, _, err := pricing.ReadVATID(b.VATID); err == nil && b.WrongVATID() == "" {
-		b.VATID = id
-		b.Reverse = e.Online.On && f.Seller.VATID != "" && pricing.ReverseCharge(f.Seller.Country, b.Country)
+		b.VATID, b.unregistered = id, id == f.Seller.Refused
+		b.Reverse = !b.unregistered && e.Online.On && f.Seller.VATID != "" && pricing.ReverseCharge(f.Seller.Country, b.Country)
 	}
 	f.Billing = &b
 	return f
@@ -122,6 +126,8 @@ func (b *Billing) WrongVATID() string {
 	}
 	_, country, err := pricing.ReadVATID(b.VATID)
 	switch {
+	case b.unregistered:
+		return "VIES, the register of the EU, does not have this VAT id. Correct it, or leave it empty."
 	case err != nil:
 		return "Check the VAT id, or leave it empty: " + err.Error() + "."
 	case country != b.Country && !(country == "XI" && b.Country == "GB"):
