@@ -165,3 +165,16 @@ func TestErasureKey_HashesAsBeforeWhenItBecomesOneColumn(t *testing.T) {
 		t.Errorf("the key is %x, %v", now, err)
 	}
 }
+
+func TestMigrations_AreNumberedWithoutGap(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if want := fmt.Sprintf("%04d_", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("%s is number %d", name, i+1)
+		}
+	}
+}
