@@ -171,7 +171,7 @@ func (e *evening) letsPeopleIn() {
 	e.door.look("desk-door", e.axe)
 	e.door.press(e.door.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Open the door on this device"}))
 	e.door.scans(e.ticket, "in", "Let them in.")
-	e.door.scans(e.ticket, "again", "Somebody went in with this ticket")
+	e.door.scans(e.ticket, "again", "This ticket was already used")
 	e.visit(e.at("/doors"))
 	check(e.t, expect.Locator(e.page.Locator(".turnout strong")).ToHaveText("1"))
 	e.looks("desk-doors")

@@ -92,7 +92,7 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.doorSays("idle", "Ready")
 			usher.scans(strings.ToLower(codes[1]), "in", "Let them in.")
 			usher.sees(usher.page.GetByText("Ann Ørsted"))
-			usher.scans(codes[1], "again", "Somebody went in with this ticket on ")
+			usher.scans(codes[1], "again", "This ticket was already used on ")
 			usher.doorSays("again", " at North gate.")
 			usher.scans(codes[0], "revoked", "This ticket was cancelled.")
 			usher.scans(forged(codes[2]), "unknown", "This is no ticket of ours.")
@@ -100,7 +100,7 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.scans(order, "which", "Which of its tickets?")
 			usher.press(usher.page.Locator("[data-choices] button").Last())
 			usher.doorSays("in", "Let them in.")
-			usher.scans(codes[2], "again", "Somebody went in with this ticket on ")
+			usher.scans(codes[2], "again", "This ticket was already used on ")
 
 			house.atDesk(t, "events/"+slug+"/doors/closing", map[string]any{})
 			usher.expect("status of 404")
@@ -125,7 +125,7 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 
 	north.expect("ERR_INTERNET_DISCONNECTED")
 	check(t, north.context.SetOffline(true))
-	north.scans(codes[1], "again", "Somebody went in with this ticket on ") // it was there itself
+	north.scans(codes[1], "again", "This ticket was already used on ") // it was there itself
 	north.scans(codes[2], "in", "Let them in.")
 	north.doorSays("in", "checked on this phone")
 	north.scans(codes[2], "again", " at North gate.")
@@ -162,7 +162,7 @@ func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
 	usher.doorSays("in", "checked on this phone")
 	_, err = usher.page.Reload()
 	check(t, err)
-	usher.scans(codes[1], "again", "Somebody went in with this ticket on ")
+	usher.scans(codes[1], "again", "This ticket was already used on ")
 	usher.sees(usher.page.GetByText("1 scan waits until somebody can be asked."))
 
 	check(t, o.open())

@@ -168,7 +168,7 @@ var each = []struct {
 		p.sees(p.page.GetByText("known here"))
 	}},
 	{"door-in", func(p *person, _ sales) { p.scans(p.tickets[1], "in", "Let them in.") }},
-	{"door-twice", func(p *person, _ sales) { p.scans(p.tickets[1], "again", "Somebody went in") }},
+	{"door-twice", func(p *person, _ sales) { p.scans(p.tickets[1], "again", "This ticket was already used") }},
 	{"door-revoked", func(p *person, _ sales) { p.scans(p.tickets[0], "revoked", "This ticket was cancelled.") }},
 	{"door-which", func(p *person, _ sales) { p.scans(path.Base(p.order), "which", "Which of its tickets?") }},
 	{"door-away", func(p *person, _ sales) {

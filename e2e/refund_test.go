@@ -78,7 +78,7 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	usher.door(slug, "")
 	usher.scans(codes[0], "in", "Let them in.")
 	ann.press(ann.button("Cancel selected tickets"))
-	ann.sees(ann.page.GetByText("Somebody went in with a ticket that you marked, so it cannot be cancelled any more."))
+	ann.sees(ann.page.GetByText("A ticket that you marked was already used, so it cannot be cancelled any more."))
 	ann.hasTickets(2)
 	ann.sees(ann.page.GetByText("Checked in at"))
 	ann.visit(strings.TrimPrefix(strings.TrimSuffix(ann.page.URL(), "/cancellations"), house.url))

@@ -17,7 +17,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	s := newSite(t)
 	olga, eve := s.owner(t), s.memberOf(t, "eve", organizers.Viewer, s.sale.Event.Team)
 	const path = liveDesk + "/waitlist"
-	if a, page := s.page(t, olga, path); a.StatusCode != http.StatusOK || !strings.Contains(page, "Nobody waits.") {
+	if a, page := s.page(t, olga, path); a.StatusCode != http.StatusOK || !strings.Contains(page, "The waiting list is empty.") {
 		t.Errorf("an empty list: %d", a.StatusCode)
 	}
 	first := s.soldOut(t)
@@ -48,7 +48,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 		t.Error("who waits does not read why the list is paused")
 	}
 	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"bob@example.org"}}, 422, "needs a reason")
-	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"nobody@example.org"}, "reason": {"x"}}, 404, "Nobody with this address waits")
+	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"nobody@example.org"}, "reason": {"x"}}, 404, "This address is not on the waiting list")
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}}, 409, "No seats that fit", `value="bob@example.org"`)
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}, "seats": {"Moon/1"}}, 422, "Moon/1")
 	s.refused(t, olga, path, url.Values{"do": {"pause"}, "reason": {strings.Repeat("x", 501)}}, 422, "at most 500 characters")
@@ -63,7 +63,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	}
 	s.does(t, olga, path, url.Values{"do": {"remove"}, "email": {"bob@example.org"}, "reason": {"He called."}})
 	s.does(t, olga, path, url.Values{"do": {"resume"}})
-	for _, what := range []string{"paused the wait list", "put somebody first in the wait list", "offered seats out of turn", "took somebody off the wait list", "resumed the wait list"} {
+	for _, what := range []string{"paused the wait list", "put an entry first in the wait list", "offered seats out of turn", "took an entry off the wait list", "resumed the wait list"} {
 		if n := s.deeds(t, what); n != 1 {
 			t.Errorf("%d audit entries say %q", n, what)
 		}

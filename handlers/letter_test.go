@@ -52,7 +52,7 @@ func TestLetter_LostSeatsSaysWhereTheMoneyGoes(t *testing.T) {
 		if captured {
 			state, sum = "lost", 5000
 		}
-		if _, err := s.db.Exec(t.Context(), `UPDATE payment SET state = $1, captured = $2, reason = 'Your seats were taken by somebody else.'`, state, sum); err != nil {
+		if _, err := s.db.Exec(t.Context(), `UPDATE payment SET state = $1, captured = $2, reason = 'Your seats were taken by another visitor.'`, state, sum); err != nil {
 			t.Fatal(err)
 		}
 		var code string
@@ -65,7 +65,7 @@ func TestLetter_LostSeatsSaysWhereTheMoneyGoes(t *testing.T) {
 			t.Fatal(card, err)
 		}
 		for what, ok := range map[string]bool{
-			"why": strings.Contains(l.Text, "taken by somebody else"), "the event": strings.Contains(l.HTML, `href="https://tickets.example.org/events/evening"`),
+			"why": strings.Contains(l.Text, "taken by another visitor"), "the event": strings.Contains(l.HTML, `href="https://tickets.example.org/events/evening"`),
 			"the amount": strings.Contains(l.Text, "50 goes back to the demo card") == captured, "its subject": strings.Contains(l.Subject, "your money goes back") == captured,
 			"its reader": l.Name == "Ann" && l.Email == "ann@example.org", "the seats": strings.Count(l.Text, "\n- ") == 2,
 		} {

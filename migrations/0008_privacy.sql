@@ -32,7 +32,7 @@ CREATE TABLE erasure (
     id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     team_id  bigint NOT NULL REFERENCES team,
     person   bytea,                      -- HMAC of the address; null: of all persons of the event
-    event_id bigint REFERENCES event,    -- whose retention time was over
+    event_id bigint REFERENCES event,    -- its retention time was over
     complete boolean NOT NULL,           -- nothing was left for a later run, such as an order with a refund on its way
     orders   integer NOT NULL,           -- how many orders it changed
     at       timestamptz NOT NULL DEFAULT clock_timestamp(),

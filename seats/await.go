@@ -34,7 +34,7 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 		}
 		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool { return b.mayTakeLate(idx, a.Agreed, a.From, a.To) })
 		if len(gone) > 0 {
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by another visitor after your time ran out."}
 		}
 		fares, err := b.lateFares(Purchase{Holder: a.From, Seats: a.Seats, Agreed: a.Agreed})
 		if err != nil {

@@ -258,7 +258,7 @@ func (s *Sale) lone(c *command) *Conflict {
 	}
 	return &Conflict{
 		Code: CodeLone, Seats: c.seats, Nearest: instead,
-		Message: s.named(left) + " would be left alone, and nobody comes to sit alone. Take " + s.named(instead) +
+		Message: s.named(left) + " would be left as single seats. Take " + s.named(instead) +
 			" instead, or what is beside it too. What you hold is unchanged.",
 	}
 }

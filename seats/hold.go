@@ -142,7 +142,7 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
+		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
 	case h.extensions >= b.terms.extensions:
 		return Hold{}, &Conflict{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
 	case b.sale.Remaining() == 0:

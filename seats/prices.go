@@ -731,7 +731,7 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that nobody took since are still there: take them again."}
+		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
 	}
 	has := b.still(h)
 	for _, idx := range slices.Sorted(maps.Keys(kinds)) {

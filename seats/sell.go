@@ -167,7 +167,7 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 			return Hold{}, refusal
 		}
 		if !b.keepForPayment(c, h) {
-			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that nobody took since are still there: take them again."}
+			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that are still there can be taken again."}
 		}
 		b.countPurchases(d.Keys, len(hold.Seats))
 		b.countUses(d.Uses)
@@ -225,7 +225,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		}
 		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool { return b.mayTakeLate(idx, d.Agreed, d.Holder) })
 		if len(gone) > 0 {
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by somebody else after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by another visitor after your time ran out."}
 		}
 		fares, err := b.lateFares(d)
 		if err != nil {

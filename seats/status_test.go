@@ -233,10 +233,10 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 		t.Errorf("the same edit was a change: %v", err)
 	}
 	for what, edit := range map[string]func(*events.Settings) []int64{
-		"prices":         func(*events.Settings) []int64 { return []int64{1, 2, 3} },
-		"the currency":   func(n *events.Settings) []int64 { n.Currency = "CHF"; return nil },
-		"the questions":  func(n *events.Settings) []int64 { n.Questions = nil; return nil },
-		"time is up can": func(n *events.Settings) []int64 { n.Strict = false; return nil },
+		"prices":        func(*events.Settings) []int64 { return []int64{1, 2, 3} },
+		"the currency":  func(n *events.Settings) []int64 { n.Currency = "CHF"; return nil },
+		"the questions": func(n *events.Settings) []int64 { n.Questions = nil; return nil },
+		"hold ends can": func(n *events.Settings) []int64 { n.Strict = false; return nil },
 	} {
 		n := events.Of(b.current(t))
 		prices := edit(&n)

@@ -179,7 +179,7 @@ type Offered struct {
 }
 
 // errBefore says that an offer was not made because one before it was not.
-var errBefore = &Conflict{Code: CodeChanged, Message: "Seats that were chosen for somebody before them are gone. Nothing was offered; the list is looked at again."}
+var errBefore = &Conflict{Code: CodeChanged, Message: "Seats that were chosen for an earlier entry are gone. Nothing was offered; the list is looked at again."}
 
 // Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
 // free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,5 +80,39 @@ func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 				t.Errorf("%s links to %s, which is not there", path, link[1])
 			}
 		}
+	}
+}
+
+const mostPronouns = 166 // lines: a tenth of what there was
+
+// Names of people say more than pronouns do: a visitor, an organizer, no buyer.
+func TestWords_PronounsForPeopleStayRare(t *testing.T) {
+	t.Parallel()
+	pronoun, lines := regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|whose)\b`), 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if err == nil && (d.Name() == ".git" || d.Name() == "node_modules") {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".go", ".templ", ".sql", ".md":
+		default:
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for line := range bytes.Lines(text) {
+			if pronoun.Match(line) {
+				lines++
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines > mostPronouns {
+		t.Errorf("%d lines have nobody, somebody, whoever or whose, at most %d", lines, mostPronouns)
 	}
 }

@@ -29,8 +29,8 @@ var (
 	errRole      = web.NewProblem(403, "role", "Your role in this team does not allow that.", "Nothing was changed.", "Ask an owner of the team; they can give you another role.")
 	errNothing   = web.NewProblem(404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk.")
 	errNoTeam    = web.NewProblem(403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you.")
-	errOwner     = web.NewProblem(409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make somebody else an owner first.")
-	errAPIKey    = web.NewProblem(401, "key", "This key opens nothing: it was revoked or expired, whoever made it left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one.")
+	errOwner     = web.NewProblem(409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make another member an owner first.")
+	errAPIKey    = web.NewProblem(401, "key", "This key opens nothing: it was revoked, it expired, its maker left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one.")
 	errKey       = web.NewProblem(409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again.")
 )
 

@@ -16,7 +16,7 @@ var (
 	errCode   = web.NewProblem(403, "code", "This code does not work: it is wrong, too old, or was used before.", "Nothing was changed.", "Wait for the next code of your app, or use a recovery code.")
 	errProof  = web.NewProblem(403, "proof", "This needs proof, within the last ten minutes, that it is you.", "Nothing was changed.", "Confirm at /desk/session/proof with your password, a code or a passkey, then send it again.")
 	errSecond = web.NewProblem(403, "second_factor", "Your team requires a second factor.", "Nothing was changed.", "Set one up at /desk/account/second-factor, or sign in with it.")
-	errLink   = web.NewProblem(404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask whoever gave it to you for a new one.")
+	errLink   = web.NewProblem(404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask the person who gave it to you for a new one.")
 )
 
 // SignInPage answers GET /desk/session

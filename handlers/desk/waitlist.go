@@ -26,7 +26,7 @@ const (
 
 var (
 	errNoReason   = web.NewProblem(422, "reason", "What is done out of turn needs a reason, which is written down.", web.WaitHolds, "Say why, then send it again.")
-	errNotWaiting = web.NewProblem(404, "unknown", "Nobody with this address waits for this event.", web.WaitHolds, "Look at the list again.")
+	errNotWaiting = web.NewProblem(404, "unknown", "This address is not on the waiting list of this event.", web.WaitHolds, "Look at the list again.")
 	errNoWaitAct  = web.NewProblem(422, "invalid", "That is nothing a wait list does.", web.WaitHolds, "Use the forms of the desk: pause, resume, first, offer and remove.")
 )
 
@@ -116,9 +116,9 @@ func waitActOf(s *seats.Sale, form url.Values) (act waitAct, err error) {
 	case "resume":
 		act = waitAct{"resumed the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Resume(ctx, slug) }}
 	case "first":
-		act = waitAct{"put somebody first in the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Priority(ctx, slug, email, reason) }}
+		act = waitAct{"put an entry first in the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Priority(ctx, slug, email, reason) }}
 	case "remove":
-		act = waitAct{"took somebody off the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Remove(ctx, slug, email, reason) }}
+		act = waitAct{"took an entry off the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Remove(ctx, slug, email, reason) }}
 	case "offer":
 		list, err := sales.Pick(s, form.Get("seats"))
 		if err != nil {

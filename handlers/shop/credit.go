@@ -115,9 +115,9 @@ func refusedVoucher(err error) *web.Problem {
 		next   string
 	}{
 		{credit.ErrNoVoucher, 404, "There is no voucher with this code.", "Look at it again, letter by letter: it has sixteen of them."},
-		{credit.ErrExpired, 410, "This voucher has expired.", "Ask whoever gave it to you."},
+		{credit.ErrExpired, 410, "This voucher has expired.", "Ask the person who gave it to you."},
 		{credit.ErrPaidBack, 410, "This gift card was paid back to its buyer.", "Ask the person who gave it to you."},
-		{credit.ErrRedeemed, 409, "This voucher was redeemed already.", "Somebody else had its code."},
+		{credit.ErrRedeemed, 409, "This voucher was redeemed already.", "Another person had its code."},
 	} {
 		if errors.Is(err, known.err) {
 			return web.NewProblem(known.status, "voucher", known.what, "Your credit is as it was.", known.next)

@@ -114,7 +114,7 @@ func mayEdit(ctx context.Context, tx pgx.Tx, e seats.Event, n Settings, reprices
 		{"the cancellation policy", !sameCancelling(*n.Policy, e.Policy)},
 		{"the currency", n.Currency != e.Currency},
 		{"the questions", !sameQuestions(n.Questions, e.Questions) || n.AsksBirth != e.AsksBirth},
-		{"what becomes of seats whose time is up", n.Strict != e.Strict},
+		{"what becomes of seats after their hold ends", n.Strict != e.Strict},
 	} {
 		if f.changes {
 			fixed = append(fixed, f.what)

@@ -149,7 +149,7 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code st
 		switch {
 		case t.Revoked:
 		case t.In != nil:
-			refused = "Somebody went in with a ticket of this order."
+			refused = "A ticket of this order was already used."
 		default:
 			unused = append(unused, t.ID)
 		}

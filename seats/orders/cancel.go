@@ -245,7 +245,7 @@ func refuseGone() error {
 }
 
 func refuseUsed(in []int) error {
-	return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with a ticket that you marked, so it cannot be cancelled any more. Nothing was cancelled. Mark only tickets that nobody used."}
+	return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "A ticket that you marked was already used, so it cannot be cancelled any more. Nothing was cancelled. Mark only unused tickets."}
 }
 
 func (o Order) refuseCancel(idxs []int) error {

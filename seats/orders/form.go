@@ -276,7 +276,7 @@ func wrongAnswer(q seats.Question, text string) string {
 	unprintable := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 	switch {
 	case text == "" && q.Required && q.Kind == seats.AskCheckbox:
-		return "Mark this: nobody gets in without."
+		return "Mark this: it is required to get in."
 	case text == "" && q.Required:
 		return "Answer this question."
 	case text == "":

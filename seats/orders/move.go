@@ -48,7 +48,7 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		return ErrNoTicket
 	}
 	if in := order.used(froms); len(in) > 0 {
-		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "Somebody went in with this ticket, so it stays where it is. Nothing was moved."}
+		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "This ticket was already used, so it stays where it is. Nothing was moved."}
 	}
 	return o.move(ctx, s, order, m, key, froms, also)
 }

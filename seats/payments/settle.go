@@ -17,7 +17,7 @@ import (
 // What an attendee reads about a payment without an order.
 const (
 	reasonTime    = "Your time for paying is over. Nothing was charged."
-	reasonTaken   = "Your seats were taken by somebody else after your time ran out. Nothing was charged."
+	reasonTaken   = "Your seats were taken by another visitor after your time ran out. Nothing was charged."
 	reasonStopped = "You stopped the payment. Nothing was charged."
 	reasonEnded   = "The payment was ended before it was finished. Nothing was charged."
 	reasonOrdered = "These seats were ordered another way. Nothing was charged."

@@ -134,7 +134,7 @@ func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	if !isRate(rate) {
 		return &seats.ValidationError{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
 	}
-	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls nobody.", rateSQL, slug, rate)
+	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls no visitor.", rateSQL, slug, rate)
 }
 
 const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $1 AND phase <> 'ended' AND entry = 'browser' RETURNING id`

@@ -97,7 +97,7 @@ func TestController_CallsForAFreeSlotAndSeat(t *testing.T) {
 			Since: time.Second, Waiting: rapid.Int64Range(1, 100_000).Draw(t, "waiting"), Slots: rapid.IntRange(1, 5000).Draw(t, "slots"),
 			Free: rapid.IntRange(1, 10).Draw(t, "free"), Habits: UsualHabits,
 		}
-		// Those called long ago, none of whom came, keep nobody waiting.
+		// Those called long ago, all of whom stayed away, keep no visitor waiting.
 		seen.Settled = Cohort{Called: rapid.IntRange(0, 5).Draw(t, "gone")}
 		pace := Pace{}
 		for range 20 {

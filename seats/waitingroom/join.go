@@ -429,14 +429,14 @@ func normalizeAddresses(addresses []string) (list []string, err error) {
 			continue
 		}
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text || len(text) > 254 {
-			return nil, &seats.ValidationError{Message: fmt.Sprintf("%q is not an e-mail address. Nobody was invited.", text)}
+			return nil, &seats.ValidationError{Message: fmt.Sprintf("%q is not an email address. No invitation was sent.", text)}
 		}
 		list = append(list, text)
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
 	if len(list) == 0 || len(list) > maxInvited {
-		return nil, &seats.ValidationError{Message: fmt.Sprintf("%d addresses are not between 1 and 100,000. Nobody was invited.", len(list))}
+		return nil, &seats.ValidationError{Message: fmt.Sprintf("%d addresses are not between 1 and 100,000. No invitation was sent.", len(list))}
 	}
 	return list, nil
 }

@@ -58,7 +58,7 @@ function idOf(b) {
 // since says when and where the ticket was used, as the server does.
 function since(at, place) {
   const when = new Date(at), day = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'long'}).format(when)
-  return `Somebody went in with this ticket on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
+  return `This ticket was already used on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
 }
 
 // welcome lets somebody in, and says what their ticket type needs, as the server does.

@@ -69,7 +69,7 @@ func kindWords(k webhooks.Kind) string {
 	case webhooks.Moved:
 		return "a ticket moves to another seat"
 	case webhooks.Scanned:
-		return "somebody comes in"
+		return "a visitor comes in"
 	}
 	return "a test"
 }

@@ -91,7 +91,7 @@ func Keys(p KeysPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</code></p><p>Copy it now: it is shown this once and stands nowhere else. Whoever has it may do what it opens, in your name.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</code></p><p>Copy it now: it is shown this once and stands nowhere else. Anyone with it may do what it opens, in your name.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

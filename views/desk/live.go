@@ -152,7 +152,7 @@ func (p Live) phaseWords() string {
 	case waitingroom.PhaseDrawing:
 		return "The lobby is closed; the numbers are being drawn."
 	case waitingroom.PhasePaused:
-		return "Paused: nobody is let in. Every place is kept."
+		return "Paused: no visitor is let in. Every place is kept."
 	case waitingroom.PhaseEnded:
 		return "It has ended."
 	}

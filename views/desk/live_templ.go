@@ -2208,7 +2208,7 @@ func roomControls(p Live) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 198, "<label class=\"wide\"><span>Why, for everybody who waits</span><input name=\"reason\" maxlength=\"500\" required></label> <label class=\"check\"><input type=\"checkbox\" name=\"sure\" value=\"yes\" required> <span>Nobody who waits will be let in any more.</span></label> <button>End the waiting room</button></form></details>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 198, "<label class=\"wide\"><span>Why, for everybody who waits</span><input name=\"reason\" maxlength=\"500\" required></label> <label class=\"check\"><input type=\"checkbox\" name=\"sure\" value=\"yes\" required> <span>No waiting visitor will be let in any more.</span></label> <button>End the waiting room</button></form></details>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

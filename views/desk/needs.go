@@ -73,13 +73,13 @@ func (p Live) ofRoom(list []need) []need {
 	switch {
 	case p.Room == nil:
 	case p.Room.Phase == waitingroom.PhasePaused:
-		text := "Nobody is let in until it goes on."
+		text := "No visitor is let in until it goes on."
 		if p.Room.Note != "" {
 			text = "Everybody reads: “" + p.Room.Note + "”"
 		}
 		list = append(list, need{Key: fmt.Sprintf("paused:%d", p.Room.Version), Title: "The waiting room is paused", Text: text})
 	case p.Shown != nil && p.Shown.Away:
-		list = append(list, need{Key: "away", Title: "The waiting room cannot reach the database", Text: "Nobody is let in meanwhile; what is shown is what was known last."})
+		list = append(list, need{Key: "away", Title: "The waiting room cannot reach the database", Text: "No visitor is let in meanwhile. The figures are the last known ones."})
 	}
 	return list
 }

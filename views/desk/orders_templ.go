@@ -157,7 +157,7 @@ func Orders(p OrdersPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Words == "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "Nobody has ordered yet.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "There are no orders yet.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -207,7 +207,7 @@ func Orders(p OrdersPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details><summary>Cancel those marked</summary><p>Every ticket of these orders is cancelled. Their seats are free again at once, what was paid goes back the way it came, and mail says so.</p><label class=\"truth\"><input type=\"checkbox\" name=\"used\"> <span>Also tickets that somebody went in with</span></label> <label class=\"truth\"><input type=\"checkbox\" name=\"override\"> <span>Override the cancellation policy</span></label> <button>Cancel these orders</button></details></form>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details><summary>Cancel those marked</summary><p>Every ticket of these orders is cancelled. Their seats are free again at once, what was paid goes back the way it came, and mail says so.</p><label class=\"truth\"><input type=\"checkbox\" name=\"used\"> <span>Also tickets that were already used</span></label> <label class=\"truth\"><input type=\"checkbox\" name=\"override\"> <span>Override the cancellation policy</span></label> <button>Cancel these orders</button></details></form>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

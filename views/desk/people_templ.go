@@ -354,7 +354,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button>Rename</button></form></section><section class=\"sheet\" aria-labelledby=\"another\"><h2 id=\"another\">Another team</h2><p class=\"hint\">A team has its own events and members; nobody of another team sees them. You will be its owner.</p><form method=\"post\" action=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button>Rename</button></form></section><section class=\"sheet\" aria-labelledby=\"another\"><h2 id=\"another\">Another team</h2><p class=\"hint\">A team has its own events and members. Other teams do not see them. You will be its owner.</p><form method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -425,7 +425,7 @@ func inviting(p TeamPage) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<section class=\"sheet\" aria-labelledby=\"invite\"><h2 id=\"invite\">Invite somebody</h2><form class=\"row\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<section class=\"sheet\" aria-labelledby=\"invite\"><h2 id=\"invite\">Invite a member</h2><form class=\"row\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -995,14 +995,14 @@ func Forgotten(p ForgottenPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, ", a link is on its way there. It works once, for ten minutes.</p><p class=\"hint\">Nothing there after some minutes? Look among what was sorted out as spam. Whoever runs this box office can make a link, too: <code>usher organizer password ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, ", a link is on its way there. It works once, for ten minutes.</p><p class=\"hint\">Nothing there after some minutes? Look in your spam folder. The operator of this box office can make a link, too: <code>usher organizer password ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var53 string
 				templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(p.Asked)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 181, Col: 185}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 181, Col: 174}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var53))
 				if templ_7745c5c3_Err != nil {

@@ -54,7 +54,7 @@ func VerdictWords(e seats.Event, v orders.Verdict) string {
 		if v.Place != "" {
 			at = " at " + v.Place
 		}
-		return fmt.Sprintf("Somebody went in with this ticket on %s%s.", e.Local(v.At).Format("2 January, 15:04:05"), at)
+		return fmt.Sprintf("This ticket was already used on %s%s.", e.Local(v.At).Format("2 January, 15:04:05"), at)
 	case orders.ScanRevoked:
 		return "This ticket was cancelled."
 	case orders.ScanForeign:

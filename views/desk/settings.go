@@ -129,9 +129,9 @@ func (p SettingsPage) statusMeaning() string {
 	case seats.OnSale:
 		return "Attendees take seats."
 	case seats.Paused:
-		return "Nobody takes seats. Everybody reads why: " + p.Event.Reason
+		return "No seats are sold. Everybody reads why: " + p.Event.Reason
 	case seats.Closed:
-		return "Nobody takes seats any more; who holds some may still order. The box office still sells."
+		return "Seats cannot be taken any more. Visitors with held seats may still order. The box office still sells."
 	}
 	return "Nothing is sold, and orders are given back. " + p.Event.Reason
 }
@@ -147,7 +147,7 @@ func errandWords(e orders.ErrandNow) string {
 		what = views.Counted(e.Done, "mail") + " written"
 	}
 	if e.Refused > 0 {
-		what += ", " + views.Number(e.Refused) + " left for you: somebody went in with a ticket"
+		what += ", " + views.Number(e.Refused) + " left for you: a ticket was already used"
 	}
 	if e.EndedAt == nil {
 		return what + " so far"

@@ -49,7 +49,7 @@ func Shares(p SharesPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h2>Links to the live desk</h2><p class=\"lead\">Whoever has such a link sees how many seats are sold and held, the revenue, and the way from a hold to a ticket, as it happens. They see no names and no orders, and can change nothing.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h2>Links to the live desk</h2><p class=\"lead\">Anyone with such a link sees how many seats are sold and held, the revenue, and the way from a hold to a ticket, as it happens. They see no names and no orders, and can change nothing.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -353,12 +353,12 @@ func waiters(p WaitListPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Email == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "Nobody waits. When nothing is free, the event’s page leads to its waiting list.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "The waiting list is empty. When nothing is free, the event’s page leads to it.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "Nobody with this address waited.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "This address was not on the waiting list.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -30,7 +30,7 @@ func Invitation(i organizers.Invited, address string) Action {
 func Password(name, address string) Action {
 	return Action{
 		Subject: "Choose another password", Button: "Choose another password", Address: address,
-		What:   "Somebody, we hope you, asked to choose another password for " + name + " at the desk.",
+		What:   "You, we hope, asked to choose another password for " + name + " at the desk.",
 		Advice: "The link works once, for ten minutes. If you did not ask for it, leave it: your password stays as it is.",
 	}
 }

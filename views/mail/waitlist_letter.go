@@ -43,7 +43,7 @@ func (p WaitLetter) says() string {
 	switch {
 	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
 		page := shop.WaitPage{Sale: p.Sale, Entry: p.Entry}
-		text := "Somebody, we hope you, wants to wait for " + page.Wants() + ". Confirm it, and you wait from the moment you asked."
+		text := "You, we hope, want to wait for " + page.Wants() + ". Confirm it, and you wait from the moment you asked."
 		if p.Entry.Consent.Given() {
 			text += " What you are offered is then " + page.Agreed() + "."
 		}
@@ -52,7 +52,7 @@ func (p WaitLetter) says() string {
 		}
 		return text
 	case p.Kind == "verify":
-		return "This is the address of your place. Whoever has it may take offers and change or leave the place: keep it to yourself."
+		return "This is the address of your place. Anyone with it may take offers and change or leave the place: keep it to yourself."
 	case p.Kind == "offer" && p.Entry.Offer != nil:
 		return "These seats came back, and it is your turn. " + shop.Unordered(p.Entry.Offer) + "They are held for you until " + p.Moment(p.Entry.Offer.Until) + "."
 	case p.Kind == "missed" && p.Entry.Misses%2 == 1:
@@ -93,7 +93,7 @@ func (p WaitLetter) offered() []string {
 	return p.SeatsOf(p.Entry.Offer.Seats)
 }
 
-const waitAdvice = "If you did not ask to wait, do nothing: nobody else can use this mail."
+const waitAdvice = "If you did not ask to wait, do nothing: no other person can use this mail."
 
 // Text is the same for programs that show plain text.
 func (p WaitLetter) Text() string {

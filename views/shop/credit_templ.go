@@ -269,7 +269,7 @@ func asking(p CreditPage) templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<section class=\"sheet\"><h2>Whose credit?</h2><p>Credit belongs to an email address. Say yours; a link that opens it comes by mail.</p><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<section class=\"sheet\"><h2>Your email address</h2><p>Credit belongs to an email address. Say yours; a link that opens it comes by mail.</p><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

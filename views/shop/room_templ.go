@@ -74,7 +74,7 @@ func Room(p RoomPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, ">The box office cannot be reached at the moment, and nobody is let in. Your place is safe. This page goes on by itself.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, ">The box office cannot be reached at the moment, and no visitor is let in. Your place is safe. This page goes on by itself.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -502,7 +502,7 @@ func roomParts(p RoomPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "</b> is called, and every place inside is taken. You come in as soon as somebody leaves.</p><noscript>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "</b> is called, and every place inside is taken. You come in as soon as another visitor leaves.</p><noscript>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -588,7 +588,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "><h2>It is your turn: you are in</h2><p>Choose your seats. Whoever does nothing for some minutes makes room for the next.</p><ul class=\"doors\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "><h2>It is your turn: you are in</h2><p>Choose your seats. After some minutes without activity your place goes to the next visitor.</p><ul class=\"doors\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -647,7 +647,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "><h2>Your number was called a while ago</h2><p>It was not used in time, and lets nobody in any more. You can have a new one at the end of the line.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "><h2>Your number was called a while ago</h2><p>It was not used in time and has expired. You can have a new one at the end of the line.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -665,7 +665,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "><h2>Your time inside is over</h2><p>A number lets somebody in once: until they bought, gave it up, or were inside as long as one can be. What you bought is yours, and seats you hold are yours until their time ends. You can join again, at the end of the line.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "><h2>Your time inside is over</h2><p>A number lets a visitor in once: until they bought, gave it up, or were inside as long as one can be. What you bought is yours, and seats you hold are yours until their time ends. You can join again, at the end of the line.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -709,7 +709,7 @@ func roomParts(p RoomPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Place.Index == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>Nobody is called at the moment. You can join; your number is called once the sale goes on.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>No number is called at the moment. You can join; your number is called once the sale goes on.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -718,7 +718,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>Nobody is called at the moment. Your place is safe, and there is nothing to do.</p><p class=\"yours\">Your number is <b data-number>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>No number is called at the moment. Your place is safe, and there is nothing to do.</p><p class=\"yours\">Your number is <b data-number>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -746,7 +746,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "><h2>Sold out</h2><p>No seat is free, and none is held by somebody who could give it back. Thank you for waiting.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "><h2>Sold out</h2><p>No seat is free, and no visitor holds one that could come back. Thank you for waiting.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -793,7 +793,7 @@ func roomParts(p RoomPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "</p><p>Nobody is called any more. Orders that were placed hold.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "</p><p>No number is called any more. Orders that were placed hold.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1366,7 +1366,7 @@ func RoomDraw(p DrawPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, " <main class=\"room draw\"><section class=\"sheet\" aria-labelledby=\"how-title\"><h2 id=\"how-title\">How the numbers are drawn</h2><ol><li>Before anybody joined, the box office chose a secret and published its commitment, a fingerprint that fits only that secret.</li><li>When the lobby closed, the number of people in it became final, and everybody was told it.</li><li>The secret and, where there is one, a public random number that nobody could know before make a seed. Everybody in the lobby is shuffled with it.</li><li>The secret is then published, so that everybody can do the draw again.</li></ol><p class=\"hint\">What this cannot show: whether one person joined with several browsers. Without a public random number, it also cannot show that the box office did not try several secrets against a count that it guessed.</p></section><section class=\"sheet\" aria-labelledby=\"this-title\"><h2 id=\"this-title\">This draw</h2><dl class=\"proof\"><div><dt>Commitment</dt><dd><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, " <main class=\"room draw\"><section class=\"sheet\" aria-labelledby=\"how-title\"><h2 id=\"how-title\">How the numbers are drawn</h2><ol><li>Before anybody joined, the box office chose a secret and published its commitment, a fingerprint that fits only that secret.</li><li>When the lobby closed, the number of people in it became final, and everybody was told it.</li><li>The secret and, where there is one, a public random number that could not be known before make a seed. Everybody in the lobby is shuffled with it.</li><li>The secret is then published, so that everybody can do the draw again.</li></ol><p class=\"hint\">What this cannot show: whether one person joined with several browsers. Without a public random number, it also cannot show that the box office did not try several secrets against a count that it guessed.</p></section><section class=\"sheet\" aria-labelledby=\"this-title\"><h2 id=\"this-title\">This draw</h2><dl class=\"proof\"><div><dt>Commitment</dt><dd><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -57,7 +57,7 @@ func (s Sale) shutAdvice() string {
 	case holding && s.Event.Strict:
 		return "What you hold is yours until the time shown: go on to the checkout."
 	case holding && s.Event.Status == seats.Paused:
-		return "What you hold keeps its time, and nobody can take it while the sale is paused: go on to the checkout."
+		return "What you hold keeps its time, and no other visitor can take it while the sale is paused: go on to the checkout."
 	case holding:
 		return "What you hold is yours: go on to the checkout."
 	case s.Event.Status == seats.Paused:

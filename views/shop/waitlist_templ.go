@@ -123,7 +123,7 @@ func WaitJoin(p JoinPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			case p.Shut != "":
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"sheet\"><h2>Nobody can join now</h2><p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"sheet\"><h2>Joining is closed now</h2><p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -66,7 +66,7 @@ func (s *Stripe) paymentOf(ctx context.Context, intent string) (string, error) {
 	case errors.As(err, &e) && (e.HTTPStatusCode == http.StatusNotFound || e.HTTPStatusCode == http.StatusBadRequest):
 		return "", payments.ErrNotOurs
 	case err != nil:
-		return "", fmt.Errorf("stripe: whose payment it is: %w", err)
+		return "", fmt.Errorf("stripe: find the payment of an intent: %w", err)
 	}
 	return found.Metadata["payment"], nil
 }

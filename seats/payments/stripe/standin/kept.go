@@ -26,7 +26,7 @@ func (f *Fake) charge(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "resource_missing", "no such customer has such a card")
 		return
 	case r.FormValue("off_session") != "true" || r.FormValue("confirm") != "true" || r.FormValue("capture_method") != "manual":
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this would ask somebody who is not there, or take money at once")
+		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this would ask a buyer who is away, or take money at once")
 		return
 	case f.refuses != "":
 		refuse(w, http.StatusPaymentRequired, "card_error", f.refuses, "the bank says no")
