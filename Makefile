@@ -47,6 +47,7 @@ fmt: ## format everything
 
 lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and reasons: staticcheck.conf)
 	@unformatted=$$($(call TOOL,gofumpt) -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
+	@! git grep -n '//[n]olint' -- '*.go' || { echo "no linter that is run reads nolint: delete it"; exit 1; }
 	@go vet ./...
 	@go vet -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
 	@$(call TOOL,staticcheck) ./...

@@ -76,7 +76,7 @@ func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err er
 // accessOf returns what the codes of a visitor unlock; nil for nothing.
 func (h *Handlers) accessOf(r *http.Request, s *seats.Sale) (*seats.Access, error) {
 	if !s.Prices.Coded {
-		return nil, nil //nolint:nilnil // nothing is unlocked
+		return nil, nil
 	}
 	c, err := h.codesOf(r, s)
 	return c.Access, err

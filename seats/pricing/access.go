@@ -71,7 +71,7 @@ func AccessOf(ctx context.Context, db seats.DB, event int64, codes []Code) (*sea
 		}
 	}
 	if len(access.Unlocks) == 0 {
-		return nil, nil //nolint:nilnil // nothing is unlocked
+		return nil, nil
 	}
 	if len(blocks) == 0 {
 		return access, nil

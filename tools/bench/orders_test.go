@@ -227,7 +227,7 @@ func (x *box) send(ctx context.Context, visitor int, address, kind, body string,
 	if err != nil {
 		return created{}, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read whole
+	defer func() { _ = answer.Body.Close() }() // it was read whole
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode != http.StatusCreated {
 		err = fmt.Errorf("status %d: %s", answer.StatusCode, text)
