@@ -46,7 +46,7 @@
 //
 // # The way through
 //
-// control.go makes a room. join.go gives a place, after the proof of work in work.go; place.go signs it. draw.go numbers the
+// control.go makes a room. join.go gives a place, after the proof of work in work.go; ticket.go signs it. draw.go numbers the
 // lobby. run.go refreshes each room every second: tick.go calls as many numbers as controller.go says. admit.go admits a called
 // number, and ends its slot. presence.go counts who still waits, estimate.go computes the wait, and status.go publishes it.
 // slots.go locks and renews slots in a batch of claims. evidence.go exports the history.
