@@ -75,7 +75,7 @@ const mostOffers = 20
 // CheckRules returns a *seats.ValidationError that says what is wrong with the rules of an event with so many ticket types and
 // categories; nil if nothing is.
 func CheckRules(r seats.PriceRules, types, categories int) error {
-	wrong, of, numbers := CheckTax(r.Tax), r.Tax.Types, map[int]bool{}
+	wrong, of, numbers := checkTax(r.Tax), r.Tax.Types, map[int]bool{}
 	if wrong == "" && len(r.Offers) > mostOffers {
 		wrong = fmt.Sprintf("An event has at most %d offers.", mostOffers)
 	}
@@ -93,7 +93,7 @@ func CheckRules(r seats.PriceRules, types, categories int) error {
 		case numbers[o.Number] || o.Number < 1 || o.Number > r.LastOffer:
 			wrong = "Two offers have the same number."
 		default:
-			wrong = CheckOffer(o)
+			wrong = checkOffer(o)
 		}
 		numbers[o.Number] = true
 	}

@@ -188,8 +188,8 @@ func HasCodes(ctx context.Context, db seats.DB, event int64) (has bool, err erro
 
 const retireCodesSQL = `UPDATE code SET retired_at = clock_timestamp() WHERE event_id = $1 AND code = ANY($2::text[]) AND retired_at IS NULL`
 
-// RetireCodes ends codes. Orders and payments that have them keep their price. It returns how many were good until now.
-func RetireCodes(ctx context.Context, tx pgx.Tx, event int64, codes []string) (int, error) {
+// retireCodes ends codes. Orders and payments that have them keep their price. It returns how many were good until now.
+func retireCodes(ctx context.Context, tx pgx.Tx, event int64, codes []string) (int, error) {
 	tag, err := tx.Exec(ctx, retireCodesSQL, event, codes)
 	if err != nil {
 		return 0, fmt.Errorf("pricing: retire codes: %w", err)

@@ -32,8 +32,8 @@ SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categor
        c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.retired_at IS NULL
  ORDER BY max(c.created_at) DESC, min(c.code) LIMIT $2`
 
-// CodeGroups lists the codes of an event with how often they were used, the newest first, so many lines at most.
-func CodeGroups(ctx context.Context, db seats.DB, event int64, most int) (list []CodeGroup, err error) {
+// codeGroups lists the codes of an event with how often they were used, the newest first, so many lines at most.
+func codeGroups(ctx context.Context, db seats.DB, event int64, most int) (list []CodeGroup, err error) {
 	rows, err := db.Query(ctx, codeGroupsSQL, event, most)
 	if err == nil {
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (g CodeGroup, err error) {
@@ -84,8 +84,8 @@ SELECT c.id FROM code c, code l
 )
 UPDATE code c SET retired_at = clock_timestamp() FROM ended WHERE c.id = ended.id`
 
-// RetireGroup ends all codes of the group that has this one, as RetireCodes does.
-func RetireGroup(ctx context.Context, tx pgx.Tx, event int64, code string) (int, error) {
+// retireGroup ends all codes of the group that has this one, as retireCodes does.
+func retireGroup(ctx context.Context, tx pgx.Tx, event int64, code string) (int, error) {
 	tag, err := tx.Exec(ctx, retireGroupSQL, event, code)
 	if err != nil {
 		return 0, fmt.Errorf("pricing: retire a group of codes: %w", err)

@@ -12,10 +12,10 @@ import (
 
 // What members of a team do with codes and tax rates. Each change is made once for a key, and is noted in the log.
 
-// Groups lists the codes of an event, as CodeGroups does.
+// Groups lists the codes of an event, as codeGroups does.
 func Groups(ctx context.Context, d *organizers.Desk, m organizers.Member, event int64, most int) (list []CodeGroup, err error) {
 	err = d.As(ctx, m, func(tx pgx.Tx) (err error) {
-		list, err = CodeGroups(ctx, tx, event, most)
+		list, err = codeGroups(ctx, tx, event, most)
 		return err
 	})
 	return list, err
@@ -78,9 +78,9 @@ func StopCodes(ctx context.Context, d *organizers.Desk, m organizers.Member, key
 	return d.Change(ctx, m, key, []any{"stop codes", e.Slug, code, group}, func(tx pgx.Tx) (err error) {
 		stopped := 0
 		if group {
-			stopped, err = RetireGroup(ctx, tx, e.ID, code)
+			stopped, err = retireGroup(ctx, tx, e.ID, code)
 		} else {
-			stopped, err = RetireCodes(ctx, tx, e.ID, []string{code})
+			stopped, err = retireCodes(ctx, tx, e.ID, []string{code})
 		}
 		if err == nil && stopped == 0 {
 			err = &seats.ValidationError{Message: "This event has no such code that is active. Nothing was changed."}
@@ -92,10 +92,10 @@ func StopCodes(ctx context.Context, d *organizers.Desk, m organizers.Member, key
 	})
 }
 
-// RatesOf are the rates of a member's team, as TeamRates has them.
+// RatesOf are the rates of a member's team, as teamRates has them.
 func RatesOf(ctx context.Context, d *organizers.Desk, m organizers.Member) (t RateTable, err error) {
 	err = d.As(ctx, m, func(tx pgx.Tx) (err error) {
-		t, err = TeamRates(ctx, tx, m.Team)
+		t, err = teamRates(ctx, tx, m.Team)
 		return err
 	})
 	return t, err
@@ -104,7 +104,7 @@ func RatesOf(ctx context.Context, d *organizers.Desk, m organizers.Member) (t Ra
 // SetRates changes the rates of countries in a member's team. One without a name gets the shipped rates again, or none.
 func SetRates(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, rates []CountryRate) error {
 	return d.Change(ctx, m, key, []any{"tax rates", rates}, func(tx pgx.Tx) error {
-		before, err := TeamRates(ctx, tx, m.Team)
+		before, err := teamRates(ctx, tx, m.Team)
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func SetRates(ctx context.Context, d *organizers.Desk, m organizers.Member, key 
 			was, known := before.Country(c.Code)
 			shipped, _ := Rates().Country(c.Code)
 			switch {
-			case known && was.Same(c):
+			case known && was.same(c):
 				continue
-			case c.Name == "" || shipped.Same(c):
-				err = ResetRate(ctx, tx, m.Team, c.Code)
+			case c.Name == "" || shipped.same(c):
+				err = resetRate(ctx, tx, m.Team, c.Code)
 			default:
-				err = SetRate(ctx, tx, m.Team, c)
+				err = setRate(ctx, tx, m.Team, c)
 			}
 			if err != nil {
 				return err

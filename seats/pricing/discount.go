@@ -89,8 +89,8 @@ func percentOff(lines []Line, chosen []int, percent int, off []int64) {
 	}
 }
 
-// CheckOffer returns what is wrong with an offer, empty if nothing is.
-func CheckOffer(o seats.PriceOffer) string {
+// checkOffer returns what is wrong with an offer, empty if nothing is.
+func checkOffer(o seats.PriceOffer) string {
 	switch {
 	case o.Name == "" || !seats.OneLine(o.Name, mostName):
 		return fmt.Sprintf("An offer has a name of one line and at most %d characters.", mostName)

@@ -14,8 +14,8 @@ func TermsOf(e seats.Event) Terms {
 	return Terms{Fees: e.Fees, Tax: e.Rules.Tax, Offers: e.Rules.Offers}
 }
 
-// LinesOf are seats with their types and prices.
-func LinesOf(held []seats.Line) []Line {
+// linesOf are seats with their types and prices.
+func linesOf(held []seats.Line) []Line {
 	lines := make([]Line, len(held))
 	for i, l := range held {
 		lines[i] = Line{Type: l.Type, Category: l.Category, Price: l.Price}
@@ -24,7 +24,7 @@ func LinesOf(held []seats.Line) []Line {
 }
 
 // CostOf is what seats with these prices cost by the terms of an event.
-func CostOf(e seats.Event, held []seats.Line) Cost { return Total(LinesOf(held), TermsOf(e)) }
+func CostOf(e seats.Event, held []seats.Line) Cost { return Total(linesOf(held), TermsOf(e)) }
 
 // Of is what seats of a sale cost together at this moment, with the usual tickets.
 func Of(s *seats.Sale, idxs []int) Cost {
@@ -44,7 +44,7 @@ func Agreed(e seats.Event, held []seats.Line, code *Discount, reverse bool) Cost
 // Agreed is what seats with these prices cost by terms, with the discount of a code, for a buyer who may owe the tax.
 func (t Terms) Agreed(held []seats.Line, code *Discount, reverse bool) Cost {
 	t.Code, t.Reverse = code, reverse
-	return Total(LinesOf(held), t)
+	return Total(linesOf(held), t)
 }
 
 // TermsAgreed are terms that a buyer agreed to, or those of the event now if there are none.
@@ -86,8 +86,8 @@ func readRate(text string, decimals int) (int, error) {
 	return int(found), nil
 }
 
-// CheckTax returns what is wrong with a tax, empty if nothing is.
-func CheckTax(t seats.Tax) string {
+// checkTax returns what is wrong with a tax, empty if nothing is.
+func checkTax(t seats.Tax) string {
 	rates := []int{t.Rate, t.FeeRate}
 	seen := map[int]bool{}
 	for _, r := range t.Types {

@@ -58,8 +58,8 @@ func (t RateTable) Country(code string) (CountryRate, bool) {
 
 const teamRatesSQL = `SELECT country, name, standard, reduced, by_line, changed_at FROM tax_rate WHERE team_id = $1`
 
-// TeamRates are the rates that a team works with: its own, and of other countries those that are shipped, by name.
-func TeamRates(ctx context.Context, db seats.DB, team int64) (t RateTable, err error) {
+// teamRates are the rates that a team works with: its own, and of other countries those that are shipped, by name.
+func teamRates(ctx context.Context, db seats.DB, team int64) (t RateTable, err error) {
 	t = Rates()
 	t.Countries = slices.Clone(t.Countries)
 	rows, err := db.Query(ctx, teamRatesSQL, team)
@@ -106,8 +106,8 @@ func CheckRate(c CountryRate) string {
 	return ""
 }
 
-// Same reports whether two rates are equal. When they were entered does not count.
-func (c CountryRate) Same(other CountryRate) bool {
+// same reports whether two rates are equal. When they were entered does not count.
+func (c CountryRate) same(other CountryRate) bool {
 	return c.Code == other.Code && c.Name == other.Name && c.Standard == other.Standard && c.ByLine == other.ByLine && slices.Equal(c.Reduced, other.Reduced)
 }
 
@@ -116,8 +116,8 @@ INSERT INTO tax_rate (team_id, country, name, standard, reduced, by_line) VALUES
     ON CONFLICT (team_id, country) DO UPDATE
    SET name = excluded.name, standard = excluded.standard, reduced = excluded.reduced, by_line = excluded.by_line, changed_at = clock_timestamp()`
 
-// SetRate makes these the rates of a team in a country. They passed CheckRate.
-func SetRate(ctx context.Context, tx pgx.Tx, team int64, c CountryRate) error {
+// setRate makes these the rates of a team in a country. They passed CheckRate.
+func setRate(ctx context.Context, tx pgx.Tx, team int64, c CountryRate) error {
 	if _, err := tx.Exec(ctx, setRateSQL, team, c.Code, c.Name, c.Standard, listed(c.Reduced), c.ByLine); err != nil {
 		return fmt.Errorf("pricing: set a tax rate: %w", err)
 	}
@@ -126,8 +126,8 @@ func SetRate(ctx context.Context, tx pgx.Tx, team int64, c CountryRate) error {
 
 const resetRateSQL = `DELETE FROM tax_rate WHERE team_id = $1 AND country = $2`
 
-// ResetRate makes the shipped rates, or none, those of a team in a country.
-func ResetRate(ctx context.Context, tx pgx.Tx, team int64, country string) error {
+// resetRate makes the shipped rates, or none, those of a team in a country.
+func resetRate(ctx context.Context, tx pgx.Tx, team int64, country string) error {
 	if _, err := tx.Exec(ctx, resetRateSQL, team, country); err != nil {
 		return fmt.Errorf("pricing: reset a tax rate: %w", err)
 	}

@@ -22,8 +22,8 @@ type Outlook struct {
 // outlookPoints is the number of points in Outlook.Ahead.
 const outlookPoints = 32
 
-// Foresee makes the outlook of a room. Before the first count presence is nil, and every visitor counts as present.
-func Foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leave float64) Outlook {
+// foresee makes the outlook of a room. Before the first count presence is nil, and every visitor counts as present.
+func foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leave float64) Outlook {
 	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: rate, Leave: leave, Returning: seen.Habits.Returning}
 	last := serving + seen.Waiting
 	points := min(int64(outlookPoints), seen.Waiting)

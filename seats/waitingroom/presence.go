@@ -37,14 +37,14 @@ func (p *Presence) share(after, upTo, last int64) float64 {
 	return min(1, p.Between(after, upTo)/float64(max(1, upTo-after)))
 }
 
-// usualLeaving stands in for Leaving before it is measured: half of the waiting visitors leave in three hours.
+// usualLeaving stands in for leaving before it is measured: half of the waiting visitors leave in three hours.
 const usualLeaving = math.Ln2 / (3 * 3600)
 
-// Leaving is the share of waiting visitors that gives up per second, from evenly spaced counts of the last 20 minutes,
+// leaving is the share of waiting visitors that gives up per second, from evenly spaced counts of the last 20 minutes,
 // oldest first. Only the numbers between after and upTo tell something: they were given out at the first count and not
 // called at the last. It compares the second half of the counts with the first. The longer ago the first half is, the more
 // weight has the result, and the usual share the less.
-func Leaving(counts []Presence, after, upTo int64) float64 {
+func leaving(counts []Presence, after, upTo int64) float64 {
 	half := len(counts) / 2
 	var before, since float64
 	for i := range half {
@@ -205,5 +205,5 @@ func (r *Room) present(s *State) (*Presence, float64) {
 		return nil, 0
 	}
 	last := c.past[len(c.past)-1]
-	return &last, Leaving(c.past, s.Serving, s.last())
+	return &last, leaving(c.past, s.Serving, s.last())
 }

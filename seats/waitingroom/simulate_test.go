@@ -300,7 +300,7 @@ func (s *sim) foresee(now int, seen *Seen, step Step) {
 		in += n
 	}
 	rate := float64(in) / settling
-	o := Foresee(seen, step, s.serving, &s.counts[len(s.counts)-1], rate, Leaving(s.counts, s.serving, int64(s.people)))
+	o := foresee(seen, step, s.serving, &s.counts[len(s.counts)-1], rate, leaving(s.counts, s.serving, int64(s.people)))
 	for range 100 {
 		number := s.serving + 1 + s.rng.Int64N(int64(s.people)-s.serving+1)
 		if number <= int64(s.people) && int(s.leaves[number-1]) > now {

@@ -150,7 +150,7 @@ func (r *Room) tick(ctx context.Context) error {
 	present, leave := r.present(s)
 	after := s.Serving + int64(step.Call)
 	seen.Waiting -= int64(step.Call)
-	outlook := Foresee(&seen, step, after, present, admitted, leave)
+	outlook := foresee(&seen, step, after, present, admitted, leave)
 	paceJSON, err := json.Marshal(pace)
 	if err != nil {
 		return err
