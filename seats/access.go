@@ -228,7 +228,7 @@ func (s *Sale) refuseCoded(kind int) *Conflict {
 
 // reservedFor says that seats need a code.
 func (s *Sale) reservedFor(seats []int) *Conflict {
-	return &Conflict{Code: CodeReserved, Seats: seats, Message: s.named(seats) + isOrAre(seats) + " reserved. What you hold is still yours. Enter the code for these seats first, or choose others."}
+	return &Conflict{Code: CodeReserved, Seats: seats, Message: s.named(seats) + verb(seats, " is", " are") + " reserved. What you hold is still yours. Enter the code for these seats first, or choose others."}
 }
 
 // Reserved reports whether a seat is shown as reserved: it is blocked, and a code unlocks its block.

@@ -2,15 +2,21 @@ package seats
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// An allowance is how often something may be used in orders of an event, such as a discount code by all, or by one person.
-// Counts are read without locks, after the seats are locked, and decided in Go; the write is the guard, as for purchase
-// keys (sell.go). They are written after those, by one statement in the order of their keys.
+// Two things are counted by key in an event, with a limit: tickets by purchase key, and uses by allowance. A purchase key
+// stands for a person, and its limit is that of the event. An allowance is how often something may be used in orders, such as
+// a discount code by all, or by one person.
+//
+// Counts are read without locks, after the seats are locked, and decided in Go; the write is the guard. A count that exceeds
+// its limit, because another node was faster, becomes null, which undoes the batch: it comes again. Purchase keys are written
+// before allowances, both in the order of their keys, and both before orders, payments and the counter row. A change of
+// counts outside of a batch takes the keys first and in the same order.
 
 // Use is one use of an allowance. Most is its limit, from its first use on.
 type Use struct {
@@ -21,18 +27,154 @@ type Use struct {
 // CodeUsed is the code of a refusal: a discount code was used as often as it may be.
 const CodeUsed = "used_up"
 
+// CodePerson is the code of a refusal: the same person has tickets of the event already.
+const CodePerson = "person_limit"
+
+// count is a count as read, and what this batch adds to it, which is negative for what is given back.
+type count struct{ used, most, more int }
+
+// counts are counts by key.
+type counts map[ID]*count
+
+// readCounts queues the read of the counts that this batch may change.
+func (b *batch) readCounts(q *pgx.Batch, sql string, keys []ID) counts {
+	if len(keys) == 0 {
+		return nil
+	}
+	all := counts{}
+	q.Queue(sql, b.sale.Event.ID, keys).Query(func(rows pgx.Rows) error {
+		var key ID
+		var n count
+		_, err := pgx.ForEachRow(rows, []any{&key, &n.used, &n.most}, func() error {
+			all[key] = &count{used: n.used, most: n.most}
+			return nil
+		})
+		return err
+	})
+	return all
+}
+
+// add counts n more for a key. most is its limit if this is its first use.
+func (all counts) add(key ID, n, most int) {
+	if all[key] == nil {
+		all[key] = &count{most: most}
+	}
+	all[key].more += n
+}
+
+// changes returns the keys of the counts that grow, or those of the counts that shrink, in their order, and by how much.
+func (all counts) changes(grow bool) (keys []ID, by, most []int32) {
+	for key, n := range all {
+		if n.more > 0 && grow || n.more < 0 && !grow {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, ID.compare)
+	for _, key := range keys {
+		by, most = append(by, int32(all[key].more)), append(most, int32(all[key].most))
+	}
+	return keys, by, most
+}
+
+// becameNull reports whether a guard of a count undid the batch.
+func becameNull(err error, table, column string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23502" && pg.TableName == table && pg.ColumnName == column
+}
+
+const purchasesSQL = `SELECT key, tickets, 0 FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[])`
+
+const countPurchasesSQL = `
+INSERT INTO purchase_key AS k (event_id, key, tickets)
+SELECT $1, n.key, n.tickets FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) ORDER BY n.key
+    ON CONFLICT (event_id, key) DO UPDATE
+   SET tickets = CASE WHEN k.tickets + excluded.tickets <= (SELECT seats_per_holder FROM event WHERE id = $1) THEN k.tickets + excluded.tickets END`
+
+// Seats that are given back. A count that has too few, which usher verify finds, fails no batch.
+const lessPurchasesSQL = `
+UPDATE purchase_key k SET tickets = greatest(0, k.tickets + n.tickets)
+  FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) WHERE k.event_id = $1 AND k.key = n.key`
+
+// Two statements change counts: the keys are locked in their order before both.
+const lockPurchasesSQL = `SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
+
+// queuePurchases queues the read of purchase keys.
+func (b *batch) queuePurchases(q *pgx.Batch) {
+	var keys []ID
+	for _, c := range b.commands {
+		keys = append(keys, c.keys...)
+	}
+	b.purchases = b.readCounts(q, purchasesSQL, keys)
+}
+
+// sharesPerson reports whether one of the commands has a purchase key with a count that this batch changes.
+func (b *batch) sharesPerson(commands []*command) bool {
+	return slices.ContainsFunc(commands, func(c *command) bool {
+		return slices.ContainsFunc(c.keys, func(key ID) bool { return b.purchases[key] != nil && b.purchases[key].more != 0 })
+	})
+}
+
+// buy counts n seats for each key, or refuses them.
+func (b *batch) buy(keys []ID, n int) error {
+	if err := b.refusePurchase(keys, n); err != nil {
+		return err
+	}
+	b.countPurchases(keys, n)
+	return nil
+}
+
+// refusePurchase says why n more seats are too many for one of the keys; nil if they are not.
+func (b *batch) refusePurchase(keys []ID, n int) error {
+	for _, key := range keys {
+		has := 0
+		if p := b.purchases[key]; p != nil {
+			has = p.used + p.more
+		}
+		if has+n > b.terms.limit {
+			return refusePerson(b.terms.limit, has)
+		}
+	}
+	return nil
+}
+
+// countPurchases adds n, which is negative for seats that are given back.
+func (b *batch) countPurchases(keys []ID, n int) {
+	for _, key := range keys {
+		b.purchases.add(key, n, 0)
+	}
+}
+
+func refusePerson(limit, has int) *Conflict {
+	already := "1 is"
+	if has != 1 {
+		already = fmt.Sprintf("%d are", has)
+	}
+	return &Conflict{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", counted(limit, "ticket"), already)}
+}
+
+// queueCounts queues the guarded write of purchase keys.
+func (b *batch) queueCounts(q *pgx.Batch) {
+	more, by, _ := b.purchases.changes(true)
+	if less, lessBy, _ := b.purchases.changes(false); len(less) > 0 {
+		q.Queue(lockPurchasesSQL, b.sale.Event.ID, slices.Concat(less, more))
+		q.Queue(lessPurchasesSQL, b.sale.Event.ID, less, lessBy)
+	}
+	if len(more) > 0 {
+		q.Queue(countPurchasesSQL, b.sale.Event.ID, more, by)
+	}
+}
+
+// overLimitMeanwhile reports whether another node counted tickets for the same person since the batch read the counts.
+func overLimitMeanwhile(err error) bool { return becameNull(err, "purchase_key", "tickets") }
+
 const allowancesSQL = `SELECT key, used, most FROM allowance WHERE event_id = $1 AND key = ANY($2::uuid[])`
 
-// A count that exceeds the limit, because another node was faster, becomes null, which undoes the batch: it comes again.
 const useSQL = `
 INSERT INTO allowance AS a (event_id, key, used, most)
 SELECT $1, n.key, n.used, n.most FROM unnest($2::uuid[], $3::integer[], $4::integer[]) AS n(key, used, most) ORDER BY n.key
     ON CONFLICT (event_id, key) DO UPDATE SET used = CASE WHEN a.used + excluded.used <= a.most THEN a.used + excluded.used END`
 
-// allowance is a count as read, and what this batch adds to it.
-type allowance struct{ used, most, more int }
-
-// queueAllowances queues the read of the counts that this batch may change.
+// queueAllowances queues the read of allowances.
 func (b *batch) queueAllowances(q *pgx.Batch) {
 	var keys []ID
 	for _, c := range b.commands {
@@ -40,19 +182,7 @@ func (b *batch) queueAllowances(q *pgx.Batch) {
 			keys = append(keys, u.Key)
 		}
 	}
-	if len(keys) == 0 {
-		return
-	}
-	b.allowances = map[ID]*allowance{}
-	q.Queue(allowancesSQL, b.sale.Event.ID, keys).Query(func(rows pgx.Rows) error {
-		var key ID
-		var used, most int
-		_, err := pgx.ForEachRow(rows, []any{&key, &used, &most}, func() error {
-			b.allowances[key] = &allowance{used: used, most: most}
-			return nil
-		})
-		return err
-	})
+	b.allowances = b.readCounts(q, allowancesSQL, keys)
 }
 
 // sharesAllowance reports whether this batch may use up what one of the commands uses.
@@ -78,34 +208,19 @@ func (b *batch) refuseUse(uses []Use) error {
 // countUses counts uses that are not refused.
 func (b *batch) countUses(uses []Use) {
 	for _, u := range uses {
-		if b.allowances[u.Key] == nil {
-			b.allowances[u.Key] = &allowance{most: u.Most}
-		}
-		b.allowances[u.Key].more++
+		b.allowances.add(u.Key, 1, u.Most)
 	}
 }
 
-// queueUses queues the guarded write of the counts.
+// queueUses queues the guarded write of allowances.
 func (b *batch) queueUses(q *pgx.Batch) {
-	var keys []ID
-	for key, a := range b.allowances {
-		if a.more > 0 {
-			keys = append(keys, key)
-		}
+	if keys, used, most := b.allowances.changes(true); len(keys) > 0 {
+		q.Queue(useSQL, b.sale.Event.ID, keys, used, most)
 	}
-	if len(keys) == 0 {
-		return
-	}
-	slices.SortFunc(keys, ID.compare)
-	used, most := make([]int32, len(keys)), make([]int32, len(keys))
-	for i, key := range keys {
-		used[i], most[i] = int32(b.allowances[key].more), int32(b.allowances[key].most)
-	}
-	q.Queue(useSQL, b.sale.Event.ID, keys, used, most)
 }
 
 // usedUpMeanwhile reports whether another node used up an allowance since the batch read it.
 func usedUpMeanwhile(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.TableName == "allowance" && (pg.Code == "23502" && pg.ColumnName == "used" || pg.Code == "23514")
+	return becameNull(err, "allowance", "used") || errors.As(err, &pg) && pg.TableName == "allowance" && pg.Code == "23514"
 }

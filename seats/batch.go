@@ -35,7 +35,7 @@ type command struct {
 	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
 	entries []int64 // of the waiting list, that are offered seats
 	lock    Entries // locks them
-	keys    []ID    // purchase keys it counts tickets for; see sell.go
+	keys    []ID    // purchase keys it counts tickets for; see allowance.go
 	uses    []Use   // allowances it counts for; see allowance.go
 	choice  *choice // for claims that leave the choice of seats to us; see best.go
 	access  *Access // what codes of the visitor unlock; nil for most, see access.go
@@ -485,11 +485,10 @@ type batch struct {
 	holds     map[ID]*holdRow
 	visits    map[string]time.Time // when the sessions of this batch end, of those that are there; see attach.go
 	renewed   map[string]time.Time // sessions that last longer from now on
-	purchases map[ID]int           // tickets by purchase key, as read and decided since; see sell.go
-	bought    map[ID]int           // what this batch adds to them
+	purchases counts               // tickets by purchase key; see allowance.go
 	prices    pricing
 
-	allowances map[ID]*allowance // see allowance.go
+	allowances counts // see allowance.go
 
 	coded   map[int]seatCode // codes of seats, as read and decided since; see access.go
 	recoded map[int]bool     // of which the code is to be written

@@ -288,7 +288,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 	}
 	if len(w.Tickets) > 0 {
 		if n != 0 && n != len(c.mix) {
-			return &ValidationError{Message: fmt.Sprintf("You asked for %s, and named tickets for %d. Nothing was changed.", places(n), len(c.mix))}
+			return &ValidationError{Message: fmt.Sprintf("You asked for %s, and named tickets for %d. Nothing was changed.", counted(n, "seat"), len(c.mix))}
 		}
 		n = len(c.mix)
 	}
@@ -543,7 +543,7 @@ func (a *answers) read() error {
 
 // overLimit refuses a claim by a visitor with too many tickets for the limit.
 func overLimit(limit, has int) *Conflict {
-	message := "You can book up to " + tickets(limit) + "."
+	message := "You can book up to " + counted(limit, "ticket") + "."
 	if has > 0 {
 		message += fmt.Sprintf(" You already have %d.", has)
 	}
@@ -551,7 +551,7 @@ func overLimit(limit, has int) *Conflict {
 }
 
 func (s *Sale) taken(seats []int) *Conflict {
-	return &Conflict{Code: CodeTaken, Seats: seats, Message: s.named(seats) + wasOrWere(seats) + " just taken. What you hold is still yours."}
+	return &Conflict{Code: CodeTaken, Seats: seats, Message: s.named(seats) + verb(seats, " was", " were") + " just taken. What you hold is still yours."}
 }
 
 // A choice made by us takes available seats first. Seats of expired holds may be claimed by everybody, but their last
@@ -762,7 +762,7 @@ func soldOut(left, n, held int) *Conflict {
 	case left == 0:
 		return &Conflict{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
 	}
-	return &Conflict{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", places(left), n)}
+	return &Conflict{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", counted(left, "seat"), n)}
 }
 
 // countIn sums the counts of a scope. It is not known for an area that shares its category with other seats.

@@ -307,12 +307,12 @@ func (s *Sale) named(seats []int) string {
 	return Joined(groups, ", and ")
 }
 
-// wasOrWere is the verb that fits so many seats.
-func wasOrWere(seats []int) string {
+// verb is the one of two verbs that fits so many seats.
+func verb(seats []int, one, more string) string {
 	if len(seats) == 1 {
-		return " was"
+		return one
 	}
-	return " were"
+	return more
 }
 
 func (p *Plan) sameRow(a, b int) bool {
@@ -342,20 +342,12 @@ func Joined(parts []string, last string) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + last + parts[len(parts)-1]
 }
 
-// tickets counts in words people use: "1 ticket", "3 tickets".
-func tickets(n int) string {
+// counted counts in words people use: "1 ticket", "3 tickets".
+func counted(n int, noun string) string {
 	if n == 1 {
-		return "1 ticket"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d tickets", n)
-}
-
-// places counts in words people use: "1 seat", "3 seats".
-func places(n int) string {
-	if n == 1 {
-		return "1 seat"
-	}
-	return fmt.Sprintf("%d seats", n)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.

@@ -47,7 +47,8 @@ func (s State) Shown() State {
 	}
 }
 
-// Bits is the state everybody sees as it travels: 0 free, 1 held, 2 sold, 3 blocked (docs/wire-format.md).
+// Bits is the state everybody sees as it travels, and the place of its count: 0 free, 1 held, 2 sold, 3 blocked
+// (docs/wire-format.md).
 func (s State) Bits() byte {
 	switch s.Shown() {
 	case Held:

@@ -596,7 +596,7 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 		return err
 	}
 	if most := len(s.Plan.Seats); w.Size() > most {
-		return &ValidationError{Message: fmt.Sprintf("This event has %s. Nothing was changed.", places(most))}
+		return &ValidationError{Message: fmt.Sprintf("This event has %s. Nothing was changed.", counted(most, "seat"))}
 	}
 	for key, n := range w.Tickets {
 		kind, err := s.typeFor(key, w.Access)

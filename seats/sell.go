@@ -2,12 +2,10 @@ package seats
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Purchase is what a holder agreed to: which seats go to which order, and what is written with them.
@@ -24,7 +22,7 @@ type Purchase struct {
 	// AtOffice says that Seats are sold at the box office, to a person who holds nothing.
 	AtOffice bool
 
-	// Keys stand for the person. The seats are counted for each, and refused above the limit; see sell.go.
+	// Keys stand for the person. The seats are counted for each, and refused above the limit; see allowance.go.
 	Keys []ID
 
 	// Types are the ticket types of Seats at the box office, one of each; nil for the usual ones.
@@ -123,18 +121,11 @@ func (s *Sale) refusePurchase(d Purchase, h Hold) error {
 	gone = slices.DeleteFunc(gone, func(idx int) bool { return slices.Contains(h.Seats, idx) })
 	switch {
 	case len(gone) > 0 && d.Hold == h.ID:
-		return &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + isOrAre(gone) + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " is", " are") + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
 	case d.Hold != (ID{}) && d.Hold != h.ID, d.Seats != nil && len(d.Seats) != len(h.Seats):
 		return &Conflict{Code: CodeChanged, Seats: h.Seats, Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
 	}
 	return nil
-}
-
-func isOrAre(seats []int) string {
-	if len(seats) == 1 {
-		return " is"
-	}
-	return " are"
 }
 
 func (d Purchase) queue(lines []Line) func(*pgx.Batch) {
@@ -225,7 +216,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		}
 		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool { return b.mayTakeLate(idx, d.Agreed, d.Holder) })
 		if len(gone) > 0 {
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + wasOrWere(gone) + " taken by another visitor after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " was", " were") + " taken by another visitor after your time ran out."}
 		}
 		fares, err := b.lateFares(d)
 		if err != nil {
@@ -295,6 +286,75 @@ func (s *Sale) withNearest(err error) error {
 	return err
 }
 
+// Awaiting is a payment that the attendee made, and that the provider confirms days later.
+type Awaiting struct {
+	From   ID            // the visitor who holds the seats until now
+	To     ID            // the payment, which holds them from now on
+	Seats  []int         // all of the payment
+	Agreed []Line        // what they cost when the payment began
+	Length time.Duration // from now, until when the provider says whether the money comes
+
+	// Write queues statements that commit with the seats, as those of a Purchase.
+	Write func(q *pgx.Batch, until time.Time)
+}
+
+// Await moves the seats of a payment to a hold of their own, in which they stay in payment for days. The visitor may hold
+// other seats meanwhile, by the usual clock, and nothing that becomes of the visitor's session releases them. Seats that
+// expired and that no other visitor took are moved as well. A repeat changes nothing. A *Conflict if a seat was taken.
+func (s *Sale) Await(ctx context.Context, a Awaiting) error {
+	c := &command{holder: a.To, from: a.From, seats: a.Seats}
+	c.decide = func(b *batch) (Hold, error) {
+		if refusal := b.calledOff(); refusal != nil {
+			return Hold{}, refusal
+		}
+		if h, live := b.live(a.To); live {
+			return b.answerHold(h), nil
+		}
+		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool { return b.mayTakeLate(idx, a.Agreed, a.From, a.To) })
+		if len(gone) > 0 {
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " was", " were") + " taken by another visitor after your time ran out."}
+		}
+		fares, err := b.lateFares(Purchase{Holder: a.From, Seats: a.Seats, Agreed: a.Agreed})
+		if err != nil {
+			return Hold{}, err
+		}
+		h := b.holds[a.To].renew(a.To, b.now.Add(a.Length))
+		b.holds[a.To] = h
+		b.ends(h)
+		for i, idx := range a.Seats {
+			b.set(idx, b.rows[idx].holder, row{state: Paying, holder: a.To, expiresAt: &h.expiresAt, fare: fares[i]})
+			h.seats = append(h.seats, int32(idx))
+		}
+		b.noteAgreed(a.Agreed, a.To)
+		slices.Sort(h.seats)
+		if from := b.holds[a.From]; from != nil {
+			from.keepSeats(slices.DeleteFunc(slices.Clone(from.seats), func(idx int32) bool { return slices.Contains(a.Seats, int(idx)) }))
+		}
+		c.write = func(q *pgx.Batch) { a.Write(q, h.expiresAt) }
+		return b.answerHold(h), nil
+	}
+	_, err := s.do(ctx, c)
+	return s.withNearest(err)
+}
+
+// EndAwait frees the seats that a payment holds. Nothing happens to others.
+func (s *Sale) EndAwait(ctx context.Context, payment ID) error {
+	_, err := s.do(ctx, &command{holder: payment, decide: func(b *batch) (Hold, error) {
+		h, ok := b.holds[payment]
+		if !ok {
+			return Hold{}, nil
+		}
+		for _, idx := range b.still(h) {
+			if state := b.rows[idx].state; state == Paying || state == Lapsed {
+				b.set(idx, payment, row{})
+			}
+		}
+		h.keepSeats(nil)
+		return Hold{}, nil
+	}})
+	return err
+}
+
 // sellAtOffice sells seats without a holder, and blocked ones, which are kept for that: a purchase of the box office. It
 // does not ask whether the event is on sale, but a draft and a cancelled event cannot be sold.
 func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int, error) {
@@ -335,7 +395,7 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int,
 func (b *batch) give(order ID, seats []int, fares []fare) error {
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
-		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + isOrAre(gone) + " held or sold. Nothing was changed. Choose others."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + verb(gone, " is", " are") + " held or sold. Nothing was changed. Choose others."}
 	}
 	for i, idx := range seats {
 		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order, fare: fares[i]})
@@ -446,140 +506,4 @@ func (a TxHook) queue(q *pgx.Batch) {
 	if a != nil {
 		a(q)
 	}
-}
-
-// Purchase keys stand for a person in one event: a Purchase with keys counts its seats for each of them, and is refused
-// where that would exceed the limit per person. The counts are read without locks, after the seats are locked, and
-// decided in Go; the write is the guard. Keys are written in their order by one statement, before orders, payments and the
-// counter row. A change of counts outside of a batch takes the keys first and in the same order.
-
-// CodePerson is the code of a refusal: the same person has tickets of the event already.
-const CodePerson = "person_limit"
-
-const purchasesSQL = `SELECT key, tickets FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[])`
-
-// A count that exceeds the limit, because another node was faster, becomes null, which undoes the batch: it comes again.
-const countPurchasesSQL = `
-INSERT INTO purchase_key AS k (event_id, key, tickets)
-SELECT $1, n.key, n.tickets FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) ORDER BY n.key
-    ON CONFLICT (event_id, key) DO UPDATE
-   SET tickets = CASE WHEN k.tickets + excluded.tickets <= (SELECT seats_per_holder FROM event WHERE id = $1) THEN k.tickets + excluded.tickets END`
-
-// Seats that are given back. A count that has too few, which usher verify finds, fails no batch.
-const lessPurchasesSQL = `
-UPDATE purchase_key k SET tickets = greatest(0, k.tickets + n.tickets)
-  FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) WHERE k.event_id = $1 AND k.key = n.key`
-
-// Two statements change counts: the keys are locked in their order before both.
-const lockPurchasesSQL = `SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
-
-// queuePurchases queues the read of the counts that this batch may change.
-func (b *batch) queuePurchases(q *pgx.Batch) {
-	var keys []ID
-	for _, c := range b.commands {
-		keys = append(keys, c.keys...)
-	}
-	if len(keys) == 0 {
-		return
-	}
-	b.purchases, b.bought = map[ID]int{}, map[ID]int{}
-	q.Queue(purchasesSQL, b.sale.Event.ID, keys).Query(func(rows pgx.Rows) error {
-		var key ID
-		var tickets int
-		_, err := pgx.ForEachRow(rows, []any{&key, &tickets}, func() error {
-			b.purchases[key] = tickets
-			return nil
-		})
-		return err
-	})
-}
-
-// sharesPerson reports whether one of the commands has a purchase key with a count that this batch changes.
-func (b *batch) sharesPerson(commands []*command) bool {
-	return slices.ContainsFunc(commands, func(c *command) bool {
-		return slices.ContainsFunc(c.keys, func(key ID) bool { return b.bought[key] != 0 })
-	})
-}
-
-// buy counts n seats for each key, or refuses them.
-func (b *batch) buy(keys []ID, n int) error {
-	if err := b.refusePurchase(keys, n); err != nil {
-		return err
-	}
-	b.countPurchases(keys, n)
-	return nil
-}
-
-// refusePurchase says why n more seats are too many for one of the keys; nil if they are not.
-func (b *batch) refusePurchase(keys []ID, n int) error {
-	for _, key := range keys {
-		if has := b.purchases[key]; has+n > b.terms.limit {
-			return refusePerson(b.terms.limit, has)
-		}
-	}
-	return nil
-}
-
-// countPurchases adds n, which is negative for seats that are given back.
-func (b *batch) countPurchases(keys []ID, n int) {
-	for _, key := range keys {
-		b.purchases[key] += n
-		b.bought[key] += n
-	}
-}
-
-func refusePerson(limit, has int) *Conflict {
-	return &Conflict{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", tickets(limit), alreadyAre(has))}
-}
-
-func alreadyAre(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%d are", n)
-}
-
-// queueCounts queues the guarded write of the counts.
-func (b *batch) queueCounts(q *pgx.Batch) {
-	var keys []ID
-	for key, n := range b.bought {
-		if n != 0 {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) == 0 {
-		return
-	}
-	slices.SortFunc(keys, ID.compare)
-	var more, less counts
-	for _, key := range keys {
-		if n := b.bought[key]; n > 0 {
-			more.add(key, n)
-		} else {
-			less.add(key, n)
-		}
-	}
-	if len(less.keys) > 0 {
-		q.Queue(lockPurchasesSQL, b.sale.Event.ID, keys)
-		q.Queue(lessPurchasesSQL, b.sale.Event.ID, less.keys, less.by)
-	}
-	if len(more.keys) > 0 {
-		q.Queue(countPurchasesSQL, b.sale.Event.ID, more.keys, more.by)
-	}
-}
-
-// counts are changes of counts, as a statement takes them.
-type counts struct {
-	keys []ID
-	by   []int32
-}
-
-func (c *counts) add(key ID, n int) {
-	c.keys, c.by = append(c.keys, key), append(c.by, int32(n))
-}
-
-// overLimitMeanwhile reports whether another node counted tickets for the same person since the batch read the counts.
-func overLimitMeanwhile(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "23502" && pg.TableName == "purchase_key" && pg.ColumnName == "tickets"
 }

@@ -127,8 +127,8 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		ends, by, at = append(ends, now.expiresAt), append(by, b.dirty[idx]), append(at, now.at)
 		kinds, phases, prices = append(kinds, now.kind), append(phases, now.phase), append(prices, now.price)
 		category := b.sale.Plan.Seats[idx].Category
-		delta[countOf(was.state)][category]--
-		delta[countOf(now.state)][category]++
+		delta[was.state.Bits()][category]--
+		delta[now.state.Bits()][category]++
 	}
 	b.change = c // if the answer is lost, findCommit adds what only the database knows
 	claims, sells := b.done(func(c *command) bool { return c.claim && !c.early || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
@@ -166,20 +166,6 @@ func (b *batch) changed() []int {
 	}
 	slices.Sort(idxs)
 	return idxs
-}
-
-// countOf is the place of a state's count among free, held, sold and blocked.
-func countOf(s State) int {
-	switch s.Shown() {
-	case Held:
-		return 1
-	case Sold:
-		return 2
-	case Blocked:
-		return 3
-	default:
-		return 0
-	}
 }
 
 const insertHoldsSQL = `

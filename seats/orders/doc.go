@@ -52,7 +52,7 @@
 //
 // A person is known by keys (person.go): the normalized email, the signed-in account, and the card once it is authorized.
 // purchase_key counts live tickets and seats of payments under way per key. An order or a payment counts its seats in the
-// batch that sells or keeps them (seats/sell.go). The counts are read without locks, decided in Go, and written by one
+// batch that sells or keeps them (seats/allowance.go). The counts are read without locks, decided in Go, and written by one
 // guarded statement in key order: after holds and seats are locked, before orders, payments and the counter row.
 // A transaction that changes counts outside of a batch locks the keys first, in the same order, and then the payment. So
 // keys come before payments and after seats everywhere, and no two transactions wait for each other. The email and the

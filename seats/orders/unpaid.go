@@ -146,7 +146,7 @@ func (one *unpaidOrder) met(passed bool) {
 	}
 }
 
-// The transaction has the lock of the key (seats/sell.go), so no other transaction counts or adds unpaid orders of it. Too many
+// The transaction has the lock of the key (seats/allowance.go), so no other transaction counts or adds unpaid orders of it. Too many
 // of them make the count of tickets null, which undoes the batch.
 const guardUnpaidSQL = `UPDATE purchase_key SET tickets = NULL WHERE event_id = $1 AND key = $2 AND $3 <= ` + unpaidOfKey
 
