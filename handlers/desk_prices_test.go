@@ -102,6 +102,32 @@ func TestPrices_TaxAndOffersAreEditedAtTheDesk(t *testing.T) {
 	s.wantBooks(t)
 }
 
+// A tax whose rounding is not said is rounded as its country wants, and once for an order if no country is named.
+func TestPrices_RoundingFollowsTheCountry(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	owner := s.owner(t)
+	s.does(t, owner, "/desk/taxes", url.Values{"new.country": {"ch"}, "new.standard": {"8.1"}, "new.by_line": {"on"}})
+	for _, c := range []struct {
+		more    url.Values
+		byTotal bool
+	}{
+		{url.Values{}, true},
+		{url.Values{"tax.country": {"AT"}}, true},
+		{url.Values{"tax.country": {"ch"}}, false},
+		{url.Values{"tax.country": {"CH"}, "tax.by_total": {"on"}}, true},
+		{url.Values{"tax.country": {"AT"}, "tax.by_total": {""}}, false},
+		{url.Values{"tax.by_total": {"off"}}, false},
+	} {
+		c.more.Set("tax.rate", "10")
+		s.does(t, owner, "/desk/events/evening/prices", c.more)
+		sale, err := s.config.Inventory.Sale(t.Context(), "evening")
+		if err != nil || sale.Event.Rules.Tax.ByTotal != c.byTotal {
+			t.Errorf("%v is rounded by the total: %t, %v", c.more, sale.Event.Rules.Tax.ByTotal, err)
+		}
+	}
+}
+
 func TestTaxes_ATeamKeepsRatesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -154,7 +154,7 @@ func rulesOf(form url.Values, s *seats.Sale, list *seats.Prices) (*seats.PriceRu
 // tax reads the tax of an event. The rate of fees is that of tickets if the field is empty.
 func (f *fieldReader) tax(list *seats.Prices) seats.Tax {
 	t := seats.Tax{
-		Name: f.text("tax.name"), Country: strings.ToUpper(f.text("tax.country")), Rate: f.rate("tax.rate"), OnTop: f.is("tax.on_top"), ByTotal: f.is("tax.by_total"),
+		Name: f.text("tax.name"), Country: strings.ToUpper(f.text("tax.country")), Rate: f.rate("tax.rate"), OnTop: f.is("tax.on_top"), ByTotal: f.is("tax.by_total") && f.text("tax.by_total") != "off",
 	}
 	if t.FeeRate = t.Rate; f.is("tax.fee_rate") {
 		t.FeeRate = f.rate("tax.fee_rate")

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -56,6 +57,9 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	edit, err := priceEditOf(f, s)
+	if err == nil && names(f, "tax.") && !f.Has("tax.by_total") {
+		err = h.roundAsCountry(r.Context(), m, &edit.Rules.Tax)
+	}
 	if err == nil {
 		wish := organizers.Action{
 			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, f}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
@@ -81,6 +85,14 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 	case errors.As(err, &invalid):
 		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.Message)
 	}
+	return err
+}
+
+// roundAsCountry rounds a tax as the rates of its country say: once for an order, or for each ticket.
+func (h *Handlers) roundAsCountry(ctx context.Context, m organizers.Member, t *seats.Tax) error {
+	rates, err := pricing.RatesOf(ctx, h.Organizers, m)
+	c, _ := rates.Country(t.Country)
+	t.ByTotal = !c.ByLine
 	return err
 }
 

@@ -170,10 +170,11 @@ func (p PricesPage) suggested() (list []suggestion) {
 // byTotal reports whether the tax is rounded once for an order: as stored, or by the law of the country.
 func (p PricesPage) byTotal() bool {
 	t := p.Sale.Event.Rules.Tax
-	if c, known := p.Rates.Country(p.country()); known && !taxed(t) {
-		return !c.ByLine
+	if taxed(t) {
+		return t.ByTotal
 	}
-	return t.ByTotal
+	c, _ := p.Rates.Country(p.country())
+	return !c.ByLine
 }
 
 // offersWords count the offers.
