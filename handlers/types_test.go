@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/handlers/desk"
+	shophandlers "github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
@@ -206,4 +207,45 @@ func TestCheckout_OtherTypesAreAskedAndNotCharged(t *testing.T) {
 	if a, _ := s.post(t, who, form); !strings.HasPrefix(a.Header.Get("Location"), "/orders/") {
 		t.Errorf("the order leads to %q", a.Header.Get("Location"))
 	}
+}
+
+// The rules of a ticket type hold for orders and for payments: nothing is sold or paid, and the seats stay held. The shop says them
+// beside the name.
+func TestTypes_RulesHoldForOrdersAndPayments(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{Demo: true})
+	s.does(t, s.owner(t), "/desk/events/evening/prices", family("price.0.1.C", "9", "type.1.with", "standard", "type.1.with_each", "2", "type.1.most", "4"))
+	var err error
+	if s.sale, err = s.office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	who, idx := person(t), s.inRows(t, 2)
+	if _, page := s.page(t, who, "/events/evening?type=child"); strings.Count(page, "Only with Adult, up to 2 for each · Up to 4 · Proof at the door: Passport") < 2 {
+		t.Error("the page does not say the rule of the type")
+	}
+	claim := func(idx int, kind string) shophandlers.HoldBody {
+		t.Helper()
+		a, body := send(t, who, "POST", s.url+"/events/evening/claims", fmt.Sprintf(`{"seats":[%q],"type":%q}`, s.sale.Plan.Label(idx), kind))
+		if a.StatusCode/100 != 2 {
+			t.Fatalf("the claim: %d %s", a.StatusCode, body)
+		}
+		return holdOf(t, body)
+	}
+	hold := claim(idx[0], "child")
+	for _, method := range []string{"door", "demo"} {
+		form := fill(hold, "Ann", "ann@example.org")
+		form.Set("method", method)
+		if a, body := send(t, who, "POST", s.url+"/events/evening/orders", form.Encode(), "Content-Type", asForm); a.StatusCode != http.StatusConflict || !strings.Contains(body, "only with tickets of the type Adult") {
+			t.Errorf("a child alone, by %s: %d %s", method, a.StatusCode, body)
+		}
+	}
+	var orders, payments int
+	if err := s.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM payment)`).Scan(&orders, &payments); err != nil || orders+payments != 0 {
+		t.Errorf("there are %d orders and %d payments, %v", orders, payments, err)
+	}
+	if hold = claim(idx[1], "standard"); len(hold.Seats) != 2 {
+		t.Fatalf("the visitor holds %v", hold.Seats)
+	}
+	s.pays(t, who, hold)
+	s.wantBooks(t)
 }

@@ -1,8 +1,10 @@
 package shop
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/views"
@@ -148,6 +150,35 @@ func (s Sale) typed(kind int) string {
 	t.Filter.Type = ""
 	t.Choose(s.Prices.Types[kind].Key)
 	return t.Here()
+}
+
+// rule says what a ticket type is sold with, how many an order has, and what is shown at the door; empty for nothing.
+func (s Sale) rule(kind int) string {
+	t := &s.Prices.Types[kind]
+	var words, with []string
+	if t.With.Type != nil && *t.With.Type < len(s.Prices.Types) {
+		with = append(with, s.Prices.Types[*t.With.Type].Name)
+	}
+	if t.With.Accessible {
+		with = append(with, "a wheelchair place")
+	}
+	if len(with) > 0 {
+		each := ""
+		if t.With.Each > 0 {
+			each = fmt.Sprintf(", up to %d for each", t.With.Each)
+		}
+		words = append(words, "Only with "+strings.Join(with, " or ")+each)
+	}
+	if t.Least > 0 {
+		words = append(words, fmt.Sprintf("At least %d", t.Least))
+	}
+	if t.Most > 0 {
+		words = append(words, fmt.Sprintf("Up to %d", t.Most))
+	}
+	if t.Proof != "" {
+		words = append(words, "Proof at the door: "+t.Proof)
+	}
+	return strings.Join(words, " · ")
 }
 
 // kindPrice is what tickets of a type cost in these categories: one price, or from and to.
