@@ -23,6 +23,7 @@ const (
 	CodeOften     = "too_often"  // asked again and again
 	CodeAdmitted  = "checked_in" // the ticket was checked in
 	CodePolicy    = "policy"     // the house lets attendees cancel no more, or never did
+	CodeOffer     = "offer"      // the offer ends with these tickets, and the rest is not paid
 	CodeNoAddress = "no_address" // it was sold at the box office, to a person who gave none
 )
 
@@ -49,7 +50,13 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	if order.CancelOver {
 		return order.refusePolicy("Your tickets are still valid. Contact the organizer if you cannot come.")
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen), key: &k, reason: "Tickets were cancelled."})
+	if refusal := order.refuseRest(s, chosen); refusal != nil {
+		return refusal
+	}
+	return o.cancel(ctx, s, cancelling{
+		order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen),
+		difference: order.difference(chosen), rest: order.rest(s, chosen), key: &k, reason: "Tickets were cancelled.",
+	})
 }
 
 // Revoke is Cancel by the organizer, who may do it at any time and whatever the order was paid with: what came at the door
@@ -84,14 +91,16 @@ func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Rev
 	if in := order.used(idxs); len(in) > 0 && !used {
 		return refuseUsed(in)
 	}
-	var fee int64
-	if !r.Override {
+	fee, difference := int64(0), order.difference(chosen)
+	if r.Override {
+		difference = min(0, difference)
+	} else {
 		if order.CancelOver {
 			return order.refusePolicy("Nothing was cancelled. To cancel all the same, say that you override the policy.")
 		}
 		fee = order.keeps(chosen)
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, used: used, also: also, reason: "The organizer cancelled tickets."})
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, difference: difference, used: used, also: also, reason: "The organizer cancelled tickets."})
 }
 
 // cancelling is a cancellation about to be written.
@@ -104,11 +113,15 @@ type cancelling struct {
 	seats   []int      // of the tickets
 	keys    []seats.ID // of the order
 	fee     int64      // of the policy, kept of what was paid
+	rest    []seats.ID // the other live tickets, if they must still be these; nil: whatever they are
 	overdue bool       // only if it is unpaid and overdue still
 	used    bool       // also tickets that were checked in
 	reason  string
-	key     *idempotency.Key // of the attendee's form; nil for an organizer
-	also    seats.TxHook
+
+	difference int64 // that the rest costs more without its offer; kept as well
+
+	key  *idempotency.Key // of the attendee's form; nil for an organizer
+	also seats.TxHook
 }
 
 // While a ticket is leaving no door lets it in (admitSQL). It outlasts a batch with all its tries. The mark is of the
@@ -197,6 +210,9 @@ func (o *Orders) stay(ctx context.Context, c cancelling) error {
 // moment is waited for.
 func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if err := o.refuseOtherRest(ctx, tx, c); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, theseTicketsSQL, c.tickets); err != nil {
 			return err
 		}
@@ -206,13 +222,36 @@ func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error)
 		}
 		return err
 	})
-	if errors.Is(err, pgx.ErrTxCommitRollback) {
+	var refusal *seats.Conflict
+	switch {
+	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return false, nil
-	}
-	if err != nil {
+	case errors.As(err, &refusal):
+		return false, err
+	case err != nil:
 		return false, fmt.Errorf("orders: leave: %w", err)
 	}
 	return left, nil
+}
+
+const otherRestSQL = `
+SELECT count(*) = cardinality($3::uuid[]) AND coalesce(bool_and(id = ANY($3::uuid[]) AND coalesce(leaving_until <= clock_timestamp(), true)), true)
+  FROM ticket WHERE order_id = $1 AND revoked_at IS NULL AND id <> ALL($2::uuid[])`
+
+// refuseOtherRest refuses a cancellation if the tickets that stay are others than those by which it was computed, or are being
+// cancelled in this moment. The order is locked, so of two cancellations at once the second one sees the marks of the first.
+func (o *Orders) refuseOtherRest(ctx context.Context, tx pgx.Tx, c cancelling) error {
+	if c.rest == nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, oneAtATimeSQL, c.order); err != nil {
+		return err
+	}
+	var same bool
+	if err := tx.QueryRow(ctx, otherRestSQL, c.order, c.tickets, c.rest).Scan(&same); err != nil || same {
+		return err
+	}
+	return &seats.Conflict{Code: seats.CodeChanged, Seats: c.seats, Message: "The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again."}
 }
 
 // chosen are the live ones of these tickets, and their seats.
@@ -284,7 +323,7 @@ func (o Order) keeps(tickets []seats.ID) (fee int64) {
 
 // GoesBack is what goes back when its attendee cancels these of its live tickets, in minor units: what cancelSQL gives.
 func (o Order) GoesBack(tickets ...seats.ID) int64 {
-	kept, rest := o.Kept+o.keeps(tickets), int64(0)
+	kept, rest := o.Kept+o.keeps(tickets)+o.difference(tickets), int64(0)
 	for _, t := range o.Tickets {
 		switch {
 		case t.Revoked:
@@ -298,7 +337,7 @@ func (o Order) GoesBack(tickets ...seats.ID) int64 {
 	if payments.Ahead(o.Method) && o.Paid == 0 && o.Back == 0 {
 		paid = o.Total // it is being charged
 	}
-	return max(0, paid-rest-kept)
+	return max(0, paid-rest-max(0, kept))
 }
 
 // A change of an order's money or tickets takes these locks first, so that one sees what the other did.
@@ -313,7 +352,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	}
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
-	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee)
+	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee, c.difference)
 	payments.QueueRefund(q, c.order, c.reason, &c.id)
 	if c.also != nil {
 		c.also(q)
@@ -332,17 +371,18 @@ WITH revoked AS (
     SELECT count(*) AS n, coalesce(sum(price + fee), 0)::bigint AS cost
       FROM ticket WHERE order_id = $1 AND revoked_at IS NULL AND id <> ALL ($2::uuid[])
 ), over AS (
-    SELECT o.id, rest.n, rest.cost, CASE WHEN e.status <> 'cancelled' THEN $6::bigint ELSE 0 END AS policy, greatest(0, o.paid - rest.cost) AS paid,
+    SELECT o.id, rest.n, rest.cost, CASE WHEN e.status <> 'cancelled' THEN $6::bigint ELSE 0 END AS policy,
+           CASE WHEN e.status <> 'cancelled' THEN $7::bigint ELSE least(0, $7) END AS difference, greatest(0, o.paid - rest.cost) AS paid,
            o.kept + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee
       FROM rest, orders o JOIN event e ON e.id = o.event_id WHERE o.id = $1
 ), less AS (
-    SELECT id, n, cost, policy, least(paid, fee + policy) AS kept,
+    SELECT id, n, cost, policy, difference, least(paid, greatest(0, fee + policy + difference)) AS kept,
            CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
-                ELSE greatest(0, paid - fee - policy) END AS back
+                ELSE greatest(0, paid - greatest(0, fee + policy + difference)) END AS back
       FROM over
 ), noted AS (
-    INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back, fee)
-    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(revoked.cost) FROM revoked), back, policy FROM less
+    INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back, fee, difference)
+    SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(revoked.cost) FROM revoked), back, policy, difference FROM less
 ), told AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
 )

@@ -95,7 +95,9 @@ type Order struct {
 	CancelEnds *time.Time   // until when its attendee cancels, by the policy; nil: never
 	CancelOver bool         // that time is over, by the database's clock, or there is none
 
-	keys []seats.ID // its live tickets count for these (person.go)
+	keys     []seats.ID     // its live tickets count for these (person.go)
+	offered  *pricing.Terms // with the offer that it was priced by; nil: none
+	differed int64          // minor units of Kept that the tickets cost more since cancellations ended the offer
 }
 
 // Consent is that the buyer accepted a version of the team's terms.
@@ -137,6 +139,9 @@ type Ticket struct {
 	Code           string // what the door reads; empty if revoked
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
+
+	line   seats.Line // as it was sold; its price is without fee, tax on top and discount
+	listed bool       // line has the price
 }
 
 // TypeWords names the ticket type, and what has to be shown for it at the door. It is empty if the event has one type.
@@ -150,6 +155,7 @@ func (t Ticket) TypeWords() string {
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
        coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
+       o.offered, (SELECT coalesce(sum(difference), 0)::bigint FROM cancellation WHERE order_id = o.id),
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
@@ -165,8 +171,11 @@ const typeOfTicket = `
          FROM ticket_type WHERE event_id = t.event_id AND number = t.type) y ON true`
 
 const ticketsSQL = `
-SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at
-  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
+SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at,
+       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL
+  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+  LEFT JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
+  LEFT JOIN seat_state z ON z.event_id = t.event_id AND z.idx = t.idx AND z.holder = t.order_id AND t.revoked_at IS NULL` + typeOfTicket + `
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
@@ -181,7 +190,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var at *time.Time
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
-		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys,
+		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
@@ -208,7 +217,9 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
-		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In); err == nil && !t.Revoked {
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In,
+			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed); err == nil && !t.Revoked {
+			t.line.Seat = t.Idx
 			t.Code = key.sign(event, t.ID)
 		}
 		return t, err

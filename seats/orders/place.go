@@ -275,8 +275,8 @@ WITH due AS (
 ), forgotten AS (
     DELETE FROM typed WHERE event_id = $2 AND holder = $4
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, billing, language, due_at, remind_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20, coalesce($31::jsonb, '{}'), $32,
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, billing, language, offered, due_at, remind_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20, coalesce($31::jsonb, '{}'), $32, $33,
             (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
     RETURNING id
 ), tickets AS (
@@ -302,9 +302,19 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	q.Queue(placeSQL, append(append([]any{
 		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
 		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, terms.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
-	}, newTickets(sold, cost)...), p.form.Billing, p.form.Language)...)
+	}, newTickets(sold, cost)...), p.form.Billing, p.form.Language, offered(terms, cost, p.form.reversed()))...)
 	p.queueNetwork(q)
 	p.queueConsent(q)
+}
+
+// offered are the terms by which a cancellation prices the rest of an order; nil if no offer applied.
+func offered(t pricing.Terms, cost pricing.Cost, reverse bool) *pricing.Terms {
+	if cost.Applied.Offer == 0 {
+		return nil
+	}
+	other := func(o seats.PriceOffer) bool { return o.Number != cost.Applied.Offer }
+	t.Offers, t.Reverse = slices.DeleteFunc(slices.Clone(t.Offers), other), reverse
+	return &t
 }
 
 // What is paid ahead was agreed to when its payment began, and what a waitlist orders before that.

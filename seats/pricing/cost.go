@@ -18,8 +18,8 @@ type Terms struct {
 	Fees    seats.Fees         `json:"fees"`
 	Tax     seats.Tax          `json:"tax"`
 	Offers  []seats.PriceOffer `json:"offers,omitempty"`
-	Code    *Discount          `json:"-"` // of the code that the buyer entered; nil for none
-	Reverse bool               `json:"-"` // the buyer owes the tax: it is taken out of all prices
+	Code    *Discount          `json:"-"`                 // of the code that the buyer entered; nil for none
+	Reverse bool               `json:"reverse,omitempty"` // the buyer owes the tax: it is taken out of all prices
 }
 
 // Priced is what a ticket costs, and what of it is what. All taxes are inside of Price and Fee.

@@ -12,6 +12,14 @@ const CodeTypes = "types"
 // CheckTypes returns a *seats.Conflict if an order of these lines breaks the rule of a ticket type: how many one order has,
 // and what the type is sold with. The box office is not bound by them.
 func CheckTypes(s *seats.Sale, lines []seats.Line) error {
+	if broken := BrokenRule(s, lines); broken != "" {
+		return &seats.Conflict{Code: CodeTypes, Message: broken + " Nothing was ordered, and the seats are still held for you. Change the ticket types, then order again."}
+	}
+	return nil
+}
+
+// BrokenRule names the rule of a ticket type that an order of these lines breaks; empty if it breaks none.
+func BrokenRule(s *seats.Sale, lines []seats.Line) string {
 	count := make([]int, len(s.Prices.Types))
 	for _, l := range lines {
 		count[l.Type]++
@@ -21,16 +29,16 @@ func CheckTypes(s *seats.Sale, lines []seats.Line) error {
 		switch partners, what := partnersOf(s, lines, count, number); {
 		case n == 0:
 		case n < t.Least:
-			return refuseTypes("An order has at least %d tickets of the type %s, and yours has %d.", t.Least, t.Name, n)
+			return fmt.Sprintf("An order has at least %d tickets of the type %s, and yours has %d.", t.Least, t.Name, n)
 		case t.Most > 0 && n > t.Most:
-			return refuseTypes("An order has at most %d tickets of the type %s, and yours has %d.", t.Most, t.Name, n)
+			return fmt.Sprintf("An order has at most %d tickets of the type %s, and yours has %d.", t.Most, t.Name, n)
 		case what != "" && partners == 0:
-			return refuseTypes("Tickets of the type %s are sold only with %s.", t.Name, what)
+			return fmt.Sprintf("Tickets of the type %s are sold only with %s.", t.Name, what)
 		case what != "" && t.With.Each > 0 && n > t.With.Each*partners:
-			return refuseTypes("There are at most %d tickets of the type %s for each of these: %s.", t.With.Each, t.Name, what)
+			return fmt.Sprintf("There are at most %d tickets of the type %s for each of these: %s.", t.With.Each, t.Name, what)
 		}
 	}
-	return nil
+	return ""
 }
 
 // partnersOf counts the tickets that a type is sold with, and names them; the name is empty if it is sold alone.
@@ -51,8 +59,4 @@ func partnersOf(s *seats.Sale, lines []seats.Line, count []int, number int) (n i
 		what += " or "
 	}
 	return n, what + "a wheelchair place"
-}
-
-func refuseTypes(text string, values ...any) *seats.Conflict {
-	return &seats.Conflict{Code: CodeTypes, Message: fmt.Sprintf(text, values...) + " Nothing was ordered, and the seats are still held for you. Change the ticket types, then order again."}
 }

@@ -31,7 +31,7 @@ SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.p
  UNION ALL
 SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets, and those that do not go back are %s', o.id, o.kept, f.fee + c.fee)
   FROM orders o, LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM ticket WHERE order_id = o.id AND revoked_at IS NOT NULL AND moved_to IS NULL AND o.fee_kept) f,
-       LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM cancellation WHERE order_id = o.id) c
+       LATERAL (SELECT coalesce(sum(fee + difference), 0) AS fee FROM cancellation WHERE order_id = o.id) c
  WHERE o.kept > 0 AND o.kept > f.fee + c.fee
  UNION ALL
 SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)

@@ -43,6 +43,9 @@ func (p OrderPage) giveUp() string {
 	text := "Your tickets stop being valid at once, and others can book the seats."
 	if payments.Ahead(p.Order.Method) {
 		text += " The price goes back " + WayBack(p.Order.Method) + p.withFees()
+		if p.Order.Offer != "" {
+			text += " Each amount is for that ticket alone. If the tickets you keep are too few for the offer “" + p.Order.Offer + "”, they cost their full price, and less goes back."
+		}
 	}
 	return text
 }
