@@ -149,7 +149,7 @@ func (h *Handlers) ImportStatement(w http.ResponseWriter, r *http.Request, m org
 	})
 	switch {
 	case err != nil:
-		return err
+		return h.bankRefused(w, r, m, err)
 	case done.Format == "": // the form was sent before
 		done.Format, done.Entries, done.Skipped, done.Repeated = s.Format, len(s.Entries), s.Skipped, true
 		done.Imported = h.Hub.Now()

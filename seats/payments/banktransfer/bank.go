@@ -124,6 +124,13 @@ UPDATE statement SET fresh = (SELECT count(*) FROM came) WHERE id = $2`
 //
 // Errors: *FileError; the database's.
 func (b *Bank) Import(ctx context.Context, team int64, name string, content []byte, s Statement, also seats.TxHook) (i Import, err error) {
+	own, err := b.Details(ctx, team)
+	if err != nil {
+		return i, err
+	}
+	if s.Account != "" && own.IBAN != "" && !strings.EqualFold(s.Account, own.IBAN) {
+		return i, wrongFile("This statement is of the account %s, and your account is %s. Nothing was imported. Export the statement of your account, or change the account first.", s.Account, own.IBAN)
+	}
 	hash := sha256.Sum256(content)
 	err = pgx.BeginFunc(ctx, b.db, func(tx pgx.Tx) error {
 		id := seats.NewID()

@@ -173,6 +173,49 @@ func TestImport_TwiceChangesNothingTwice(t *testing.T) {
 	h.wantBooks(t)
 }
 
+func TestImport_RefusesAStatementOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	ann := h.ordered(t, "ann@example.org")
+	content := file(t, "statement.xml", banktransfer.Reference(ann.ID), banktransfer.Reference(ann.ID))
+	s, err := banktransfer.Read(content, "EUR")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for iban, refused := range map[string]bool{"AT611904300234573201": true, "DE75512108001245126199": false} {
+		if _, err := h.db.Exec(t.Context(), `INSERT INTO bank_account (team_id, holder, iban) VALUES ($1, 'House', $2) ON CONFLICT (team_id) DO UPDATE SET iban = $2`, h.team, iban); err != nil {
+			t.Fatal(err)
+		}
+		before := h.all(t)
+		var wrong *banktransfer.FileError
+		_, err := h.bank.Import(t.Context(), h.team, "a.xml", content, s, nil)
+		if errors.As(err, &wrong) != refused || err != nil && !refused {
+			t.Errorf("with the account %s: %v", iban, err)
+		}
+		if after := h.all(t); refused && (after != before || !strings.Contains(wrong.Reason, iban)) {
+			t.Errorf("it was refused (%v), and changed\n%s\nto\n%s", wrong, before, after)
+		}
+	}
+}
+
+func TestMatch_MoneyInAnotherCurrencyWaits(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	ann := h.ordered(t, "ann@example.org")
+	content := fmt.Appendf(nil, "Date,Amount,Currency,Reference\n2030-03-01,%d.%02d,CHF,%s\n", ann.Due()/100, ann.Due()%100, banktransfer.Reference(ann.ID))
+	if i := h.reads(t, content); i.Fresh != 1 || i.Applied != 0 {
+		t.Errorf("the import is %+v", i)
+	}
+	entry := h.only(t)
+	if err := h.bank.Apply(t.Context(), h.team, entry.ID, ann.Code, nil); !errors.Is(err, orders.ErrNotDue) {
+		t.Errorf("applied by hand: %v", err)
+	}
+	if o := h.find(t, ann.Code); o.Paid != 0 || o.DueAt == nil || h.only(t).ID != entry.ID {
+		t.Errorf("the order has %d", o.Paid)
+	}
+	h.wantBooks(t)
+}
+
 func TestApply_TooMuchGoesBackByHandAndTooLittleStaysDue(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -76,17 +76,21 @@ func readCAMT(content []byte) (s Statement, err error) {
 		return s, wrongFile("This is XML, and no statement in CAMT.053.")
 	}
 	s.Account = spaces.Replace(doc.Statements[0].IBAN)
-	var names []string
+	var names []named
+	bookings := 0
 	for _, statement := range doc.Statements {
 		if spaces.Replace(statement.IBAN) != s.Account {
 			return s, wrongFile("The file has statements of several accounts. Export one account at a time.")
 		}
 		for i, e := range statement.Entries {
+			bookings++
 			more, err := s.addCAMT(e)
 			if err != nil {
 				return s, wrongFile("Entry %d: %v.", i+1, err)
 			}
-			names = append(names, more...)
+			for _, name := range more {
+				names = append(names, named{name, bookings})
+			}
 		}
 	}
 	s.keys(names)
@@ -149,7 +153,7 @@ func trimZeros(text, currency string) string {
 
 func firstOf(texts ...string) string {
 	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" && text != "NOTPROVIDED" {
+		if text = strings.TrimSpace(text); text != "" && text != "NOTPROVIDED" && text != "NONREF" {
 			return text
 		}
 	}

@@ -55,7 +55,7 @@ func readCSV(text, currency string) (s Statement, err error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(text), -1, true
 	var at map[string]int
-	var names []string
+	var names []named
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -83,7 +83,7 @@ func readCSV(text, currency string) (s Statement, err error) {
 			return s, wrongFile("Line %d: %v.", line, err)
 		}
 		if len(s.Entries) > len(names) {
-			names = append(names, name)
+			names = append(names, named{name, line})
 		}
 	}
 	if at == nil {
@@ -136,7 +136,7 @@ func (s *Statement) addRecord(record []string, at map[string]int, currency strin
 		s.Skipped++
 		return "", nil
 	}
-	return field("id"), s.add(Entry{Booked: day, Amount: amount, Currency: currency, Reference: field("reference"), Payer: field("payer"), Text: field("text")})
+	return firstOf(field("id")), s.add(Entry{Booked: day, Amount: amount, Currency: currency, Reference: field("reference"), Payer: field("payer"), Text: field("text")})
 }
 
 // readDay reads a day. One with slashes begins with the day, as in most of the world.

@@ -2,6 +2,7 @@ package banktransfer_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -78,6 +79,38 @@ func TestRead_KnowsCAMTAndCSV(t *testing.T) {
 		if s.Entries[1].Amount != 123450 || s.Entries[1].Key == s.Entries[2].Key {
 			t.Errorf("%s: two equal entries are %+v", name, s.Entries[1:])
 		}
+	}
+}
+
+func TestRead_MoneyThatAFileHasTwiceIsOnePayment(t *testing.T) {
+	t.Parallel()
+	entry := func(name, payer string, parts int) string {
+		part := `<TxDtls><Refs><AcctSvcrRef>` + name + `</AcctSvcrRef></Refs><Amt Ccy="EUR">10.00</Amt><RltdPties><Dbtr><Nm>` + payer + `</Nm></Dbtr></RltdPties></TxDtls>`
+		return fmt.Sprintf(`<Ntry><Amt Ccy="EUR">%d.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2030-03-01</Dt></BookgDt><NtryDtls>`, 10*parts) + strings.Repeat(part, parts) + `</NtryDtls></Ntry>`
+	}
+	for what, test := range map[string]struct {
+		content          string
+		entries, skipped int
+	}{
+		"one name and content":            {entry("B1", "Ann", 1) + entry("B1", "Ann", 1), 1, 1},
+		"two names":                       {entry("B1", "Ann", 1) + entry("B2", "Ann", 1), 2, 0},
+		"one name, another payer":         {entry("B1", "Ann", 1) + entry("B1", "Bob", 1), 2, 0},
+		"no name":                         {entry("", "Ann", 1) + entry("NONREF", "Ann", 1) + entry("NOTPROVIDED", "Ann", 1), 3, 0},
+		"parts of one booking":            {entry("B1", "Ann", 3), 3, 0},
+		"parts of one booking, two times": {entry("B1", "Ann", 3) + entry("B1", "Ann", 3), 3, 3},
+	} {
+		s, err := banktransfer.Read([]byte(`<Document><BkToCstmrStmt><Stmt>`+test.content+`</Stmt></BkToCstmrStmt></Document>`), "EUR")
+		keys := map[[32]byte]bool{}
+		for _, e := range s.Entries {
+			keys[e.Key] = true
+		}
+		if err != nil || len(keys) != test.entries || len(s.Entries) != test.entries || s.Skipped != test.skipped {
+			t.Errorf("%s: %d entries with %d keys, %d skipped, %v", what, len(s.Entries), len(keys), s.Skipped, err)
+		}
+	}
+	s, err := banktransfer.Read([]byte("Date,Amount,Payer,Transaction ID\n2030-03-01,10.00,Ann,B1\n2030-03-01,10.00,Ann,B1\n2030-03-01,10.00,Ann,\n2030-03-01,10.00,Ann,\n"), "EUR")
+	if err != nil || len(s.Entries) != 3 || s.Skipped != 1 {
+		t.Errorf("the CSV file has %d entries, %d skipped, %v", len(s.Entries), s.Skipped, err)
 	}
 }
 

@@ -42,7 +42,7 @@ type Statement struct {
 	Format  string // CAMT.053 or CSV
 	Account string // IBAN; empty if the file does not say
 	Entries []Entry
-	Skipped int // entries that are no money that came: debits, and those not booked yet
+	Skipped int // entries that are no money that came: debits, those not booked yet, and those that the file has twice
 }
 
 // Read reads a statement file: CAMT.053, or CSV with a line of column names. currency is that of amounts without one.
@@ -75,18 +75,38 @@ func Read(content []byte, currency string) (s Statement, err error) {
 	return s, err
 }
 
-// keys names the entries of a statement. name is the bank's own name of each; without one an entry is named by its
-// content and its position among equal ones.
-func (s *Statement) keys(names []string) {
-	seen := map[string]int{}
-	for i := range s.Entries {
-		e := &s.Entries[i]
-		name := names[i]
-		if name == "" {
-			name = fmt.Sprintf("%s %d %s %q %q", e.Booked.Format(time.DateOnly), e.Amount, e.Currency, e.Payer, e.Text)
+// named is the bank's own name of an entry of a statement, empty for none, and the number of the booking that the entry is a
+// part of.
+type named struct {
+	name    string
+	booking int
+}
+
+// keys names the entries of a statement. An entry without a name of the bank is named by its content and its position among
+// equal ones, and so are parts of one booking. Another booking with the name and content of an earlier one is the same money: it
+// is left out.
+func (s *Statement) keys(names []named) {
+	seen, first := map[string]int{}, map[string]int{}
+	parts, all := map[string]int{}, s.Entries
+	s.Entries = nil
+	for i, e := range all {
+		n := names[i]
+		content := fmt.Sprintf("%s %d %s %q %q", e.Booked.Format(time.DateOnly), e.Amount, e.Currency, e.Payer, e.Text)
+		if n.name == "" {
+			n.name = content
+		} else {
+			part := fmt.Sprintf("%q %q", n.name, content)
+			parts[fmt.Sprint(n.booking, part)]++
+			part = fmt.Sprint(parts[fmt.Sprint(n.booking, part)], part)
+			if booking, was := first[part]; was && booking != n.booking {
+				s.Skipped++
+				continue
+			}
+			first[part] = n.booking
 		}
-		seen[name]++
-		e.Key = sha256.Sum256(fmt.Appendf(nil, "usher/statement/v1 %q %q %d", s.Account, name, seen[name]))
+		seen[n.name]++
+		e.Key = sha256.Sum256(fmt.Appendf(nil, "usher/statement/v1 %q %q %d", s.Account, n.name, seen[n.name]))
+		s.Entries = append(s.Entries, e)
 	}
 }
 
