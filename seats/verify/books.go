@@ -99,6 +99,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"presales", b.readPresales},
 		{"change log", b.replayLog},
 		{"codes of seats", b.checkCodes},
+		{"phases", b.checkPhases},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},
 		{"labels", b.label},
 	} {

@@ -23,6 +23,7 @@ type replayed struct {
 	state   seats.State
 	holder  seats.ID
 	version int64 // the last one that named the seat; 0 if none did
+	at      time.Time
 	claim   claim
 }
 
@@ -135,12 +136,12 @@ func (b *books) applySeat(c *change, idx int, to seats.State, holder seats.ID) {
 	b.checkAllowed(c, idx, *s, to, holder)
 	b.log.counts.add(b.rows[idx].category, s.state, -1)
 	b.log.counts.add(b.rows[idx].category, to, 1)
-	next := replayed{to, holder, version, s.claim}
+	next := replayed{to, holder, version, c.at, s.claim}
 	if to == seats.Free || to == seats.Blocked {
 		next.claim = claim{}
 	} else if b.claimed(*s, to, holder) {
 		t := b.at(version)
-		next.claim = claim{version, s.state == seats.Blocked && !b.offers[holder], t != nil && t.opensAt != nil && c.at.Before(*t.opensAt)}
+		next.claim = claim{version, c.at, s.state == seats.Blocked && !b.offers[holder], t != nil && t.opensAt != nil && c.at.Before(*t.opensAt)}
 	}
 	*s = next
 }

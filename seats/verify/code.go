@@ -13,6 +13,7 @@ import (
 // claim is the last claim of a seat, as the change log tells it.
 type claim struct {
 	version  int64
+	at       time.Time
 	reserved bool // it was blocked
 	early    bool // the event was not on sale yet
 }

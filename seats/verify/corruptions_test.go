@@ -1,5 +1,17 @@
 package verify_test
 
+// aCode is a code for one order, and one of each person. anotherOrder is like the one of the evening. gone is the erasure of a
+// person that is over.
+const (
+	aCode = `INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person)
+		SELECT '00000000-0000-0000-0000-00000000c0de', id, 'CODE', '', 1000, 0, false, '{}', '{}', 0, 1, 1 FROM event;`
+	anotherOrder = `INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, keys, discount_code, uses)
+		SELECT gen_random_uuid(), event_id, 'other', holder, gen_random_uuid(), wish, name, email, method, currency, total, keys, discount_code, uses FROM orders`
+	gone = `INSERT INTO erasure_key (secret) VALUES (decode(repeat('00', 64), 'hex'));
+		INSERT INTO erasure (team_id, person, complete, orders, at)
+		SELECT id, sha256(decode(repeat('5c', 64), 'hex') || sha256(decode(repeat('36', 64), 'hex') || 'gone@example.org'::bytea)), true, 1, now() + interval '1 minute' FROM team;`
+)
+
 // plantedCorruptions are told in terms of plantedEvening.
 var plantedCorruptions = []struct {
 	name    string
@@ -233,6 +245,82 @@ var plantedCorruptions = []struct {
 		`UPDATE orders SET uses = ARRAY['00000000-0000-0000-0000-000000000001'::uuid]; INSERT INTO allowance (event_id, key, used, most) SELECT id, '00000000-0000-0000-0000-000000000001', 1, 0 FROM event`,
 	},
 	{
+		"a code is in more orders than it may be", "O14", "is for 1 orders, and 2 have it",
+		aCode + `UPDATE orders SET discount_code = 'CODE', uses = ARRAY['00000000-0000-0000-0000-00000000c0de'::uuid]; ` + anotherOrder,
+	},
+	{
+		"a person has more orders with a code than it allows", "O14", "is for 1 orders of one person, who has 2",
+		aCode + `UPDATE orders SET discount_code = 'CODE'; ` + anotherOrder,
+	},
+	{
+		"an order with a code does not count for it", "O14", "has code CODE, and does not count for it",
+		aCode + `UPDATE orders SET discount_code = 'CODE'`,
+	},
+	{
+		"a seat that was bought with a code does not count for it", "O14", "has code CODE, and does not count for it",
+		aCode + `INSERT INTO seat_code (event_id, idx, holder, code, early) SELECT event_id, 3, id, '00000000-0000-0000-0000-00000000c0de', false FROM orders`,
+	},
+	{
+		"a code has another limit than its allowance", "O14", "is for 1 orders, and its allowance for 7",
+		aCode + `INSERT INTO allowance (event_id, key, used, most) SELECT id, '00000000-0000-0000-0000-00000000c0de', 0, 7 FROM event`,
+	},
+	{
+		"a ticket costs less than its seat", "O4", "and its ticket costs",
+		`UPDATE seat_state SET price = price + 1 WHERE idx = 3`,
+	},
+	{
+		"a ticket costs more than its seat", "O4", "and its ticket costs",
+		`UPDATE seat_state SET price = price - 3 WHERE idx = 3`,
+	},
+	{
+		"a phase was over when a seat was claimed", "P14", "which did not run from its claim",
+		`INSERT INTO phase (event_id, number, name, ends_at) SELECT id, 1, 'Early', now() - interval '1 day' FROM event; UPDATE seat_state SET phase = 1 WHERE idx = 0`,
+	},
+	{
+		"a phase had not begun when a seat was bought", "P14", "which did not run from its claim",
+		`INSERT INTO phase (event_id, number, name, begins_at) SELECT id, 1, 'Late', now() + interval '1 day' FROM event; UPDATE seat_state SET phase = 1 WHERE idx = 3`,
+	},
+	{
+		"an order has the address of a person who was erased", "E1", "order",
+		gone + `UPDATE orders SET email = 'gone@example.org'`,
+	},
+	{
+		"a gift card has the address of its erased buyer", "E1", "gift card",
+		gone + `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state)
+			SELECT gen_random_uuid(), id, 'g', 'EUR', 1, 'Gone@example.org', '', '', '', 'card', 'closed' FROM team LIMIT 1`,
+	},
+	{
+		"a gift card has the address of its erased recipient", "E1", "gift card",
+		gone + `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state)
+			SELECT gen_random_uuid(), id, 'g', 'EUR', 1, '', 'gone@example.org', '', '', 'card', 'closed' FROM team LIMIT 1`,
+	},
+	{
+		"an empty credit account has the address of an erased person", "E1", "credit account",
+		gone + `INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', 'gone@example.org', 'EUR', 0);
+			INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount) SELECT 'capture', id, id, 'EUR', 1 FROM credit_account WHERE email = 'gone@example.org'`,
+	},
+	{
+		"a checkout has what an erased person typed", "E1", "the checkout of",
+		gone + `INSERT INTO typed (event_id, holder, answer) SELECT id, gen_random_uuid(), '{"form": {"email": "gone@example.org"}}'::json FROM event
+			UNION ALL SELECT id, gen_random_uuid(), '{"form": {"email": "\u0000"}}'::json FROM event`,
+	},
+	{
+		"a card of an erased person is stored", "E1", "stored card",
+		gone + `INSERT INTO mandate (id, method, email, what, back, state) VALUES ('00000000-0000-0000-0000-00000000cafe', 'card', 'gone@example.org', '', '', 'ending');
+			INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
+			SELECT gen_random_uuid(), id, gen_random_uuid(), 'p', gen_random_uuid(), gen_random_uuid(), '{"email": ""}', 'card', 'EUR', 1, '00000000-0000-0000-0000-00000000cafe', '{}', false FROM event`,
+	},
+	{
+		"an erased order has the person's name", "E2", "has something of the person",
+		gone + `UPDATE orders SET erased_at = now()`,
+	},
+	{
+		"the payment of an erased order has the name", "E2", "and its payment has the name",
+		gone + `UPDATE orders SET erased_at = now(), name = '', email = '', born = NULL, answers = '{}', network = '', keys = '{}', wish = '';
+			INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, keys, counted)
+			SELECT gen_random_uuid(), event_id, id, 'p', gen_random_uuid(), gen_random_uuid(), '{"name": "Ann"}', 'card', 'EUR', 1, '{}', false FROM orders`,
+	},
+	{
 		"the log shows a seat that no map has", "P9", "no map can",
 		`UPDATE change SET idx = '{999999}' WHERE idx = '{4}'`,
 	},
@@ -268,6 +356,10 @@ var plantedTerms = []struct {
 	{
 		"a ticket of a type that is sold with a code was claimed without one", "P15", "without a code for it",
 		`UPDATE ticket_type SET sold_to = 'code', coded_from = 0`,
+	},
+	{
+		"a seat was claimed before the sale without a code for that", "P15", "before the sale, without a code for that",
+		`UPDATE terms SET opens_at = now() + interval '1 hour'`,
 	},
 	{
 		"a reserved seat was claimed without a code", "P15", "was reserved, and was claimed",

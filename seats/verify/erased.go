@@ -24,6 +24,21 @@ WITH known AS (
     SELECT e.team_id, n.email, n.joined_at, 'entry ' || n.id FROM entry n JOIN event e ON e.id = n.event_id WHERE n.email <> ''
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at, 'mail ' || m.id FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
+     UNION ALL
+    SELECT g.team_id, lower(a.email), g.created_at, 'gift card ' || g.id FROM gift_card g, LATERAL (VALUES (g.buyer), (g.recipient)) AS a(email) WHERE a.email <> '' AND g.state NOT IN ('open', 'refunding')
+     UNION ALL
+    SELECT e.team_id, a.email, y.since, 'the checkout of ' || y.holder
+      FROM typed y JOIN event e ON e.id = y.event_id,
+           LATERAL (SELECT CASE WHEN strpos(y.answer::text, '\u0000') = 0 THEN lower(y.answer->'form'->>'email') END AS email) a /* a text has no zero byte */
+     WHERE a.email <> ''
+     UNION ALL
+    SELECT e.team_id, lower(m.email), m.created_at, 'stored card ' || m.id
+      FROM mandate m JOIN event e ON e.id IN (SELECT event_id FROM payment WHERE mandate = m.id UNION ALL SELECT event_id FROM entry WHERE mandate = m.id)
+     WHERE m.email <> ''
+     UNION ALL
+    SELECT t.id, a.email, m.at, 'credit account ' || a.id
+      FROM credit_account a CROSS JOIN team t, LATERAL (SELECT max(at) AS at FROM credit_transfer WHERE a.id IN (from_id, to_id)) m
+     WHERE (SELECT count(*) FROM team) = 1 /* else another team may know the person */ AND a.kind = 'attendee' AND a.balance = 0 AND m.at IS NOT NULL AND NOT EXISTS (SELECT FROM credit_hold WHERE account_id = a.id AND state = 'open')
 )
 SELECT k.team_id, k.email, k.at, k.what FROM known k
  WHERE k.at < (SELECT max(x.at) FROM erasure x WHERE x.person IS NOT NULL AND x.team_id = k.team_id)`

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -47,6 +48,40 @@ func (b *books) checkPrices(ctx context.Context, tx pgx.Tx) error {
 	var price int64
 	_, err = pgx.ForEachRow(rows, []any{&idx, &price}, func() error {
 		b.broken(p14, idx, "has the price %d, which no price list of the event had for it", price)
+		return nil
+	})
+	return err
+}
+
+const phaseTimesSQL = `
+SELECT s.idx, f.name, f.begins_at, f.ends_at FROM seat_state s JOIN phase f ON f.event_id = s.event_id AND f.number = s.phase
+ WHERE s.event_id = $1 AND s.state IN (1, 3, 4) /* held, paying, sold */ AND (f.begins_at IS NOT NULL OR f.ends_at IS NOT NULL)
+ ORDER BY s.idx`
+
+// checkPhases holds the phase of each seat against its time (P14): it ran at some moment from the claim to the last change of the
+// seat, as an expired hold gets another price. Seats that were claimed before the event was last edited are left out, because
+// the phase may have had another time then.
+func (b *books) checkPhases(ctx context.Context, tx pgx.Tx) error {
+	const slack = 10 * time.Second // between the guard of a batch and the time of its version
+	var edited int64
+	for _, t := range b.terms {
+		edited = max(edited, t.version)
+	}
+	rows, err := tx.Query(ctx, phaseTimesSQL, b.id)
+	if err != nil {
+		return err
+	}
+	var idx int
+	var name string
+	var begins, ends *time.Time
+	_, err = pgx.ForEachRow(rows, []any{&idx, &name, &begins, &ends}, func() error {
+		if idx < 0 || idx >= len(b.log.seats) || b.log.seats[idx].claim.version <= edited {
+			return nil
+		}
+		s := &b.log.seats[idx]
+		if ends != nil && s.claim.at.After(ends.Add(slack)) || begins != nil && s.at.Before(begins.Add(-slack)) {
+			b.broken(p14, idx, "has the price of phase %q, which did not run from its claim in version %d to version %d", name, s.claim.version, s.version)
+		}
 		return nil
 	})
 	return err

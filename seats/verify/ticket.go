@@ -41,6 +41,41 @@ SELECT coalesce(a.key, n.key)::text, coalesce(a.used, 0), coalesce(n.n, 0), coal
   FROM (SELECT * FROM allowance WHERE event_id = $1) a FULL JOIN n ON n.key = a.key
  WHERE coalesce(a.used, 0) <> coalesce(n.n, 0) OR coalesce(n.n, 0) > coalesce(a.most, 0)`
 
+// What the limits of codes say against orders that have them: by their discount, or by a seat that was claimed with the code.
+const codeLimitsSQL = `
+WITH had AS (
+    SELECT c.id, c.code, c.most, c.per_person, o.id AS order_id, o.keys[1] AS person, o.uses
+      FROM orders o JOIN code c ON c.event_id = o.event_id AND c.code = o.discount_code
+     WHERE o.event_id = $1 AND o.discount_code <> '' AND o.state <> 'cancelled'
+     UNION
+    SELECT c.id, c.code, c.most, c.per_person, o.id, o.keys[1], o.uses
+      FROM seat_code s JOIN orders o ON o.id = s.holder JOIN code c ON c.id = s.code
+     WHERE s.event_id = $1 AND o.state <> 'cancelled' AND NOT o.at_office
+)
+SELECT format('code %s is for %s orders, and %s have it', code, most, count(*)) FROM had WHERE most > 0 GROUP BY id, code, most HAVING count(*) > most
+ UNION ALL
+SELECT format('code %s is for %s orders of one person, who has %s', code, per_person, count(*))
+  FROM had WHERE per_person > 0 AND person IS NOT NULL GROUP BY id, code, per_person, person HAVING count(*) > per_person
+ UNION ALL
+SELECT format('order %s has code %s, and does not count for it', order_id, code) FROM had WHERE most > 0 AND id <> ALL(uses)
+ UNION ALL
+SELECT format('code %s is for %s orders, and its allowance for %s', c.code, c.most, a.most)
+  FROM allowance a JOIN code c ON c.id = a.key AND c.event_id = a.event_id WHERE a.event_id = $1 AND a.most <> c.most`
+
+// checkCodeLimits holds the limits of codes against the orders that have them (O14).
+func (b *books) checkCodeLimits(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, codeLimitsSQL, b.id)
+	if err != nil {
+		return err
+	}
+	var what string
+	_, err = pgx.ForEachRow(rows, []any{&what}, func() error {
+		b.broken(o14, none, "%s", what)
+		return nil
+	})
+	return err
+}
+
 // checkUses holds the counts of codes against orders and payments: no code is used more often than it may be (O14).
 func (b *books) checkUses(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, usesSQL, b.id)
@@ -102,7 +137,36 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 	if err := b.checkUses(ctx, tx); err != nil {
 		return err
 	}
+	if err := b.checkCodeLimits(ctx, tx); err != nil {
+		return err
+	}
+	if err := b.checkListed(ctx, tx); err != nil {
+		return err
+	}
 	return b.checkCosts(ctx, tx)
+}
+
+// A ticket costs no less than its seat, without its discount, and no more, without its tax. A tax of all tickets together is
+// divided over them, which rounds each. An erased order does not say whether its buyer owes the tax.
+const listedSQL = `
+SELECT t.idx, t.price, t.fee, t.discount, s.price
+  FROM ticket t JOIN orders o ON o.id = t.order_id JOIN seat_state s ON s.event_id = t.event_id AND s.idx = t.idx AND s.holder = t.order_id
+ WHERE t.event_id = $1 AND t.revoked_at IS NULL AND NOT (o.at_office AND o.method = 'free')
+   AND (t.price - t.tax - 2 > s.price OR t.price + t.fee + t.discount < s.price AND o.erased_at IS NULL AND NOT coalesce((o.billing->>'reverse_charge')::boolean, false))`
+
+// checkListed holds what tickets cost against the prices of their seats (O4).
+func (b *books) checkListed(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, listedSQL, b.id)
+	if err != nil {
+		return err
+	}
+	var idx int
+	var price, fee, discount, listed int64
+	_, err = pgx.ForEachRow(rows, []any{&idx, &price, &fee, &discount, &listed}, func() error {
+		b.broken(o4, idx, "is sold at %d, and its ticket costs %d with a fee of %d and a discount of %d", listed, price, fee, discount)
+		return nil
+	})
+	return err
 }
 
 func (b *books) checkCosts(ctx context.Context, tx pgx.Tx) error {
