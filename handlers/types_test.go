@@ -108,6 +108,26 @@ func TestAChildPaysTheChildPriceForTheSameSeat(t *testing.T) {
 	s.wantBooks(t)
 }
 
+func TestCheckout_ATypeThatCostsNothingNeedsNoPayment(t *testing.T) {
+	t.Parallel()
+	s, who := newSiteFor(t, events.Settings{Fees: seats.Fees{Ticket: 150}}), person(t)
+	s.does(t, s.owner(t), "/desk/events/evening/prices", family("price.0.1.A", "0", "price.0.1.B", "0", "price.0.1.C", "0"))
+	a, body := send(t, who, "POST", s.url+"/events/evening/claims", `{"seats": ["`+s.sale.Plan.Label(s.inRows(t, 1)[0])+`"], "type": "child"}`)
+	if a.StatusCode >= 300 || holdOf(t, body).Total != 0 {
+		t.Fatalf("the claim of a free ticket: %d, %s", a.StatusCode, body)
+	}
+	if _, page := s.page(t, who, "/events/evening/checkout"); strings.Contains(page, `name="method"`) || !strings.Contains(page, `name="total" value="0"`) {
+		t.Error("the checkout asks how to pay, or has a total")
+	}
+	form := fill(holdOf(t, body), "Ann", "ann@example.org")
+	form.Set("total", "0")
+	a, _ = s.post(t, who, form)
+	if order := s.orderAt(t, s.url+a.Header.Get("Location")); order.Total != 0 || order.Fee != 0 || order.Tickets[0].Type != "Child" {
+		t.Errorf("the order is %+v", order)
+	}
+	s.wantBooks(t)
+}
+
 // saysTypes looks for the ticket type in what goes to the buyer and to the door.
 func (s *site) saysTypes(t *testing.T, who *http.Client, at string) {
 	t.Helper()

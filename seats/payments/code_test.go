@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -203,6 +204,33 @@ func TestCode_OneThatIsNotGoodIsNamed(t *testing.T) {
 	if n := h.count(t, "payment"); n != 0 {
 		t.Errorf("there are %d payments", n)
 	}
+}
+
+func TestCode_OfAnotherEventIsNotKnown(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	off := pricing.Code{Discount: pricing.Discount{Percent: 10_00}, Most: 1}
+	h.codes(t, off, "EVENING")
+	theatre, _ := plan.Named("theatre")
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Matinee", StartsAt: time.Date(2030, 5, 2, 14, 0, 0, 0, time.UTC), PaidAhead: true}, theatre); err != nil {
+		t.Fatal(err)
+	}
+	matinee, err := h.office.Sale(t.Context(), "matinee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := seats.NewID()
+	hold, err := matinee.Claim(t.Context(), who, "", seats.ClaimRequest{Best: 1, Category: "A"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong orders.Mistakes
+	_, err = h.orders.Pay(t.Context(), matinee, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Verified: "ann@example.org", Method: payments.Card, Code: "EVENING"})
+	if !errors.As(err, &wrong) || wrong.About(orders.FieldCode) == "" {
+		t.Errorf("the code of another event: %v", err)
+	}
+	h.pays(t, who, h.discounted(t, who, "EVENING", &off.Discount))
+	h.wantBooks(t)
 }
 
 func TestTotal_AnotherThanThePageShowedIsAskedFor(t *testing.T) {
