@@ -123,9 +123,9 @@ func TestCancel_AnUnpaidOrderKeepsItsOffer(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestCancel_TheRestKeepsTheRulesOfItsTypes(t *testing.T) {
-	t.Parallel()
-	h := openTill(t, events.Settings{})
+// companions gives the event a type that is free, one for each ticket of the usual type.
+func (h *till) companions(t testing.TB) {
+	t.Helper()
 	if _, err := h.office.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		plan, err := seats.LoadPlan(t.Context(), tx, e.ID)
 		if err != nil {
@@ -148,6 +148,38 @@ func TestCancel_TheRestKeepsTheRulesOfItsTypes(t *testing.T) {
 	if h.sale, err = h.office.Sale(t.Context(), "evening"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestOrder_KeepsTheRulesOfItsTypes(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{Invoices: true})
+	h.companions(t)
+	for _, tickets := range []map[string]int{{"companion": 1}, {"standard": 1, "companion": 2}} {
+		who, n := seats.NewID(), 0
+		for _, of := range tickets {
+			n += of
+		}
+		hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Tickets: tickets, Best: n, Category: "A"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann@example.org", Method: payments.Card, Verified: "ann@example.org"}
+		_, err = h.orders.Pay(t.Context(), h.sale, who, form)
+		wantRefusal(t, err, pricing.CodeTypes)
+		form.Method = payments.Invoice
+		_, err = h.orders.Place(t.Context(), h.sale, who, form)
+		wantRefusal(t, err, pricing.CodeTypes)
+	}
+	if n := h.count(t, "payment") + h.count(t, "orders"); n != 0 {
+		t.Errorf("there are %d payments and orders", n)
+	}
+	h.wantBooks(t)
+}
+
+func TestCancel_TheRestKeepsTheRulesOfItsTypes(t *testing.T) {
+	t.Parallel()
+	h := openTill(t, events.Settings{})
+	h.companions(t)
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Tickets: map[string]int{"standard": 1, "companion": 1}, Best: 2, Category: "A"})
 	if err != nil {
