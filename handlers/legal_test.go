@@ -2,8 +2,13 @@ package handlers
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,9 +69,9 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 			t.Errorf("%s has a link to terms that are not there", path)
 		}
 	}
-	for _, path := range []string{"/desk", "/desk/events/evening/orders", "/desk/session"} {
+	for _, path := range []string{"/desk", "/desk/events/evening/orders", "/desk/session", "/desk/password"} {
 		reader := ann
-		if path == "/desk/session" {
+		if path == "/desk/session" || path == "/desk/password" {
 			reader = who
 		}
 		if _, page := send(t, reader, "GET", s.url+path, "", "Accept", asPage); !strings.Contains(page, `<a href="/legal/1/imprint">Imprint</a>`) {
@@ -86,6 +91,59 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 		if err != nil || !strings.Contains(l.HTML, `href="https://tickets.example.org/legal/1/imprint"`) || !strings.Contains(l.Text, "Imprint: https://tickets.example.org/legal/1/imprint\n") {
 			t.Errorf("the mail %s has no imprint: %v %s", m.Kind, err, l.Text)
 		}
+	}
+}
+
+// Each page that a handler makes, and each function that writes a mail, asks for the links.
+func TestLegal_NoPageOrMailForgetsTheLinks(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, folder := range []string{".", "desk", "shop", "web"} {
+		list, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, slices.DeleteFunc(list, func(f string) bool { return strings.HasSuffix(f, "_test.go") })...)
+	}
+	pages, mails := 0, 0
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range tree.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is {
+				continue
+			}
+			named := map[string]int{} // selectors, such as views.Page and l.legal
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					named[n.Sel.Name]++
+				case *ast.CompositeLit:
+					if of, is := n.Type.(*ast.SelectorExpr); is && of.Sel.Name == "Page" && len(n.Elts) > 0 {
+						pages++
+						if !slices.ContainsFunc(n.Elts, func(e ast.Expr) bool {
+							field, is := e.(*ast.KeyValueExpr)
+							return is && field.Key.(*ast.Ident).Name == "Legal"
+						}) {
+							t.Errorf("%s: %s makes a page without links to legal texts", file, f.Name.Name)
+						}
+					}
+				}
+				return true
+			})
+			if named["Render"] > 0 && strings.Contains(file, "letter") {
+				mails++
+				if named["legal"] == 0 {
+					t.Errorf("%s: %s writes a mail without links to legal texts", file, f.Name.Name)
+				}
+			}
+		}
+	}
+	if pages < 10 || mails < 5 {
+		t.Errorf("%d pages and %d mails were looked at", pages, mails)
 	}
 }
 

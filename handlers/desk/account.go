@@ -81,7 +81,7 @@ func (h *Handlers) ForgotPassword(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p desk.ForgottenPage) error {
-	p.Page = views.Page{Title: "Another password", Nonce: web.Nonce(w), Style: "desk.css"}
+	p.Page = views.Page{Title: "Another password", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css"}
 	return web.WritePage(w, r, status, desk.Forgotten(p))
 }
 
@@ -116,7 +116,7 @@ func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 	if p.Member, err = h.Organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
-	p.Page, p.Action = views.Page{Title: "Another password", Nonce: web.Nonce(w), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: "Another password", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	return web.WritePage(w, r, status, desk.AnotherPassword(p))
 }

@@ -62,7 +62,7 @@ func (h *Handlers) showSecondStep(w http.ResponseWriter, r *http.Request, status
 	if err != nil {
 		return err
 	}
-	p.Page = views.Page{Title: "Second factor", Nonce: web.Nonce(w), Style: "desk.css", Script: "desk_passkey.js"}
+	p.Page = views.Page{Title: "Second factor", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Keyed = keyed && organizers.PasskeysAt(h.Origin(r))
 	return web.WritePage(w, r, status, desk.Second(p))
 }
