@@ -159,8 +159,6 @@ type wanted struct {
 	Total *int64 `json:"total"` // as it was shown, minor units: another total is refused
 }
 
-var errOrderHurried = web.NewProblem(429, "too_many", "Very many orders come from your network at this moment.", web.SeatsStay, "Wait a few seconds, then send it again.")
-
 // Place answers POST /events/{slug}/orders
 func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	form, err := decodeOrder(r, s)
@@ -211,10 +209,10 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 			return h.pay(w, r, s, holder, form)
 		}
 	}
-	if form.Verified == "" && h.Hurried(w, r, web.CountsOrders, web.OrdersPerNetwork) {
-		return h.refuseOrder(w, r, s, holder, form, errOrderHurried)
-	}
 	h.limitOrder(r, s, holder, &form)
+	if form.Unpaid.PerNetwork > 0 && form.Verified == "" && h.Hurried(w, r, web.CountsOrders, web.OrdersPerNetwork) {
+		return h.refuseOrder(w, r, s, holder, form, orders.ErrUnpaidNet) // a pass lets them through
+	}
 	code, err := h.Orders.Place(r.Context(), s, holder, form)
 	if err == nil {
 		h.Limits.Of(s).Ordered(len(form.Seats))
@@ -261,8 +259,6 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 		return err
 	case errors.Is(err, orders.ErrUnpaid):
 		typed.Message = web.ErrUnpaid.What + " " + web.ErrUnpaid.Next
-	case errors.Is(err, errOrderHurried):
-		typed.Message = errOrderHurried.What + " " + errOrderHurried.Next
 	case errors.As(err, &typed.Mistakes):
 	case errors.As(err, &refusal):
 		typed.Message, typed.Nearest = refusal.Message, refusal.Nearest

@@ -23,7 +23,7 @@ const LinksPerNetwork = 30
 const WaitsPerNetwork = 60
 
 // OrdersPerNetwork is how many orders visitors of one network may place within a minute under email addresses that they did
-// not confirm, and without paying: each is mailed.
+// not confirm, and without paying: each is mailed. Beyond it a visitor needs a pass, as for claims.
 const OrdersPerNetwork = 120
 
 // Keys of the node's limiter begin with what they count.
