@@ -203,9 +203,9 @@ func (f *field) as(from string) *browser {
 	return b
 }
 
-// grab orders a seat as a new visitor; ordered is how many seats that took.
-func (f *field) grab(n *node, email string) (ordered int, status int) {
-	b := n.browser(evil)
+// grab orders a seat as a new visitor of a network; ordered is how many seats that took.
+func (f *field) grab(n *node, from, email string) (ordered int, status int) {
+	b := n.browser(from)
 	f.stamp++
 	status, said := b.post("/events/"+n.slug+"/claims", `{"best":1}`, "Idempotency-Key", fmt.Sprint("c", f.stamp))
 	if status == 404 || status == 422 { // before the best of all could be asked for
@@ -254,12 +254,13 @@ func (b *browser) kept() string {
 
 func (f *field) grabs(tries, most int, email func(i int) string) (string, bool) {
 	got, statuses := 0, map[int]int{}
-	slug := fmt.Sprint("grab-", f.stamp)
+	f.grabbed++
+	slug, from := fmt.Sprint("grab-", f.stamp), fmt.Sprintf("198.18.%d.66", f.grabbed) // what one did does not count for the next
 	if err := f.proxy.event(slug, "club"); err != nil {
 		return err.Error(), false
 	}
 	for i := range tries {
-		n, status := f.grab(f.proxy, email(i))
+		n, status := f.grab(f.proxy, from, email(i))
 		got += n
 		statuses[status]++
 	}

@@ -27,6 +27,8 @@ type field struct {
 	proxy *node // with a public https address, behind a proxy that says who asks
 	owner *browser
 	stamp int
+
+	grabbed int // attacks on the seats of an event
 }
 
 func main() {
