@@ -5,6 +5,7 @@ TOOL = $$(go -C tools tool -n $(1))
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
 PEOPLE ?= 4
+CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[0-9]_|SeatsThatLapse|TwoCrowds|Types_|Watchers_|WhereConnections)
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
@@ -59,7 +60,8 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 
 unit: postgres schema ## all tests but those in a browser, in random order, with the race detector
 	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
-	@go test -vet=off -shuffle=on ./cmd/usher/rush # crowds that take the whole machine: slowed tenfold, holds run out in their hands
+	@go test -vet=off -race -shuffle=on ./cmd/usher/rush -skip '$(CROWDS)'
+	@go test -vet=off -shuffle=on ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
 	@cd tools && go test -vet=off -shuffle=on ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
