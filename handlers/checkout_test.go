@@ -177,7 +177,7 @@ func TestCheckout_FormEndsWithTheOrder(t *testing.T) {
 		t.Errorf("back at the checkout leads to %q, want %q", a.Header.Get("Location"), order)
 	}
 	s.exec(t, `UPDATE typed SET since = since - interval '25 hours'`)
-	if err := s.office.Purge(t.Context()); err != nil || s.count(t, "typed") != 0 {
+	if err := s.sold.PurgeTyped(t.Context()); err != nil || s.count(t, "typed") != 0 {
 		t.Errorf("%d forms are kept for more than a day, %v", s.count(t, "typed"), err)
 	}
 }

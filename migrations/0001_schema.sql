@@ -342,7 +342,7 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 
 -- What a visitor typed at a checkout that made no order, and its answer, for a day or until the order.
--- Written by seats/orders; seats deletes old rows.
+-- Written by seats/orders.
 CREATE TABLE typed (
     event_id bigint NOT NULL REFERENCES event,
     holder   uuid NOT NULL,

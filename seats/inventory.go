@@ -2,7 +2,6 @@ package seats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -437,8 +436,6 @@ func (o *Inventory) wakeOpening() {
 	}
 }
 
-const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
-
 // A hold that ended a day ago, has no seat any more and bought none was kept for its answers only. A row that a batch has
 // locked is left to the next time.
 const purgeHoldsSQL = `
@@ -452,14 +449,10 @@ DELETE FROM hold
                            WHERE s.holder = h.holder)
           FOR UPDATE SKIP LOCKED)`
 
-// Purge deletes what was typed into forms a day ago, and the rows of holds that ended a day ago and have no seat any more. One
-// that fails hinders no other.
+// Purge deletes the rows of holds that ended a day ago and have no seat any more.
 func (o *Inventory) Purge(ctx context.Context) error {
-	var errs []error
-	for _, sql := range []string{purgeTypedSQL, purgeHoldsSQL} {
-		if _, err := o.db.Exec(ctx, sql); err != nil {
-			errs = append(errs, fmt.Errorf("seats: purge: %w", err))
-		}
+	if _, err := o.db.Exec(ctx, purgeHoldsSQL); err != nil {
+		return fmt.Errorf("seats: purge: %w", err)
 	}
-	return errors.Join(errs...)
+	return nil
 }

@@ -96,6 +96,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
+		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
 		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),

@@ -55,7 +55,6 @@ var exceptions = map[access]string{
 	{"seats/credit", "INSERT", "mail"}:           outbox,
 	{"seats/waitingroom", "INSERT", "mail"}:      outbox,
 	{"seats/waitlist", "INSERT", "mail"}:         outbox,
-	{"seats", "DELETE", "typed"}:                 "one hourly job deletes old forms of both kinds",
 	{"seats/orders", "UPDATE", "purchase_key"}:   "the bound on unpaid orders of an email undoes the batch under the lock of its key",
 	{"seats/payments", "INSERT", "mail"}:         outbox,
 	{"seats/giftcards", "INSERT", "mail"}:        outbox,

@@ -327,6 +327,16 @@ func (o *Orders) Typed(ctx context.Context, event int64, holder seats.ID) (t Typ
 	return t, nil
 }
 
+const purgeTypedSQL = `DELETE FROM typed WHERE since < clock_timestamp() - interval '1 day'`
+
+// PurgeTyped deletes what was typed a day ago.
+func (o *Orders) PurgeTyped(ctx context.Context) error {
+	if _, err := o.db.Exec(ctx, purgeTypedSQL); err != nil {
+		return fmt.Errorf("orders: delete what was typed: %w", err)
+	}
+	return nil
+}
+
 // cut shortens texts to one character more than the longest that would be right, so that they still are too long.
 func (f Form) cut() Form {
 	short := func(text string) string {
