@@ -46,10 +46,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 					continue
 				}
 				page.open(p, s)
-				p.lit(playwright.ColorSchemeLight)
-				p.picture(page.name, "light")
-				p.isAccessible(page.name, string(axe), checkup)
-				p.inTheDark(page.name, string(axe))
+				p.inBothLights(page.name, string(axe))
 			}
 		})
 	}
@@ -96,6 +93,15 @@ func looked() []device {
 		devices = append(devices, device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4})
 	}
 	return devices
+}
+
+// inBothLights has axe check a page, and takes pictures of it, in the light and in the dark.
+func (p *person) inBothLights(name, axe string) {
+	p.t.Helper()
+	p.lit(playwright.ColorSchemeLight)
+	p.picture(name, "light")
+	p.isAccessible(name, axe, checkup)
+	p.inTheDark(name, axe)
 }
 
 // inTheDark has axe check the contrast of a page with the lights out, and takes a picture. The colours are those of the

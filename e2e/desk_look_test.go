@@ -219,10 +219,7 @@ func TestEveryPageOfTheDeskIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testin
 			p := someone(t, o, fmt.Sprint(i), d)
 			for _, page := range eachAtDesk {
 				page.open(p)
-				p.lit(playwright.ColorSchemeLight)
-				p.picture(page.name, "light")
-				p.isAccessible(page.name, string(axe), checkup)
-				p.inTheDark(page.name, string(axe))
+				p.inBothLights(page.name, string(axe))
 			}
 		})
 	}

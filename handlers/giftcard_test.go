@@ -70,7 +70,7 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 		t.Errorf("the receipt is %+v", l)
 	}
 	l := s.giftLetter(t, giftcards.MailCard)
-	code := between(l.Text, "Its code is ", ".")
+	code := between(l.Text, "Code: ", "\n")
 	if l.Email != "bea@example.org" || len(code) != 19 || len(l.Files) != 1 || strings.Contains(l.HTML, "<b>") || strings.Contains(l.Text, at) {
 		t.Errorf("the mail of the card is %+v", l)
 	}

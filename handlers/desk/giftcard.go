@@ -51,6 +51,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organ
 	}
 	p.Frame = h.frame(w, r, m, "Gift cards")
 	p.Path, p.Sold, p.Public = desk.GiftCardsPath, sold, h.Origin(r)+"/gift-cards"
+	p.Stored, p.Payable = offer.Open, h.Server.GiftCards.Payable()
 	if p.Mistakes == nil {
 		p.SetOffer(offer)
 	}

@@ -62,9 +62,12 @@ const (
 // method is how gift cards are paid. Demo money would become credit that pays for real seats.
 const method = payments.Card
 
+// Payable reports whether there is a way to pay for gift cards.
+func (g *GiftCards) Payable() bool { return g.pays.Accepts(method) }
+
 // Offers lists what teams sell; nothing if there is no way to pay.
 func (g *GiftCards) Offers(ctx context.Context) (list []Offer, err error) {
-	if !g.pays.Accepts(method) {
+	if !g.Payable() {
 		return nil, nil
 	}
 	rows, err := g.db.Query(ctx, offersSQL)

@@ -16,6 +16,8 @@ const GiftCardsPath = Path + "/gift-cards"
 type GiftCardsPage struct {
 	Frame
 	Open                      bool // as stored, or as typed
+	Stored                    bool // gift cards are offered
+	Payable                   bool // there is a way to pay them
 	Currency, Amounts, Months string
 	Sold                      []giftcards.Sold
 	Public                    string // where attendees buy them
@@ -37,6 +39,14 @@ func (p *GiftCardsPage) SetOffer(o giftcards.Offer) {
 		amounts[i] = pricing.Amount(a, o.Currency)
 	}
 	p.Amounts = strings.Join(amounts, ", ")
+}
+
+// giftPeople says who bought a gift card, and for which address.
+func giftPeople(c giftcards.Sold) string {
+	if c.Buyer == c.Recipient {
+		return c.Buyer
+	}
+	return c.Buyer + " to " + c.Recipient
 }
 
 // giftStanding says how a gift card stands.

@@ -6,15 +6,24 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Action is a mail with a link in it, to an organizer or to an invited person.
+// Action is a mail with a link in it, such as an invitation.
 type Action struct {
 	Subject, What, Button, Address, Advice string
-	Legal                                  []views.Link
+
+	Quote, Code string // of a gift card: the words of its giver, and its code
+	Legal       []views.Link
 }
 
 // Text is the mail for programs that show plain text.
 func (l Action) Text() string {
-	return l.What + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(l.Legal)
+	what := l.What
+	if l.Quote != "" {
+		what += "\n\n“" + l.Quote + "”"
+	}
+	if l.Code != "" {
+		what += "\n\nCode: " + l.Code
+	}
+	return what + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(l.Legal)
 }
 
 // Invitation asks a person to join a team.

@@ -13,12 +13,11 @@ func GiftCard(c giftcards.Card, address string) Action {
 	if c.Giver != "" {
 		what = c.Giver + " gave you a gift card of " + amount + " for " + c.TeamName + "."
 	}
-	if c.Message != "" {
-		what += " “" + c.Message + "”"
+	if valid := shop.ValidWords(c); valid != "" {
+		what += " " + valid
 	}
-	what += " Its code is " + c.Voucher + ". " + shop.ValidWords(c)
 	return Action{
-		Subject: "Your gift card: " + c.TeamName, Button: "Redeem my gift card", Address: address, What: what,
+		Subject: "Your gift card: " + c.TeamName, Button: "Redeem my gift card", Address: address, What: what, Quote: c.Message, Code: c.Voucher,
 		Advice: "Anyone with the code can use the card. It pays for tickets, in whole or in part. We've attached it to print.",
 	}
 }
@@ -27,7 +26,7 @@ func GiftCard(c giftcards.Card, address string) Action {
 func GiftReceipt(c giftcards.Card, address string) Action {
 	return Action{
 		Subject: "Receipt for your gift card: " + c.TeamName, Button: "View my gift card", Address: address,
-		What: "You paid " + views.Money(c.Amount, c.Currency) + " for a gift card of " + c.TeamName + ". We sent it to " + c.Recipient + ". " + shop.ValidWords(c) +
+		What: "You paid " + views.Money(c.Amount, c.Currency) + " for a gift card of " + c.TeamName + ". We are sending it to " + c.Recipient + ". " + shop.ValidWords(c) +
 			" No VAT was charged: this is a multi-purpose voucher. VAT is charged on what it pays for, and stands on that invoice.",
 		Advice: "Keep the link private: anyone with it can use the card.",
 	}

@@ -3,6 +3,7 @@ package shop
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -73,6 +74,9 @@ func validFor(o giftcards.Offer) string {
 	return "It is valid for " + views.Counted(o.Months, "month") + ", and to the end of that year."
 }
 
+// giftLines is how many lines of a message a printed gift card has at most, each as it was typed.
+const giftLines = 12
+
 // GiftCardPaper is a gift card to print. home is the address of our pages.
 func GiftCardPaper(c giftcards.Card, home string) ([]byte, error) {
 	doc := fpdf.New("P", "mm", "A4", "")
@@ -82,26 +86,25 @@ func GiftCardPaper(c giftcards.Card, home string) ([]byte, error) {
 	doc.SetTitle("Gift card, "+c.TeamName, true)
 	doc.SetLang("en")
 	doc.SetAutoPageBreak(false, 0)
-	pen := newPen(doc)
 	doc.AddPage()
-	doc.SetDrawColor(120, 120, 120)
-	doc.RoundedRect(paperLeft, paperTop, paperWidth, 130, 4, "1234", "D")
-	from := ""
+	pen, inside, width := newPen(doc), paperLeft+10, paperWidth-20
+	y := pen.write(inside, paperTop+13, 12, width, 1, c.TeamName)
+	y = pen.write(inside, y+8, 30, width, 1, "Gift card "+views.Money(c.Amount, c.Currency))
 	if c.Giver != "" {
-		from = "From " + c.Giver
+		y = pen.write(inside, y+1, 12, width, 1, "From "+c.Giver)
 	}
-	y := paperTop + 10
-	for _, line := range []struct {
-		size  float64
-		lines int
-		text  string
-	}{
-		{12, 2, c.TeamName}, {26, 1, "Gift card " + views.Money(c.Amount, c.Currency)}, {12, 1, from}, {12, 9, c.Message}, {18, 1, c.Voucher}, {10, 2, "Redeem it at " + home + CreditPath + ", then pay with it at the checkout."}, {10, 1, ValidWords(c)},
-	} {
-		if line.text != "" {
-			y = pen.write(paperLeft+8, y, line.size, paperWidth-16, line.lines, line.text) + 4
-		}
+	y += 3
+	lines := strings.Split(c.Message, "\n")
+	for _, line := range lines[:min(len(lines), giftLines)] {
+		y = pen.write(inside, y, 12, width, giftLines, line)
 	}
+	doc.SetFillColor(240, 240, 236)
+	doc.Rect(paperLeft, y, paperWidth, 32, "F")
+	pen.write(inside, y+12, 20, width, 1, c.Voucher)
+	pen.write(inside, y+20, 10, width, 1, "Redeem it at "+home+CreditPath+", then pay with it at the checkout.")
+	pen.write(inside, y+26, 10, width, 1, ValidWords(c))
+	doc.SetDrawColor(120, 120, 120)
+	doc.Rect(paperLeft, paperTop, paperWidth, y+32-paperTop, "D")
 	var b bytes.Buffer
 	if err := doc.Output(&b); err != nil {
 		return nil, fmt.Errorf("views: print a gift card: %w", err)
