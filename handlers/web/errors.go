@@ -105,9 +105,12 @@ func (h *Server) Known(err error) *Problem {
 	var nonsense *seats.ValidationError
 	var mistakes orders.Mistakes
 	var large *http.MaxBytesError
+	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &refusal):
+		return NewProblem(http.StatusConflict, refusal.Code, refusal.Message, "", "")
 	case errors.As(err, &nonsense) && nonsense.Unknown:
 		return NewProblem(404, "unknown", nonsense.Message, "What you hold is still yours.", "Look at the event's seats.")
 	case errors.As(err, &nonsense):
@@ -157,7 +160,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		number = w.Header().Get(RequestID)
 	}
 	if WantsJSON(r) {
-		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.What + " " + p.Holds + " " + p.Next, Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
+		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: strings.TrimSpace(p.What + " " + p.Holds + " " + p.Next), Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
 	} else {
 		page := views.ErrorPage{
 			Page: views.Page{Title: p.What, Nonce: Nonce(w), Legal: h.Legal(r, 0)}, Status: p.Status, What: p.What, Holds: p.Holds, Next: p.Next, Number: number,
