@@ -58,3 +58,21 @@ func TestCode_EnteredOnTheEventPageUnlocksSeatsAndCountsAtTheCheckout(t *testing
 		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €171 now"}))
 	}
 }
+
+func TestCode_MapAndRowsSayThatASeatIsReserved(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre")
+	o.reserves(t, slug, "SPONSOR", "Boxes left/2/2")
+	ann := someone(t, o, "ann", device{width: 1440, height: 900, calm: true})
+	ann.openSection(slug, 1)
+	ann.seesMap()
+	check(t, expect.Locator(ann.seat("Boxes left/2/2")).ToHaveAccessibleName("Seat 2, €75, reserved, needs a code"))
+	at := ann.spot("Boxes left", "2", 2)
+	check(t, ann.page.Mouse().Move(at.x, at.y))
+	check(t, expect.Locator(ann.placard()).ToContainText("€75 · reserved, needs a code"))
+	ann.picture("event-reserved", "light")
+	ann.expect("409")
+	check(t, ann.page.Mouse().Click(at.x, at.y))
+	ann.sees(ann.page.Locator("#message").GetByText("Enter the code for these seats first"))
+}

@@ -128,6 +128,50 @@ func TestCheckout_ATypeThatCostsNothingNeedsNoPayment(t *testing.T) {
 	s.wantBooks(t)
 }
 
+// A category is shown at the price that a claim gets, or as not on sale where a claim is refused.
+func TestTypes_CategoryWithoutAPriceIsNotOnSale(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	s.does(t, s.owner(t), "/desk/events/evening/prices", family("price.0.0.B", "", "price.0.1.B", ""))
+	var err error
+	if s.sale, err = s.office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[int]bool{}
+	in := func(category string) int { // a seat that was not asked for before
+		for idx, seat := range s.sale.Plan.Seats {
+			if !asked[idx] && seat.Category == s.sale.Plan.CategoryKeyed(category) {
+				asked[idx] = true
+				return idx
+			}
+		}
+		return -1
+	}
+	claim := func(idx int, kind string) (status int, body string) {
+		a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", fmt.Sprintf(`{"seats": [%q], "type": %q}`, s.sale.Plan.Label(idx), kind))
+		return a.StatusCode, body
+	}
+	for _, c := range []struct {
+		category, kind, shown string
+		total                 int64 // 0: refused
+	}{{"A", "", "€30", 3000}, {"A", "child", "€9", 900}, {"B", "", "not on sale", 0}, {"B", "child", "not as Child", 0}, {"C", "", "€36", 3600}, {"C", "child", "not as Child", 0}} {
+		_, page := s.page(t, person(t), "/events/evening?type="+c.kind)
+		if got := between(between(page, `data-category="`+c.category+`"`, "</li>"), `data-fare="price`, "</span>"); !strings.HasSuffix(got, ">"+c.shown) {
+			t.Errorf("category %s for %q is shown as %q, want %q", c.category, c.kind, got, c.shown)
+		}
+		switch status, body := claim(in(c.category), c.kind); {
+		case c.total == 0 && (status != http.StatusConflict || !strings.Contains(body, `"type"`)):
+			t.Errorf("a claim in %s for %q is answered %d %s", c.category, c.kind, status, body)
+		case c.total > 0 && (status != http.StatusCreated || holdOf(t, body).Total != c.total):
+			t.Errorf("a claim in %s for %q costs %d, want %d: %d", c.category, c.kind, holdOf(t, body).Total, c.total, status)
+		}
+	}
+	if _, body := send(t, person(t), "GET", s.url+"/events/evening", "", "Accept", "application/json"); strings.Contains(between(body, `"key":"B"`, "}"), `"price"`) || !strings.Contains(between(body, `"key":"C"`, "}"), `"price":3600`) {
+		t.Errorf("programs are told %s", body)
+	}
+	s.wantBooks(t)
+}
+
 // saysTypes looks for the ticket type in what goes to the buyer and to the door.
 func (s *site) saysTypes(t *testing.T, who *http.Client, at string) {
 	t.Helper()

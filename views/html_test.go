@@ -119,7 +119,10 @@ func (d *document) unnamed() (found []string) {
 }
 
 func (d *document) labelled(t tag) bool {
-	return slices.ContainsFunc(t.around, func(at int) bool { return d.tags[at].name == "label" && strings.TrimSpace(d.tags[at].text) != "" })
+	return slices.ContainsFunc(t.around, func(at int) bool { return d.tags[at].name == "label" && strings.TrimSpace(d.tags[at].text) != "" }) ||
+		t.attr["id"] != "" && slices.ContainsFunc(d.tags, func(l tag) bool {
+			return l.name == "label" && l.attr["for"] == t.attr["id"] && strings.TrimSpace(l.text) != ""
+		})
 }
 
 func (d *document) inside(t tag, name string) bool {

@@ -64,7 +64,7 @@ type sectionCounts struct {
 type categoryCounts struct {
 	Key      string `json:"key"`
 	Name     string `json:"name"`
-	Price    int64  `json:"price"` // with fees and taxes
+	Price    *int64 `json:"price,omitempty"` // with fees and taxes; nil: no ticket type is sold there to everyone
 	Fee      int64  `json:"fee"`
 	Tax      int64  `json:"tax"`
 	Currency string `json:"currency"`
@@ -147,15 +147,12 @@ func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
 		a.Cancelling = &cancelling{ends.UTC(), s.Event.Policy.CancelFee, float64(s.Event.Policy.CancelPercent) / 100}
 	}
 	for i, c := range s.Plan.Categories {
-		kind, _ := s.Prices.Default(i)
-		price, sold := s.Prices.Price(running.Phase, kind, i)
-		if !sold {
-			price = c.Price
-		}
-		all := pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event))
-		n := categoryCounts{
-			Key: c.Key, Name: c.Name, Price: all.Cost(), Fee: all.Fee, Tax: all.Tax + all.FeeTax, Currency: s.Event.Currency,
-			Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i],
+		n := categoryCounts{Key: c.Key, Name: c.Name, Currency: s.Event.Currency, Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i]}
+		if kind, sold := s.Prices.Default(i); sold {
+			price, _ := s.Prices.Price(running.Phase, kind, i)
+			all := pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event))
+			cost := all.Cost()
+			n.Price, n.Fee, n.Tax = &cost, all.Fee, all.Tax+all.FeeTax
 		}
 		n.Seats = n.Free + n.Held + n.Sold + m.Counts.Blocked[i]
 		a.Free, a.Held, a.Sold = a.Free+n.Free, a.Held+n.Held, a.Sold+n.Sold

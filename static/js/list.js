@@ -4,13 +4,15 @@ import {filter} from 'usher/filter'
 import {words} from 'usher/geometry'
 import {claim, hold, release} from 'usher/hold'
 import {live} from 'usher/live'
-import {$, $$, number, path, say} from 'usher/page'
+import {$, $$, data, number, path, say} from 'usher/page'
 
-const WORDS = ['', ', held by somebody', ', sold', ', not for sale']
-const LAPSED = ', your time ran out, still free'
+const WORDS = ['free', 'held by somebody', 'sold', 'not for sale']
 const NAMES = ['free', 'held', 'sold', 'blocked']
 
 let boxes = new Map() // idx → checkbox
+
+// word says how a seat stands.
+export const word = (idx, state) => hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : state > 2 && data.reserved?.includes(` ${idx} `) ? 'reserved, needs a code' : WORDS[state]
 
 function gather() {
   boxes = new Map($$('#rows input[name=seat]').map(box => [Number(box.dataset.idx), box]))
@@ -27,8 +29,8 @@ function paint(idx, box) {
   const fits = filter.fits(idx)
   if (fits !== undefined) box.parentNode.classList.toggle('off', !fits)
   box.dataset.state = ghost ? 'lapsed' : NAMES[state]
-  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|yours|your time ran out, still free)$/, '')
-  box.ariaLabel = plain + (mine ? ', yours' : ghost ? LAPSED : closed ? WORDS[state] : '')
+  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|reserved, needs a code|yours|your time ran out, still free)$/, '')
+  box.ariaLabel = plain + (mine || ghost || closed ? `, ${word(idx, state)}` : '')
   if (closed && box === document.activeElement) { // a disabled box would lose the focus and the way back
     if (!box.ariaDisabled && $('#message').hidden) say(`${words(box.value)} was just taken.`)
     box.ariaDisabled = 'true'

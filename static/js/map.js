@@ -4,16 +4,15 @@
 import {filter} from 'usher/filter'
 import {labelOf, numberOf, words} from 'usher/geometry'
 import {hold} from 'usher/hold'
-import {follow as followHouse, freeIn, openSection, toggle} from 'usher/list'
+import {follow as followHouse, freeIn, openSection, toggle, word} from 'usher/list'
 import {live} from 'usher/live'
-import {$, $$, calm, data, path, price} from 'usher/page'
+import {$, $$, calm, data, path} from 'usher/page'
 import {Painter} from 'usher/paint'
 import {Stage} from 'usher/stage'
 
 const TOUCH = 24, MOUSE = 11 // the least distance between seats, in px, at which one can be picked
 const RING = 700, RINGS = 80 // ms a changed seat is ringed, and how many at once
 const REST = 120 // ms without a move after which the card says what has the focus
-const STATES = ['free', 'held, may come back', 'sold', 'not for sale']
 
 const frame = $('#map'), stage = frame && new Stage(frame)
 let house, view, painter, waiting, naming, focused = -1
@@ -94,13 +93,12 @@ function nameFocused() {
 }
 
 const links = frame ? $$('a', stage.drawing) : []
-const prices = $$('.prices [data-price]') // by category, with fees and taxes
+const prices = $$('.prices [data-category] .price > :first-child') // by category, with fees and taxes
 
 function describe(idx) {
   const {name} = house.categories[house.category[idx]], flags = house.flags[idx]
   const notes = [flags & 1 && 'wheelchair place', flags & 2 && 'companion place', flags & 4 && 'restricted view'].filter(Boolean)
-  const state = hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : STATES[live.states?.[idx] ?? 0]
-  return [`${name}, ${price(+prices[house.category[idx]].dataset.price)}`, ...notes, state].join(' · ')
+  return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join(' · ')
 }
 
 function hideCard() {

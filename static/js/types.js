@@ -21,6 +21,7 @@ export function start(...handed) {
   live.addEventListener('change', () => { if (data.live === 'polling') later() }) // no socket tells of prices
   document.addEventListener('change', chose)
   document.addEventListener('click', picked)
+  document.addEventListener('click', step)
   if (live.told) hear(live.told)
   held()
   wait()
@@ -47,7 +48,7 @@ function wait() {
   if (data.until < 2 ** 31) ending = setTimeout(later, data.until)
 }
 
-const prices = page => $$('.prices [data-price]', page)
+const prices = page => $$('.prices [data-category]', page)
 
 // copy is what the server writes at an address now; undefined without an answer.
 async function copy(address, headers) {
@@ -88,6 +89,14 @@ async function picked(event) {
   if (!await show(link.search)) return
   $('.kinds [aria-current]').focus()
   say(`Prices for ${link.textContent}.`, false)
+}
+
+// step makes a number of tickets less or more.
+function step({target}) {
+  if (!target.dataset.step) return
+  const field = $('input', target.parentNode)
+  field[target.dataset.step]()
+  say(`${field.value} ${$('b', field.closest('.kind')).textContent}`, false)
 }
 
 // held gives each seat in the tray a choice of its ticket types, and notes which have another price than this page shows.

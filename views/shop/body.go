@@ -21,7 +21,10 @@ func (s Sale) Body() templ.Attributes {
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 	}
 	if a := s.Codes.Access; a != nil && len(a.Seats) > 0 {
-		facts["data-unlocked"] = strings.NewReplacer("[", " ", "]", " ").Replace(fmt.Sprint(a.Seats))
+		facts["data-unlocked"] = spaced(a.Seats)
+	}
+	if kept := s.reserved(); len(kept) > 0 {
+		facts["data-reserved"] = spaced(kept)
 	}
 	if s.Prices != nil {
 		facts["data-type"], facts["data-list"], facts["data-phase"] = s.asked(), strconv.FormatInt(s.Prices.Version, 10), strconv.Itoa(s.Running.Phase)
@@ -36,6 +39,24 @@ func (s Sale) Body() templ.Attributes {
 		facts["data-decimals"] = strconv.Itoa(decimals)
 	}
 	return facts
+}
+
+// reserved lists the seats that are reserved for codes.
+func (s Sale) reserved() (idxs []int) {
+	if s.Codes.Reserved == nil || !s.Codes.Asks {
+		return nil
+	}
+	for idx := range s.Plan.Seats {
+		if s.Codes.Reserved(idx) {
+			idxs = append(idxs, idx)
+		}
+	}
+	return idxs
+}
+
+// spaced writes numbers with a space before and after each.
+func spaced(idxs []int) string {
+	return strings.NewReplacer("[", " ", "]", " ").Replace(fmt.Sprint(idxs))
 }
 
 // Ahead is what a browser should fetch before it has read the page that asks for it, as a Link header (RFC 8288).

@@ -79,7 +79,7 @@ func (m RowsModel) seat(b []byte, idx int, price string) []byte {
 		b = append(b, stateWords[state]...)
 		b = append(b, `">`...)
 	case state == seats.Blocked && m.Codes.Reserved != nil && m.Codes.Reserved(idx):
-		b = append(b, `, reserved" disabled>`...)
+		b = append(b, `, reserved, needs a code" disabled>`...)
 	default:
 		b = append(b, stateWords[state]...)
 		b = append(b, `" disabled>`...)

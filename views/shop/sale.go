@@ -89,7 +89,7 @@ func (s Sale) Areas() (list []int) {
 	return list
 }
 
-// seated lists the categories that have seats in rows: those one may ask the best of.
+// seated lists the categories that have seats in rows and are sold to the attendee: those one may ask the best of.
 func (s Sale) seated() (list []int) {
 	has := make([]bool, len(s.Plan.Categories))
 	for i := range s.Plan.Seats {
@@ -98,7 +98,7 @@ func (s Sale) seated() (list []int) {
 		}
 	}
 	for c, yes := range has {
-		if yes {
+		if yes && s.sold(c) {
 			list = append(list, c)
 		}
 	}
@@ -122,13 +122,20 @@ func (s Sale) categoryOf(section int) (most int) {
 
 // prices is what the seats of a section cost: one price, or from and to.
 func (s Sale) prices(section int) string {
-	low, high := int64(0), int64(0)
-	for i, c := range s.categoriesIn(section) {
-		p := s.allIn(c)
-		if i == 0 {
-			low, high = p, p
+	low, high := int64(-1), int64(0)
+	for _, c := range s.categoriesIn(section) {
+		l, sold := s.lineIn(c)
+		if !sold {
+			continue
+		}
+		p := AllIn(s.Event, l)
+		if low < 0 {
+			low = p
 		}
 		low, high = min(low, p), max(high, p)
+	}
+	if low < 0 {
+		return s.notSold()
 	}
 	return s.span(low, high)
 }

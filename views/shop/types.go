@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/views"
 )
@@ -19,10 +21,10 @@ const (
 // TypeField names the field with the ticket type of a seat.
 func TypeField(idx int) string { return TypePrefix + strconv.Itoa(idx) }
 
-// sells reports whether the attendee may buy tickets of a type in a category during a phase.
-func (s Sale) sells(phase, kind, category int) bool {
+// sells reports whether the attendee may buy tickets of a type in a category.
+func (s Sale) sells(kind, category int) bool {
 	t := &s.Prices.Types[kind]
-	_, sold := s.Prices.Price(phase, kind, category)
+	_, sold := s.Prices.Price(0, kind, category)
 	return sold && !t.Retired && (t.SoldTo == seats.SoldToEveryone || t.SoldTo == seats.SoldWithCode && s.Codes.Access.Type(kind))
 }
 
@@ -32,11 +34,16 @@ func (s Sale) kindsIn(categories ...int) (kinds []int) {
 		return nil
 	}
 	for _, kind := range s.Prices.Order() {
-		if slices.ContainsFunc(categories, func(c int) bool { return s.sells(s.Running.Phase, kind, c) }) {
+		if slices.ContainsFunc(categories, func(c int) bool { return s.sells(kind, c) }) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
+}
+
+// sold reports whether the attendee may choose a ticket type in any of these categories.
+func (s Sale) sold(categories ...int) bool {
+	return s.Prices == nil || len(s.kindsIn(categories...)) > 0
 }
 
 // kinds lists those of the whole event.
@@ -92,47 +99,67 @@ func (s Sale) asked() string {
 	return s.Prices.Types[s.chosen()].Key
 }
 
-// kind is the type of which a category shows the price: the chosen one, or the usual one where that is not sold.
-func (s Sale) kind(category int) int {
-	if s.asked() != "" && s.sells(s.Running.Phase, s.chosen(), category) {
-		return s.chosen()
+// kind is the type that seats of a category are claimed with: the chosen one, or else the usual one. It returns false if
+// such a claim is refused.
+func (s Sale) kind(category int) (kind int, sold bool) {
+	switch {
+	case s.Prices == nil:
+		return 0, true
+	case s.asked() != "":
+		return s.chosen(), s.sells(s.chosen(), category)
 	}
-	kind, _ := s.Prices.Default(category)
-	return kind
+	return s.Prices.Usual(category, s.Codes.Access)
 }
 
-// lineIn is a ticket of a category as it would be claimed now.
-func (s Sale) lineIn(category int) seats.Line {
-	l := seats.Line{Category: category, Price: s.Plan.Categories[category].Price}
-	if s.Prices != nil {
-		l.Type, l.Phase = s.kind(category), s.Running.Phase
-		if price, sold := s.Prices.Price(l.Phase, l.Type, category); sold {
-			l.Price = price
-		}
+// lineIn is a ticket of a category as it would be claimed now, or false if it is not sold.
+func (s Sale) lineIn(category int) (l seats.Line, sold bool) {
+	l.Category, l.Price = category, s.Plan.Categories[category].Price
+	if l.Type, sold = s.kind(category); sold && s.Prices != nil {
+		l.Phase = s.Running.Phase
+		l.Price, _ = s.Prices.Price(l.Phase, l.Type, category)
 	}
-	return l
+	return l, sold
 }
 
-// allIn is what a ticket of a category costs, with fees and taxes: the price that pages show.
-func (s Sale) allIn(category int) int64 { return AllIn(s.Event, s.lineIn(category)) }
-
-// priceIn is the same in words, with the name of the type if it is not the chosen one.
+// priceIn is what a ticket of a category costs, with fees and taxes, and with the name of the type if it is not the chosen
+// one: the price that pages show, and that a claim gets.
 func (s Sale) priceIn(category int) string {
-	price := views.Price(s.allIn(category), s.Event.Currency)
-	if s.Prices != nil && s.kind(category) != s.chosen() {
-		return s.Prices.Types[s.kind(category)].Name + " " + price
+	l, sold := s.lineIn(category)
+	if !sold {
+		return s.notSold()
+	}
+	price := views.Price(AllIn(s.Event, l), s.Event.Currency)
+	if s.Prices != nil && l.Type != s.chosen() {
+		return s.Prices.Types[l.Type].Name + " " + price
 	}
 	return price
 }
 
+// shown tells the scripts the price that a category is shown at, and of which ticket type; both are empty where none is sold.
+func (s Sale) shown(category int) templ.Attributes {
+	l, sold := s.lineIn(category)
+	if !sold || s.Prices == nil {
+		return templ.Attributes{"data-price": "", "data-kind": ""}
+	}
+	return templ.Attributes{"data-price": strconv.FormatInt(AllIn(s.Event, l), 10), "data-kind": s.Prices.Types[l.Type].Key}
+}
+
+// notSold stands in place of a price where tickets of the chosen type are not sold, or none are.
+func (s Sale) notSold() string {
+	if s.asked() != "" {
+		return "not as " + s.Prices.Types[s.chosen()].Name
+	}
+	return "not on sale"
+}
+
 // then says what a category costs after this phase; nothing if it is the same.
 func (s Sale) then(category int) string {
-	if s.Running.Phase == 0 {
+	l, sold := s.lineIn(category)
+	if s.Running.Phase == 0 || !sold {
 		return ""
 	}
-	l := s.lineIn(category)
-	price, sold := s.Prices.Price(s.Running.Next, l.Type, category)
-	if !sold || price == l.Price {
+	price, _ := s.Prices.Price(s.Running.Next, l.Type, category)
+	if price == l.Price {
 		return ""
 	}
 	l.Price = price
@@ -185,7 +212,7 @@ func (s Sale) rule(kind int) string {
 func (s Sale) kindPrice(kind int, categories []int) string {
 	low, high := int64(-1), int64(0)
 	for _, c := range categories {
-		if !s.sells(s.Running.Phase, kind, c) {
+		if !s.sells(kind, c) {
 			continue
 		}
 		price, _ := s.Prices.Price(s.Running.Phase, kind, c)
@@ -221,7 +248,7 @@ func (s Sale) Choices(idx int) (list []Choice) {
 	}
 	has := s.line(idx)
 	for _, kind := range s.Prices.Order() {
-		if kind != has.Type && !s.sells(has.Phase, kind, has.Category) {
+		if kind != has.Type && !s.sells(kind, has.Category) {
 			continue
 		}
 		l := has

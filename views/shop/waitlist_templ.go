@@ -543,9 +543,9 @@ func waitFields(s Sale, l EntryForm, m waitlist.Mistakes) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var24 string
-					templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(views.Price(s.allIn(i), s.Event.Currency))
+					templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(s.priceIn(i))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 115, Col: 208}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 115, Col: 179}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 					if templ_7745c5c3_Err != nil {

@@ -15,21 +15,39 @@ func RowWords(row string) string {
 
 // line is a seat with its type and price: those of the hold it is in, or those that it is claimed with.
 func (s Sale) line(idx int) seats.Line {
-	if s.Hold != nil {
-		for _, l := range s.Hold.Lines {
-			if l.Seat == idx {
-				return l
-			}
-		}
+	if l, held := s.heldLine(idx); held {
+		return l
 	}
-	line := s.lineIn(s.Plan.Seats[idx].Category)
+	line, _ := s.lineIn(s.Plan.Seats[idx].Category)
 	line.Seat = idx
 	return line
 }
 
+// heldLine is a seat of the hold, or false if it is not held.
+func (s Sale) heldLine(idx int) (l seats.Line, held bool) {
+	if s.Hold != nil {
+		for _, l := range s.Hold.Lines {
+			if l.Seat == idx {
+				return l, true
+			}
+		}
+	}
+	return l, false
+}
+
 // PriceOf is what a seat costs, with fees and taxes.
 func (s Sale) PriceOf(idx int) string {
+	category := s.Plan.Seats[idx].Category
+	if _, held := s.heldLine(idx); !held && !s.onSale(category) {
+		return s.notSold()
+	}
 	return views.Price(AllIn(s.Event, s.line(idx)), s.Event.Currency)
+}
+
+// onSale reports whether a claim of a seat in a category gets a price.
+func (s Sale) onSale(category int) bool {
+	_, sold := s.kind(category)
+	return sold
 }
 
 // flagWords says what is special about a seat, with a comma before each.
