@@ -8,11 +8,12 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// priced is a theatre with a fee, adults and children, and an early phase of so many seats, with prices that its organizer set.
+// priced is a theatre with a fee and a tax on top, adults and children, and an early phase of so many seats, with prices that
+// its organizer set. A child's seat costs 5 + 1.50 + 10 %, which is 7.15, and an adult's 23.65.
 func (o *office) priced(t *testing.T, early int) (slug string) {
 	t.Helper()
-	slug = o.event(t, "theatre", "--demo-card", "--paid-ahead", "--fee", "ticket=1.50")
-	form := url.Values{"key": {slug}, "type.0.name": {"Adult"}, "type.1.name": {"Child"}, "type.1.proof": {"Passport"}, "phase.1.name": {"Early bird"}, "phase.1.sells": {fmt.Sprint(early)}}
+	slug = o.event(t, "theatre", "--demo-card", "--paid-ahead", "--fee", "ticket=1.50", "--opens", "2099-01-01 10:00") // once it is on sale, no tax comes on top
+	form := url.Values{"key": {slug}, "type.0.name": {"Adult"}, "type.1.name": {"Child"}, "type.1.proof": {"Passport"}, "phase.1.name": {"Early bird"}, "phase.1.sells": {fmt.Sprint(early)}, "tax.name": {"VAT"}, "tax.rate": {"10"}, "tax.on_top": {"on"}}
 	for _, category := range []string{"A", "B", "C", "D", "E"} {
 		form.Set("price.0.0."+category, "30")
 		form.Set("price.0.1."+category, "9")
@@ -27,6 +28,7 @@ func (o *office) priced(t *testing.T, early int) (slug string) {
 	if fmt.Sprint(status) != "204" {
 		t.Fatalf("the prices are answered with %v", status)
 	}
+	o.atDesk(t, "events/"+slug+"/status", map[string]any{"status": "on sale", "now": "on"})
 	return slug
 }
 
@@ -41,6 +43,13 @@ func (p *person) kind(name string) {
 	check(p.t, err)
 }
 
+// becomesTicket chooses the ticket type of the first seat at the checkout.
+func (p *person) becomesTicket(name string) {
+	p.t.Helper()
+	_, err := p.page.Locator(".bill select").First().SelectOption(playwright.SelectOptionValues{Values: &[]string{name}})
+	check(p.t, err)
+}
+
 // The first price that a page shows is the last one that is paid.
 func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 	t.Parallel()
@@ -51,26 +60,35 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 		ann.sees(ann.page.GetByText("left at this price"))
 		ann.press(ann.link("Child"))
 		price := ann.page.Locator(`.prices [data-category="A"] [data-fare]`).First()
-		check(t, expect.Locator(price).ToHaveText("€6.50"))
+		check(t, expect.Locator(price).ToHaveText("€7.15"))
 		ann.picture("types", "light")
 		ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`).First())
 		seat := map[string]string{"phone": "Stalls/C/12", "desktop": "Stalls/D/12"}[name]
 		ann.take(seat)
-		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€6.50"))
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€7.15"))
 		ann.kind("standard")
-		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€21.50"))
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€23.65"))
 		ann.kind("child")
-		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€6.50"))
+		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€7.15"))
 		ann.holds(seat)
 		ann.picture("types-tray", "light")
 		ann.press(ann.button("Continue"))
-		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €6.50 now"}))
+		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
 		ann.picture("types-checkout", "light")
+		for kind, total := range map[string]string{"standard": "€23.65", "child": "€7.15"} { // in any order: each is shown at once
+			ann.becomesTicket(kind)
+			ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay " + total + " now"}))
+		}
+		ann.becomesTicket("child")
+		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
+		check(t, expect.Locator(ann.page.GetByText("Update ticket types")).ToBeHidden())
 		ann.orders("Ann Ørsted", ownAddress(t), "")
 		ann.card("Pay")
 		ann.hasTickets(1)
-		ann.sees(ann.page.GetByText("€6.50").First())
+		ann.sees(ann.page.GetByText("€7.15").First())
 		ann.sees(ann.page.GetByText("Child, to be shown at the door: Passport").First())
+		ann.press(ann.page.GetByText("Price details"))
+		ann.sees(ann.page.GetByText("€0.65").First()) // the tax: 10 % of 6.50
 	}
 }
 
@@ -80,12 +98,12 @@ func TestTypes_PagesShowPricesThatChangeWhileTheyAreOpen(t *testing.T) {
 	ann, other := someone(t, house, "ann", desktop), someProgram(t, house)
 	ann.openEvent(slug)
 	price := ann.page.Locator(`.prices [data-category="A"] [data-fare]`).First()
-	check(t, expect.Locator(price).ToHaveText("€21.50"))
+	check(t, expect.Locator(price).ToHaveText("€23.65"))
 	check(t, expect.Locator(ann.page.Locator("[data-places]")).ToHaveText("2"))
 	other.claim(slug, "Stalls/C/12")
 	check(t, expect.Locator(ann.page.Locator("[data-places]")).ToHaveText("1"))
 	other.claim(slug, "Stalls/C/13")
-	check(t, expect.Locator(price).ToHaveText("€31.50"))
+	check(t, expect.Locator(price).ToHaveText("€34.65"))
 	check(t, expect.Locator(ann.page.Locator(".phase")).ToBeHidden())
 }
 
@@ -118,13 +136,13 @@ func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	ann := someone(t, house, "ann", plain)
 	ann.visit("/events/" + slug)
 	best := ann.page.Locator(".best form")
-	check(t, best.GetByLabel("Adult").Fill("1"))
-	check(t, best.GetByLabel("Child").Fill("2"))
-	ann.press(best.GetByRole("button"))
+	check(t, best.GetByRole("spinbutton", playwright.LocatorGetByRoleOptions{Name: "Adult"}).Fill("1"))
+	check(t, best.GetByRole("spinbutton", playwright.LocatorGetByRoleOptions{Name: "Child"}).Fill("2"))
+	ann.press(best.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
 	ann.holdsSeats(3)
-	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€34.50"))
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€37.95"))
 	ann.kind("child")
 	ann.press(ann.button("Update ticket types"))
 	ann.holdsSeats(3)
-	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€19.50"))
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€21.45"))
 }

@@ -115,7 +115,8 @@ function open() {
 
 export function start() {
   // Who types is there: their time is made longer once half of it is over.
-  form.oninput = () => {
+  form.oninput = ({target}) => {
+    if (target.matches('.bill *')) return renew($('[name=types]'))
     keep()
     if (!held() || left() > length / 2 || why() || clock.now() - tried < PAUSE) return
     tried = clock.now()
