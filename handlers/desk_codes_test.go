@@ -40,7 +40,7 @@ func TestCodes_AreCreatedUsedListedAndStoppedAtTheDesk(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, row := range rows[1:] {
-		if len(row[0]) != 16 || seen[row[0]] || row[1] != "'=Press" {
+		if len(row[0]) != 16 || seen[row[0]] || row[1] != "'=Press" || row[12] != "€5 off each ticket" {
 			t.Errorf("a row is %q", row)
 		}
 		seen[row[0]] = true

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"encoding/csv"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -105,7 +107,10 @@ func TestEventPage_ShowsReservedSeatsToTheCodeOnly(t *testing.T) {
 		_, page := s.page(t, who, rows)
 		return between(page, `data-idx="`+jsonNumber(idx)+`"`, ">")
 	}
-	if got := field(eve); !strings.Contains(got, ", reserved") || !strings.Contains(got, "disabled") {
+	if _, page := s.page(t, eve, rows); !strings.Contains(page, fmt.Sprintf(`data-reserved=" %d "`, idx)) {
+		t.Error("the map is not told which seats are reserved")
+	}
+	if got := field(eve); !strings.Contains(got, ", reserved, needs a code") || !strings.Contains(got, "disabled") {
 		t.Errorf("for others the seat is %s", got)
 	}
 	if got := field(ann); strings.Contains(got, "disabled") || !strings.Contains(got, `data-state="free"`) {
@@ -186,8 +191,17 @@ func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {
 	if status, page := s.enters(t, ann, "sponsor"); status != http.StatusSeeOther || !strings.Contains(page, "makes seats available") {
 		t.Errorf("the code on the page of the event: %d", status)
 	}
-	if a, body := s.claims(t, ann, "", idx); a.StatusCode != http.StatusCreated {
-		t.Errorf("a claim with the code: %d %s", a.StatusCode, body)
+	a, body := s.claims(t, ann, "", idx)
+	if a.StatusCode != http.StatusCreated {
+		t.Fatalf("a claim with the code: %d %s", a.StatusCode, body)
+	}
+	if a, body := s.post(t, ann, fill(holdOf(t, body), "Ann", "ann@example.org")); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the order: %d %s", a.StatusCode, body)
+	}
+	_, file := s.page(t, owner, "/desk/events/evening/exports/codes.csv")
+	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
+	if err != nil || len(rows) != 2 || rows[1][8] != "1" || rows[1][12] != "unlocks the reserved seats of 1 block, the time before the sale" {
+		t.Errorf("a code without a discount and without a limit is listed as %q, %v", rows, err)
 	}
 }
 

@@ -297,7 +297,7 @@ func (h *Handlers) StopCodes(w http.ResponseWriter, r *http.Request, m organizer
 // exportCodes lists the codes that have a name, or all codes.
 func exportCodes(m organizers.Member, name string) func(*Handlers, context.Context, *seats.Sale, sheet) error {
 	return func(h *Handlers, ctx context.Context, s *seats.Sale, to sheet) error {
-		if err := to.row("code", "name", "percent off", "amount off", "off", "for tickets", "in", "orders at most", "orders", "from", "until", "state"); err != nil {
+		if err := to.row("code", "name", "percent off", "amount off", "off", "for tickets", "in", "orders at most", "orders", "from", "until", "state", "what it does"); err != nil {
 			return err
 		}
 		return pricing.EachCode(ctx, h.Organizers, m, s.Event.ID, name, func(c pricing.Code) error { return to.row(codeCells(s, c)...) })
@@ -316,7 +316,7 @@ func codeCells(s *seats.Sale, c pricing.Code) []any {
 		c.Code, c.Name, pricing.Percentage(c.Percent),
 		amount{c.Amount, d},
 		of, strings.Join(typeKeys(s, c.Types), " "), strings.Join(categoryKeys(s, c.Categories), " "),
-		most, c.Used, momentCell(c.BeginsAt), momentCell(c.EndsAt), string(c.State),
+		most, c.Used, momentCell(c.BeginsAt), momentCell(c.EndsAt), string(c.State), desk.CodeWords(s.Event, s.Prices, c),
 	}
 }
 

@@ -18,15 +18,30 @@ type CodeGroup struct {
 	Saved int64 // what these orders would have cost more
 }
 
-const codeGroupsSQL = `
+// An order uses the code that its discount is for, those that its seats were claimed with, and those with a limit that it counts for.
+const codeUses = `
+WITH o AS (
+SELECT n.code, count(*) AS uses, sum(n.saved) AS saved
+  FROM (SELECT code, id, max(saved) AS saved
+          FROM (SELECT c.id AS code, o.id, o.discount AS saved
+                  FROM orders o JOIN code c ON c.event_id = o.event_id AND c.code = o.discount_code
+                 WHERE o.event_id = $1 AND o.state = 'confirmed' AND o.discount_code <> ''
+                 UNION ALL
+                SELECT s.code, o.id, 0 FROM seat_code s JOIN orders o ON o.id = s.holder WHERE s.event_id = $1 AND o.state = 'confirmed'
+                 UNION ALL
+                SELECT key, o.id, 0 FROM orders o, unnest(o.uses) AS key WHERE o.event_id = $1 AND o.state = 'confirmed' AND o.uses <> '{}') u
+         GROUP BY code, id) n
+ GROUP BY n.code
+)`
+
+const codeGroupsSQL = codeUses + `
 SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, max(c.retired_at),
        c.unlocks_types, c.unlocks_blocks, c.presale, count(*)::integer, coalesce(sum(o.uses), 0)::integer, coalesce(sum(o.saved), 0)::bigint,
        CASE WHEN max(c.retired_at) IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN bool_and(a.used >= a.most) THEN 'used' ELSE 'good' END
   FROM code c
   LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
-  LEFT JOIN (SELECT discount_code AS code, count(*) AS uses, sum(discount) AS saved FROM orders
-              WHERE event_id = $1 AND discount_code <> '' AND state = 'confirmed' GROUP BY discount_code) o ON o.code = c.code
+  LEFT JOIN o ON o.code = c.id
  WHERE c.event_id = $1
  GROUP BY CASE WHEN c.name = '' THEN c.code ELSE '' END, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person,
        c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.retired_at IS NULL
@@ -47,15 +62,14 @@ func codeGroups(ctx context.Context, db seats.DB, event int64, most int) (list [
 	return list, nil
 }
 
-const codesSQL = `
+const codesSQL = codeUses + `
 SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
        c.unlocks_types, c.unlocks_blocks, c.presale, coalesce(o.uses, 0)::integer,
        CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN a.used >= a.most THEN 'used' ELSE 'good' END
   FROM code c
   LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
-  LEFT JOIN (SELECT discount_code AS code, count(*) AS uses FROM orders
-              WHERE event_id = $1 AND discount_code <> '' AND state = 'confirmed' GROUP BY discount_code) o ON o.code = c.code
+  LEFT JOIN o ON o.code = c.id
  WHERE c.event_id = $1 AND ($2 = '' OR c.name = $2) AND c.code > $3
  ORDER BY c.code LIMIT $4`
 

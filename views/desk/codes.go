@@ -39,8 +39,20 @@ func (p CodesPage) filePath(name string) string {
 	return path
 }
 
-// off says what a code takes off.
-func (p CodesPage) off(c pricing.Code) string {
+// CodeWords say what a code takes off and unlocks.
+func CodeWords(e seats.Event, list *seats.Prices, c pricing.Code) string {
+	var words []string
+	if c.TakesOff() {
+		words = append(words, codeOff(e, c))
+	}
+	if c.Unlocks() {
+		words = append(words, "unlocks "+unlockWords(list, c))
+	}
+	return strings.Join(words, ", ")
+}
+
+// codeOff says what a code takes off.
+func codeOff(e seats.Event, c pricing.Code) string {
 	of := "each ticket"
 	switch {
 	case c.PerOrder:
@@ -54,7 +66,7 @@ func (p CodesPage) off(c pricing.Code) string {
 	case !c.TakesOff():
 		return "Nothing"
 	}
-	return views.Money(c.Amount, p.Event.Currency) + " off " + of
+	return views.Money(c.Amount, e.Currency) + " off " + of
 }
 
 // limits say for which tickets a code is, and how often and how long it is good.
@@ -69,8 +81,8 @@ func (p CodesPage) limits(c pricing.Code) string {
 	if len(names) > 0 {
 		words = append(words, "for "+strings.Join(names, ", "))
 	}
-	if unlocks := p.unlocks(c); unlocks != "" {
-		words = append(words, "unlocks "+unlocks)
+	if c.Unlocks() {
+		words = append(words, "unlocks "+unlockWords(p.List, c))
 	}
 	if c.PerPerson > 0 {
 		words = append(words, views.Counted(c.PerPerson, "order")+" per person")
@@ -84,11 +96,11 @@ func (p CodesPage) limits(c pricing.Code) string {
 	return strings.Join(words, " · ")
 }
 
-// unlocks says what a code unlocks; nothing if it only takes something off.
-func (p CodesPage) unlocks(c pricing.Code) string {
+// unlockWords say what a code unlocks.
+func unlockWords(list *seats.Prices, c pricing.Code) string {
 	var words []string
 	for _, kind := range c.UnlocksTypes {
-		words = append(words, p.List.Types[kind].Name+" tickets")
+		words = append(words, list.Types[kind].Name+" tickets")
 	}
 	if n := len(c.UnlocksBlocks); n > 0 {
 		words = append(words, "the reserved seats of "+views.Counted(n, "block"))
