@@ -52,6 +52,10 @@ func Check(before, next *seats.Prices, categories int) error {
 	if wrong == "" {
 		wrong = checkPhases(before, next)
 	}
+	usual := map[[2]int]bool{}
+	for _, a := range next.Amounts {
+		usual[[2]int{a.Type, a.Category}] = usual[[2]int{a.Type, a.Category}] || a.Phase == 0
+	}
 	for _, a := range next.Amounts {
 		switch {
 		case wrong != "":
@@ -61,6 +65,8 @@ func Check(before, next *seats.Prices, categories int) error {
 			wrong = "A percentage is between 0 and 100."
 		case a.Type < 0 || a.Type >= len(next.Types) || a.Phase < 0 || a.Phase > len(next.Phases) || a.Category < 0 || a.Category >= categories:
 			wrong = "A price is for a type, a category and a phase of the event."
+		case a.Phase > 0 && !usual[[2]int{a.Type, a.Category}]:
+			wrong = "“" + next.Types[a.Type].Name + "” has a price in the phase “" + next.Phases[a.Phase-1].Name + "”, but no usual price there. Enter both."
 		}
 	}
 	if wrong != "" {

@@ -71,6 +71,15 @@ func (p PricesPage) kind(i int) seats.TicketType {
 	return seats.TicketType{SoldTo: seats.SoldToEveryone}
 }
 
+// typeName is the name of a row: that of its ticket type, or that of a new one. The scripts write there what is typed.
+func (p PricesPage) typeName(i int) string {
+	name := p.value(TypeField(i, "name"), p.kind(i).Name)
+	if name == "" {
+		return "New ticket type " + strconv.Itoa(i+1)
+	}
+	return name
+}
+
 func (p PricesPage) phase(n int) seats.Phase {
 	if n <= len(p.List.Phases) {
 		return p.List.Phases[n-1]
