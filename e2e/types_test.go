@@ -124,8 +124,8 @@ func TestTypes_ASeatThatCostsMoreThanThePageShowedIsSaidAtOnce(t *testing.T) {
 	}
 	o.atDesk(t, "events/"+slug+"/prices", dearer)
 	ann.take("Stalls/C/12")
-	ann.sees(ann.page.GetByText("The price changed: Stalls, row C, seat 12 costs €26.50.").First())
-	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€26.50"))
+	ann.sees(ann.page.GetByText("The price changed: Stalls, row C, seat 12 costs €29.15.").First())
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€29.15"))
 }
 
 func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {

@@ -1,8 +1,10 @@
 package handlers
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,7 +36,9 @@ func TestPrices_AreEditedOnOnePageAndPaidAtTheCheckout(t *testing.T) {
 	for name, bad := range map[string][]string{
 		"negative": {"price.0.1.A", "-9"}, "huge": {"price.0.1.A", "99999999999999999999"}, "no amount": {"price.0.1.A", "nine"}, "more than 100 percent": {"price.0.1.A", "101%"},
 		"a percentage of itself": {"price.0.0.A", "50%"}, "twice": {"type.2.name", "Child"}, "no number": {"type.1.least", "x"}, "least above most": {"type.1.least", "3", "type.1.most", "2"},
-		"with nothing": {"type.1.with", "dog"}, "nobody": {"type.1.sold_to", "cats"}, "no time": {"phase.1.name", "P", "phase.1.ends", "soon"},
+		"a price without a name": {"price.0.2.A", "5"}, "a row without a name": {"type.3.name", "Student"}, "a phase without a name": {"phase.2.ends", "2030-03-01T00:00"},
+		"only in a phase": {"phase.1.name", "P", "phase.1.sells", "5", "price.1.1.C", "3"},
+		"with nothing":    {"type.1.with", "dog"}, "nobody": {"type.1.sold_to", "cats"}, "no time": {"phase.1.name", "P", "phase.1.ends", "soon"},
 		"overlapping": {"phase.1.name", "P", "phase.2.name", "Q", "phase.1.ends", "2030-03-01T00:00", "phase.2.begins", "2030-02-01T00:00"},
 		"never runs":  {"phase.1.name", "P", "phase.2.name", "Q"}, "backwards": {"phase.1.name", "P", "phase.1.begins", "2030-03-01T00:00", "phase.1.ends", "2030-02-01T00:00"},
 	} {
@@ -126,6 +130,57 @@ func TestPrices_RoundingFollowsTheCountry(t *testing.T) {
 			t.Errorf("%v is rounded by the total: %t, %v", c.more, sale.Event.Rules.Tax.ByTotal, err)
 		}
 	}
+	s.wantBooks(t)
+}
+
+func TestPrices_AreReadAndWrittenInOneShapeOfJSON(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	owner, at := s.owner(t), "/desk/events/evening/prices"
+	s.does(t, owner, at, rules("phase.1.name", "Early bird", "phase.1.sells", "5", "phase.1.ends", "2031-05-01T12:00", "price.1.0.B", "40"))
+	says := func(body string) (status int, answer string) {
+		a, text := send(t, owner, "POST", s.url+at, body, "Content-Type", "application/json", "Accept", "application/json", "Idempotency-Key", rand.Text())
+		return a.StatusCode, text
+	}
+	reads := func() (text string) {
+		_, text = send(t, owner, "GET", s.url+at, "", "Accept", "application/json")
+		return regexp.MustCompile(`"version":\d+`).ReplaceAllString(text, "")
+	}
+	_, whole := send(t, owner, "GET", s.url+at, "", "Accept", "application/json")
+	before := reads()
+	if status, answer := says(whole); status != http.StatusNoContent || reads() != before {
+		t.Fatalf("what was read is not what was written: %d %s\n%s\n%s", status, answer, before, reads())
+	}
+	if status, answer := says(whole); status != http.StatusConflict || !strings.Contains(answer, "changed since you read them") {
+		t.Errorf("an old version: %d %s", status, answer)
+	}
+	if status, answer := says(`{"types": [{"key": "standard", "name": "Grown-up"}, {"name": "Senior", "proof": "Pass", "sold_to": "everyone"}],
+		"prices": [{"phase": 0, "type": "standard", "category": "A", "amount": 3100}, {"phase": 0, "type": "senior", "category": "A", "percent": "80"}]}`); status != http.StatusNoContent {
+		t.Fatalf("a new type: %d %s", status, answer)
+	}
+	sale, err := s.config.Inventory.Sale(t.Context(), "evening")
+	if err != nil || len(sale.Prices.Types) != 3 || sale.Prices.Types[0].Name != "Grown-up" || sale.Prices.Types[1].Proof != "Passport" || *sale.Prices.Phases[0].Sells != 5 || len(sale.Event.Rules.Offers) != 2 {
+		t.Fatalf("what was left out changed: %+v, %v", sale.Prices, err)
+	}
+	if price, _ := sale.Prices.Price(0, 2, 0); price != 2480 {
+		t.Errorf("80%% of 31 is %d", price)
+	}
+	if status, _ := says(`{"offers": []}`); status != http.StatusNoContent || !strings.Contains(reads(), `"offers":[]`) || strings.Contains(reads(), `"rate":"0"`) {
+		t.Error("offers are not removed alone")
+	}
+	s.held(t, person(t), 1)
+	for _, bad := range []string{
+		`{"tax": {"rate": "10", "on_top": true}}`,
+		`{"types": {}}`, `{"types": [{"key": "dog"}]}`, `{"types": [{"name": ""}]}`, `{"types": [{"key": "dog", "name": "Cat"}]}`, `{"types": [{"name": "X", "most": -1}]}`, `{"types": [], "dogs": 1}`,
+		`{"phases": [{"number": 7, "name": "P"}]}`, `{"phases": [{"number": -1, "name": "P"}]}`, `{"prices": [{"type": "dog", "category": "A"}]}`, `{"prices": [{"type": "standard", "category": "Z"}]}`,
+		`{"prices": [{"type": "standard", "category": "A", "phase": -1}]}`, `{"prices": [{"type": "standard", "category": "A", "amount": -1}]}`, `{"prices": [{"type": "standard", "category": "A", "percent": "x"}]}`,
+		`{"tax": {"rate": "ten"}}`, `{"tax": {"types": [{"type": "dog", "rate": "1"}]}}`, `{"offers": [{"kind": "gift", "count": 1}]}`, `{"currency": "USD", "tax": {}}`,
+	} {
+		if status, answer := says(bad); status < 400 || status >= 500 {
+			t.Errorf("%s is answered %d %s", bad, status, answer)
+		}
+	}
+	s.wantBooks(t)
 }
 
 func TestTaxes_ATeamKeepsRatesOfItsOwn(t *testing.T) {

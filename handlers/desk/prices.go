@@ -31,6 +31,7 @@ func (h *Handlers) Prices(w http.ResponseWriter, r *http.Request, m organizers.M
 
 func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
 	p := desk.PricesPage{Frame: h.eventFrame(w, r, m, s, "Prices"), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, List: s.Prices, Form: form, Wrong: wrong}
+	p.Script = "desk_prices.js"
 	var err error
 	if p.Rates, err = pricing.RatesOf(r.Context(), h.Organizers, m); err != nil {
 		return err
@@ -52,7 +53,7 @@ func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organize
 // SetPrices answers POST /desk/events/{slug}/prices: the fields are those of the page. Each of its parts that is named, which
 // are the price list, the tax and the offers, is replaced as a whole.
 func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	f, err := deskForm(r)
+	f, err := pricesForm(r, s)
 	if err != nil {
 		return err
 	}
@@ -189,6 +190,9 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 		}
 		next.Phases = append(next.Phases, phase)
 	}
+	if wrong := unnamed(f, next); wrong != "" {
+		return nil, invalid(wrong)
+	}
 	for phase := 0; phase <= len(next.Phases); phase++ {
 		for kind := range next.Types {
 			for category, c := range s.Plan.Categories {
@@ -206,6 +210,28 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 		}
 	}
 	return next, nil
+}
+
+// unnamed says which new row or phase was filled in without a name; empty if none was.
+func unnamed(f url.Values, list *seats.Prices) string {
+	for field := range f {
+		phase, kind := 0, 0
+		_ = scans(field, "price.%d.%d.", &phase, &kind) || scans(field, "phase.%d.", &phase) || strings.HasSuffix(field, ".name") && scans(field, "type.%d.", &kind)
+		switch {
+		case strings.TrimSpace(f.Get(field)) == "":
+		case kind >= len(list.Types):
+			return fmt.Sprintf("The ticket type in row %d has no name. Give it one.", len(list.Types)+1)
+		case phase > len(list.Phases):
+			return "The new phase has no name. Give it one, such as Early bird."
+		}
+	}
+	return ""
+}
+
+// scans reads numbers at the beginning of a text.
+func scans(text, format string, numbers ...any) bool {
+	n, err := fmt.Sscanf(text, format, numbers...)
+	return err == nil && n == len(numbers)
 }
 
 type pricesAnswer struct {
