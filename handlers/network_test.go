@@ -33,6 +33,24 @@ func TestRetryAfter_IsNeverNothing(t *testing.T) {
 	t.Error("no visitor had to wait")
 }
 
+// Seats of the first events and what networks do are counted by one limiter.
+func TestNetwork_SeatsOfAnEventAreCountedApart(t *testing.T) {
+	t.Parallel()
+	h := &Handlers{Server: &web.Server{Limits: limit.NewEvents(nil, nil)}}
+	r := newRequest(t, "203.0.113.7:4711")
+	for id := range int64(100) {
+		e := h.Limits.Of(&seats.Sale{Event: seats.Event{ID: id + 1, HoldLength: time.Hour}, Plan: &seats.Plan{}})
+		for !e.Asks(web.NetworkOf(r), 1, time.Now()) {
+			continue // until its seats are taken
+		}
+	}
+	for _, what := range []uint64{web.CountsJoins, web.CountsPatience, web.CountsClaims, web.CountsLinks, web.CountsGiftCards, web.CountsWaits, web.CountsOrders} {
+		if h.Hurried(httptest.NewRecorder(), r, what, 10) {
+			t.Errorf("seats of event %d count as something else", what)
+		}
+	}
+}
+
 func TestJoins_OfAPrivateNetworkHaveALargeLimit(t *testing.T) {
 	t.Parallel()
 	h := &Handlers{Server: &web.Server{Limits: limit.NewEvents(nil, nil)}}

@@ -26,9 +26,10 @@ const WaitsPerNetwork = 60
 // not confirm, and without paying: each is mailed. Beyond it a visitor needs a pass, as for claims.
 const OrdersPerNetwork = 120
 
-// Keys of the node's limiter begin with what they count.
+// Keys of the node's limiter begin with what they count; the limits of an event begin theirs with its id, which is none of
+// these.
 const (
-	CountsJoins uint64 = iota + 1
+	CountsJoins uint64 = 1<<63 + iota
 	CountsPatience
 	CountsClaims
 	CountsLinks
