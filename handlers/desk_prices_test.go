@@ -38,7 +38,7 @@ func TestPrices_AreEditedOnOnePageAndPaidAtTheCheckout(t *testing.T) {
 		"a percentage of itself": {"price.0.0.A", "50%"}, "twice": {"type.2.name", "Child"}, "no number": {"type.1.least", "x"}, "least above most": {"type.1.least", "3", "type.1.most", "2"},
 		"a price without a name": {"price.0.2.A", "5"}, "a row without a name": {"type.3.name", "Student"}, "a phase without a name": {"phase.2.ends", "2030-03-01T00:00"},
 		"only in a phase": {"phase.1.name", "P", "phase.1.sells", "5", "price.1.1.C", "3"},
-		"with nothing":    {"type.1.with", "dog"}, "nobody": {"type.1.sold_to", "cats"}, "no time": {"phase.1.name", "P", "phase.1.ends", "soon"},
+		"with nothing":    {"type.1.with", "dog"}, "sold to cats": {"type.1.sold_to", "cats"}, "no time": {"phase.1.name", "P", "phase.1.ends", "soon"},
 		"overlapping": {"phase.1.name", "P", "phase.2.name", "Q", "phase.1.ends", "2030-03-01T00:00", "phase.2.begins", "2030-02-01T00:00"},
 		"never runs":  {"phase.1.name", "P", "phase.2.name", "Q"}, "backwards": {"phase.1.name", "P", "phase.1.begins", "2030-03-01T00:00", "phase.1.ends", "2030-02-01T00:00"},
 	} {
@@ -106,7 +106,7 @@ func TestPrices_TaxAndOffersAreEditedAtTheDesk(t *testing.T) {
 	s.wantBooks(t)
 }
 
-// A tax whose rounding is not said is rounded as its country wants, and once for an order if no country is named.
+// A tax without a rounding is rounded as its country wants, and once for an order if no country is named.
 func TestPrices_RoundingFollowsTheCountry(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, events.Settings{})

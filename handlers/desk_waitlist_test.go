@@ -48,7 +48,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 		t.Error("who waits does not read why the list is paused")
 	}
 	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"bob@example.org"}}, 422, "needs a reason")
-	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"nobody@example.org"}, "reason": {"x"}}, 404, "This address is not on the waiting list")
+	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"unknown@example.org"}, "reason": {"x"}}, 404, "This address is not on the waiting list")
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}}, 409, "No seats that fit", `value="bob@example.org"`)
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}, "seats": {"Moon/1"}}, 422, "Moon/1")
 	s.refused(t, olga, path, url.Values{"do": {"pause"}, "reason": {strings.Repeat("x", 501)}}, 422, "at most 500 characters")

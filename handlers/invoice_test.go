@@ -79,7 +79,7 @@ func TestInvoices_AreOnTheOrderAndAtTheDesk(t *testing.T) {
 	}
 }
 
-// An invoice is in the language that its buyer asked for when they ordered, whoever reads it, unless the address names another.
+// An invoice is in the language that its buyer asked for when they ordered, for every reader, unless the address names another.
 func TestInvoices_AreInTheLanguageOfTheBuyer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

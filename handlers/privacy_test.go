@@ -133,7 +133,7 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 		}
 	}
 	var pages []string
-	for _, email := range []string{goneEmail, "nobody@example.org"} {
+	for _, email := range []string{goneEmail, "unknown@example.org"} {
 		a, page := s.submit(t, who, "/personal-data", url.Values{"email": {email}, "key": {email}})
 		if a.StatusCode != http.StatusOK {
 			t.Fatal(a.StatusCode, page)
@@ -161,7 +161,7 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 	if a, body := shows("pdf"); a.StatusCode != http.StatusOK || !strings.HasPrefix(body, "%PDF") {
 		t.Errorf("as PDF: %d", a.StatusCode)
 	}
-	if _, body := send(t, other, "POST", s.url+s.dataLink(t, "nobody@example.org"), ""); json.Unmarshal([]byte(body), &records) != nil || len(records) != 1 || records[0].Team != "" || strings.Contains(body, goneName) {
+	if _, body := send(t, other, "POST", s.url+s.dataLink(t, "unknown@example.org"), ""); json.Unmarshal([]byte(body), &records) != nil || len(records) != 1 || records[0].Team != "" || strings.Contains(body, goneName) {
 		t.Errorf("of an unknown address: %s", body)
 	}
 	if a, _ := send(t, other, "POST", s.url+"/credit/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
@@ -169,7 +169,7 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 	}
 	s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"again"}})
 	s.dataLink(t, strings.ToLower(goneEmail))
-	s.exec(t, `UPDATE link SET expires_at = clock_timestamp() WHERE email = 'nobody@example.org'`)
+	s.exec(t, `UPDATE link SET expires_at = clock_timestamp() WHERE email = 'unknown@example.org'`)
 	for path, want := range map[string]int{at: 404, "/personal-data/none": 404} {
 		if a, _ := send(t, other, "POST", s.url+path, ""); a.StatusCode != want {
 			t.Errorf("%s: %d", path, a.StatusCode)

@@ -1,4 +1,4 @@
--- Consent to the terms of the team, by a person whose offers are ordered at once.
+-- Consent to the terms of the team, by a person who has offers ordered at once.
 
 ALTER TABLE entry
     ADD COLUMN terms     integer,        -- the version that the person accepted; null: the team had none

@@ -11,7 +11,7 @@ import (
 )
 
 // VIES asks the register of the EU whether a business has a VAT id. It is of the European Commission; answers are
-// {"isValid": true, "userError": "VALID"}. A country whose own register is away is common, so no order depends on an answer.
+// {"isValid": true, "userError": "VALID"}. The register of a country is often away, so no order depends on an answer.
 type VIES struct {
 	Address string // such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: nothing is asked
 

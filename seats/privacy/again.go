@@ -65,7 +65,7 @@ INSERT INTO erasure (team_id, person, complete, orders, at)
 SELECT $1, $2, true, $3, $4 WHERE NOT EXISTS (SELECT FROM erasure WHERE team_id = $1 AND person = $2 AND at = $4)`
 
 // EraseAgain is for a database that was restored: it erases persons who were erased after its backup was made. Then it does
-// what EraseOld does. A person whose rows are all younger than the erasure came back, and stays.
+// what EraseOld does. A person who has only younger rows came back since then, and stays.
 //
 // Errors: ErrOtherHouse; those of seal.Box.Open; the database's.
 func (p *Privacy) EraseAgain(ctx context.Context, past Past) (a Again, err error) {
