@@ -166,7 +166,7 @@ func TestCheckout_LooksVATIDsUpWhereVIESIsSwitchedOn(t *testing.T) {
 		t.Error("a VAT id was looked up although VIES is not switched on")
 	}
 	s.config.Invoices.VIES.Address = address
-	for id, refused := range map[[2]string]bool{{"AT", "ATU13585627"}: true, {"DE", "DE136695976"}: false, {"FR", "FR40303265045"}: false} {
+	for id, refused := range map[[2]string]bool{{"AT", "ATU13585627"}: true, {"DE", "DE136695976"}: false, {"FR", "FR40303265045"}: false, {"CH", "CHE107787577"}: false} {
 		if page := order(id[0], id[1]); strings.Contains(page, none) != refused {
 			t.Errorf("%s: refused is %t", id[1], !refused)
 		}

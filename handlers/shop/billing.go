@@ -28,8 +28,8 @@ func (h *Handlers) refusedVATID(r *http.Request, form orders.Form) string {
 	if form.Billing == nil || v.Address == "" {
 		return ""
 	}
-	id, _, err := pricing.ReadVATID(form.Billing.VATID)
-	if err != nil {
+	id, country, err := pricing.ReadVATID(form.Billing.VATID)
+	if _, of := pricing.Rates().Country(country); err != nil || !of && country != "XI" { // VIES knows no others
 		return ""
 	}
 	yes, err := v.Registered(r.Context(), id)
