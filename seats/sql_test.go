@@ -83,7 +83,7 @@ func prepare(t *testing.T, db *pgxpool.Pool, sql string) error {
 }
 
 // withSQL are the folders with the constants that a running node executes.
-var withSQL = []string{".", "events", "idempotency", "sessions", "orders", "mail", "credit", "payments", "payments/demo", "pricing", "verify", "waitingroom", "organizers", "sales", "waitlist", "webhooks", "limit", "invoices", "giftcards", "privacy", "payments/banktransfer", "../realtime"}
+var withSQL = []string{".", "events", "idempotency", "sessions", "orders", "mail", "credit", "payments", "payments/demo", "pricing", "verify", "waitingroom", "organizers", "sales", "waitlist", "webhooks", "limit", "invoices", "giftcards", "privacy", "pages", "payments/banktransfer", "../realtime"}
 
 func TestEverySQLConstantPrepares(t *testing.T) {
 	t.Parallel()

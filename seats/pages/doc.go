@@ -1,6 +1,12 @@
-// Package pages keeps the texts that a team publishes: imprint, terms, privacy notice, accessibility statement.
+// Package pages keeps what a team publishes: legal texts, and the texts and pictures of its events.
 //
-// # A text
+//	pages.go     legal texts: imprint, terms, privacy notice, accessibility statement
+//	markdown.go  from Markdown to HTML
+//	event.go     what the page of an event says
+//	pictures.go  pictures of events, and where their files are
+//	picture.go   one picture: what is refused, and the files that are made of it
+//
+// # A legal text
 //
 // A text is Markdown. Each save is a new version: a draft, or published. Attendees see the newest published version, at
 // /legal/TEAM/KIND. Publishing an empty text takes it off the site. Versions are never changed, so an order can name the
@@ -11,9 +17,20 @@
 // A team begins with a text of ours (start/), which has blanks such as [[name of your company]]. A text with a blank can be
 // saved as a draft and not be published. The first blank says that the text is no legal advice.
 //
+// # The page of an event
+//
+// It has facts, a text in each language, and pictures. A save replaces what was there: no order refers to it, so no version is
+// kept, and the audit log says who saved when. Two members who save at once do not cover each other's words. An event without
+// any of this has no page but that of its seats.
+//
+// A picture is decoded and encoded anew in up to three widths, after its size was read from its head. Its files are in a
+// Store under a hash of their content, and never change. One is decoded at a time on each node.
+//
 // # Promises
 //
 //	L1  What was saved is never changed and never taken away; the database refuses it.
 //	L2  No published text has a blank.
 //	L3  No text brings a script, a frame or a form onto a page, whatever its Markdown says.
+//	L4  Each picture of an event has all of its files.
+//	L5  No file of a picture has anything of the upload but its colours.
 package pages

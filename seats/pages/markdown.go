@@ -33,47 +33,71 @@ func Blanks(text string) (list []string) {
 }
 
 // markdown leaves out raw HTML and addresses that run scripts: that is what goldmark does unless it is told otherwise.
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough),
-	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(belowTitle{}, 100))),
-)
+func markdown(below int) goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(belowTitle(below), 100))),
+	)
+}
 
-// belowTitle makes headings one level smaller, because the page has its title already. Pictures become their words: the
-// site loads none from elsewhere.
-type belowTitle struct{}
+// Headings of a legal text are below the title of the page, those of an event below the title of a part of it.
+var legal, event = markdown(1), markdown(2)
+
+// belowTitle makes headings so many levels smaller. Pictures become their words, because the site loads none from elsewhere,
+// and so do links that are none of the web, of mail or of a phone.
+type belowTitle int
+
+// linked matches the links that a text may have.
+var linked = regexp.MustCompile(`(?i)^(https?://|mailto:|tel:|[/#?]|[^:]*$)`)
 
 // Transform is called by goldmark with each parsed text.
-func (belowTitle) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
-	var pictures []*ast.Image
+func (below belowTitle) Transform(document *ast.Document, source text.Reader, _ parser.Context) {
+	var words []ast.Node                                                             // of which only the words stay
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		switch n := n.(type) {
 		case *ast.Heading:
 			if entering {
-				n.Level = min(n.Level+1, 6)
+				n.Level = min(n.Level+int(below), 6)
 			}
 		case *ast.Image:
 			if entering {
-				pictures = append(pictures, n)
+				words = append(words, n)
+			}
+		case *ast.Link:
+			if entering && !linked.Match(n.Destination) {
+				words = append(words, n)
+			}
+		case *ast.AutoLink:
+			if entering && n.AutoLinkType == ast.AutoLinkURL && !linked.Match(n.URL(source.Source())) {
+				n.AppendChild(n, ast.NewString(n.Label(source.Source())))
+				words = append(words, n)
 			}
 		}
 		return ast.WalkContinue, nil
 	})
-	for _, picture := range pictures {
-		parent := picture.Parent()
-		for child := picture.FirstChild(); child != nil; {
+	for _, n := range words {
+		parent := n.Parent()
+		for child := n.FirstChild(); child != nil; {
 			next := child.NextSibling()
-			parent.InsertBefore(parent, picture, child)
+			parent.InsertBefore(parent, n, child)
 			child = next
 		}
-		parent.RemoveChild(parent, picture)
+		parent.RemoveChild(parent, n)
 	}
 }
 
-// HTML is the text as pages show it. Blanks are marked.
-func HTML(text string) string {
+func convert(m goldmark.Markdown, text string) string {
 	var out bytes.Buffer
-	if err := markdown.Convert([]byte(text), &out); err != nil {
+	if err := m.Convert([]byte(text), &out); err != nil {
 		panic("pages: " + err.Error()) // a buffer takes everything
 	}
-	return blank.ReplaceAllString(out.String(), `<mark>$0</mark>`)
+	return out.String()
 }
+
+// HTML is a legal text as pages show it. Blanks are marked.
+func HTML(text string) string {
+	return blank.ReplaceAllString(convert(legal, text), `<mark>$0</mark>`)
+}
+
+// EventHTML is a text of an event as pages show it.
+func EventHTML(text string) string { return convert(event, text) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -47,7 +48,7 @@ const MaxBytes = 1 << 20
 // Errors of this package.
 var (
 	ErrNoText  = errors.New("there is no such text")
-	ErrChanged = errors.New("the text was saved by another member meanwhile")
+	ErrChanged = errors.New("another member saved the text meanwhile")
 )
 
 // Version is a saved version of a text.
@@ -83,10 +84,16 @@ type Pages struct {
 
 	published atomic.Pointer[published]
 	reading   sync.Mutex // one request reads at a time
+
+	events   eventPages
+	files    files
+	decoding *semaphore.Weighted // one picture at a time, so that memory has a bound
 }
 
-// New returns the texts of a database.
-func New(db *pgxpool.Pool, desk *organizers.Desk) *Pages { return &Pages{db: db, desk: desk} }
+// New returns the texts and pictures of a database.
+func New(db *pgxpool.Pool, desk *organizers.Desk) *Pages {
+	return &Pages{db: db, desk: desk, files: files{store: Table{db}}, decoding: semaphore.NewWeighted(1)}
+}
 
 const versionsSQL = `SELECT kind, version, published, saved_by, at FROM legal_text WHERE team_id = $1 ORDER BY kind, version DESC`
 

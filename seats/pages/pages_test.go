@@ -108,7 +108,7 @@ func hostile(page string) (found []string) {
 		}
 		for _, a := range tag.Attr {
 			value := strings.ToLower(strings.TrimSpace(a.Val))
-			if strings.HasPrefix(strings.ToLower(a.Key), "on") || a.Key == "style" || a.Key == "src" || strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "vbscript:") || strings.HasPrefix(value, "data:") {
+			if strings.HasPrefix(strings.ToLower(a.Key), "on") || a.Key == "style" || a.Key == "src" || strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "vbscript:") || strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "file:") || strings.HasPrefix(value, "ftp:") {
 				found = append(found, tag.String())
 			}
 		}
@@ -121,12 +121,15 @@ func FuzzHTML_BringsNoScript(f *testing.F) {
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `[a](javascript:alert(1))`, `[a](JaVa` + "\t" + `Script:alert(1))`, `![a](https://tracker.example/x.png)`,
 		`<a href="javascript:alert(1)">a</a>`, "```html\n<script>\n```", `[[<script>]]`, `[a](https://e.org "[[x]]")`, `<javascript:alert(1)>`, `[a]: javascript:alert(1)` + "\n\n[a]", "| a |\n|---|\n| <b onclick=x> |",
 		`# Heading {onclick=alert(1)}`, `<svg/onload=alert(1)>`, `[a](data:text/html,<script>alert(1)</script>)`, `![![a](b)](c)`, "&#106;avascript:alert(1)", `[a](&#106;avascript:alert(1))`,
+		`[a](javascript&#58;alert(1))`, `[a](javascript\:alert(1))`, `[a](java%73cript:alert(1))`, "[a](<java\tscript:alert(1)>)", `[a](file:///etc/passwd)`, `<ftp://example.org>`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if found := hostile(pages.HTML(text)); len(found) > 0 {
-			t.Errorf("%q brings %q", text, found)
+		for _, page := range []string{pages.HTML(text), pages.EventHTML(text)} {
+			if found := hostile(page); len(found) > 0 {
+				t.Errorf("%q brings %q", text, found)
+			}
 		}
 	})
 }
