@@ -281,6 +281,11 @@ var plantedCorruptions = []struct {
 		`INSERT INTO phase (event_id, number, name, begins_at) SELECT id, 1, 'Late', now() + interval '1 day' FROM event; UPDATE seat_state SET phase = 1 WHERE idx = 3`,
 	},
 	{
+		"a picture lost a file", "L4", "has no file of 960 pixels",
+		`INSERT INTO picture_file (hash, width, content) VALUES (repeat('a', 32), 480, 'x');
+			INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'header', '', repeat('a', 32), '{480,960}', 960, 600, 'A lake' FROM event`,
+	},
+	{
 		"an order has the address of a person who was erased", "E1", "order",
 		gone + `UPDATE orders SET email = 'gone@example.org'`,
 	},

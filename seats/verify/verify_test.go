@@ -109,6 +109,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../invoices/doc.go", "I"},
 		{"../giftcards/doc.go", "G"},
 		{"../privacy/doc.go", "E"},
+		{"../pages/doc.go", "L4"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {
