@@ -178,3 +178,55 @@ func TestMigrations_AreNumberedWithoutGap(t *testing.T) {
 		}
 	}
 }
+
+// foreignKeysSQL lists foreign keys: what is looked up for each, its parameters, and the unique index that has the row.
+const foreignKeysSQL = `
+SELECT c.conname, i.relname, array_length(c.confkey, 1),
+       format('SELECT 1 FROM ONLY %s x WHERE %s FOR KEY SHARE OF x', c.confrelid::regclass,
+              (SELECT string_agg(format('%I = $%s::%s', a.attname, k.at, format_type(a.atttypid, a.atttypmod)), ' AND ' ORDER BY k.at)
+                 FROM unnest(c.confkey) WITH ORDINALITY AS k(number, at) JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = k.number))
+  FROM pg_constraint c JOIN pg_class i ON i.oid = c.conindid
+ WHERE c.contype = 'f'
+ ORDER BY c.conrelid::regclass::text, c.conname`
+
+// A session keeps the plan of a foreign key. One made while the tables were empty must stay good when they are full.
+func TestForeignKeys_AreLookedUpByTheirUniqueIndex(t *testing.T) {
+	ctx := t.Context()
+	conn, err := pgx.Connect(ctx, database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := Up(ctx, conn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off`); err != nil {
+		t.Fatal(err)
+	}
+	type foreignKey struct {
+		name, index string
+		columns     int
+		lookup      string
+	}
+	rows, _ := conn.Query(ctx, foreignKeysSQL)
+	keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k foreignKey, err error) {
+		return k, row.Scan(&k.name, &k.index, &k.columns, &k.lookup)
+	})
+	if err != nil || len(keys) < 50 {
+		t.Fatal(len(keys), err)
+	}
+	for n, k := range keys {
+		name := fmt.Sprint("lookup", n)
+		if _, err := conn.Exec(ctx, "PREPARE "+name+" AS "+k.lookup); err != nil {
+			t.Fatal(k, err)
+		}
+		rows, _ := conn.Query(ctx, "EXPLAIN (COSTS off) EXECUTE "+name+"("+strings.TrimSuffix(strings.Repeat("NULL,", k.columns), ",")+")")
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(k, err)
+		}
+		if used := strings.Join(plan, "\n"); !strings.Contains(strings.ReplaceAll(used, `"`, ""), "using "+k.index+" on ") {
+			t.Errorf("%s does not use the index %s:\n%s", k.name, k.index, used)
+		}
+	}
+}
