@@ -203,26 +203,12 @@ func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
 	return nil
 }
 
-const officeSQL = `
-WITH placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, paid, received, at_office, fee, fee_kept, discount, offer)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, true, $12, $13, $14, $15)
-    RETURNING id, email
-), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
-    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
-      FROM unnest($16::uuid[], $17::integer[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::integer[], $24::integer[], $25::smallint[])
-           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
-)
-INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed WHERE email <> ''`
-
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	cost := pricing.CostOf(s.Event, sold)
 	if p.form.Method == payments.Free { // a gift
 		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}
 	}
-	q.Queue(officeSQL, append([]any{
-		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.form.Method,
-		s.Event.Currency, cost.Total, cost.Fee, s.Event.Fees.Kept, cost.Discount, cost.Applied.Name,
-	}, newTickets(sold, cost)...)...)
+	row := p.row(s, sold, cost)
+	row.Paid, row.AtOffice = cost.Total, true
+	p.queueRow(q, s, row)
 }

@@ -269,42 +269,119 @@ type placed struct {
 
 // What is paid later is due by the event's policy. What was typed at the checkout is in the order then, and is kept nowhere else.
 const placeSQL = `
-WITH due AS (
-    SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at
-      FROM event WHERE id = $2 AND $10::text IN ('door', 'invoice')
+WITH o AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($2) AS o(id uuid, code text, holder uuid, hold uuid, wish bytea, name text, email text, born date, method text, currency text,
+           total bigint, paid bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
+           uses uuid[], billing jsonb, language text, offered jsonb, tickets jsonb)
+), due AS MATERIALIZED (
+    SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at FROM event WHERE id = $1
 ), forgotten AS (
-    DELETE FROM typed WHERE event_id = $2 AND holder = $4
+    DELETE FROM typed USING o WHERE typed.event_id = $1 AND typed.holder = o.holder
 ), placed AS (
-    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, answers, fee, fee_kept, keys, discount, offer, discount_code, uses, billing, language, offered, due_at, remind_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13::jsonb, '{}'), $14, $15, $16, $17, $18, $19, $20, coalesce($31::jsonb, '{}'), $32, $33,
-            (SELECT at FROM due), (SELECT at - interval '1 day' FROM due WHERE at > clock_timestamp() + interval '25 hours'))
-    RETURNING id
+    INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, paid, received, at_office, answers, fee, fee_kept, keys,
+           discount, offer, discount_code, uses, billing, language, offered, due_at, remind_at)
+    SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, paid, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
+           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, offered, later.at,
+           CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
+      FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
 ), tickets AS (
     INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
-    SELECT t.id, $2, $1, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
-      FROM unnest($21::uuid[], $22::integer[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::integer[], $29::integer[], $30::smallint[])
-           AS t(id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
+    SELECT t.id, $1, o.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
+      FROM o, jsonb_to_recordset(o.tickets) AS t(id uuid, idx integer, price bigint, fee bigint, discount bigint, tax bigint, fee_tax bigint, tax_rate integer, fee_rate integer, type smallint)
 )
-INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM placed`
+INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM o WHERE email <> ''`
 
-// queue writes the order, a ticket for each seat sold and the mail, in one statement. Nothing in it can fail for reasons
-// of this one attendee: form.go checked what they typed, and the seats are sold once by the guard.
+// orderRow is an order as placeSQL reads it.
+type orderRow struct {
+	ID           seats.ID          `json:"id"`
+	Code         string            `json:"code"`
+	Holder       seats.ID          `json:"holder"`
+	Hold         seats.ID          `json:"hold"`
+	Wish         string            `json:"wish"` // as PostgreSQL writes bytes
+	Name         string            `json:"name"`
+	Email        string            `json:"email"`
+	Born         *string           `json:"born"`
+	Method       string            `json:"method"`
+	Currency     string            `json:"currency"`
+	Total        int64             `json:"total"`
+	Paid         int64             `json:"paid"`
+	AtOffice     bool              `json:"at_office"`
+	Answers      map[string]string `json:"answers"`
+	Fee          int64             `json:"fee"`
+	FeeKept      bool              `json:"fee_kept"`
+	Keys         []seats.ID        `json:"keys"`
+	Discount     int64             `json:"discount"`
+	Offer        string            `json:"offer"`
+	DiscountCode string            `json:"discount_code"`
+	Uses         []seats.ID        `json:"uses"`
+	Billing      *Billing          `json:"billing"`
+	Language     string            `json:"language"`
+	Offered      *pricing.Terms    `json:"offered"`
+	Tickets      []ticketRow       `json:"tickets"`
+}
+
+type ticketRow struct {
+	ID       seats.ID `json:"id"`
+	Seat     int      `json:"idx"`
+	Price    int64    `json:"price"`
+	Fee      int64    `json:"fee"`
+	Discount int64    `json:"discount"`
+	Tax      int64    `json:"tax"`
+	FeeTax   int64    `json:"fee_tax"`
+	Rate     int      `json:"tax_rate"`
+	FeeRate  int      `json:"fee_rate"`
+	Type     int      `json:"type"`
+}
+
+// row returns the order for what its seats cost, with a ticket for each.
+func (p placed) row(s *seats.Sale, sold []seats.Line, cost pricing.Cost) orderRow {
+	row := orderRow{
+		ID: p.id, Code: p.code, Holder: p.holder, Hold: p.form.Hold, Wish: fmt.Sprintf(`\x%x`, p.form.hash()), Name: p.form.Name, Email: p.form.Email,
+		Method: p.form.Method, Currency: s.Event.Currency, Total: cost.Total, Fee: cost.Fee, FeeKept: s.Event.Fees.Kept, Discount: cost.Discount, Offer: cost.Applied.Name,
+	}
+	for i, l := range cost.Lines {
+		row.Tickets = append(row.Tickets, ticketRow{
+			ID: seats.NewID(), Seat: sold[i].Seat, Price: l.Price, Fee: l.Fee, Discount: l.Discount, Tax: l.Tax, FeeTax: l.FeeTax,
+			Rate: l.Rate, FeeRate: l.FeeRate, Type: sold[i].Type,
+		})
+	}
+	return row
+}
+
+// queue writes the order, a ticket for each seat sold and the mail. Nothing in it can fail for reasons of this one attendee:
+// form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	terms := pricing.TermsAgreed(p.form.Agreed, s.Event)
 	cost := terms.Agreed(sold, p.form.Discount, p.form.reversed())
-	code, uses := "", make([]seats.ID, len(p.form.Uses))
+	row := p.row(s, sold, cost)
+	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language
+	row.Offered = offered(terms, cost, p.form.reversed())
+	if p.born != nil {
+		born := p.born.Format(time.DateOnly)
+		row.Born = &born
+	}
 	if cost.Applied.Code {
-		code = p.form.Code
+		row.DiscountCode = p.form.Code
 	}
-	for i, u := range p.form.Uses {
-		uses[i] = u.Key
+	for _, u := range p.form.Uses {
+		row.Uses = append(row.Uses, u.Key)
 	}
-	q.Queue(placeSQL, append(append([]any{
-		p.id, s.Event.ID, p.code, p.holder, p.form.Hold, p.form.hash(), p.form.Name, p.form.Email, p.born,
-		p.form.Method, s.Event.Currency, cost.Total, p.form.Answers, cost.Fee, terms.Fees.Kept, p.keys, cost.Discount, cost.Applied.Name, code, uses,
-	}, newTickets(sold, cost)...), p.form.Billing, p.form.Language, offered(terms, cost, p.form.reversed()))...)
+	p.queueRow(q, s, row)
 	p.queueNetwork(q)
 	p.queueConsent(q)
+}
+
+// queueRow writes the orders of a batch in one statement. An order with a bound on unpaid ones gets its own: the bound is
+// looked at before.
+func (p placed) queueRow(q *pgx.Batch, s *seats.Sale, row orderRow) {
+	for _, before := range q.QueuedQueries {
+		if before.SQL == placeSQL && p.bounded == nil {
+			rows := before.Arguments[1].(*[]orderRow)
+			*rows = append(*rows, row)
+			return
+		}
+	}
+	q.Queue(placeSQL, s.Event.ID, &[]orderRow{row})
 }
 
 // offered are the terms by which a cancellation prices the rest of an order; nil if no offer applied.
@@ -329,20 +406,6 @@ func (p placed) queueConsent(q *pgx.Batch) {
 	if p.form.Terms > 0 {
 		q.Queue(consentSQL, p.id, p.form.Terms, p.form.AgreedAt)
 	}
-}
-
-// newTickets are the columns of tickets for these seats, as placeSQL and officeSQL take them: their ids, seats, prices, fees,
-// discounts, taxes, the rates of these, and types.
-func newTickets(sold []seats.Line, cost pricing.Cost) []any {
-	n := len(sold)
-	ids, idxs, rates, feeRates, types := make([]seats.ID, n), make([]int32, n), make([]int32, n), make([]int32, n), make([]int16, n)
-	prices, fees, discounts, taxes, feeTaxes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
-	for i, l := range cost.Lines {
-		ids[i], idxs[i], rates[i], feeRates[i] = seats.NewID(), int32(sold[i].Seat), int32(l.Rate), int32(l.FeeRate)
-		types[i] = int16(sold[i].Type)
-		prices[i], fees[i], discounts[i], taxes[i], feeTaxes[i] = l.Price, l.Fee, l.Discount, l.Tax, l.FeeTax
-	}
-	return []any{ids, idxs, prices, fees, discounts, taxes, feeTaxes, rates, feeRates, types}
 }
 
 const madeSQL = `SELECT o.code FROM hold h JOIN orders o ON o.hold_id = h.id AND o.holder = h.holder WHERE h.event_id = $1 AND h.holder = $2`
