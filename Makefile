@@ -5,7 +5,7 @@ TOOL = $$(go -C tools tool -n $(1))
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
 PEOPLE ?= 4
-CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[0-9]_|SeatsThatLapse|TwoCrowds|Types_|Watchers_|WhereConnections)
+CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[0-9]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a

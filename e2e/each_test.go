@@ -114,7 +114,7 @@ var each = []struct {
 	{"lapsed", func(p *person, s sales) {
 		p.openSection(s.short, 1)
 		p.take(p.box(1))
-		p.seesLapsed()
+		p.seesExpired()
 	}},
 	{"event-lapsed", func(p *person, s sales) { p.openEvent(s.short) }},
 	{"places", func(p *person, s sales) { p.openEvent(s.places) }},

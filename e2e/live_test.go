@@ -30,7 +30,7 @@ func TestTwoPeopleSeeEachOthersSeats(t *testing.T) {
 	})
 }
 
-func TestALapsedHoldComesBackInBothBrowsers(t *testing.T) {
+func TestHold_ExpiredIsAvailableInBothBrowsers(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "12s")
 	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
@@ -40,7 +40,7 @@ func TestALapsedHoldComesBackInBothBrowsers(t *testing.T) {
 	ann.take("Stalls/C/12")
 	bob.seesTaken("Stalls/C/12")
 	bob.seesFree("Stalls/C/12")
-	ann.seesLapsed()
+	ann.seesExpired()
 	ann.expect(`status of 404`) // the answer to what is left of her hold
 	bob.take("Stalls/C/12")
 	ann.seesTaken("Stalls/C/12")

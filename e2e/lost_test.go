@@ -27,14 +27,14 @@ func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 				ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
 				keeps := someProgram(t, house)
 				keeps.claim(slug, "Stalls/C/12", "Stalls/C/13")
-				lapses := keeps.extends(slug)
+				ended := keeps.extends(slug)
 				ann.hasCookiesOf(keeps)
 				ann.visit("/events/" + slug + "/checkout")
 				ann.sees(ann.page.GetByLabel("Name"))
 				check(t, ann.page.GetByLabel("Name").Fill("Ann Ørsted"))
 				check(t, ann.page.GetByLabel("Email").Fill(ownAddress(t)))
 				bob.openSection(slug, 0)
-				lapses()
+				ended()
 				bob.seesFree("Stalls/C/12") // others see it as soon as ann's time is up
 				if other := someProgram(t, house); lost == "one" {
 					other.claim(slug, "Stalls/C/12")

@@ -121,7 +121,7 @@ func (p *person) seesTaken(label string) {
 	p.sees(p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:is(:disabled, [aria-disabled="true"])`, label)))
 }
 
-// seesFree waits until a seat can be had, and is not this person's; it may have to lapse before.
+// seesFree waits until a seat can be had, and is not this person's; it may have to end before.
 func (p *person) seesFree(label string) {
 	p.t.Helper()
 	p.seesLater(p.page.Locator(fmt.Sprintf(`input[name="seat"][value="%s"]:enabled:not(:checked):not([aria-disabled="true"])`, label)))
@@ -140,8 +140,8 @@ func (p *person) giveBack(label string) {
 	check(p.t, expect.Locator(p.tray().Locator(fmt.Sprintf(`[data-seat="%s"]`, label))).ToHaveCount(0))
 }
 
-// seesLapsed waits until the page says that the time of the hold is up.
-func (p *person) seesLapsed() {
+// seesExpired waits until the page says that the time of the hold is up.
+func (p *person) seesExpired() {
 	p.t.Helper()
 	p.seesLater(p.page.Locator(`#tray[data-state="lapsed"]`))
 }

@@ -65,7 +65,7 @@ func standsChart(t *testing.T) string {
 	return path
 }
 
-func TestAChartOf8800SeatsIsClaimedHeldAndLapsesOnItsPage(t *testing.T) {
+func TestAChartOf8800SeatsIsClaimedHeldAndExpiresOnItsPage(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, standsChart(t), "--hold", "12s")
 	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
@@ -78,5 +78,5 @@ func TestAChartOf8800SeatsIsClaimedHeldAndLapsesOnItsPage(t *testing.T) {
 		t.Errorf("the counts are %+v, want 1 held and 8,799 free", r)
 	}
 	bob.seesFree(label)
-	ann.seesLapsed()
+	ann.seesExpired()
 }

@@ -13,8 +13,8 @@ import (
 
 var placeLink = regexp.MustCompile(`/waitlist/[0-9A-Z]{26}`)
 
-// extends has a program extend its hold each second, until the test says that it may lapse.
-func (p *program) extends(slug string) (lapse func()) {
+// extends has a program extend its hold each second, until the test says that it may end.
+func (p *program) extends(slug string) (end func()) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -69,7 +69,7 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	if status, _ := holder.ask("POST", "/events/"+slug+"/claims", map[string]any{"area": "Places", "quantity": 1}); status != http.StatusCreated {
 		t.Fatalf("the last place is held: %d", status)
 	}
-	lapses := holder.extends(slug)
+	ended := holder.extends(slug)
 
 	ann.sees(ann.page.GetByText("1 held", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)})) // live
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the waiting list"}))
@@ -89,7 +89,7 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 3rd"}))
 	_, err = cleo.page.Evaluate(`window.same = true`)
 	check(t, err)
-	lapses()
+	ended()
 
 	ann.stands("Seats for you")
 	cleo.stands("You are 2nd")

@@ -48,7 +48,7 @@ func messages() []golden {
 	now := time.UnixMilli(1_900_000_000_123)
 	counts := seats.Counts{Free: []int{2, 300}, Held: []int{1, 0}, Sold: []int{1, 0}, Blocked: []int{1, 0}}
 	cs := [][4]int{{2, 1, 1, 1}, {300, 0, 0, 0}}
-	s := seats.Snapshot{Version: 300, States: []seats.State{seats.Free, seats.Held, seats.Sold, seats.Blocked, seats.Lapsed}, Counts: counts}
+	s := seats.Snapshot{Version: 300, States: []seats.State{seats.Free, seats.Held, seats.Sold, seats.Blocked, seats.Expired}, Counts: counts}
 	d := seats.Delta{From: 299, To: 301, Changes: []seats.SeatChange{{Idx: 0, State: seats.Sold}, {Idx: 1, State: seats.Free}, {Idx: 49_999, State: seats.Held}}, Counts: counts}
 	return []golden{
 		{Name: "hello", Hex: hex.EncodeToString(hello(0xdeadbeef, 300, now, maxTick)), Type: "hello", Epoch: 0xdeadbeef, Version: 300, Now: 1_900_000_000_123, Tick: 1000, Format: 1},

@@ -244,7 +244,7 @@ func (s *Sale) Reserved(idx int) bool {
 // keepReserved returns the state that a seat gets in place of another one: a reserved seat that would be free or expired goes
 // back to its block.
 func (b *batch) keepReserved(idx int, to row) row {
-	if c, is := b.coded[idx]; is && c.block != (ID{}) && (to.holder == ID{} || to.state == Lapsed) {
+	if c, is := b.coded[idx]; is && c.block != (ID{}) && (to.holder == ID{} || to.state == Expired) {
 		return row{state: Blocked, holder: c.block}
 	}
 	return to
@@ -315,7 +315,7 @@ func (b *batch) recode(c *command, kinds map[int]int) (map[int]seatCode, error) 
 // back to the block that it was reserved in.
 func (b *batch) mayTakeLate(idx int, agreed []Line, holders ...ID) bool {
 	r := b.rows[idx]
-	if slices.Contains(holders, r.holder) && (r.state == Held || r.state == Lapsed || r.state == Paying) {
+	if slices.Contains(holders, r.holder) && (r.state == Held || r.state == Expired || r.state == Paying) {
 		return true
 	}
 	var block ID

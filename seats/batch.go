@@ -417,7 +417,7 @@ func (s *Sale) failed(t *inFlight) {
 // committed takes the map on and tells the world.
 func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.newEnd != nil {
-		s.office.wakeLapse(*b.newEnd)
+		s.office.wakeExpiry(*b.newEnd)
 	}
 	if b.change.Version == 0 {
 		return
@@ -614,15 +614,15 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var seats, best []int32
 	var end, session *time.Time
 	var extensions, bought *int
-	var lapsed *bool
+	var expired *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.prices, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &lapsed, &text, &bought, &best, &session,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.prices, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &expired, &text, &bought, &best, &session,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
 			b.holds[holder] = &holdRow{
-				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, lapsed: *lapsed,
+				at: at, holder: holder, id: id, seats: seats, expiresAt: *end, extensions: *extensions, expired: *expired,
 				answers: answers{text: text}, bought: *bought, best: best, session: session, stored: true,
 			}
 		}
@@ -672,10 +672,10 @@ func (r row) open(now time.Time) bool {
 }
 
 // mayTake is the guard in Go for those who claim. While an entry waits, an expired seat goes to the list
-// with the announcement of that, and only who had it may take it again before; what lapsed before anybody waited is
+// with the announcement of that, and only who had it may take it again before; what expired before anybody waited is
 // everybody's.
 func (b *batch) mayTake(r row, holder ID) bool {
-	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Lapsed || r.holder == holder || r.holder == waitList)
+	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Expired || r.holder == holder || r.holder == waitList)
 }
 
 // set gives a seat another state for a holder. When several commands of a batch change one seat, the guard

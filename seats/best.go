@@ -296,11 +296,11 @@ func (s *Sale) nearest(seats []int) (near []int) {
 	for _, lost := range seats {
 		at := &s.Plan.Seats[lost]
 		section := s.Plan.Sections[at.Section]
-		found, least, state := -1, math.Inf(1), Lapsed
+		found, least, state := -1, math.Inf(1), Expired
 		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
 			other := &s.Plan.Seats[idx]
 			is := s.seats.states[idx]
-			if is.Shown() != Free || is == Lapsed && state == Free || other.Category != at.Category {
+			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category {
 				continue
 			}
 			x, y := other.X-at.X, other.Y-at.Y

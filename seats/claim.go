@@ -446,7 +446,7 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int, codes
 	if c.choice.ofBest() {
 		h.best = seatsOf(fresh)
 	}
-	h.lapsed, h.touched = false, true
+	h.expired, h.touched = false, true
 	slices.Sort(h.seats)
 	answer := b.answerHold(h)
 	if c.key != "" {
@@ -463,7 +463,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 	if first.Wish != c.wish {
 		return Hold{}, &ValidationError{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
 	}
-	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Lapsed: !first.ExpiresAt.After(b.now)}
+	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Expired: !first.ExpiresAt.After(b.now)}
 	for _, idx := range first.Seats {
 		h.Seats = append(h.Seats, int(idx))
 	}
@@ -575,7 +575,7 @@ SELECT c.version, s.idx, s.expires_at
 // late is what the database says beside the map, for claims of a batch that found too few available seats.
 type late struct {
 	version int64             // of the event
-	lapsed  []int32           // seats that are expired on the map
+	mapped  []int32           // seats that are expired on the map
 	ends    map[int]time.Time // when expired seats expired
 	expired []int             // the same seats, the longest expired first
 	meant   map[int]bool      // seats that one claim tries in the next batch
@@ -590,10 +590,10 @@ func (b *batch) ask(m *seatMap) {
 		return
 	}
 	b.asks = true
-	b.late = late{lapsed: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, soon: map[Scope]int{}}
+	b.late = late{mapped: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, soon: map[Scope]int{}}
 	for idx, state := range m.states {
-		if state == Lapsed {
-			b.late.lapsed = append(b.late.lapsed, int32(idx))
+		if state == Expired {
+			b.late.mapped = append(b.late.mapped, int32(idx))
 		}
 	}
 }
@@ -604,7 +604,7 @@ func (b *batch) queueLeft(q *pgx.Batch) {
 		return
 	}
 	l := &b.late
-	q.Queue(leftSQL, b.sale.Event.ID, l.lapsed).Query(func(rows pgx.Rows) error {
+	q.Queue(leftSQL, b.sale.Event.ID, l.mapped).Query(func(rows pgx.Rows) error {
 		var idx *int
 		var end *time.Time
 		_, err := pgx.ForEachRow(rows, []any{&l.version, &idx, &end}, func() error {
@@ -719,7 +719,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) == c.n {
 			break
 		}
-		if _, known := b.late.ends[idx]; state == Lapsed && !known && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
+		if _, known := b.late.ends[idx]; state == Expired && !known && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
 			seats = append(seats, idx)
 		}
 	}
@@ -736,7 +736,7 @@ func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
 		return b.mayTake(b.rows[idx], ID{})
 	}
 	switch shown {
-	case Lapsed:
+	case Expired:
 		return !coming(idx)
 	case Held, Paying: // its end was not announced
 		return !b.listed

@@ -8,14 +8,14 @@
 //	 │ └──── release ────┘  │  │ claim (anybody)   │ sell (its last holder,
 //	 │                time  │  │                   │ until another visitor claims it)
 //	 │                is up ▼  │                   │
-//	 ├───── release ────── lapsed ─────────────────┘
+//	 ├───── release ────── expired ────────────────┘
 //	 │
-//	 └──── unblock ──── blocked ◄──── block ──── free, lapsed
-//	                       └────── box office ──────► sold ◄── box office ── free, lapsed
+//	 └──── unblock ──── blocked ◄──── block ──── free, expired
+//	                       └────── box office ──────► sold ◄── box office ── free, expired
 //
-// Time running out lets others take a seat; it does not take the seat away. A held or lapsed seat with a payment that
+// Time running out lets others take a seat; it does not take the seat away. A held or expired seat with a payment that
 // begins is paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing
-// is captured before it is sold, so it may lapse as well.
+// is captured before it is sold, so it may expire as well.
 //
 // # Promises
 //

@@ -67,7 +67,7 @@ func (s *Sale) ClaimAgain(ctx context.Context, holder ID, idx int) error {
 }
 
 // Expire announces the end of a hold.
-func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.lapse(ctx, holder) }
+func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.expire(ctx, holder) }
 
 // DecideLate decides a claim after a batch that looked at the map before something happened and takes its locks after that. It
 // reports whether the claim is to choose again, and why not.

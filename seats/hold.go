@@ -19,7 +19,7 @@ type Hold struct {
 	ExpiresAt      time.Time
 	Now            time.Time // the database's clock when this was read
 	ExtensionsLeft int
-	Lapsed         bool // time is up; the seats are still the holder's until another visitor claims them
+	Expired        bool // time is up; the seats are still the holder's until another visitor claims them
 }
 
 // holdRow is a hold row inside a batch.
@@ -30,7 +30,7 @@ type holdRow struct {
 	seats      []int32
 	expiresAt  time.Time
 	extensions int
-	lapsed     bool
+	expired    bool
 	answers    answers
 	bought     int        // live tickets of the visitor's orders in the event
 	session    *time.Time // the visitor's session lasts until then at least; nil for none
@@ -52,10 +52,10 @@ func (h *holdRow) renew(holder ID, end time.Time) *holdRow {
 // live returns the holder's hold if its time is not up.
 func (b *batch) live(holder ID) (*holdRow, bool) {
 	h, ok := b.holds[holder]
-	return h, ok && len(h.seats) > 0 && !h.lapsed && h.expiresAt.After(b.now)
+	return h, ok && len(h.seats) > 0 && !h.expired && h.expiresAt.After(b.now)
 }
 
-// still lists the seats of the hold that no other visitor took after it lapsed.
+// still lists the seats of the hold that no other visitor took after it expired.
 func (b *batch) still(h *holdRow) (seats []int) {
 	for _, idx := range h.seats {
 		if b.rows[int(idx)].holder == h.holder {
@@ -68,7 +68,7 @@ func (b *batch) still(h *holdRow) (seats []int) {
 func (b *batch) answerHold(h *holdRow) Hold {
 	seats := b.still(h)
 	return Hold{
-		ID: h.id, Seats: seats, Lines: b.lines(seats), ExpiresAt: h.expiresAt, Now: b.now, Lapsed: h.lapsed,
+		ID: h.id, Seats: seats, Lines: b.lines(seats), ExpiresAt: h.expiresAt, Now: b.now, Expired: h.expired,
 		ExtensionsLeft: max(0, b.terms.extensions-h.extensions),
 	}
 }
@@ -88,7 +88,7 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	var kinds, phases []int
 	var prices []*int64
 	err := s.office.db.QueryRow(ctx, holdSQL, s.Event.ID, holder).
-		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Lapsed, &h.Now, &h.Seats, &kinds, &phases, &prices)
+		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Expired, &h.Now, &h.Seats, &kinds, &phases, &prices)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(h.Seats) == 0 {
 		return Hold{}, ErrNoHold
 	}
@@ -142,7 +142,7 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
 	case h.extensions >= b.terms.extensions:
 		return Hold{}, &Conflict{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
 	case b.sale.Remaining() == 0:
@@ -201,7 +201,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 		}
 	}
 	for _, idx := range b.still(h) {
-		if r := b.rows[idx]; (r.state == Held || r.state == Lapsed) && (len(seats) == 0 || slices.Contains(seats, idx)) {
+		if r := b.rows[idx]; (r.state == Held || r.state == Expired) && (len(seats) == 0 || slices.Contains(seats, idx)) {
 			b.set(idx, c.holder, row{})
 			continue
 		}
@@ -218,12 +218,12 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 func (h *holdRow) keepSeats(seats []int32) {
 	h.seats, h.touched = seats, true
 	h.best = slices.DeleteFunc(h.best, func(idx int32) bool { return !slices.Contains(seats, idx) })
-	h.lapsed = h.lapsed || len(seats) == 0
+	h.expired = h.expired || len(seats) == 0
 }
 
 const (
-	lapseAtMost  = 256              // holds ended in one pass
-	lapseAtLeast = 30 * time.Second // a pass is made at least this often, for holds that other nodes left behind
+	mostExpired = 256              // holds ended in one pass
+	expiryEvery = 30 * time.Second // a pass is made at least this often, for holds that other nodes left behind
 )
 
 const dueHoldsSQL = `
@@ -235,9 +235,9 @@ SELECT e.slug, h.holder
 
 const nextEndSQL = `SELECT min(expires_at), clock_timestamp() FROM hold WHERE NOT lapsed`
 
-// lapseHolds announces the end of holds until ctx is done. Correctness does not wait for it: the guard lets others
+// expireHolds announces the end of holds until ctx is done. Correctness does not wait for it: the guard lets others
 // claim a seat from the moment its time is up. It sleeps until the next hold ends and is safe on all nodes at once.
-func (o *Inventory) lapseHolds(ctx context.Context) error {
+func (o *Inventory) expireHolds(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -247,7 +247,7 @@ func (o *Inventory) lapseHolds(ctx context.Context) error {
 		case <-o.wake:
 		case <-timer.C:
 		}
-		wait, err := o.lapseDue(ctx)
+		wait, err := o.expireDue(ctx)
 		if err != nil && ctx.Err() == nil {
 			o.log.Warn("holds could not be ended; the next try is in a second", "error", err)
 			wait = time.Second
@@ -256,14 +256,14 @@ func (o *Inventory) lapseHolds(ctx context.Context) error {
 	}
 }
 
-// lapseDue ends the expired holds and returns how long until the next one.
-func (o *Inventory) lapseDue(ctx context.Context) (time.Duration, error) {
+// expireDue ends the expired holds and returns how long until the next one.
+func (o *Inventory) expireDue(ctx context.Context) (time.Duration, error) {
 	o.nextEnd.Store(nil) // until it is read again, every new hold asks for one more look
 	type due struct {
 		Slug   string
 		Holder ID
 	}
-	rows, err := o.db.Query(ctx, dueHoldsSQL, lapseAtMost)
+	rows, err := o.db.Query(ctx, dueHoldsSQL, mostExpired)
 	if err != nil {
 		return 0, fmt.Errorf("seats: find holds that are over: %w", err)
 	}
@@ -277,12 +277,12 @@ func (o *Inventory) lapseDue(ctx context.Context) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		go func() { answers <- s.lapse(ctx, d.Holder) }()
+		go func() { answers <- s.expire(ctx, d.Holder) }()
 	}
 	for range over {
 		err = errors.Join(err, <-answers)
 	}
-	if err != nil || len(over) == lapseAtMost {
+	if err != nil || len(over) == mostExpired {
 		return 0, err
 	}
 	var end *time.Time
@@ -291,14 +291,14 @@ func (o *Inventory) lapseDue(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("seats: find the next end of a hold: %w", err)
 	}
 	if end == nil {
-		return lapseAtLeast, nil
+		return expiryEvery, nil
 	}
 	o.nextEnd.Store(end)
-	return min(max(end.Sub(now)+time.Millisecond, time.Millisecond), lapseAtLeast), nil
+	return min(max(end.Sub(now)+time.Millisecond, time.Millisecond), expiryEvery), nil
 }
 
-// wakeLapse makes lapseHolds look again now, if a hold with this end may be the next to end.
-func (o *Inventory) wakeLapse(end time.Time) {
+// wakeExpiry makes expireHolds look again now, if a hold with this end may be the next to end.
+func (o *Inventory) wakeExpiry(end time.Time) {
 	if next := o.nextEnd.Load(); next != nil && !end.Before(*next) {
 		return
 	}
@@ -308,11 +308,11 @@ func (o *Inventory) wakeLapse(end time.Time) {
 	}
 }
 
-// lapse announces the end of one hold, if its time is really up.
-func (s *Sale) lapse(ctx context.Context, holder ID) error {
+// expire announces the end of one hold, if its time is really up.
+func (s *Sale) expire(ctx context.Context, holder ID) error {
 	_, err := s.do(ctx, &command{holder: holder, decide: func(b *batch) (Hold, error) {
 		h, live := b.live(holder)
-		if h == nil || live || h.lapsed {
+		if h == nil || live || h.expired {
 			return Hold{}, nil
 		}
 		for _, idx := range b.still(h) {
@@ -323,7 +323,7 @@ func (s *Sale) lapse(ctx context.Context, holder ID) error {
 		if b.terms.strict {
 			h.keepSeats(nil)
 		}
-		h.lapsed, h.touched = true, true
+		h.expired, h.touched = true, true
 		return Hold{}, nil
 	}})
 	return err
@@ -335,7 +335,7 @@ func (b *batch) over(r row) row {
 	if b.terms.strict || b.listed && r.holder != waitList {
 		return row{}
 	}
-	return row{state: Lapsed, holder: r.holder, expiresAt: r.expiresAt, fare: fare{kind: r.kind}}
+	return row{state: Expired, holder: r.holder, expiresAt: r.expiresAt, fare: fare{kind: r.kind}}
 }
 
 const heldEventsSQL = `

@@ -24,18 +24,18 @@ func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	moved := changes(db)
 	db.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	<-moved
-	<-moved // the lapse, announced by itself
-	if h, err := db.sale.Hold(t.Context(), who); err != nil || !h.Lapsed || len(h.Seats) != 2 {
-		t.Fatalf("after its time the hold is %+v, %v; want it lapsed with both seats", h, err)
+	<-moved // the end, announced by itself
+	if h, err := db.sale.Hold(t.Context(), who); err != nil || !h.Expired || len(h.Seats) != 2 {
+		t.Fatalf("after its time the hold is %+v, %v; want it expired with both seats", h, err)
 	}
 	if s := db.sale.Snapshot(); s.States[0] != seats.Free || s.Counts.Free[0] != 20 {
-		t.Errorf("a lapsed seat shows as %v and %d are free, want free and 20", s.States[0], s.Counts.Free[0])
+		t.Errorf("an expired seat shows as %v and %d are free, want free and 20", s.States[0], s.Counts.Free[0])
 	}
 	_, err := db.sale.Extend(t.Context(), who, "")
-	wantRefusal(t, err, seats.CodeLapsed)
+	wantRefusal(t, err, seats.CodeExpired)
 	db.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	if h, err := db.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
-		t.Errorf("after one lapsed seat went, the hold is %+v, %v; want the other one", h, err)
+		t.Errorf("after one expired seat went, the hold is %+v, %v; want the other one", h, err)
 	}
 	if _, err := seatstest.Order(t.Context(), db.db, db.sale, who); err != nil {
 		t.Errorf("the last holder could not confirm: %v", err)
@@ -46,7 +46,7 @@ func TestHold_ExpiredSeatCanBeClaimed(t *testing.T) {
 	wantBooks(t, db)
 }
 
-func TestALapsedHoldIsClaimableWithoutTheAnnouncement(t *testing.T) {
+func TestHold_ExpiredSeatCanBeClaimedUnannounced(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	who := seats.NewID()

@@ -30,7 +30,7 @@ type Inventory struct {
 	log       *slog.Logger
 	epoch     atomic.Uint32
 	wake      chan struct{}             // a new hold may end before the ones known
-	nextEnd   atomic.Pointer[time.Time] // the end lapseHolds sleeps for; nil if none is known
+	nextEnd   atomic.Pointer[time.Time] // the end expireHolds sleeps for; nil if none is known
 	deadlocks atomic.Int64
 	opening   chan struct{}  // an event may be on sale before the ones known
 	lanes     sync.WaitGroup // running lanes
@@ -56,7 +56,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 func (o *Inventory) Run(ctx context.Context) error {
 	defer o.lanes.Wait()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return o.lapseHolds(ctx) })
+	g.Go(func() error { return o.expireHolds(ctx) })
 	g.Go(func() error { return o.awaitOpenings(ctx) })
 	return g.Wait()
 }
@@ -202,7 +202,7 @@ func (o *Inventory) Reload(ctx context.Context) error {
 			o.changed(s)
 		}
 	}
-	o.wakeLapse(time.Time{})
+	o.wakeExpiry(time.Time{})
 	return nil
 }
 

@@ -18,7 +18,7 @@ type State int16
 const (
 	Free    State = iota // anybody may claim it
 	Held                 // an attendee's until its time is up
-	Lapsed               // time is up: free for everyone, and still its last holder's to confirm
+	Expired              // time is up: free for everyone, and still its last holder's to confirm
 	Paying               // an attendee's while a payment runs, until a time of its own
 	Sold                 // an order's
 	Blocked              // kept back by the organizer
@@ -35,10 +35,10 @@ func (s State) String() string {
 }
 
 // Shown is the state as everybody but the seat's own holder sees it: one of Free, Held, Sold and Blocked.
-// A lapsed seat is free to all, and a seat in payment is as good as held.
+// An expired seat is free to all, and a seat in payment is as good as held.
 func (s State) Shown() State {
 	switch s {
-	case Lapsed:
+	case Expired:
 		return Free
 	case Paying:
 		return Held
@@ -62,7 +62,7 @@ func (s State) Bits() byte {
 	}
 }
 
-// Counts are how many seats of each category are in which state, by position in Plan.Categories. Seats that lapsed
+// Counts are how many seats of each category are in which state, by position in Plan.Categories. Seats that expired
 // count as free and seats in payment as held, as on the map.
 type Counts struct {
 	Free, Held, Sold, Blocked []int
@@ -460,7 +460,7 @@ func (s *Sale) Expired(seats []int) map[int]bool {
 	defer s.seats.mu.RUnlock()
 	expired := map[int]bool{}
 	for _, idx := range seats {
-		if s.seats.states[idx] == Lapsed {
+		if s.seats.states[idx] == Expired {
 			expired[idx] = true
 		}
 	}

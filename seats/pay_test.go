@@ -63,8 +63,8 @@ func TestAPaymentThatStopsLeavesAHold(t *testing.T) {
 	}
 }
 
-// lapsedWhilePaying is a visitor with an expired time for paying.
-func lapsedWhilePaying(t *testing.T, e events.Settings) (*bench, seats.ID, seats.Purchase) {
+// expiredWhilePaying is a visitor with an expired time for paying.
+func expiredWhilePaying(t *testing.T, e events.Settings) (*bench, seats.ID, seats.Purchase) {
 	e.HoldLength, e.PaymentLength = 3*time.Second, time.Second
 	b := newBench(t, e, hall(1, 1))
 	who := seats.NewID()
@@ -83,7 +83,7 @@ func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 	for name, strict := range map[string]bool{"lapsed": false, "free again": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, _, deal := lapsedWhilePaying(t, events.Settings{Strict: strict})
+			b, _, deal := expiredWhilePaying(t, events.Settings{Strict: strict})
 			if _, err := b.sale.Sell(t.Context(), deal); err != nil {
 				t.Error(err)
 			}
@@ -96,9 +96,9 @@ func TestSell_SeatsThatExpiredInPaymentAreSoldIfAvailable(t *testing.T) {
 	}
 }
 
-func TestSeatsThatLapsedInPaymentAndWereTakenStayTaken(t *testing.T) {
+func TestPay_ExpiredSeatsOfOthersStayTheirs(t *testing.T) {
 	t.Parallel()
-	b, _, deal := lapsedWhilePaying(t, events.Settings{})
+	b, _, deal := expiredWhilePaying(t, events.Settings{})
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
 	_, err := b.sale.Sell(t.Context(), deal)
 	r := wantRefusal(t, err, seats.CodeTaken)

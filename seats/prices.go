@@ -678,7 +678,7 @@ func (b *batch) kindFor(c *command) func(idx int) int {
 		case len(c.mix) > 1:
 			at, _ := slices.BinarySearch(sorted, idx)
 			return c.mix[min(at, len(c.mix)-1)]
-		case r.holder == c.holder && (r.state == Lapsed || r.state == Held) && (!b.sale.Prices.coded(int(r.kind)) || c.access.Type(int(r.kind))): // its time is up
+		case r.holder == c.holder && (r.state == Expired || r.state == Held) && (!b.sale.Prices.coded(int(r.kind)) || c.access.Type(int(r.kind))): // its time is up
 			return int(r.kind)
 		}
 		kind, _ := b.sale.Prices.Usual(b.sale.Plan.Seats[idx].Category, c.access)
@@ -731,7 +731,7 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeLapsed, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
 	}
 	has := b.still(h)
 	for _, idx := range slices.Sorted(maps.Keys(kinds)) {

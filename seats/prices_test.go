@@ -218,7 +218,7 @@ func TestPhase_GetsThePlacesBackOfWhatIsLetGoOrExpires(t *testing.T) {
 	}
 	b.claim(t, bob, seats.ClaimRequest{Seats: []string{"Stalls/B/1"}})
 	hold, err := b.sale.Hold(t.Context(), eve)
-	if err != nil || !hold.Lapsed || hold.Lines[0].Price != 5000 {
+	if err != nil || !hold.Expired || hold.Lines[0].Price != 5000 {
 		t.Errorf("the expired seat would cost %+v, %v", hold.Lines, err)
 	}
 	code, err := seatstest.Order(t.Context(), b.db, b.sale, eve)

@@ -29,7 +29,7 @@ const (
 	CodeSoldOut  = "sold_out" // fewer free than asked for
 	CodeLimit    = "limit"    // more seats than one attendee may hold
 	CodeLone     = "lone"     // a single free seat would be left between others
-	CodeLapsed   = "lapsed"   // the hold's time is up
+	CodeExpired  = "lapsed"   // the hold's time is up
 	CodePaying   = "paying"   // a payment for them is under way
 	CodeChanged  = "changed"  // what is held is not what was to be sold
 	CodePressure = "pressure" // others want what is held, or the extensions are used up

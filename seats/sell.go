@@ -45,7 +45,7 @@ type Purchase struct {
 	Write func(q *pgx.Batch, lines []Line)
 }
 
-// Sell gives what the holder has to an order: held seats, and lapsed ones that no other visitor claimed. In a strict event,
+// Sell gives what the holder has to an order: held seats, and expired ones that no other visitor claimed. In a strict event,
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Conflict if
 // what is there is not what the purchase says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
@@ -184,7 +184,7 @@ func (b *batch) keepForPayment(c *command, h *holdRow) bool {
 	if end := b.now.Add(b.terms.payLength); end.After(h.expiresAt) {
 		h.expiresAt = end
 	}
-	h.lapsed = false
+	h.expired = false
 	b.bind(c, h)
 	return true
 }
@@ -206,7 +206,7 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 	return err
 }
 
-// sellLate sells the seats of a purchase that is paid: those its holder still has, in payment or lapsed, and those
+// sellLate sells the seats of a purchase that is paid: those its holder still has, in payment or expired, and those
 // that have no holder. One with another holder refuses all of it.
 func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, error) {
 	c.seats = d.Seats
@@ -345,7 +345,7 @@ func (s *Sale) EndAwait(ctx context.Context, payment ID) error {
 			return Hold{}, nil
 		}
 		for _, idx := range b.still(h) {
-			if state := b.rows[idx].state; state == Paying || state == Lapsed {
+			if state := b.rows[idx].state; state == Paying || state == Expired {
 				b.set(idx, payment, row{})
 			}
 		}

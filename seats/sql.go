@@ -213,7 +213,7 @@ type holdRows struct {
 	holders, ids []ID
 	seats        []string
 	ends         []time.Time
-	lapsed       []bool
+	expired      []bool
 	answers      []*string
 	extensions   []int32
 	bought       []int32
@@ -224,7 +224,7 @@ type holdRows struct {
 
 func (r *holdRows) add(h *holdRow) {
 	r.holders, r.ids, r.seats = append(r.holders, h.holder), append(r.ids, h.id), append(r.seats, arrayText(h.seats))
-	r.ends, r.lapsed, r.answers = append(r.ends, h.expiresAt), append(r.lapsed, h.lapsed), append(r.answers, h.answers.text)
+	r.ends, r.expired, r.answers = append(r.ends, h.expiresAt), append(r.expired, h.expired), append(r.answers, h.answers.text)
 	r.extensions, r.bought, r.at = append(r.extensions, int32(h.extensions)), append(r.bought, int32(h.bought)), append(r.at, h.at)
 	var best *string
 	if len(h.best) > 0 {
@@ -258,10 +258,10 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 	}
 	event := b.sale.Event.ID
 	if r := &inserted; len(r.ids) > 0 {
-		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.bought, r.best, r.sessions)
+		q.Queue(insertHoldsSQL, event, r.holders, r.ids, r.seats, r.ends, r.expired, r.answers, r.extensions, r.bought, r.best, r.sessions)
 	}
 	if r := &updated; len(r.ids) > 0 {
-		q.Queue(updateHoldsSQL, r.holders, r.ids, r.seats, r.ends, r.lapsed, r.answers, r.extensions, r.bought, r.best, r.sessions, r.at)
+		q.Queue(updateHoldsSQL, r.holders, r.ids, r.seats, r.ends, r.expired, r.answers, r.extensions, r.bought, r.best, r.sessions, r.at)
 	}
 }
 

@@ -241,7 +241,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 		return false, &Conflict{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
 	}
 	if !o.Until.After(b.now) {
-		return true, &Conflict{Code: CodeLapsed, Message: "The time for this offer is over already. Nothing was offered."}
+		return true, &Conflict{Code: CodeExpired, Message: "The time for this offer is over already. Nothing was offered."}
 	}
 	if taken := b.notToOffer(o); len(taken) > 0 {
 		return true, b.sale.taken(taken)
@@ -333,7 +333,7 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 	own, ownLive := b.live(t.To)
 	switch {
 	case !live:
-		return Hold{}, &Conflict{Code: CodeLapsed, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
 	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
 		return Hold{}, &Conflict{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
 	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:

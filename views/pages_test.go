@@ -44,9 +44,9 @@ func sale(t *testing.T, name string, hold *seats.Hold) shop.Sale {
 }
 
 var holds = map[string]*seats.Hold{
-	"nothing": nil,
-	"a hold":  {Seats: []int{3, 5}, ExpiresAt: time.Unix(2e9, 0), Now: time.Unix(2e9-300, 0), ExtensionsLeft: 3},
-	"a lapse": {Seats: []int{3, 5}, ExpiresAt: time.Unix(2e9, 0), Now: time.Unix(2e9+1, 0), Lapsed: true},
+	"nothing":         nil,
+	"a hold":          {Seats: []int{3, 5}, ExpiresAt: time.Unix(2e9, 0), Now: time.Unix(2e9-300, 0), ExtensionsLeft: 3},
+	"an expired hold": {Seats: []int{3, 5}, ExpiresAt: time.Unix(2e9, 0), Now: time.Unix(2e9+1, 0), Expired: true},
 }
 
 // all is every component in every state worth a look.
@@ -149,8 +149,8 @@ func TestASeatSaysWhatItIsWhatItCostsAndWhyItCannotBeHad(t *testing.T) {
 			t.Errorf("the rows lack %s", want)
 		}
 	}
-	text = render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["a lapse"]), Section: 0}))
+	text = render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["an expired hold"]), Section: 0}))
 	if want := `data-state="lapsed" aria-label="Seat 4, €95, your time ran out, still free">`; !strings.Contains(text, want) {
-		t.Errorf("the rows after a lapse lack %s", want)
+		t.Errorf("the rows of an expired hold lack %s", want)
 	}
 }

@@ -129,7 +129,7 @@ func TestCall_InvalidCallIsRefusedWithAHint(t *testing.T) {
 		{"serve --nonsense", "nonsense"},
 		{"serve now", "now"},
 		{"rush --scenario panic", "first-free, places, stadium, replay"},
-		{"rush --lapse most", "lapse"},
+		{"rush --expire most", "expire"},
 		{"rush --url http://localhost:8080", "--event is missing"},
 		{"rush --url http://localhost:8080 --event x --seats 5", "one that is there"},
 		{"rush --gentle", "--url"},

@@ -30,7 +30,7 @@ type rushCommand struct {
 	Hold        *time.Duration `placeholder:"TIME" help:"How long seats of that event are held: 8m, or less in some scenarios."`
 	Think       *time.Duration `placeholder:"TIME" help:"Time between looking at the map and claiming, about."`
 	GiveUp      *share         `placeholder:"SHARE" help:"Share that gives its seats back, as 10% or 0.1."`
-	Lapse       *share         `placeholder:"SHARE" help:"Share that lets its hold expire; in a stadium 10% if left out."`
+	Expire      *share         `placeholder:"SHARE" help:"Share that lets its hold expire; in a stadium 10% if left out."`
 	Repeat      share          `placeholder:"SHARE" help:"Share that sends a granted claim again."`
 	Buy         *bool          `help:"Order what is held: open the checkout, fill it in, confirm. The tickets have to be free, and their event must not confirm the email: the crowd reads none."`
 	Room        string         `placeholder:"SLUG" help:"The waiting room's word in addresses, at --url."`
@@ -142,7 +142,7 @@ func (r *rushCommand) complete() (err error) {
 	}
 	r.crowd = rush.Crowd{
 		URL: r.URL, Own: r.URL == "", Event: r.Event, Scenario: r.Scenario, People: or(r.People, 1200), Over: or(r.Over, 10*time.Second), Think: or(r.Think, 0),
-		GiveUp: float64(or(r.GiveUp, 0)), Lapse: float64(or(r.Lapse, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, false), Room: r.Room, Slots: or(r.Slots, 0),
+		GiveUp: float64(or(r.GiveUp, 0)), Expire: float64(or(r.Expire, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, false), Room: r.Room, Slots: or(r.Slots, 0),
 		Faster: r.Faster, Absent: float64(or(r.Absent, 0)), Looks: r.Looks, Again: r.Again, OneAddress: r.OneAddress, Connections: r.Connections,
 		Watchers: r.Watchers, Dead: r.Dead, Desks: r.Desks, Speed: r.Speed, Seed: r.Seed,
 	}
@@ -158,11 +158,11 @@ func (r *rushCommand) complete() (err error) {
 	case p.Scenario == rush.Places:
 		p.People, p.Over = or(r.People, 200_000), or(r.Over, 5*time.Second)
 	case p.Scenario == rush.Stadium:
-		p.People, p.Over, p.Lapse = or(r.People, 30_000), or(r.Over, 20*time.Second), float64(or(r.Lapse, 0.1))
+		p.People, p.Over, p.Expire = or(r.People, 30_000), or(r.Over, 20*time.Second), float64(or(r.Expire, 0.1))
 	case p.Scenario == rush.Room:
 		p.People, p.Early = or(r.People, 2_000_000), 0.005
 		p.Over, p.Think = or(r.Over, time.Duration(p.People)*time.Second/5000), or(r.Think, time.Second)
-		p.Lapse, p.GiveUp, p.Absent = float64(or(r.Lapse, 0.05)), float64(or(r.GiveUp, 0.05)), float64(or(r.Absent, 0.35))
+		p.Expire, p.GiveUp, p.Absent = float64(or(r.Expire, 0.05)), float64(or(r.GiveUp, 0.05)), float64(or(r.Absent, 0.35))
 		p.Buy = or(r.Buy, true)
 		if p.Own {
 			p.Slots = or(r.Slots, 5000)

@@ -26,7 +26,7 @@ type HoldBody struct {
 	Seats          []string    `json:"seats"`
 	Idx            []int       `json:"idx"`
 	ExtensionsLeft int         `json:"extensions_left"`
-	Lapsed         bool        `json:"lapsed"`
+	Expired        bool        `json:"lapsed"`
 	Total          int64       `json:"total"`
 	Fee            int64       `json:"fee"`
 	Discount       int64       `json:"discount"`
@@ -74,7 +74,7 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 	cost := pricing.WithCode(s.Event, hold.Lines, off)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
-		ExtensionsLeft: hold.ExtensionsLeft, Lapsed: hold.Lapsed, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
+		ExtensionsLeft: hold.ExtensionsLeft, Expired: hold.Expired, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
 		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, code)...),
 		Lines: linesOf(s, hold, cost, codes.Access),
 	}})

@@ -71,12 +71,12 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	wish := seats.ClaimRequest{}
 	hold, err := s.Hold(r.Context(), holder)
 	switch {
-	case err == nil && hold.Lapsed:
+	case err == nil && hold.Expired:
 		wish.Seats = web.Labels(s, hold.Seats)
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return err
 	}
-	more := hold.Lapsed
+	more := hold.Expired
 	for text := range strings.SplitSeq(chosen, ",") {
 		idx, err := strconv.Atoi(text)
 		if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {

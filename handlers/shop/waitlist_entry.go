@@ -203,7 +203,7 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 		if n, err = h.Waits.Find(r.Context(), n.Code); err != nil {
 			return err
 		}
-		err = &seats.Conflict{Code: seats.CodeLapsed, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
+		err = &seats.Conflict{Code: seats.CodeExpired, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
 	}
 	if err != nil {
 		return h.answerPlace(w, r, n, s, err)

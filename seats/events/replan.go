@@ -208,7 +208,7 @@ func addSections(p, next *seats.Plan, at []int) (list []conflict) {
 	return list
 }
 
-var conflictWords = map[seats.State]string{seats.Free: "free", seats.Held: "held", seats.Lapsed: "held", seats.Paying: "being paid", seats.Sold: "sold", seats.Blocked: "blocked"}
+var conflictWords = map[seats.State]string{seats.Free: "free", seats.Held: "held", seats.Expired: "held", seats.Paying: "being paid", seats.Sold: "sold", seats.Blocked: "blocked"}
 
 // refuseConflicts names the conflicts, seats that are not free first, each with its state.
 func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seats.Conflict {

@@ -65,7 +65,7 @@ func TestPayment_OfAnotherCurrencyBuysNothing(t *testing.T) {
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 2))
-	h.lapses(t)
+	h.holdsExpire(t)
 	h.exec(t, `UPDATE event SET currency = 'CHF'`)
 	h.rules(t, seats.PriceRules{Tax: seats.Tax{Rate: 10_000}}) // the node reads the event anew
 	h.bank.moves(p.ID, payments.Captured)

@@ -210,7 +210,7 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		h.bank.next = payments.Pending
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
-		h.lapses(t)
+		h.holdsExpire(t)
 		if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
 			t.Fatal(err)
 		}

@@ -106,8 +106,8 @@ func TestADeclinedPaymentChargesNothingAndKeepsTheSeats(t *testing.T) {
 	h.wantMoney(t)
 }
 
-// lapses ends the time of everybody who pays.
-func (h *till) lapses(t testing.TB) {
+// holdsExpire ends the time of everybody who pays.
+func (h *till) holdsExpire(t testing.TB) {
 	h.exec(t, `WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
 		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 3)`)
 }
@@ -120,7 +120,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 			h.bank.next = payments.Pending
 			who := seats.NewID()
 			p := h.pays(t, who, h.claims(t, who, 2))
-			h.lapses(t)
+			h.holdsExpire(t)
 			if taken {
 				if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
 					t.Fatal(err)
@@ -153,7 +153,7 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 				}
 				h.until(t, p.Code, "closed") // the office may be at it already
 			} else {
-				h.lapses(t)
+				h.holdsExpire(t)
 				h.exec(t, `UPDATE payment SET created_at = created_at - interval '2 hours'`)
 				h.news(t, p, "nothing yet")
 				h.until(t, p.Code, "closed")

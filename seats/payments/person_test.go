@@ -167,7 +167,7 @@ func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 	h.bank.next = payments.Pending
 	who := seats.NewID()
 	first := h.pays(t, who, h.claims(t, who, 2))
-	h.lapses(t)
+	h.holdsExpire(t)
 	again := h.claims(t, who, 2)
 	if again.Hold == first.Hold {
 		t.Fatal("the hold is the same: this test sees nothing")

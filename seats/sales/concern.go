@@ -28,7 +28,7 @@ type Concern struct {
 const (
 	OfHook    = "hook"    // a webhook fails, or was switched off
 	OfFailing = "failing" // many payments fail
-	OfLapses  = "lapses"  // many more holds expire than before
+	OfExpired = "lapses"  // many more holds expire than before
 )
 
 // MostConcerns is how many of each kind a dashboard shows, the latest ones.
@@ -100,9 +100,9 @@ const failingShare = 0.25 // of the payments that began lately
 // worry adds concerns that follow from the figures, and sorts the latest first. A concern that returns on another day is a
 // new one.
 func (l *Live) worry() {
-	before := Rate{l.Lapses.Some - l.Lately.Some, l.Lapses.Of - l.Lately.Of}
+	before := Rate{l.Expired.Some - l.Lately.Some, l.Expired.Of - l.Lately.Of}
 	if l.Lately.Known() && before.Known() && l.Lately.Share() > 2*max(before.Share(), 0.05) {
-		l.Concerns = append(l.Concerns, Concern{Kind: OfLapses, Rate: l.Lately, Before: before})
+		l.Concerns = append(l.Concerns, Concern{Kind: OfExpired, Rate: l.Lately, Before: before})
 	}
 	for i := range l.Concerns {
 		if c := &l.Concerns[i]; c.Key == "" { // about the current figures

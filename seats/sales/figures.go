@@ -24,7 +24,7 @@ type Figures struct {
 	SellOut   *Range  // nil: unknown
 
 	Conversion Rate // holds that ended in an order, of those that are over
-	Lapses     Rate // holds that expired, of the same
+	Expired    Rate // holds that expired, of the same
 	Lately     Rate // holds that expired, of the latest of them
 }
 
@@ -99,9 +99,9 @@ func (f *Figures) rates(t *Tally, now time.Time, e seats.Event) {
 			continue
 		}
 		f.Conversion.Some, f.Conversion.Of = f.Conversion.Some+r.Ordered, f.Conversion.Of+r.Begun
-		f.Lapses.Some, f.Lapses.Of = f.Lapses.Some+r.Lapsed, f.Lapses.Of+r.Begun
+		f.Expired.Some, f.Expired.Of = f.Expired.Some+r.Expired, f.Expired.Of+r.Begun
 		if n >= until-lateCohort {
-			f.Lately.Some, f.Lately.Of = f.Lately.Some+r.Lapsed, f.Lately.Of+r.Begun
+			f.Lately.Some, f.Lately.Of = f.Lately.Some+r.Expired, f.Lately.Of+r.Begun
 		}
 	}
 }

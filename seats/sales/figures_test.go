@@ -76,19 +76,19 @@ func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 		Sums
 	}{
 		{90, Sums{Begun: 100, Ordered: 1}},
-		{30, Sums{Begun: 40, Ordered: 30, Lapsed: 10}},
-		{12, Sums{Begun: 20, Ordered: 5, Lapsed: 15}},
+		{30, Sums{Begun: 40, Ordered: 30, Expired: 10}},
+		{12, Sums{Begun: 20, Ordered: 5, Expired: 15}},
 		{2, Sums{Begun: 50, Ordered: 50}},
 	} {
 		y.minutes.add(noon.Add(-time.Duration(c.ago)*time.Minute), c.Sums)
 	}
 	f := y.figures(noon, seats.Event{HoldLength: 8 * time.Minute})
-	if f.Conversion != (Rate{35, 60}) || f.Lapses != (Rate{25, 60}) || f.Lately != (Rate{15, 20}) {
-		t.Errorf("conversion %v, lapses %v, lately %v", f.Conversion, f.Lapses, f.Lately)
+	if f.Conversion != (Rate{35, 60}) || f.Expired != (Rate{25, 60}) || f.Lately != (Rate{15, 20}) {
+		t.Errorf("conversion %v, expired %v, lately %v", f.Conversion, f.Expired, f.Lately)
 	}
 	l := Live{Figures: f}
-	if l.worry(); len(l.Concerns) != 1 || l.Concerns[0].Kind != OfLapses {
-		t.Errorf("15 of 20 lapse after 10 of 40 did, and that is a concern; there are %+v", l.Concerns)
+	if l.worry(); len(l.Concerns) != 1 || l.Concerns[0].Kind != OfExpired {
+		t.Errorf("15 of 20 expire after 10 of 40 did, and that is a concern; there are %+v", l.Concerns)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestAReplayIsWrittenAsPagesReadIt(t *testing.T) {
 	r.add(seats.Change{Version: 1, At: at, Idx: []int32{2, 5}, State: []int16{1, 1}})
 	r.add(seats.Change{Version: 2, At: at.Add(time.Second), Idx: []int32{2}, State: []int16{int16(seats.Paying)}})
 	r.add(seats.Change{Version: 3, At: at.Add(1500 * time.Millisecond), Idx: []int32{2}, State: []int16{int16(seats.Sold)}})
-	r.add(seats.Change{Version: 4, At: at.Add(2 * time.Second), Idx: []int32{5}, State: []int16{int16(seats.Lapsed)}})
+	r.add(seats.Change{Version: 4, At: at.Add(2 * time.Second), Idx: []int32{5}, State: []int16{int16(seats.Expired)}})
 	if got := hex.EncodeToString(r.Bytes()); got != golden {
 		t.Errorf("it is %s, want %s", got, golden)
 	}

@@ -107,7 +107,7 @@ func loadBook(ctx context.Context, db seats.DB, event int64, b *book, from time.
 	var r Row
 	_, err = pgx.ForEachRow(rows, []any{
 		&r.At, &r.Free, &r.Held, &r.Sold, &r.Blocked, &r.Sums.Sold, &r.Returned, &r.Revenue, &r.Orders,
-		&r.Begun, &r.Ordered, &r.Lapsed, &r.GivenBack,
+		&r.Begun, &r.Ordered, &r.Expired, &r.GivenBack,
 	}, func() error {
 		one := r
 		one.At = r.At.UTC()
@@ -238,7 +238,7 @@ func (b *book) save(ctx context.Context, db seats.DB, event int64) error {
 	for number := range b.dirty {
 		r := b.rows[number]
 		at = append(at, r.At)
-		for i, v := range []int{r.Free, r.Held, r.Sold, r.Blocked, r.Sums.Sold, r.Returned, int(r.Revenue), r.Orders, r.Begun, r.Ordered, r.Lapsed, r.GivenBack} {
+		for i, v := range []int{r.Free, r.Held, r.Sold, r.Blocked, r.Sums.Sold, r.Returned, int(r.Revenue), r.Orders, r.Begun, r.Ordered, r.Expired, r.GivenBack} {
 			n[i] = append(n[i], int64(v))
 		}
 	}

@@ -39,24 +39,24 @@ type Sums struct {
 	Revenue  int64 // price of the sold seats less that of the returned ones, in minor units
 	Orders   int
 
-	Begun, Ordered, Lapsed, GivenBack int
+	Begun, Ordered, Expired, GivenBack int
 }
 
 // place is the state of a seat that later changes depend on.
 type place struct {
 	state  seats.State
-	holder seats.ID // if held, lapsed, paying or sold
+	holder seats.ID // if held, expired, paying or sold
 	price  int64    // sold
 }
 
 // stay is a hold with seats, or an expired one with seats that were not claimed since.
 type stay struct {
-	begun  int64 // seconds since 1970
-	seats  int   // held or paying
-	paying int   // of those
-	lapsed int   // expired seats that its holder may still order
-	paid   bool  // a payment began
-	end    outcome
+	begun   int64 // seconds since 1970
+	seats   int   // held or paying
+	paying  int   // of those
+	expired int   // expired seats that its holder may still order
+	paid    bool  // a payment began
+	end     outcome
 }
 
 type outcome int8
@@ -64,7 +64,7 @@ type outcome int8
 const (
 	open outcome = iota
 	ordered
-	lapsed
+	expired
 	givenBack
 )
 
@@ -126,7 +126,7 @@ func (t *Tally) move(p *place, to place) {
 	switch to.state {
 	case seats.Held, seats.Paying:
 		t.enter(to)
-	case seats.Lapsed:
+	case seats.Expired:
 		if h := t.stays[to.holder]; h != nil {
 			h.has(to.state)
 		}
@@ -152,8 +152,8 @@ func (h *stay) has(s seats.State) {
 	case seats.Paying:
 		h.seats++
 		h.paying++
-	case seats.Lapsed:
-		h.lapsed++
+	case seats.Expired:
+		h.expired++
 	}
 }
 
@@ -167,8 +167,8 @@ func (t *Tally) leave(was place) *stay {
 	case was.state == seats.Paying:
 		h.seats--
 		h.paying--
-	case was.state == seats.Lapsed:
-		h.lapsed--
+	case was.state == seats.Expired:
+		h.expired--
 	}
 	return h
 }
@@ -181,7 +181,7 @@ func (t *Tally) enter(to place) {
 		t.stays[to.holder] = h
 		t.add(t.At, Sums{Begun: 1})
 	}
-	if h.end == lapsed { // they came back in time
+	if h.end == expired { // they came back in time
 		t.end(h, open)
 	}
 	if h.has(to.state); h.paying > 0 && !h.paid {
@@ -212,12 +212,12 @@ func (t *Tally) settle(was, to place, h *stay) {
 	case to.state == seats.Sold && theirs:
 		t.end(h, ordered)
 	case h.seats > 0 || h.end != open:
-	case to.state == seats.Lapsed || !theirs && to.state != seats.Free || t.timeTook(was, h):
-		t.end(h, lapsed) // another holder gets a held seat only after it expired
+	case to.state == seats.Expired || !theirs && to.state != seats.Free || t.timeTook(was, h):
+		t.end(h, expired) // another holder gets a held seat only after it expired
 	default:
 		t.end(h, givenBack)
 	}
-	if h.seats == 0 && h.lapsed == 0 {
+	if h.seats == 0 && h.expired == 0 {
 		delete(t.stays, was.holder)
 	}
 }
@@ -237,8 +237,8 @@ func (t *Tally) end(h *stay, as outcome) {
 		switch o {
 		case ordered:
 			s.Ordered = n
-		case lapsed:
-			s.Lapsed = n
+		case expired:
+			s.Expired = n
 		case givenBack:
 			s.GivenBack = n
 		}
@@ -264,7 +264,7 @@ func (s *Sums) add(more Sums) {
 	s.Orders += more.Orders
 	s.Begun += more.Begun
 	s.Ordered += more.Ordered
-	s.Lapsed += more.Lapsed
+	s.Expired += more.Expired
 	s.GivenBack += more.GivenBack
 }
 

@@ -36,21 +36,21 @@ func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 	}
 }
 
-func TestAHoldThatLapsedAndIsOrderedAfterAllIsOrdered(t *testing.T) {
+func TestTally_ExpiredHoldThatIsOrderedCountsAsOrdered(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{HoldLength: time.Second})
 	late, never, taken := h.hold(t, 0), h.hold(t, 1), h.hold(t, 2)
-	for h.tally(t).Total.Lapsed < 3 {
+	for h.tally(t).Total.Expired < 3 {
 		time.Sleep(50 * time.Millisecond)
 		if t.Context().Err() != nil {
-			t.Fatal("the holds never lapsed")
+			t.Fatal("the holds never expired")
 		}
 	}
 	h.buy(t, late)
 	h.hold(t, 2)
 	y := h.tally(t)
-	if y.Total.Ordered != 1 || y.Total.Lapsed < 2 || y.Total.Begun != 4 {
-		t.Errorf("of 4 holds one is ordered and 2 lapsed at least; the tally says %+v", y.Total)
+	if y.Total.Ordered != 1 || y.Total.Expired < 2 || y.Total.Begun != 4 {
+		t.Errorf("of 4 holds one is ordered and 2 expired at least; the tally says %+v", y.Total)
 	}
 	if y.stays[late] != nil || y.stays[taken] != nil || y.stays[never] == nil {
 		t.Errorf("only who still may order is known: %v, %v, %v", y.stays[late], y.stays[taken], y.stays[never])
@@ -105,19 +105,19 @@ func TestEveryWayOfAHoldIsTallied(t *testing.T) {
 		want Sums
 		paid int
 	}{
-		"bought":                       {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
-		"paid for":                     {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 1},
-		"paid too late":                {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Lapsed, ann)), Sums{Begun: 1, Lapsed: 1}, 1},
-		"lapsed and back in time":      {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Held, ann)), Sums{Begun: 1}, 0},
-		"lapsed and ordered after all": {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
-		"lapsed and taken":             {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Lapsed, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Lapsed: 1}, 0},
-		"taken before it was said":     {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Lapsed: 1}, 0},
-		"sold to another":              {told(t, e, annsOrder, one(0, seats.Held, bob), one(0, seats.Lapsed, bob), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Lapsed: 1}, 0},
-		"given back in part":           {told(t, e, nil, one(0, seats.Held, ann), one(1, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1}, 0},
-		"given back":                   {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1, GivenBack: 1}, 0},
+		"bought":                        {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"paid for":                      {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 1},
+		"paid too late":                 {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Paying, ann), one(0, seats.Expired, ann)), Sums{Begun: 1, Expired: 1}, 1},
+		"expired and back in time":      {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Expired, ann), one(0, seats.Held, ann)), Sums{Begun: 1}, 0},
+		"expired and ordered after all": {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Expired, ann), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Ordered: 1}, 0},
+		"expired and taken":             {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Expired, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Expired: 1}, 0},
+		"taken before it was said":      {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Held, bob)), Sums{Begun: 2, Expired: 1}, 0},
+		"sold to another":               {told(t, e, annsOrder, one(0, seats.Held, bob), one(0, seats.Expired, bob), one(0, seats.Sold, order)), Sums{Sold: 1, Revenue: 500, Orders: 1, Begun: 1, Expired: 1}, 0},
+		"given back in part":            {told(t, e, nil, one(0, seats.Held, ann), one(1, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1}, 0},
+		"given back":                    {told(t, e, nil, one(0, seats.Held, ann), one(0, seats.Free, free)), Sums{Begun: 1, GivenBack: 1}, 0},
 		"time took it": {
 			told(t, strict, nil, one(0, seats.Held, ann), seats.Change{At: noon.Add(9 * time.Minute), Idx: []int32{0}, State: []int16{0}, Holder: []seats.ID{free}}),
-			Sums{Begun: 1, Lapsed: 1},
+			Sums{Begun: 1, Expired: 1},
 			0,
 		},
 		"cancelled":               {told(t, e, annsOrder, one(0, seats.Held, ann), one(0, seats.Sold, order), one(0, seats.Free, free)), Sums{Sold: 1, Returned: 1, Orders: 1, Begun: 1, Ordered: 1}, 0},
@@ -176,7 +176,7 @@ func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 		}
 	}
 	anew := h.tally(t)
-	for kept.Version != anew.Version { // a hold may lapse between the two
+	for kept.Version != anew.Version { // a hold may expire between the two
 		if err := kept.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
 			t.Fatal(err)
 		}

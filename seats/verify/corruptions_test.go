@@ -104,11 +104,11 @@ var plantedCorruptions = []struct {
 		`UPDATE seat_state SET holder = gen_random_uuid(), expires_at = 'infinity' WHERE idx = 8`,
 	},
 	{
-		"a lapsed seat ends tomorrow", "P4", "the guard refuses it until",
+		"an expired seat ends tomorrow", "P4", "the guard refuses it until",
 		`UPDATE seat_state SET expires_at = 'tomorrow' WHERE idx = 5; UPDATE hold SET expires_at = 'tomorrow' WHERE 5 = ANY(seats)`,
 	},
 	{
-		"a lapsed seat still counts as held", "P4", "was announced",
+		"an expired seat still counts as held", "P4", "was announced",
 		`UPDATE seat_state SET state = 1 WHERE idx = 5`,
 	},
 	{
@@ -371,7 +371,7 @@ var plantedTerms = []struct {
 		`UPDATE change SET idx = idx || 2, state = state || 5::smallint, holder = holder || gen_random_uuid() WHERE version = 1`,
 	},
 	{
-		"a seat lapsed where holds are strict", "P11", "holds of this event are strict",
+		"a seat expired where holds are strict", "P11", "holds of this event are strict",
 		`UPDATE event SET strict = true`,
 	},
 }

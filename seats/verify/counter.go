@@ -19,7 +19,7 @@ func newCounts(categories int) (c counts) {
 	return c
 }
 
-// kindOf is where a state is counted: a lapsed seat with the free ones, one in payment with the held ones.
+// kindOf is where a state is counted: an expired seat with the free ones, one in payment with the held ones.
 func kindOf(s seats.State) int {
 	switch s {
 	case seats.Held, seats.Paying:

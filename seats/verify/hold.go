@@ -16,12 +16,12 @@ type hold struct {
 	seats      []int32
 	end        pgtype.Timestamptz
 	extensions int
-	lapsed     bool
+	expired    bool
 	bought     int                // live tickets of the visitor's orders, as the row says
 	session    pgtype.Timestamptz // it lasts until then at least; null for none
 	answers    []byte             // JSON; see answer.go
 
-	has int // rows of seats that name the holder, held, lapsed or paying
+	has int // rows of seats that name the holder, held, expired or paying
 }
 
 func (h *hold) names(idx int) bool { return slices.Contains(h.seats, int32(idx)) }
@@ -36,7 +36,7 @@ func (b *books) readHolds(ctx context.Context, tx pgx.Tx) error {
 	}
 	b.holds, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hold, error) {
 		var h hold
-		return &h, row.Scan(&h.holder, &h.id, &h.seats, &h.end, &h.extensions, &h.lapsed, &h.answers, &h.bought, &h.session)
+		return &h, row.Scan(&h.holder, &h.id, &h.seats, &h.end, &h.extensions, &h.expired, &h.answers, &h.bought, &h.session)
 	})
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (b *books) readHolds(ctx context.Context, tx pgx.Tx) error {
 	}
 	for i := range b.rows {
 		r := &b.rows[i]
-		if h := b.holdOf[r.holder]; h != nil && (r.state == seats.Held || r.state == seats.Lapsed || r.state == seats.Paying) {
+		if h := b.holdOf[r.holder]; h != nil && (r.state == seats.Held || r.state == seats.Expired || r.state == seats.Paying) {
 			h.has++
 		}
 	}
@@ -70,7 +70,7 @@ func (b *books) checkHold(h *hold) {
 	if h.session.Valid && h.end.Time.After(h.session.Time) {
 		b.broken(p13, none, "the hold of %s ends at %s, and its session at %s", short(h.holder), clock(h.end), clock(h.session))
 	}
-	live := !h.lapsed && h.end.Time.After(b.now)
+	live := !h.expired && h.end.Time.After(b.now)
 	for _, i := range h.seats {
 		idx := int(i)
 		switch {
@@ -105,7 +105,7 @@ func (b *books) readAwaited(ctx context.Context, tx pgx.Tx) error {
 
 // checkLimits holds P8 against one hold. What is over was within the limits of its time.
 func (b *books) checkLimits(h *hold) {
-	if h.lapsed || h.holder == waitList || b.offered[h.id] || b.awaited[h.holder] {
+	if h.expired || h.holder == waitList || b.offered[h.id] || b.awaited[h.holder] {
 		return // what is kept for those who wait, offered to them, or paid by a method that takes days, has limits of its own
 	}
 	if h.has > b.limit {

@@ -15,7 +15,7 @@ import (
 )
 
 // The evening into which corruptions are planted, by seat: 0 and 1 are held by ann, 2 is held by bob, 3 was sold, 4 is
-// blocked, 5 lapsed in the hands of cleo, and 6 was held by dora and given back.
+// blocked, 5 expired in the hands of cleo, and 6 was held by dora and given back.
 func plantedEvening(t *testing.T) *house {
 	h := open(t, "theatre", events.Settings{SeatsPerHolder: 3})
 	ann, bob, cleo, dora, eve := seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID()
@@ -33,13 +33,13 @@ func plantedEvening(t *testing.T) *house {
 	if _, err := h.sale.Release(t.Context(), dora); err != nil {
 		t.Fatal(err)
 	}
-	h.lapse(t, 5)
+	h.expire(t, 5)
 	wantFine(t, h.look(t))
 	return h
 }
 
-// lapse moves the hold that has a seat into the past and waits until its end was announced.
-func (h *house) lapse(t *testing.T, idx int) {
+// expire moves the hold that has a seat into the past and waits until its end was announced.
+func (h *house) expire(t *testing.T, idx int) {
 	t.Helper()
 	h.exec(t, `
 		WITH over AS (UPDATE hold SET expires_at = date_trunc('second', expires_at) - interval '1 day' WHERE $1 = ANY(seats) RETURNING holder, expires_at)

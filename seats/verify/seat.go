@@ -76,7 +76,7 @@ func (b *books) checkSeat(idx int) {
 		b.broken(p1, idx, "is sold without an order")
 	case r.holder == seats.ID{}:
 		b.broken(p1, idx, "is %s without a holder: the guard gives it to anybody", r.state)
-	case r.state == seats.Held || r.state == seats.Lapsed || r.state == seats.Paying:
+	case r.state == seats.Held || r.state == seats.Expired || r.state == seats.Paying:
 		b.checkHeld(idx, r)
 		b.checkStrict(idx, r)
 	case r.state == seats.Blocked && !b.keeps(r.holder, idx):
@@ -86,7 +86,7 @@ func (b *books) checkSeat(idx int) {
 	}
 }
 
-// checkHeld holds the row of a held, lapsed or paying seat against its holder's hold.
+// checkHeld holds the row of a held, expired or paying seat against its holder's hold.
 func (b *books) checkHeld(idx int, r *row) {
 	h := b.holdOf[r.holder]
 	switch {
@@ -98,9 +98,9 @@ func (b *books) checkHeld(idx int, r *row) {
 		b.broken(p1, idx, "is %s by %s, and that hold does not name it", r.state, short(r.holder))
 	case !h.end.Time.Equal(r.end.Time):
 		b.broken(p3, idx, "ends at %s, and its hold at %s", clock(r.end), clock(h.end))
-	case r.state == seats.Lapsed && r.end.Time.After(b.now):
+	case r.state == seats.Expired && r.end.Time.After(b.now):
 		b.broken(p4, idx, "counts as free, and the guard refuses it until %s", clock(r.end))
-	case r.state != seats.Lapsed && h.lapsed:
+	case r.state != seats.Expired && h.expired:
 		b.broken(p4, idx, "counts as held, and the end of its hold was announced")
 	}
 }

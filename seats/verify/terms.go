@@ -69,9 +69,9 @@ func (b *books) claimed(was replayed, to seats.State, holder seats.ID) bool {
 	return to == seats.Held && !moved && (was.holder != holder || was.state != seats.Held && was.state != seats.Paying)
 }
 
-// checkStrict holds P11 against one seat: where time running out takes seats away, none has lapsed.
+// checkStrict holds P11 against one seat: where time running out takes seats away, none has expired.
 func (b *books) checkStrict(idx int, r *row) {
-	if b.strict && r.state == seats.Lapsed {
-		b.broken(p11, idx, "has lapsed in the hands of %s, and holds of this event are strict", short(r.holder))
+	if b.strict && r.state == seats.Expired {
+		b.broken(p11, idx, "expired in the hands of %s, and holds of this event are strict", short(r.holder))
 	}
 }

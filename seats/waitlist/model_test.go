@@ -105,8 +105,8 @@ func (m *machine) release(t *rapid.T) {
 	}
 }
 
-// lapse has the time of an outsider run out.
-func (m *machine) lapse(t *rapid.T) { m.h.expire(t, m.node(t), drawn(t, m.claims, "outsider")) }
+// expire has the time of an outsider run out.
+func (m *machine) expire(t *rapid.T) { m.h.expire(t, m.node(t), drawn(t, m.claims, "outsider")) }
 
 // order has an outsider buy what they hold; refund gives it back.
 func (m *machine) order(t *rapid.T) {
@@ -249,7 +249,7 @@ func TestList_EqualsItsModelOnSeveralNodes(t *testing.T) {
 		tries++
 		m := newMachine(rt, h, fmt.Sprint("try-", tries))
 		rt.Repeat(map[string]func(*rapid.T){
-			"arrive": m.arrive, "arrive too": m.arrive, "snatch": m.snatch, "release": m.release, "release too": m.release, "lapse": m.lapse,
+			"arrive": m.arrive, "arrive too": m.arrive, "snatch": m.snatch, "release": m.release, "release too": m.release, "expire": m.expire,
 			"order": m.order, "refund": m.refund, "decline": m.decline, "miss": m.miss, "buy": m.buy, "leave": m.leave, "change": m.change, "storm": m.storm, "": m.check,
 		})
 	})

@@ -121,8 +121,8 @@ func (b *buyer) confirms(byItself bool) {
 	b.t.Fatal("the webhook never arrived")
 }
 
-// lapses ends the time for paying; then another visitor takes the seats.
-func (b *buyer) lapses() {
+// expire ends the time for paying; then another visitor takes the seats.
+func (b *buyer) expire() {
 	b.exec(`WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
 		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 3`)
 	var held struct{ Hold struct{ Seats []string } }
@@ -147,8 +147,8 @@ var stories = map[string]func(*buyer){
 	"cancels":                   func(b *buyer) { b.pays(); b.confirms(false); b.cancels() },
 	"spends credit":             func(b *buyer) { b.spends() },
 	"spends credit and cancels": func(b *buyer) { b.spends(); b.cancels() },
-	"is too late":               func(b *buyer) { b.pays(); b.lapses(); b.confirms(false) },
-	"paid at once":              func(b *buyer) { b.pays(); b.lapses(); b.confirms(true) },
+	"is too late":               func(b *buyer) { b.pays(); b.expire(); b.confirms(false) },
+	"paid at once":              func(b *buyer) { b.pays(); b.expire(); b.confirms(true) },
 	"gives up, and the money comes": func(b *buyer) {
 		b.pays()
 		var stopped struct{ Payment struct{ State string } }

@@ -36,7 +36,7 @@ var Mutants = []Mutant{
 	{Bug: "lapse by node clock", About: "a node with a clock that is a second ahead decides that time is up", nodes: 1, provoke: claimAtOnce, hold: time.Second},
 	{Bug: "epoch ignored", About: "every run of the database has the same name", nodes: 1, provoke: lookAtOnce},
 	{Bug: "granted in part", About: "a claim gets those of its seats that are free", nodes: 1},
-	{Bug: "time up means nothing", About: "an expired seat is refused", nodes: 1, provoke: claimLapsed, hold: time.Second},
+	{Bug: "time up means nothing", About: "an expired seat is refused", nodes: 1, provoke: claimExpired, hold: time.Second},
 	{Bug: "limit ignored", About: "a visitor holds more seats than the limit", nodes: 1},
 	{Bug: "more seats reset the clock", About: "a seat more gives all of them the whole time again", nodes: 1},
 	{Bug: "lost answer believed", About: "a batch without an answer is taken for committed", provoke: stopWrites, nodes: 1, hold: time.Minute},

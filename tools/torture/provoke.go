@@ -26,26 +26,26 @@ func (c *client) only(node int) *client {
 // stranger is a client without a session.
 func (r *run) stranger() *client { return r.newClient(int(r.came.Add(1)) - 1) }
 
-// lapses has a stranger claim a seat and lets the hold expire.
-func (r *run) lapses(ctx context.Context, idx int) *client {
+// expire has a stranger claim a seat and lets the hold expire.
+func (r *run) expire(ctx context.Context, idx int) *client {
 	c := r.stranger()
 	c.claim(ctx, []int{idx})
 	_ = seats.Sleep(ctx, r.settings.Hold+300*time.Millisecond) // the next call checks ctx
 	return c
 }
 
-// claimLapsed has a stranger claim an expired seat.
-func claimLapsed(ctx context.Context, r *run) error {
+// claimExpired has a stranger claim an expired seat.
+func claimExpired(ctx context.Context, r *run) error {
 	next := r.stranger()
 	next.claim(ctx, []int{50}) // a stranger may be refused from memory, which may be a moment behind
-	r.lapses(ctx, 10)
+	r.expire(ctx, 10)
 	next.claim(ctx, []int{10})
 	return ctx.Err()
 }
 
 // orderLate orders seats that another client holds by then.
 func orderLate(ctx context.Context, r *run) error {
-	late, next := r.lapses(ctx, 11), r.stranger()
+	late, next := r.expire(ctx, 11), r.stranger()
 	for range 50 {
 		if next.claim(ctx, []int{11}); len(next.seats) > 0 || !late.rest(ctx, 100*time.Millisecond) {
 			break

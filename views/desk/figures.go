@@ -75,9 +75,9 @@ func (p Live) sellsOut() (big, small string) {
 func (p Live) conversion() (big, small string) {
 	l := &p.Live
 	if !l.Conversion.Known() {
-		return "–", views.Counted(l.Total.Ordered, "hold") + " ended in an order, " + views.Number(l.Total.Lapsed) + " lapsed"
+		return "–", views.Counted(l.Total.Ordered, "hold") + " ended in an order, " + views.Number(l.Total.Expired) + " expired"
 	}
-	return shareOf(l.Conversion), shareOf(l.Lapses) + " lapsed; of holds begun " + views.Minutes(p.Sale.Event.HoldLength) + " ago or before"
+	return shareOf(l.Conversion), shareOf(l.Expired) + " expired; of holds begun " + views.Minutes(p.Sale.Event.HoldLength) + " ago or before"
 }
 
 func shareOf(r sales.Rate) string { return wholePercent(r.Share()) }

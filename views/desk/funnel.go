@@ -29,7 +29,7 @@ func (p Live) funnel() []step {
 	}
 	list = append(list,
 		step{Name: "Ordered", Ever: l.Total.Orders, Now: -1},
-		step{Name: "Lapsed", Ever: l.Total.Lapsed, Now: -1, Lost: true},
+		step{Name: "Expired", Ever: l.Total.Expired, Now: -1, Lost: true},
 		step{Name: "Given back", Ever: l.Total.GivenBack, Now: -1, Lost: true})
 	most := 1
 	for _, s := range list {

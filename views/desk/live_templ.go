@@ -504,7 +504,7 @@ func liveFigures(p Live) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		out, pace := p.sellsOut()
-		converted, lapsed := p.conversion()
+		converted, expired := p.conversion()
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<section id=\"live-figures\" aria-label=\"Figures\"><div><h2>Revenue</h2><p class=\"big\"><strong title=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -699,9 +699,9 @@ func liveFigures(p Live) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var38 string
-		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(lapsed)
+		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(expired)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/live.templ`, Line: 130, Col: 27}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/live.templ`, Line: 130, Col: 28}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 		if templ_7745c5c3_Err != nil {

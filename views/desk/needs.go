@@ -59,8 +59,8 @@ func (p Live) need(c sales.Concern) need {
 	case sales.OfFailing:
 		n.Title = "Payments fail: " + shareOf(c.Rate)
 		n.Text = fmt.Sprintf("%d of the last %s came to nothing. Look at the provider; pausing the waiting room keeps everybody's place.", c.Rate.Some, views.Counted(c.Rate.Of, "payment"))
-	case sales.OfLapses:
-		n.Title = "Many holds lapse: " + shareOf(c.Rate)
+	case sales.OfExpired:
+		n.Title = "Many holds expire: " + shareOf(c.Rate)
 		n.Text = "Before it was " + shareOf(c.Before) + ". Perhaps the checkout takes longer than the hold."
 	default:
 		n.Title = "A payment of " + p.money(c.Amount) + " needs a look"

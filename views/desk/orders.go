@@ -248,8 +248,8 @@ func (m Moment) words() string {
 		return "free again"
 	case seats.Held:
 		return "held by " + m.Who
-	case seats.Lapsed:
-		return "lapsed: the time of " + m.Who + " was up"
+	case seats.Expired:
+		return "expired: the time of " + m.Who + " was up"
 	case seats.Paying:
 		return "being paid for by " + m.Who
 	case seats.Blocked:

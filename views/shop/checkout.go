@@ -63,7 +63,7 @@ const (
 // noMore says why the hold cannot be extended; nothing if it can. The script says the same (checkout.js).
 func (p CheckoutPage) noMore() string {
 	switch {
-	case p.Hold == nil || p.Hold.Lapsed:
+	case p.Hold == nil || p.Hold.Expired:
 		return ""
 	case p.Hold.ExtensionsLeft == 0:
 		return noExtensions

@@ -46,12 +46,12 @@ func closeRow(b []byte, open bool) []byte {
 // seat appends one checkbox: ticked if it is mine, disabled if it is taken, with the reason in its name.
 func (m RowsModel) seat(b []byte, idx int, price string) []byte {
 	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
-	label, mine, lapsed := m.Plan.Label(idx), m.mine(idx), m.lapsed(idx)
-	if mine || lapsed {
+	label, mine, expired := m.Plan.Label(idx), m.mine(idx), m.expired(idx)
+	if mine || expired {
 		price = m.PriceOf(idx)
 	}
-	if lapsed { // the map may not have heard of it yet
-		state = seats.Lapsed
+	if expired { // the map may not have heard of it yet
+		state = seats.Expired
 	}
 	b = append(b, `<label class="seat `...)
 	b = append(b, Hue(seat.Category)...)
@@ -75,7 +75,7 @@ func (m RowsModel) seat(b []byte, idx int, price string) []byte {
 	switch {
 	case mine:
 		b = append(b, `, yours" checked>`...)
-	case state == seats.Free, lapsed:
+	case state == seats.Free, expired:
 		b = append(b, stateWords[state]...)
 		b = append(b, `">`...)
 	case state == seats.Blocked && m.Codes.Reserved != nil && m.Codes.Reserved(idx):

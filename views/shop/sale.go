@@ -53,12 +53,12 @@ func (s Sale) look(section int) string {
 }
 
 func (s Sale) mine(idx int) bool {
-	return s.Hold != nil && !s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
+	return s.Hold != nil && !s.Hold.Expired && slices.Contains(s.Hold.Seats, idx)
 }
 
-// lapsed reports whether a seat is of an expired hold: others may take it, and the attendee may still have it.
-func (s Sale) lapsed(idx int) bool {
-	return s.Hold != nil && s.Hold.Lapsed && slices.Contains(s.Hold.Seats, idx)
+// expired reports whether a seat is of an expired hold: others may take it, and the attendee may still have it.
+func (s Sale) expired(idx int) bool {
+	return s.Hold != nil && s.Hold.Expired && slices.Contains(s.Hold.Seats, idx)
 }
 
 // Drawn tells whether there is a map to draw: some section has rows.
@@ -170,7 +170,7 @@ func (s Sale) trayState() string {
 	switch {
 	case s.Hold == nil || len(s.Hold.Seats) == 0:
 		return "empty"
-	case s.Hold.Lapsed:
+	case s.Hold.Expired:
 		return "lapsed"
 	default:
 		return "held"

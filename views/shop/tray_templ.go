@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// Tray is what the attendee has and until when. It has three faces, empty, held and lapsed; the scripts turn it by
+// Tray is what the attendee has and until when. It has three faces, empty, held and expired; the scripts turn it by
 // data-state and fill the same elements.
 func Tray(m TrayModel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -739,7 +739,7 @@ func kindOfSeat(s Sale, idx int) templ.Component {
 	})
 }
 
-// takeAgain claims what lapsed once more. The seats are a hidden choice of options: inputs named seat are those of the rows.
+// takeAgain claims what expired once more. The seats are a hidden choice of options: inputs named seat are those of the rows.
 func takeAgain(m TrayModel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

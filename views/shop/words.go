@@ -64,7 +64,7 @@ func flagWords(f seats.Flags) string {
 	return words
 }
 
-// stateWords says why a seat is not simply free, with a comma before it. Only one's own lapsed seats are shown as such.
+// stateWords says why a seat is not simply free, with a comma before it. Only one's own expired seats are shown as such.
 var stateWords = map[seats.State]string{
-	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Lapsed: ", your time ran out, still free",
+	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Expired: ", your time ran out, still free",
 }

@@ -26,7 +26,7 @@ func TestACrowdThatBuysGetsAnOrderForEveryHold(t *testing.T) {
 func TestOrders_AHoldThatEndedBeforeItsOrderIsNoError(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{Event: hall(t, 60, true, time.Second), Scenario: Places, People: 150, Over: 4 * time.Second, Think: 3 * time.Second, Buy: true})
-	if report.Lapsed == 0 || report.Orders == 0 {
-		t.Errorf("%d people let their time run out and %d ordered, want some of both", report.Lapsed, report.Orders)
+	if report.Expired == 0 || report.Orders == 0 {
+		t.Errorf("%d people let their time run out and %d ordered, want some of both", report.Expired, report.Orders)
 	}
 }

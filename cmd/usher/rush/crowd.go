@@ -49,7 +49,7 @@ type Crowd struct {
 	Think    time.Duration // between looking and claiming, about
 
 	GiveUp float64 // share of those who got seats that give them back
-	Lapse  float64 // share that lets the time run out
+	Expire float64 // share that lets the time run out
 	Repeat float64 // share that sends a granted claim again with its key
 	Buy    bool    // everybody else orders what they hold
 
@@ -106,7 +106,7 @@ func (c *Crowd) Check() error {
 		return fmt.Errorf("%d of %d watchers cannot be dead", c.Dead, c.Watchers)
 	case c.Watchers < 0 || c.Connections < 1:
 		return fmt.Errorf("%d watchers leave %d connections for the crowd: open files are limited to %d (ulimit -n)", c.Watchers, c.Connections, descriptors())
-	case c.GiveUp < 0 || c.Lapse < 0 || c.GiveUp+c.Lapse > 1 || c.Repeat < 0 || c.Repeat > 1:
+	case c.GiveUp < 0 || c.Expire < 0 || c.GiveUp+c.Expire > 1 || c.Repeat < 0 || c.Repeat > 1:
 		return fmt.Errorf("a share is between 0 and 1, and those who give up and those who let their time run out are not the same people")
 	}
 	return nil

@@ -67,7 +67,7 @@ func TestACrowdThatMakesNoSenseIsRefused(t *testing.T) {
 		"no scenario":       func(c *Crowd) { c.Scenario = "panic" },
 		"0 people":          func(c *Crowd) { c.People = 0 },
 		"less than nothing": func(c *Crowd) { c.Over = -1 },
-		"share":             func(c *Crowd) { c.Lapse, c.GiveUp = 0.6, 0.6 },
+		"share":             func(c *Crowd) { c.Expire, c.GiveUp = 0.6, 0.6 },
 		"cannot be dead":    func(c *Crowd) { c.Watchers, c.Dead = 1, 2 },
 		"ulimit":            func(c *Crowd) { c.Watchers, c.Connections = 1<<30, 0 },
 	} {

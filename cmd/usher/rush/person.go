@@ -57,7 +57,7 @@ type fate uint8
 const (
 	keeps fate = iota
 	givesUp
-	letsLapse
+	letsExpire
 )
 
 // end is how it ended for a person.
@@ -81,8 +81,8 @@ func (c *Crowd) person(random *rand.Rand) person {
 	switch share := random.Float64(); {
 	case share < c.GiveUp:
 		p.fate = givesUp
-	case share < c.GiveUp+c.Lapse:
-		p.fate = letsLapse
+	case share < c.GiveUp+c.Expire:
+		p.fate = letsExpire
 	}
 	return p
 }

@@ -21,7 +21,7 @@ type Report struct {
 	Got      int `json:"got"`      // people who were granted seats
 	SoldOut  int `json:"sold_out"` // people who were told there are none left
 	Refused  int `json:"refused"`  // people who were refused for another reason
-	Lapsed   int `json:"lapsed"`   // people with an expired hold
+	Expired  int `json:"lapsed"`   // people with an expired hold
 	Errors   int `json:"errors"`   // requests without a proper answer
 	Untrue   int `json:"untrue"`   // answers that were not true
 	Oversold int `json:"oversold"` // grants of a seat that another person still held
@@ -80,7 +80,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		case g.latest() > now:
 			p.taken += len(g.seats)
 		case g.gone == 0:
-			p.Lapsed++
+			p.Expired++
 		}
 	}
 	return p
@@ -111,7 +111,7 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%10s got seats", Thousands(p.Got))
 	t.line("%10s were told that it is sold out", Thousands(p.SoldOut))
 	t.some(p.Refused, "were refused for another reason")
-	t.some(p.Lapsed, "let their time run out")
+	t.some(p.Expired, "let their time run out")
 	if p.Worked > 0 {
 		t.line("%10s did the work of a browser that is checked", Thousands(p.Worked))
 	}

@@ -37,14 +37,14 @@ func TestARealSaleTenfoldGoesWithoutAnError(t *testing.T) {
 	}
 }
 
-func TestSeatsThatLapseOrAreGivenBackGoToOthers(t *testing.T) {
+func TestHold_ExpiredOrReleasedSeatsGoToOthers(t *testing.T) {
 	t.Parallel()
 	report := send(t, true, &Crowd{
 		Event: hall(t, 300, false, time.Second), Scenario: Stadium, People: 600, Over: 3 * time.Second,
-		Think: 20 * time.Millisecond, Lapse: 0.3, GiveUp: 0.3, Repeat: 0.3,
+		Think: 20 * time.Millisecond, Expire: 0.3, GiveUp: 0.3, Repeat: 0.3,
 	})
-	if report.Lapsed == 0 || report.Got < 120 {
-		t.Errorf("the time of %d people ran out, and %d got seats; seats did not come back", report.Lapsed, report.Got)
+	if report.Expired == 0 || report.Got < 120 {
+		t.Errorf("the time of %d people ran out, and %d got seats; seats did not come back", report.Expired, report.Got)
 	}
 }
 

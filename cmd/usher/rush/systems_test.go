@@ -51,9 +51,9 @@ func TestS1_20000PeopleFor20PlacesGetTrueAnswers(t *testing.T) {
 // some, ordered by the others.
 func TestS2_QuantitiesAreHeldAllOrNothingAndComeBack(t *testing.T) {
 	t.Parallel()
-	r := rushes(t, "--scenario", Places, "--people", "1500", "--places", "3000", "--over", "6s", "--hold", "2s", "--lapse", "20%", "--give-up", "10%", "--repeat", "20%", "--buy")
-	if r.Lapsed == 0 || r.Orders < 500 || r.Got+r.SoldOut != 1500 {
-		t.Errorf("%d people got places, %d ordered, the time of %d ran out, %d were told that there are none", r.Got, r.Orders, r.Lapsed, r.SoldOut)
+	r := rushes(t, "--scenario", Places, "--people", "1500", "--places", "3000", "--over", "6s", "--hold", "2s", "--expire", "20%", "--give-up", "10%", "--repeat", "20%", "--buy")
+	if r.Expired == 0 || r.Orders < 500 || r.Got+r.SoldOut != 1500 {
+		t.Errorf("%d people got places, %d ordered, the time of %d ran out, %d were told that there are none", r.Got, r.Orders, r.Expired, r.SoldOut)
 	}
 }
 

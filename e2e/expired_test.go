@@ -2,13 +2,13 @@ package e2e
 
 import "testing"
 
-func TestSeatsThatLapsedAreShownAsFreeAndStillMineToTake(t *testing.T) {
+func TestHold_ExpiredSeatsAreFreeAndStillMineToTake(t *testing.T) {
 	t.Parallel()
 	slug := house.event(t, "theatre", "--hold", "12s")
 	ann := someone(t, house, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
-	ann.seesLapsed()
+	ann.seesExpired()
 	ann.seesItIsStillFree("Stalls/C/12") // from the moment the time is up, before the map hears of it
 	_, err := ann.page.Reload()
 	check(t, err)
