@@ -248,7 +248,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, at+"/messages", url.Values{"subject": {"Doors"}, "text": {"They open earlier."}})
 	s.refused(t, ann, at+"/messages", url.Values{"subject": {"Typed"}, "text": {""}}, 422, "Typed", "Write something")
 	for more := true; more; {
-		if more, err = s.sold.Errand(t.Context()); err != nil {
+		if more, err = s.sold.RunBulkJob(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

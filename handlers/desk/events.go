@@ -221,7 +221,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 			also = seats.Both(also, h.Orders.CancelAll(s.Event.ID))
 		}
 		_, err := events.SetStatus(r.Context(), h.Inventory, s.Event.Slug, to, also)
-		h.Orders.WakeErrands()
+		h.Orders.WakeBulkJobs()
 		return err
 	})
 	if words, refused := deskRefused(r, err); refused {

@@ -270,7 +270,7 @@ func (h *Handlers) Messages(w http.ResponseWriter, r *http.Request, m organizers
 	return h.showMessages(w, r, m, s, http.StatusOK, desk.MessagesPage{})
 }
 
-type errandBody struct {
+type bulkJobBody struct {
 	Kind    string     `json:"kind"`
 	Subject string     `json:"subject,omitempty"`
 	BegunAt time.Time  `json:"begun_at"`
@@ -280,20 +280,20 @@ type errandBody struct {
 }
 
 func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.MessagesPage) error {
-	list, err := h.Orders.Errands(r.Context(), s.Event.ID)
+	list, err := h.Orders.BulkJobs(r.Context(), s.Event.ID)
 	if err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
 		answer := struct {
-			Errands []errandBody `json:"errands"`
-		}{[]errandBody{}}
+			BulkJobs []bulkJobBody `json:"errands"`
+		}{[]bulkJobBody{}}
 		for _, e := range list {
-			answer.Errands = append(answer.Errands, errandBody{e.Kind, e.Subject, e.BegunAt.UTC(), e.EndedAt, e.Done, e.Refused})
+			answer.BulkJobs = append(answer.BulkJobs, bulkJobBody{e.Kind, e.Subject, e.BegunAt.UTC(), e.EndedAt, e.Done, e.Refused})
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	p.Frame, p.Key, p.Errands = h.eventFrame(w, r, m, s, "Messages"), seats.NewID().String(), list
+	p.Frame, p.Key, p.BulkJobs = h.eventFrame(w, r, m, s, "Messages"), seats.NewID().String(), list
 	return web.WritePage(w, r, status, desk.Messages(p))
 }
 

@@ -34,13 +34,13 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organi
 	if s.Event.OpensAt.IsZero() {
 		p.Opens = ""
 	}
-	list, err := h.Orders.Errands(r.Context(), s.Event.ID)
+	list, err := h.Orders.BulkJobs(r.Context(), s.Event.ID)
 	if err != nil {
 		return err
 	}
 	guard := h.Limits.Of(s)
 	p.Guard, p.Usual = guard.State(time.Time{}).Settings, guard.Figures()
-	p.Errands, p.NoWay = list, h.unpayable(s)
+	p.BulkJobs, p.NoWay = list, h.unpayable(s)
 	if p.Begun, err = events.Begun(r.Context(), h.Inventory, s.Event); err != nil {
 		return err
 	}

@@ -15,29 +15,29 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 )
 
-// Errands: what is done to every order of an event.
+// Kinds of bulk jobs: changes of every order of an event.
 const (
-	ErrandCancel  = "cancel"  // their tickets are cancelled, and what was paid goes back
-	ErrandMessage = "message" // mail goes to who ordered
+	BulkCancel  = "cancel"  // their tickets are cancelled, and what was paid goes back
+	BulkMessage = "message" // mail goes to who ordered
 )
 
-const errandSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+const bulkJobSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
 
-// CancelAll begins to give every order of an event back, with what it is queued into: the event being called off. WakeErrands
+// CancelAll begins to give every order of an event back, with what it is queued into: the event being called off. WakeBulkJobs
 // after that was committed.
 func (o *Orders) CancelAll(event int64) seats.TxHook {
 	return func(q *pgx.Batch) {
-		q.Queue(errandSQL, idOf(ErrandCancel, event), event, ErrandCancel, nil)
+		q.Queue(bulkJobSQL, idOf(BulkCancel, event), event, BulkCancel, nil)
 	}
 }
 
-// WakeErrands makes this node look for errands now.
-func (o *Orders) WakeErrands() { o.jobs.bulk.Wake() }
+// WakeBulkJobs makes this node look for bulk jobs now.
+func (o *Orders) WakeBulkJobs() { o.jobs.bulk.Wake() }
 
-const errandOrders = 50 // that are given back before the errand is taken anew
+const bulkAtOnce = 50 // that are given back before the bulk job is taken anew
 
-// An errand under way, as it was taken.
-type errand struct {
+// A bulk job under way, as it was taken.
+type bulkJob struct {
 	id      seats.ID
 	event   string // slug
 	eventID int64
@@ -45,33 +45,33 @@ type errand struct {
 	message *seats.ID
 }
 
-const takeErrandSQL = `
+const takeBulkJobSQL = `
 UPDATE errand r SET taken_until = clock_timestamp() + interval '1 minute'
   FROM event e
  WHERE e.id = r.event_id
    AND r.id = (SELECT id FROM errand WHERE ended_at IS NULL AND taken_until <= clock_timestamp() ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING r.id, e.slug, e.id, r.kind, r.message_id`
 
-const letGoErrandSQL = `UPDATE errand SET taken_until = clock_timestamp(), ended_at = CASE WHEN $2 THEN clock_timestamp() END WHERE id = $1`
+const releaseBulkJobSQL = `UPDATE errand SET taken_until = clock_timestamp(), ended_at = CASE WHEN $2 THEN clock_timestamp() END WHERE id = $1`
 
-// Errand takes one errand a step further. It tells whether there was one.
-func (o *Orders) Errand(ctx context.Context) (was bool, err error) {
-	var e errand
-	err = o.db.QueryRow(ctx, takeErrandSQL).Scan(&e.id, &e.event, &e.eventID, &e.kind, &e.message)
+// RunBulkJob takes one bulk job a step further. It reports whether there was one.
+func (o *Orders) RunBulkJob(ctx context.Context) (was bool, err error) {
+	var e bulkJob
+	err = o.db.QueryRow(ctx, takeBulkJobSQL).Scan(&e.id, &e.event, &e.eventID, &e.kind, &e.message)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	var ended bool
-	if err == nil && e.kind == ErrandMessage {
+	if err == nil && e.kind == BulkMessage {
 		ended, err = o.tellSome(ctx, e)
 	} else if err == nil {
 		ended, err = o.cancelSome(ctx, e)
 	}
 	if err != nil {
-		return false, fmt.Errorf("orders: errand to %s: %w", e.kind, err)
+		return false, fmt.Errorf("orders: bulk job to %s: %w", e.kind, err)
 	}
-	if _, err := o.db.Exec(ctx, letGoErrandSQL, e.id, ended); err != nil {
-		return false, fmt.Errorf("orders: let go of an errand: %w", err)
+	if _, err := o.db.Exec(ctx, releaseBulkJobSQL, e.id, ended); err != nil {
+		return false, fmt.Errorf("orders: release a bulk job: %w", err)
 	}
 	return true, nil
 }
@@ -89,7 +89,7 @@ WITH next AS (
 UPDATE errand SET done = done + (SELECT count(*) FROM been) WHERE id = $1 AND ended_at IS NULL
 RETURNING (SELECT count(*) FROM next)`
 
-func (o *Orders) tellSome(ctx context.Context, e errand) (ended bool, err error) {
+func (o *Orders) tellSome(ctx context.Context, e bulkJob) (ended bool, err error) {
 	var n int
 	err = o.db.QueryRow(ctx, tellSomeSQL, e.id, e.eventID, e.message).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -115,12 +115,12 @@ UPDATE errand SET done = done + CASE been.refused WHEN '' THEN 1 ELSE 0 END, ref
   FROM been WHERE errand.id = $1`
 
 // cancelSome gives some orders back. Each is noted in the transaction that frees its seats.
-func (o *Orders) cancelSome(ctx context.Context, e errand) (ended bool, err error) {
+func (o *Orders) cancelSome(ctx context.Context, e bulkJob) (ended bool, err error) {
 	s, err := o.office.Sale(ctx, e.event)
 	if err != nil {
 		return false, err
 	}
-	codes, err := texts(ctx, o.db, cancelNextSQL, e.id, e.eventID, errandOrders)
+	codes, err := texts(ctx, o.db, cancelNextSQL, e.id, e.eventID, bulkAtOnce)
 	if err != nil {
 		return false, err
 	}
@@ -138,7 +138,7 @@ func texts(ctx context.Context, db seats.DB, sql string, args ...any) ([]string,
 }
 
 // cancelFor gives one order back, except tickets that were checked in.
-func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code string) error {
+func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code string) error {
 	order, err := o.Find(ctx, code)
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e errand, code st
 	return o.db.SendBatch(ctx, &q).Close()
 }
 
-// ErrandNow is how far an errand is.
-type ErrandNow struct {
+// BulkJobStatus is how far a bulk job is.
+type BulkJobStatus struct {
 	Kind    string
 	Subject string // of a message
 	Text    string
@@ -179,20 +179,20 @@ type ErrandNow struct {
 	Refused int // orders that it could not be done to
 }
 
-const errandsSQL = `
+const bulkJobsSQL = `
 SELECT r.kind, coalesce(m.subject, ''), coalesce(m.text, ''), r.begun_at, r.ended_at, r.done, r.refused
   FROM errand r LEFT JOIN message m ON m.id = r.message_id
  WHERE r.event_id = $1 ORDER BY r.begun_at DESC LIMIT 100`
 
-// Errands lists what was done or is being done to all orders of an event, the latest first.
-func (o *Orders) Errands(ctx context.Context, event int64) ([]ErrandNow, error) {
-	rows, err := o.db.Query(ctx, errandsSQL, event)
+// BulkJobs lists what was done or is being done to all orders of an event, the latest first.
+func (o *Orders) BulkJobs(ctx context.Context, event int64) ([]BulkJobStatus, error) {
+	rows, err := o.db.Query(ctx, bulkJobsSQL, event)
 	if err != nil {
-		return nil, fmt.Errorf("orders: list errands: %w", err)
+		return nil, fmt.Errorf("orders: list bulk jobs: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ErrandNow])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BulkJobStatus])
 	if err != nil {
-		return nil, fmt.Errorf("orders: list errands: %w", err)
+		return nil, fmt.Errorf("orders: list bulk jobs: %w", err)
 	}
 	return list, nil
 }
@@ -253,7 +253,7 @@ func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, a
 		if _, err := tx.Exec(ctx, messageSQL, id, event, m.Subject, m.Text); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, errandSQL, id, event, ErrandMessage, id); err != nil {
+		if _, err := tx.Exec(ctx, bulkJobSQL, id, event, BulkMessage, id); err != nil {
 			return err
 		}
 		return also.Run(ctx, tx)
@@ -261,7 +261,7 @@ func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, a
 	if err != nil {
 		return fmt.Errorf("orders: tell everybody: %w", err)
 	}
-	o.WakeErrands()
+	o.WakeBulkJobs()
 	return nil
 }
 

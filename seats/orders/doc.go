@@ -25,7 +25,7 @@
 // refund in the same transaction.
 //
 // The box office makes an order in one step, paid with it (office.go). A ticket that moves to another seat is revoked and
-// replaced by another one (move.go). What is done to many orders is a bulk job (errand.go), in steps that any node
+// replaced by another one (move.go). What is done to many orders is a bulk job (bulk.go), in steps that any node
 // continues.
 //
 // A ticket is live until it is revoked; a seat has at most one live ticket.

@@ -153,7 +153,7 @@ func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 		nodes.Go(func() {
 			for more := true; more; {
 				var err error
-				if more, err = h.orders.Errand(context.Background()); err != nil {
+				if more, err = h.orders.RunBulkJob(context.Background()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -163,9 +163,9 @@ func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 	if n := h.count(t, "mail WHERE kind = 'message'"); n != 30 {
 		t.Errorf("%d mails, want 30", n)
 	}
-	list, err := h.orders.Errands(t.Context(), h.sale.Event.ID)
+	list, err := h.orders.BulkJobs(t.Context(), h.sale.Event.ID)
 	if err != nil || len(list) != 1 || list[0].Done != 30 || list[0].EndedAt == nil || list[0].Subject != "Doors open earlier" {
-		t.Errorf("the errands are %+v, %v", list, err)
+		t.Errorf("the bulk jobs are %+v, %v", list, err)
 	}
 	for _, bad := range []orders.Message{{}, {Subject: "a"}, {Subject: "a", Text: "b\x00"}} {
 		var m orders.Mistakes
@@ -198,20 +198,20 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 	// The node that begins is stopped in the middle of an order, wherever that is.
 	dying, kill := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	for more := true; more; {
-		if more, err = h.orders.Errand(dying); err != nil {
+		if more, err = h.orders.RunBulkJob(dying); err != nil {
 			break
 		}
 	}
 	kill()
 	h.exec(t, `UPDATE errand SET taken_until = clock_timestamp() - interval '1 second'`)
 	for more := true; more; {
-		if more, err = h.orders.Errand(t.Context()); err != nil {
+		if more, err = h.orders.RunBulkJob(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, err := h.orders.Errands(t.Context(), h.sale.Event.ID)
+	list, err := h.orders.BulkJobs(t.Context(), h.sale.Event.ID)
 	if err != nil || len(list) != 1 || list[0].Done != 70 || list[0].Refused != 1 || list[0].EndedAt == nil {
-		t.Errorf("the errands are %+v, %v", list, err)
+		t.Errorf("the bulk jobs are %+v, %v", list, err)
 	}
 	if n := h.count(t, "orders WHERE state = 'cancelled'"); n != 70 {
 		t.Errorf("%d of 70 orders were given back", n)

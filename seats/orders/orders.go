@@ -276,8 +276,8 @@ type background struct {
 }
 
 const (
-	dueErrandsSQL = `SELECT '', taken_until FROM errand WHERE ended_at IS NULL`
-	dueJoiningSQL = `
+	dueBulkJobsSQL = `SELECT '', taken_until FROM errand WHERE ended_at IS NULL`
+	dueJoiningSQL  = `
 SELECT '', opens.at
   FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
  WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND clock_timestamp() < e.starts_at + interval '1 day'
@@ -286,7 +286,7 @@ SELECT '', opens.at
 )
 
 func (o *Orders) newBackground() (b background) {
-	b.bulk = jobs.New("bulk jobs", dueErrandsSQL, func(ctx context.Context, _ string) (int, error) { return one(o.Errand(ctx)) })
+	b.bulk = jobs.New("bulk jobs", dueBulkJobsSQL, func(ctx context.Context, _ string) (int, error) { return one(o.RunBulkJob(ctx)) })
 	b.joining = jobs.New("mail about joining", dueJoiningSQL, func(ctx context.Context, _ string) (int, error) { return one(o.MailJoin(ctx)) })
 	b.unpaid = jobs.New("unpaid orders", dueUnpaidSQL, o.remindOrExpire)
 	return b

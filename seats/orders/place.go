@@ -525,7 +525,7 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 // CodeUnderWay is the code of a refusal: the hold is being paid for with other details.
 const CodeUnderWay = "under_way"
 
-// Pay begins the payment of a hold: its seats are kept for the payment, and the intention is written, both or nothing.
+// Pay begins the payment of a hold: its seats are kept for the payment, and the payment attempt is written, both or nothing.
 // Then the provider is asked. An order with an email to be confirmed begins in the same way (seats/payments/confirm.go).
 // Pay returns the payment in its state after that. A repeat of the same form gets the same payment.
 //

@@ -33,7 +33,7 @@ func (b *books) keeps(block seats.ID, idx int) bool {
 	return block == before || slices.Contains(b.blocks[block], int32(idx))
 }
 
-// Everything that is against the promises of moves (O9) and of errands (O10).
+// Everything that is against the promises of moves (O9) and of bulk jobs (O10).
 const actionsSQL = `
 SELECT 'O9', t.idx, CASE WHEN n.id IS NULL THEN 'moved to a ticket that is not there'
                          WHEN n.order_id <> t.order_id OR n.event_id <> t.event_id THEN 'moved to a ticket of another order'
@@ -45,7 +45,7 @@ SELECT 'O9', t.idx, CASE WHEN n.id IS NULL THEN 'moved to a ticket that is not t
  UNION ALL
 SELECT 'O9', min(idx), 'came of ' || count(*) || ' tickets that moved' FROM ticket WHERE event_id = $1 AND moved_to IS NOT NULL GROUP BY moved_to HAVING count(*) > 1
  UNION ALL
-SELECT 'O10', NULL, 'an errand to ' || e.kind || ' was done to ' || e.done || ' orders and not to ' || e.refused || ', and it has been to ' || v.done || ' and ' || v.refused
+SELECT 'O10', NULL, 'a bulk job to ' || e.kind || ' was done to ' || e.done || ' orders and not to ' || e.refused || ', and it has been to ' || v.done || ' and ' || v.refused
   FROM errand e, LATERAL (SELECT count(*) FILTER (WHERE refused = '') AS done, count(*) FILTER (WHERE refused <> '') AS refused FROM errand_order WHERE errand_id = e.id) v
  WHERE e.event_id = $1 AND (e.done, e.refused) IS DISTINCT FROM (v.done::integer, v.refused::integer)
  UNION ALL
@@ -53,11 +53,11 @@ SELECT 'O10', NULL, 'a message has ' || m.n || ' mails for ' || e.done || ' orde
   FROM errand e, LATERAL (SELECT count(*) AS n FROM mail WHERE message_id = e.message_id) m
  WHERE e.event_id = $1 AND e.kind = 'message' AND m.n <> e.done
  UNION ALL
-SELECT 'O10', t.idx, 'has a ticket that an errand cancelled'
+SELECT 'O10', t.idx, 'has a ticket that a bulk job cancelled'
   FROM errand e JOIN errand_order v ON v.errand_id = e.id AND v.refused = '' JOIN ticket t ON t.order_id = v.order_id
  WHERE e.event_id = $1 AND e.kind = 'cancel' AND t.revoked_at IS NULL
  UNION ALL
-SELECT 'O10', NULL, 'an errand to cancel ended without order ' || left(o.code, 6) || '…'
+SELECT 'O10', NULL, 'a bulk job to cancel ended without order ' || left(o.code, 6) || '…'
   FROM errand e JOIN orders o ON o.event_id = e.event_id
  WHERE e.event_id = $1 AND e.kind = 'cancel' AND e.ended_at IS NOT NULL AND o.state = 'confirmed'
    AND NOT EXISTS (SELECT FROM errand_order WHERE errand_id = e.id AND order_id = o.id)`

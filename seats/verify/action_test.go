@@ -34,7 +34,7 @@ func plantedActions(t *testing.T) *house {
 	do(o.Move(t.Context(), h.sale, order, orders.Moving{Key: "m", Tickets: []seats.ID{order.Tickets[0].ID}, To: []int{20}}, nil))
 	do(o.Tell(t.Context(), h.sale.Event.ID, "k", orders.Message{Subject: "Doors", Text: "Earlier."}, nil))
 	for more := true; more; {
-		more, err = o.Errand(t.Context())
+		more, err = o.RunBulkJob(t.Context())
 		do(err)
 	}
 	wantFine(t, h.look(t))
@@ -50,10 +50,10 @@ var plantedActionsList = []struct{ name, promise, says, sql string }{
 	{"a ticket that moved still holds", "O9", "still has its old ticket", `UPDATE ticket SET revoked_at = NULL WHERE moved_to IS NOT NULL`},
 	{"two tickets became one", "O9", "came of 2 tickets", `UPDATE ticket SET moved_to = (SELECT id FROM ticket WHERE idx = 20), revoked_at = now() WHERE idx = 4`},
 	{"an order was written to twice", "O10", "has 3 mails for 2 orders", `INSERT INTO mail (order_id, kind, message_id) SELECT order_id, kind, message_id FROM mail WHERE kind = 'message' LIMIT 1`},
-	{"an errand counts what it did not do", "O10", "was done to 3 orders", `UPDATE errand SET done = done + 1`},
-	{"an errand forgot where it was", "O10", "and it has been to 1", `DELETE FROM errand_order WHERE order_id = (SELECT order_id FROM ticket WHERE idx = 5)`},
-	{"an errand cancelled a ticket that holds", "O10", "that an errand cancelled", `UPDATE errand SET kind = 'cancel', message_id = NULL`},
-	{"an errand ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
+	{"a bulk job counts what it did not do", "O10", "was done to 3 orders", `UPDATE errand SET done = done + 1`},
+	{"a bulk job forgot where it was", "O10", "and it has been to 1", `DELETE FROM errand_order WHERE order_id = (SELECT order_id FROM ticket WHERE idx = 5)`},
+	{"a bulk job cancelled a ticket that holds", "O10", "that a bulk job cancelled", `UPDATE errand SET kind = 'cancel', message_id = NULL`},
+	{"a bulk job ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
 }
 
 func TestVerify_FindsEachPlantedCorruptionOfActions(t *testing.T) {

@@ -92,7 +92,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"prices", b.checkPrices},
 		{"tickets bought", b.checkBought},
 		{"doors and cancellations", b.checkDoor},
-		{"moves and errands", b.checkActions},
+		{"moves and bulk jobs", b.checkActions},
 		{"persons", b.checkPersons},
 		{"terms", b.readTerms},
 		{"wait list", b.checkWaitList},

@@ -279,5 +279,5 @@ type MessagesPage struct {
 	Key      string
 	Message  orders.Message // as it was typed
 	Mistakes orders.Mistakes
-	Errands  []orders.ErrandNow
+	BulkJobs []orders.BulkJobStatus
 }

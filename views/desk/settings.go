@@ -75,18 +75,18 @@ type SettingsForm struct {
 // SettingsPage is where an event is put on sale and changed.
 type SettingsPage struct {
 	Frame
-	Plan    *seats.Plan
-	Form    SettingsForm
-	Key     string
-	Wrong   Wrong
-	Message string // why what was asked was not done
-	Opens   string // from when on it is on sale, as a field says it
-	Reason  string // as it was typed
-	Errands []orders.ErrandNow
-	Guard   limit.Settings // against those who claim and order by program
-	Usual   limit.Settings // with the usual figures in place of 0
-	NoWay   bool           // it has prices, and there is no way to pay them
-	Begun   bool           // prices and the like cannot be changed any more
+	Plan     *seats.Plan
+	Form     SettingsForm
+	Key      string
+	Wrong    Wrong
+	Message  string // why what was asked was not done
+	Opens    string // from when on it is on sale, as a field says it
+	Reason   string // as it was typed
+	BulkJobs []orders.BulkJobStatus
+	Guard    limit.Settings // against those who claim and order by program
+	Usual    limit.Settings // with the usual figures in place of 0
+	NoWay    bool           // it has prices, and there is no way to pay them
+	Begun    bool           // prices and the like cannot be changed any more
 }
 
 // price is what the form says of a category.
@@ -140,10 +140,10 @@ func (p SettingsPage) may(to seats.Status) bool {
 	return slices.Contains(events.Next(*p.Event), to)
 }
 
-// errandWords says how far something is that is done to all orders.
-func errandWords(e orders.ErrandNow) string {
+// bulkJobWords says how far something is that is done to all orders.
+func bulkJobWords(e orders.BulkJobStatus) string {
 	what := views.Counted(e.Done, "order") + " given back"
-	if e.Kind == orders.ErrandMessage {
+	if e.Kind == orders.BulkMessage {
 		what = views.Counted(e.Done, "mail") + " written"
 	}
 	if e.Refused > 0 {

@@ -937,16 +937,16 @@ func saleSheet(p SettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, e := range p.Errands {
+		for _, e := range p.BulkJobs {
 			if e.Kind == "cancel" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p class=\"hint\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var42 string
-				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(errandWords(e))
+				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(bulkJobWords(e))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/settings.templ`, Line: 141, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/settings.templ`, Line: 141, Col: 37}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 				if templ_7745c5c3_Err != nil {

@@ -29,7 +29,7 @@ type Stripe struct {
 func New(key, secret, url string) *Stripe {
 	config := &api.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: 10 * time.Second},
-		MaxNetworkRetries: api.Int64(0), // the intention comes again by itself
+		MaxNetworkRetries: api.Int64(0), // the attempt is repeated by itself
 		EnableTelemetry:   api.Bool(false),
 		LeveledLogger:     &api.LeveledLogger{Level: api.LevelNull},
 	}
