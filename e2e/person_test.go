@@ -92,7 +92,7 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 	return p
 }
 
-// traced reports whether to keep what a page looked like before and after each deed, in case the test fails. It costs a fifth
+// traced reports whether to keep what a page looked like before and after each action, in case the test fails. It costs a fifth
 // of a test, so only tests asked for by name have it, and those where people tap: a click waits for what it leads to, and a
 // tap only as long as it takes to keep that.
 func (p *person) traced() bool {

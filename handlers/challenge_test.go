@@ -220,7 +220,7 @@ func TestLimits_TheDeskTightensAndLoosensAndItIsAudited(t *testing.T) {
 	if a, _ := s.claims(t, person(t), "203.0.113.9", 0); a.StatusCode != http.StatusCreated {
 		t.Errorf("without a challenge, a claim gets %d", a.StatusCode)
 	}
-	if n := s.deeds(t, "changed the protection against bots of"); n != 2 {
+	if n := s.audited(t, "changed the protection against bots of"); n != 2 {
 		t.Errorf("%d of 2 changes are in the log", n)
 	}
 	if a, _ := s.submit(t, owner, "/desk/events/evening/limits", url.Values{"key": {"from-settings"}, "challenge": {"automatic"}, "seats_per_network": {"400"}, "back": {"settings"}}); a.Header.Get("Location") != "/desk/events/evening/settings?done=set" {

@@ -61,7 +61,7 @@ func (s *site) refused(t *testing.T, who *http.Client, path string, form url.Val
 	}
 }
 
-func (s *site) deeds(t *testing.T, what string) (n int) {
+func (s *site) audited(t *testing.T, what string) (n int) {
 	t.Helper()
 	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM deed WHERE what = $1`, what).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -130,8 +130,8 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	if copied := s.does(t, ann, "/desk/events/evening-2/copies", url.Values{"name": {"A night out"}}); copied != "/desk/events/a-night-out/settings" {
 		t.Errorf("the copy is at %s", copied)
 	}
-	if n := s.deeds(t, "created the event") + s.deeds(t, "changed the settings") + s.deeds(t, "copied A night out"); n != 3 {
-		t.Errorf("%d deeds", n)
+	if n := s.audited(t, "created the event") + s.audited(t, "changed the settings") + s.audited(t, "copied A night out"); n != 3 {
+		t.Errorf("%d audit entries", n)
 	}
 	s.wantBooks(t)
 }
@@ -267,7 +267,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 		"blocked seats": 1, "sold at the box office": 1, "moved tickets": 1, "gave back a part of what was paid": 1, "sent the mail again": 1, "noted as paid out": 1,
 		"wrote to everybody who ordered": 1, "cancelled tickets": 1, "unblocked seats": 1, "made the event cancelled": 1,
 	} {
-		if got := s.deeds(t, what); got != want {
+		if got := s.audited(t, what); got != want {
 			t.Errorf("%q stands %d times in the log", what, got)
 		}
 	}
@@ -308,7 +308,7 @@ func TestCancelMany_CancelsWholeOrdersAndExplainsTheOthers(t *testing.T) {
 		t.Errorf("a program is told %d %s, want %s", a.StatusCode, body, want)
 	}
 	wantLeft(0)
-	if got := s.deeds(t, "cancelled tickets"); got != 4 {
+	if got := s.audited(t, "cancelled tickets"); got != 4 {
 		t.Errorf("%d orders stand in the log as cancelled", got)
 	}
 	s.wantBooks(t)
@@ -340,8 +340,8 @@ func TestAFormOfTheDeskThatComesTwiceAtOnceDoesOneThing(t *testing.T) {
 			t.Errorf("one leads to %q, another one to %q", first, other)
 		}
 	}
-	if n := s.deeds(t, "sold at the box office"); n != 1 {
-		t.Errorf("%d deeds", n)
+	if n := s.audited(t, "sold at the box office"); n != 1 {
+		t.Errorf("%d audit entries", n)
 	}
 	form.Set("seats", s.sale.Plan.Label(1))
 	if a, _ := s.submit(t, ann, "/desk/events/evening/sales", form); a.StatusCode != http.StatusConflict {
@@ -383,7 +383,7 @@ func TestExport_IsCompleteAndWithoutFormulas(t *testing.T) {
 	if a, _ := s.page(t, ann, "/desk/events/evening/exports/orders.exe"); a.StatusCode != 404 {
 		t.Errorf("another kind of file is %d", a.StatusCode)
 	}
-	if s.deeds(t, "exported orders") != 2 {
+	if s.audited(t, "exported orders") != 2 {
 		t.Error("the audit does not say who exported the list")
 	}
 }

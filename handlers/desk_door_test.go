@@ -23,8 +23,8 @@ func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 	if made.StatusCode != http.StatusCreated || link == nil || made.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d, the link is %q", made.StatusCode, link)
 	}
-	if again, page := s.submit(t, keeper, at, form); again.StatusCode != http.StatusSeeOther || strings.Contains(page, link[1]) || s.deeds(t, "opened the door") != 1 {
-		t.Errorf("once more: %d, and %d links were noted", again.StatusCode, s.deeds(t, "opened the door"))
+	if again, page := s.submit(t, keeper, at, form); again.StatusCode != http.StatusSeeOther || strings.Contains(page, link[1]) || s.audited(t, "opened the door") != 1 {
+		t.Errorf("once more: %d, and %d links were noted", again.StatusCode, s.audited(t, "opened the door"))
 	}
 	scan := url.Values{"key": {"1"}, "code": {order.Tickets[0].Code}, "place": {"North"}}
 	if a, page := send(t, person(t), "POST", link[1]+"/scans", scan.Encode(), "Content-Type", asForm, "Accept", asPage); !strings.Contains(page, "Let them in.") {
@@ -37,7 +37,7 @@ func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 		t.Error(a.StatusCode)
 	}
 	s.does(t, owner, at+"/closing", url.Values{})
-	if a, _ := send(t, person(t), "GET", link[1], "", "Accept", asPage); a.StatusCode != http.StatusNotFound || s.deeds(t, "closed the door") != 1 {
+	if a, _ := send(t, person(t), "GET", link[1], "", "Accept", asPage); a.StatusCode != http.StatusNotFound || s.audited(t, "closed the door") != 1 {
 		t.Errorf("the closed link answers %d", a.StatusCode)
 	}
 }

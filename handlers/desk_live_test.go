@@ -211,7 +211,7 @@ func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 		t.Errorf("the same form once more answers %d", got)
 	}
 	if n := s.count(t, `deed WHERE what = 'paused the waiting room' AND who = 'Ann'`); n != 1 {
-		t.Errorf("%d deeds tell of one pause", n)
+		t.Errorf("%d audit entries tell of one pause", n)
 	}
 	do("b", "resume")
 	do("c", "slots", "slots", "7")
@@ -283,6 +283,6 @@ func TestDesk_SeenAlertsAreHidden(t *testing.T) {
 		t.Error("what was seen is not put aside")
 	}
 	if n := s.count(t, `deed WHERE what = 'saw' AND who = 'Ann'`); n != 1 {
-		t.Errorf("%d deeds tell of it", n)
+		t.Errorf("%d audit entries tell of it", n)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 )
 
-func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
+func TestWaitlist_IsSteeredAtTheDeskWithAuditEntries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	olga, eve := s.owner(t), s.memberOf(t, "eve", organizers.Viewer, s.sale.Event.Team)
@@ -64,7 +64,7 @@ func TestTheDeskSteersAWaitListAndEachDeedSaysWhy(t *testing.T) {
 	s.does(t, olga, path, url.Values{"do": {"remove"}, "email": {"bob@example.org"}, "reason": {"He called."}})
 	s.does(t, olga, path, url.Values{"do": {"resume"}})
 	for _, what := range []string{"paused the wait list", "put an entry first in the wait list", "offered seats out of turn", "took an entry off the wait list", "resumed the wait list"} {
-		if n := s.deeds(t, what); n != 1 {
+		if n := s.audited(t, what); n != 1 {
 			t.Errorf("%d audit entries say %q", n, what)
 		}
 	}

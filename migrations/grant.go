@@ -12,7 +12,7 @@ import (
 
 // A user of the database may serve without owning its tables, as a member of the role usher_serve. That role reads every
 // table and changes rows as the statements of the program do. It creates, alters and drops nothing, and rows that are
-// written once (deeds, transfers, versions of seats, scans) it neither changes nor deletes.
+// written once (audit entries, transfers, versions of seats, scans) it neither changes nor deletes.
 
 // rights are what usher_serve may do to tables besides reading them.
 var rights = map[string]string{

@@ -13,15 +13,15 @@ import (
 	"github.com/usherbox/usher/seats/events"
 )
 
-// deed is one thing that happens in a world of two nodes and three pages.
-type deed struct {
+// act is one thing that happens in a world of two nodes and three pages.
+type act struct {
 	What       string
 	Node, Page int
 	N          int
 }
 
-// deeds has the usual ones more than once.
-var deeds = []string{
+// acts has the usual ones more than once.
+var acts = []string{
 	"claim", "claim", "claim", "release", // on a node
 	"ring", "ring", "lose", "double", // about the oldest notification that was not delivered yet
 	"rest", "rest", // N × 20 ms
@@ -32,13 +32,13 @@ var deeds = []string{
 	"notice", // the other node hears of that
 }
 
-func deedsOf(t *rapid.T) []deed {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) deed {
-		return deed{
-			What: rapid.SampledFrom(deeds).Draw(t, "what"), Node: rapid.IntRange(0, 1).Draw(t, "node"),
+func actsOf(t *rapid.T) []act {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
+		return act{
+			What: rapid.SampledFrom(acts).Draw(t, "what"), Node: rapid.IntRange(0, 1).Draw(t, "node"),
 			Page: rapid.IntRange(0, 2).Draw(t, "page"), N: rapid.IntRange(1, 9).Draw(t, "n"),
 		}
-	}), 1, 40).Draw(t, "deeds")
+	}), 1, 40).Draw(t, "acts")
 }
 
 func TestReader_PageShowsTheMapOfItsVersion(t *testing.T) {
@@ -47,7 +47,7 @@ func TestReader_PageShowsTheMapOfItsVersion(t *testing.T) {
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
-		if wrong := liveOn(t, dsn, runs, deedsOf(rt), lie{}); wrong != "" {
+		if wrong := liveOn(t, dsn, runs, actsOf(rt), lie{}); wrong != "" {
 			rt.Fatal(wrong)
 		}
 	})
@@ -56,25 +56,25 @@ func TestReader_PageShowsTheMapOfItsVersion(t *testing.T) {
 // lie is a fault planted into a world, and a life that shows it.
 type lie struct {
 	name string
-	hub  func(*world)           // done to the hubs after each deed
+	hub  func(*world)           // done to the hubs after each act
 	page func(*sheet, *message) // done by a page before it takes a message
-	life []deed
+	life []act
 	told string // what is found
 }
 
-func claimed(n int) deed           { return deed{What: "claim", N: n, Page: n % 3} }
-func rested() deed                 { return deed{What: "rest", N: 9} }
-func said(what string, n int) deed { return deed{What: what, N: n} } // by the first page
+func claimed(n int) act           { return act{What: "claim", N: n, Page: n % 3} }
+func rested() act                 { return act{What: "rest", N: 9} }
+func said(what string, n int) act { return act{What: what, N: n} } // by the first page
 
 var lies = []lie{
 	{
 		name: "the trailing edge is dropped", told: "ends at version 1",
 		hub:  func(w *world) { w.each(func(h *topic) { h.changed = false }) },
-		life: []deed{said("read", 9), claimed(1), claimed(2)},
+		life: []act{said("read", 9), claimed(1), claimed(2)},
 	}, {
 		name: "the hub ignores the epoch", told: "ends at version",
 		hub:  func(w *world) { w.each(func(h *topic) { h.frames.Load().epoch = 1 }) },
-		life: []deed{claimed(1), rested(), said("read", 9), claimed(2)},
+		life: []act{claimed(1), rested(), said("read", 9), claimed(2)},
 	}, {
 		name: "the hub believes that a page got what it did not", told: "found a gap",
 		hub: func(w *world) {
@@ -88,16 +88,16 @@ var lies = []lie{
 				}
 			})
 		},
-		life: []deed{said("read", 9), claimed(1), rested(), claimed(2), rested(), claimed(3)},
+		life: []act{said("read", 9), claimed(1), rested(), claimed(2), rested(), claimed(3)},
 	}, {
 		name: "a page ignores the epoch", told: "page", page: ignoreEpoch,
-		life: []deed{said("read", 9), said("keep", 1), claimed(1), rested(), said("restore", 1), claimed(2)},
+		life: []act{said("read", 9), said("keep", 1), claimed(1), rested(), said("restore", 1), claimed(2)},
 	}, {
 		name: "a page applies an old delta", told: "at version 2 it shows seat", page: applyOld,
-		life: []deed{said("read", 2), claimed(3), rested(), said("release", 1), said("map", 1), said("read", 1)},
+		life: []act{said("read", 2), claimed(3), rested(), said("release", 1), said("map", 1), said("read", 1)},
 	}, {
 		name: "a page takes an older map", told: "found a gap", page: takeOldMap,
-		life: []deed{said("read", 2), said("fetch", 1), claimed(3), rested(), said("read", 9), said("map", 1), claimed(1), rested()},
+		life: []act{said("read", 2), said("fetch", 1), claimed(3), rested(), said("read", 9), said("map", 1), claimed(1), rested()},
 	},
 }
 
@@ -120,7 +120,7 @@ func TestTheModelFindsEveryPlantedFault(t *testing.T) {
 // A reader who had not read, two changes, and a backup of before: the hub sent empty deltas without end until its next round.
 func TestAMapThatIsReadAnewAtALowerVersionIsSentOnce(t *testing.T) {
 	t.Parallel()
-	life := []deed{said("keep", 1), {What: "claim", Node: 1, N: 1}, {What: "claim", Node: 1, Page: 1, N: 1}, rested(), said("restore", 1)}
+	life := []act{said("keep", 1), {What: "claim", Node: 1, N: 1}, {What: "claim", Node: 1, Page: 1, N: 1}, rested(), said("restore", 1)}
 	if wrong := liveOn(t, modelDB(t), 1, life, lie{}); wrong != "" {
 		t.Error(wrong)
 	}
@@ -129,7 +129,7 @@ func TestAMapThatIsReadAnewAtALowerVersionIsSentOnce(t *testing.T) {
 // The hub had told of the last change a moment ago and rested; what a page asked for meanwhile was the new map by the old name.
 func TestAMapThatWasReadAnewIsNeverSentByItsOldEpoch(t *testing.T) {
 	t.Parallel()
-	life := []deed{{What: "claim", Node: 1, N: 1}, rested(), {What: "ring"}, said("keep", 1), said("restore", 1), {What: "claim", Page: 1, N: 1}, said("read", 7)}
+	life := []act{{What: "claim", Node: 1, N: 1}, rested(), {What: "ring"}, said("keep", 1), said("restore", 1), {What: "claim", Page: 1, N: 1}, said("read", 7)}
 	if wrong := liveOn(t, modelDB(t), 1, life, lie{}); wrong != "" {
 		t.Error(wrong)
 	}
@@ -138,7 +138,7 @@ func TestAMapThatWasReadAnewIsNeverSentByItsOldEpoch(t *testing.T) {
 // A page came back while the hub rested: HELLO was of the new epoch and the delta after it of the old one.
 func TestAPageThatReturnsBeforeTheNewMapIsGreetedByTheOldEpoch(t *testing.T) {
 	t.Parallel()
-	life := []deed{
+	life := []act{
 		said("keep", 1),
 		{What: "claim", N: 1},
 		rested(), said("read", 9),
@@ -151,7 +151,7 @@ func TestAPageThatReturnsBeforeTheNewMapIsGreetedByTheOldEpoch(t *testing.T) {
 }
 
 // liveOn plays a life in a bubble and says what was wrong in it.
-func liveOn(t *testing.T, dsn string, run int, life []deed, l lie) (wrong string) {
+func liveOn(t *testing.T, dsn string, run int, life []act, l lie) (wrong string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dsn, fmt.Sprintf("evening-%d", run), l)

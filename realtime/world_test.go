@@ -93,7 +93,7 @@ func newWorld(t *testing.T, dsn, slug string, l lie) *world {
 }
 
 // does lets one thing happen.
-func (w *world) does(d deed) {
+func (w *world) does(d act) {
 	n, p := w.nodes[d.Node], w.pages[d.Page]
 	switch d.What {
 	case "claim", "release":

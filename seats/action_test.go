@@ -68,8 +68,8 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	if err != nil || len(floor) != 4500 {
 		t.Fatal(len(floor), err)
 	}
-	deeds := 0
-	done, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor, Rest: true, Also: func(q *pgx.Batch) { deeds++; q.Queue(`SELECT 1`) }})
+	audited := 0
+	done, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor, Rest: true, Also: func(q *pgx.Batch) { audited++; q.Queue(`SELECT 1`) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	if m.Counts.Free[2] != 0 || m.Counts.Blocked[2] != len(done) || m.Counts.Held[2] != 4500-len(done) {
 		t.Errorf("blocked %d, and the map counts %+v", len(done), m.Counts)
 	}
-	if deeds == 0 {
+	if audited == 0 {
 		t.Error("the change log does not say who did it")
 	}
 	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor}); err == nil {

@@ -71,9 +71,9 @@ func TestServe_SellsAndCancelsUnderARoleThatOwnsNothing(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	var deeds int
-	if err := box.QueryRow(t.Context(), `SELECT count(*) FROM deed`).Scan(&deeds); err != nil || deeds < 2 {
-		t.Errorf("%d deeds are kept, %v", deeds, err)
+	var entries int
+	if err := box.QueryRow(t.Context(), `SELECT count(*) FROM deed`).Scan(&entries); err != nil || entries < 2 {
+		t.Errorf("%d audit entries are kept, %v", entries, err)
 	}
 
 	exec(`DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)

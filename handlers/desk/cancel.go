@@ -87,11 +87,11 @@ func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sa
 	if key == "" {
 		return idempotency.ErrNoKey
 	}
-	deed := organizers.Action{
+	action := organizers.Action{
 		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},
 		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
 	}
-	return h.Organizers.WithAudit(r.Context(), m, deed, func(also seats.TxHook) error {
+	return h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		how.Also = also
 		return h.Orders.RevokeBy(r.Context(), s, order, how)
 	})

@@ -11,11 +11,11 @@ import (
 )
 
 type logAnswer struct {
-	Deeds []deedBody `json:"deeds"`
-	Next  int64      `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+	Entries []auditEntryBody `json:"deeds"`
+	Next    int64            `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
 }
 
-type deedBody struct {
+type auditEntryBody struct {
 	ID      int64          `json:"id"`
 	At      time.Time      `json:"at"`
 	Who     string         `json:"who"`
@@ -34,7 +34,7 @@ func (h *Handlers) ShowLog(w http.ResponseWriter, r *http.Request, m organizers.
 	if page.Filter.Subject == "security" {
 		return h.securityLog(w, r, m, page)
 	}
-	if page.Deeds, page.More, err = h.Organizers.Deeds(r.Context(), m, page.Filter); err != nil {
+	if page.Entries, page.More, err = h.Organizers.AuditEntries(r.Context(), m, page.Filter); err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
@@ -110,12 +110,12 @@ func logFilter(r *http.Request) (f organizers.Filter, err error) {
 }
 
 func describeLog(p desk.LogPage) logAnswer {
-	answer := logAnswer{Deeds: []deedBody{}}
-	for _, d := range p.Deeds {
-		answer.Deeds = append(answer.Deeds, deedBody{d.ID, d.At.UTC(), d.Who, d.Email, d.What, d.Subject, d.Detail})
+	answer := logAnswer{Entries: []auditEntryBody{}}
+	for _, d := range p.Entries {
+		answer.Entries = append(answer.Entries, auditEntryBody{d.ID, d.At.UTC(), d.Who, d.Email, d.What, d.Subject, d.Detail})
 	}
 	if p.More {
-		answer.Next = p.Deeds[len(p.Deeds)-1].ID
+		answer.Next = p.Entries[len(p.Entries)-1].ID
 	}
 	return answer
 }

@@ -130,8 +130,8 @@ func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *sea
 				wish[name] = values
 			}
 		}
-		deed := organizers.Action{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
-		err = h.Organizers.WithAudit(r.Context(), m, deed, func(also seats.TxHook) error {
+		action := organizers.Action{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 			return a.do(order, form, tickets, MemberKey(m, key), also)
 		})
 		if words, refused := deskRefused(r, err); refused {

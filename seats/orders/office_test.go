@@ -100,9 +100,9 @@ func TestATicketThatMovedOpensTheDoorAtItsNewSeatOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := orders.Moving{Key: "m", Tickets: []seats.ID{o.Tickets[0].ID}, To: []int{40}}
-	deeds := func(q *pgx.Batch) { q.Queue(`INSERT INTO setup (token) VALUES ('moved')`) }
+	audit := func(q *pgx.Batch) { q.Queue(`INSERT INTO setup (token) VALUES ('moved')`) }
 	for range 2 {
-		if err := h.orders.Move(t.Context(), h.sale, o, m, deeds); err != nil {
+		if err := h.orders.Move(t.Context(), h.sale, o, m, audit); err != nil {
 			t.Fatal(err)
 		}
 	}

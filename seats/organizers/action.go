@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 )
 
-// Action is a form of a member that changes seats or orders. Its deed and its key commit with the change.
+// Action is a form of a member that changes seats or orders. Its audit entry and its key commit with the change.
 type Action struct {
 	Key     string // of the form
 	Form    []any  // all that the form says
@@ -30,12 +30,12 @@ func (m Member) key(name string, form ...any) (idempotency.Key, error) {
 //
 // Errors: those of idempotency.Requests.Once.
 func (d *Desk) WithAudit(ctx context.Context, m Member, a Action, do func(also seats.TxHook) error) error {
-	deed, err := noting(m, a.What, a.Subject, a.Detail)
+	entry, err := noting(m, a.What, a.Subject, a.Detail)
 	if err != nil {
 		return err
 	}
 	_, err = d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.TxHook) (string, error) {
-		return "", do(seats.Both(keep(""), deed))
+		return "", do(seats.Both(keep(""), entry))
 	})
 	return err
 }
@@ -66,11 +66,11 @@ func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any,
 			if slug = base; n > 1 {
 				slug = fmt.Sprintf("%s-%d", base, n)
 			}
-			deed, err := noting(m, what, "events/"+slug, nil)
+			entry, err := noting(m, what, "events/"+slug, nil)
 			if err != nil {
 				return "", err
 			}
-			if err = do(slug, seats.Both(keep(slug), deed)); !errors.Is(err, seats.ErrSlugTaken) {
+			if err = do(slug, seats.Both(keep(slug), entry)); !errors.Is(err, seats.ErrSlugTaken) {
 				return slug, err
 			}
 		}

@@ -52,33 +52,33 @@ type AuditEntry struct {
 	Detail     map[string]any
 }
 
-// Filter chooses deeds; empty fields choose all.
+// Filter chooses audit entries; empty fields choose all.
 type Filter struct {
 	Email   string    // of who did it
 	Subject string    // an address below /desk: it and what is below it
 	What    string    // words in it
 	Day     time.Time // up to the end of this day, in UTC
-	Before  int64     // deeds with a smaller ID: the next page
+	Before  int64     // entries with a smaller ID: the next page
 }
 
-// mostDeeds is how many deeds a page has.
-const mostDeeds = 100
+// mostEntries is how many entries a page has.
+const mostEntries = 100
 
-const deedsSQL = `
+const auditEntriesSQL = `
 SELECT id, at, who, email, what, subject, detail FROM deed
  WHERE team_id = $1 AND ($2 = '' OR email = $2) AND ($3 = '' OR subject = $3 OR starts_with(subject, $3 || '/'))
    AND ($4 = '' OR strpos(lower(what), lower($4)) > 0) AND ($5::timestamptz IS NULL OR at < $5::timestamptz + interval '1 day')
    AND ($6 = 0 OR id < $6)
  ORDER BY id DESC LIMIT $7`
 
-// Deeds returns the latest deeds of a member's team that a filter chooses, the last one first, and whether there are more.
-func (d *Desk) Deeds(ctx context.Context, m Member, f Filter) (list []AuditEntry, more bool, err error) {
+// AuditEntries returns the latest audit entries of a member's team that a filter chooses, the last one first, and whether there are more.
+func (d *Desk) AuditEntries(ctx context.Context, m Member, f Filter) (list []AuditEntry, more bool, err error) {
 	var day *time.Time
 	if !f.Day.IsZero() {
 		day = &f.Day
 	}
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, deedsSQL, m.Team, f.Email, f.Subject, f.What, day, f.Before, mostDeeds+1)
+		rows, err := tx.Query(ctx, auditEntriesSQL, m.Team, f.Email, f.Subject, f.What, day, f.Before, mostEntries+1)
 		if err != nil {
 			return err
 		}
@@ -86,10 +86,10 @@ func (d *Desk) Deeds(ctx context.Context, m Member, f Filter) (list []AuditEntry
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("organizers: list deeds: %w", err)
+		return nil, false, fmt.Errorf("organizers: list audit entries: %w", err)
 	}
-	if more = len(list) > mostDeeds; more {
-		list = list[:mostDeeds]
+	if more = len(list) > mostEntries; more {
+		list = list[:mostEntries]
 	}
 	return list, more, nil
 }

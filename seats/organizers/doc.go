@@ -21,7 +21,7 @@
 // that sees only rows of the member's team (row-level security, migrations/0001_schema.sql), so that a query without
 // its events finds nothing of others.
 //
-// # Deeds
+// # Audit entries
 //
 // What a member changes is written down in the transaction that changes it (Note). Nothing of that is ever changed or
 // taken away; the database refuses it.

@@ -68,9 +68,9 @@ func TestEachSaveOfAPlanIsAVersionAndNothingIsOverwritten(t *testing.T) {
 	if v, err := h.desk.SavePlan(t.Context(), h.ann, "k4", id, 2, "", first); err != nil || v != 3 {
 		t.Errorf("version %d, %v", v, err)
 	}
-	var deeds int
-	if h.scan(t, &deeds, `SELECT count(*) FROM deed WHERE what = 'saved a plan' AND who = 'Ann'`); deeds != 3 {
-		t.Errorf("%d deeds, want 3", deeds)
+	var entries int
+	if h.scan(t, &entries, `SELECT count(*) FROM deed WHERE what = 'saved a plan' AND who = 'Ann'`); entries != 3 {
+		t.Errorf("%d audit entries, want 3", entries)
 	}
 }
 

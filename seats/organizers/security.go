@@ -185,7 +185,7 @@ SELECT ` + happenedColumns + ` FROM security_event e LEFT JOIN (SELECT id, name,
 func (d *Desk) SecurityEvents(ctx context.Context, m Member, f Filter) (list []Happened, more bool, err error) {
 	d.write(ctx, true, false) // who looks sees what this node knows
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, teamEventsSQL, f.Before, f.Email, mostDeeds+1)
+		rows, err := tx.Query(ctx, teamEventsSQL, f.Before, f.Email, mostEntries+1)
 		if err != nil {
 			return err
 		}
@@ -195,8 +195,8 @@ func (d *Desk) SecurityEvents(ctx context.Context, m Member, f Filter) (list []H
 	if err != nil {
 		return nil, false, fmt.Errorf("organizers: list security events: %w", err)
 	}
-	if more = len(list) > mostDeeds; more {
-		list = list[:mostDeeds]
+	if more = len(list) > mostEntries; more {
+		list = list[:mostEntries]
 	}
 	return list, more, nil
 }

@@ -44,7 +44,7 @@ func (d *Desk) Colleagues(ctx context.Context, m Member) (list []Colleague, err 
 // ErrLastOwner is a change that would leave the team without an owner.
 var ErrLastOwner = errors.New("the team would have no owner")
 
-// Change does what a form asks for, once, behind the second wall. do notes the deed. Errors of do come through.
+// Change does what a form asks for, once, behind the second wall. do writes the audit entry. Errors of do come through.
 func (d *Desk) Change(ctx context.Context, m Member, key string, wish []any, do func(tx pgx.Tx) error) error {
 	form, err := m.key(key, wish...)
 	if err != nil {

@@ -188,7 +188,7 @@ func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 		h.exec(t, `INSERT INTO deed (team_id, who, what, subject, at) VALUES ($1, 'Cleo', 'sold', 'events/mine/orders/' || $2::integer, clock_timestamp() - interval '3 days')`, h.ann.Team, i)
 	}
 	count := func(m organizers.Member, f organizers.Filter) int {
-		list, more, err := h.desk.Deeds(t.Context(), m, f)
+		list, more, err := h.desk.AuditEntries(t.Context(), m, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 		{"until yesterday", organizers.Filter{Day: today.AddDate(0, 0, -1), Email: "ann@example.org"}, 0},
 	} {
 		if got := count(h.ann, c.f); got != c.want {
-			t.Errorf("%s: %d deeds, want %d", c.name, got, c.want)
+			t.Errorf("%s: %d audit entries, want %d", c.name, got, c.want)
 		}
 	}
 	if got := count(h.bob, organizers.Filter{}); got != 0 {

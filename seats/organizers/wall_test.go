@@ -110,7 +110,7 @@ func TestWithoutATeamNothingIsSeenAndNothingIsChanged(t *testing.T) {
 		}
 	}
 	if _, err := tx.Exec(t.Context(), `INSERT INTO deed (team_id, who, what) VALUES (1, 'x', 'x')`); err == nil {
-		t.Error("without a team a deed is written")
+		t.Error("without a team an audit entry is written")
 	}
 }
 
@@ -187,7 +187,7 @@ func TestTheRoleOfTheDeskEndsWithItsTransaction(t *testing.T) {
 	}
 }
 
-func TestADeedIsNeverChangedAndNeverTakenAwayNotEvenByItsOwner(t *testing.T) {
+func TestAuditEntry_IsNeverChangedOrDeleted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for _, sql := range []string{`UPDATE deed SET what = 'x'`, `DELETE FROM deed`, `TRUNCATE deed`, `SET session_replication_role = replica; DELETE FROM deed`} {
@@ -197,7 +197,7 @@ func TestADeedIsNeverChangedAndNeverTakenAwayNotEvenByItsOwner(t *testing.T) {
 	}
 	var n int
 	if h.scan(t, &n, `SELECT count(*) FROM deed WHERE what = 'set the desk up' AND who = 'Ann'`); n != 1 {
-		t.Errorf("%d deeds are left", n)
+		t.Errorf("%d audit entries are left", n)
 	}
 }
 

@@ -219,7 +219,7 @@ func Log(p LogPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Security && len(p.Happened) == 0 || !p.Security && len(p.Deeds) == 0 {
+			if p.Security && len(p.Happened) == 0 || !p.Security && len(p.Entries) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"lead\">No entries match.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -238,7 +238,7 @@ func Log(p LogPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, d := range p.Deeds {
+				for _, d := range p.Entries {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<li><span class=\"did\"><b>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -110,9 +110,9 @@ type PasswordPage struct {
 type LogPage struct {
 	Frame
 	Filter   organizers.Filter
-	Deeds    []organizers.AuditEntry
+	Entries  []organizers.AuditEntry
 	More     bool
-	Happened []organizers.Happened // instead of deeds, where security is asked for
+	Happened []organizers.Happened // instead of audit entries, where security is asked for
 	Security bool
 	Doers    [][2]string // address and name of everybody who did something
 	Events   []seats.Listing
@@ -139,7 +139,7 @@ func invitedAs(p TeamPage) organizers.Role {
 	return organizers.Manager
 }
 
-// detailWords is what a deed says besides, as "role manager, before viewer".
+// detailWords is what an audit entry says besides, as "role manager, before viewer".
 func detailWords(d organizers.AuditEntry) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
@@ -148,13 +148,13 @@ func detailWords(d organizers.AuditEntry) string {
 	return strings.Join(words, ", ")
 }
 
-// older is the address of the deeds before those on this page.
+// older is the address of the audit entries before those on this page.
 func (p LogPage) older() string {
 	var last int64
 	if p.Security {
 		last = p.Happened[len(p.Happened)-1].ID
 	} else {
-		last = p.Deeds[len(p.Deeds)-1].ID
+		last = p.Entries[len(p.Entries)-1].ID
 	}
 	q := url.Values{"before": {strconv.FormatInt(last, 10)}}
 	for name, value := range map[string]string{"who": p.Filter.Email, "about": p.Filter.Subject, "what": p.Filter.What, "day": dayOf(p.Filter.Day)} {

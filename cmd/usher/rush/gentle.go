@@ -28,14 +28,14 @@ type quiet struct {
 	random *rand.Rand // of the one loop that decides
 	houses []*house
 	out    io.Writer
-	done   chan deed
+	done   chan move
 	told   time.Time
 	took   int
 	gave   int
 }
 
-// deed is what a person did: took seats, or gave them back.
-type deed struct{ took, gave int }
+// move is what a person did: took seats, or gave them back.
+type move struct{ took, gave int }
 
 // Gentle lets people come one by one to every event of a box office, take seats, give some back and let the time of the
 // others run out, until ctx is done. A box office that is not open yet, or closed for a while, is waited for.
@@ -44,7 +44,7 @@ func Gentle(ctx context.Context, address string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	q := &quiet{url: u, out: out, random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), done: make(chan deed), told: time.Now()}
+	q := &quiet{url: u, out: out, random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), done: make(chan move), told: time.Now()}
 	for ctx.Err() == nil {
 		if q.houses == nil {
 			q.find(ctx)
@@ -121,16 +121,16 @@ func (q *quiet) visit(ctx context.Context, h *house, random *rand.Rand) {
 	if err != nil || status != http.StatusCreated {
 		return
 	}
-	q.report(ctx, deed{took: w.size()})
+	q.report(ctx, move{took: w.size()})
 	if random.IntN(2) == 0 || seats.Sleep(ctx, time.Duration(random.Int64N(int64(staysMost)))) != nil {
 		return
 	}
 	if status, _, err := l.ask(ctx, request{method: http.MethodDelete, path: h.claims, cookie: cookie}); err == nil && status == http.StatusNoContent {
-		q.report(ctx, deed{gave: w.size()})
+		q.report(ctx, move{gave: w.size()})
 	}
 }
 
-func (q *quiet) report(ctx context.Context, d deed) {
+func (q *quiet) report(ctx context.Context, d move) {
 	select {
 	case q.done <- d:
 	case <-ctx.Done():
