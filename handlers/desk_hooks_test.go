@@ -74,7 +74,7 @@ func TestAnOwnerAddsAWebhookSendsATestAndReadsTheAnswer(t *testing.T) {
 		t.Fatal("it did not come again")
 	}
 	var answer desk.HookAnswer
-	if a, body := send(t, ann, "GET", s.url+path[1], ""); a.StatusCode != 200 || json.Unmarshal([]byte(body), &answer) != nil || len(answer.Notices) != 1 || answer.Notices[0].Answers[0].Status != 202 || !answer.Hook.On {
+	if a, body := send(t, ann, "GET", s.url+path[1], ""); a.StatusCode != 200 || json.Unmarshal([]byte(body), &answer) != nil || len(answer.Deliveries) != 1 || answer.Deliveries[0].Answers[0].Status != 202 || !answer.Hook.On {
 		t.Errorf("as JSON: %d %s", a.StatusCode, body)
 	}
 }

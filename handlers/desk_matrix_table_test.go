@@ -273,7 +273,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
 		"/desk/hooks/{id}":                   {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
-		"/desk/hooks/{id}/notices/{notice}":  {w.notice("own"), w.notice("foreign"), seats.NewID().String()},
+		"/desk/hooks/{id}/notices/{notice}":  {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
 		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
 		"/desk/account/sessions/{id}":        {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
 		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
@@ -329,8 +329,8 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `INSERT INTO passkey (id, organizer_id, name, credential) SELECT 'foreign', id, 'Phone', '{}' FROM organizer WHERE name = 'Stranger'`)
 }
 
-// notice is one for a hook of that owner.
-func (w *wall) notice(owner string) string {
+// delivery is one for a hook of that owner.
+func (w *wall) delivery(owner string) string {
 	return w.id("SELECT n.id FROM notice n JOIN hook h ON h.id = n.hook_id WHERE h.url LIKE '%" + owner + "'")
 }
 

@@ -192,7 +192,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/hooks/{id}/secrets", h.desk.Proved(organizers.Own, h.desk.OnHook(h.desk.NewHookSecret)), secretRule},
 		{"POST /desk/hooks/{id}/tests", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.TryHook)), secretRule},
 		{"POST /desk/hooks/{id}/switch", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.SwitchHook)), secretRule},
-		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatNotice)), secretRule},
+		{"POST /desk/hooks/{id}/notices/{notice}/repeats", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RepeatDelivery)), secretRule},
 		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
 		{"GET /desk/privacy", h.desk.Member(organizers.Own, h.desk.Privacy), secretRule},
 		{"POST /desk/privacy", h.desk.Proved(organizers.Own, h.desk.SetRetention), secretRule},

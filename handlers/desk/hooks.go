@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-// What programs read of hooks and notices.
+// What programs read of hooks and deliveries.
 type (
 	hookBody struct {
 		ID           int64           `json:"id"`
@@ -25,7 +25,7 @@ type (
 		FailingSince *time.Time      `json:"failing_since,omitempty"`
 		Waiting      int             `json:"waiting"`
 	}
-	noticeBody struct {
+	deliveryBody struct {
 		ID      string            `json:"id"`
 		Type    webhooks.Kind     `json:"type"`
 		At      time.Time         `json:"timestamp"`
@@ -37,9 +37,9 @@ type (
 		Hooks []hookBody `json:"hooks"`
 	}
 	HookAnswer struct {
-		Hook    hookBody     `json:"hook"`
-		Notices []noticeBody `json:"notices"`
-		More    bool         `json:"more"`
+		Hook       hookBody       `json:"hook"`
+		Deliveries []deliveryBody `json:"notices"`
+		More       bool           `json:"more"`
 	}
 	secretAnswer struct {
 		ID     int64  `json:"id"`
@@ -121,13 +121,13 @@ func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Hook, err = h.Hooks.Find(r.Context(), m, id); err != nil {
 		return err
 	}
-	if p.Notices, p.More, err = h.Hooks.Notices(r.Context(), m, id, before); err != nil {
+	if p.Deliveries, p.More, err = h.Hooks.Deliveries(r.Context(), m, id, before); err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
-		answer := HookAnswer{Hook: describeHook(p.Hook), Notices: []noticeBody{}, More: p.More}
-		for _, n := range p.Notices {
-			answer.Notices = append(answer.Notices, noticeBody{n.Name(), n.Kind, n.At.UTC(), n.Data, n.State(), n.Answers})
+		answer := HookAnswer{Hook: describeHook(p.Hook), Deliveries: []deliveryBody{}, More: p.More}
+		for _, n := range p.Deliveries {
+			answer.Deliveries = append(answer.Deliveries, deliveryBody{n.Name(), n.Kind, n.At.UTC(), n.Data, n.State(), n.Answers})
 		}
 		return web.WriteJSON(w, status, answer)
 	}
@@ -200,11 +200,11 @@ func (h *Handlers) RemoveHook(w http.ResponseWriter, r *http.Request, m organize
 	return h.hookAct(w, r, desk.HooksPath, "hook-removed", func(asked deskAsked) error { return h.Hooks.Remove(r.Context(), m, id, asked.Key) })
 }
 
-// RepeatNotice answers POST /desk/hooks/{id}/notices/{notice}/repeats
-func (h *Handlers) RepeatNotice(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
-	notice, err := seats.ParseID(webhooks.Unnamed(r.PathValue("notice")))
+// RepeatDelivery answers POST /desk/hooks/{id}/notices/{notice}/repeats
+func (h *Handlers) RepeatDelivery(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64) error {
+	delivery, err := seats.ParseID(webhooks.Unnamed(r.PathValue("notice")))
 	if err != nil {
 		return organizers.ErrNotYours
 	}
-	return h.hookAct(w, r, desk.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.Hooks.Again(r.Context(), m, id, notice, asked.Key) })
+	return h.hookAct(w, r, desk.HookPath(id), "hook-sent", func(asked deskAsked) error { return h.Hooks.Again(r.Context(), m, id, delivery, asked.Key) })
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 )
 
-const releaseNoticeSQL = `UPDATE notice SET next_try = clock_timestamp() WHERE id = $1 AND sent_at IS NULL`
+const releaseDeliverySQL = `UPDATE notice SET next_try = clock_timestamp() WHERE id = $1 AND sent_at IS NULL`
 
 // one sends a delivery and stores the result. If ctx ends meanwhile, it releases the delivery. No transaction is open while
 // it calls.
@@ -29,7 +29,7 @@ func (h *Hooks) one(ctx context.Context, d due) error {
 	if ctx.Err() != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_, err = h.db.Exec(last, releaseNoticeSQL, d.ID)
+		_, err = h.db.Exec(last, releaseDeliverySQL, d.ID)
 		return errors.Join(ctx.Err(), err)
 	}
 	a := Answer{At: d.Now, Status: status, Took: int(time.Since(began).Milliseconds())}

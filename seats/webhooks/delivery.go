@@ -36,25 +36,25 @@ type Answer struct {
 
 const nameStart = "msg_"
 
-// Name is what a notice is known by at the other side.
+// Name is what a delivery is known by at the other side.
 func (n Delivery) Name() string { return nameStart + n.ID.String() }
 
-const mostNotices = 50
+const mostDeliveries = 50
 
-const noticesSQL = `
+const deliveriesSQL = `
 SELECT n.id, n.kind, n.at, n.data, n.tries, n.next_try, n.sent_at, n.ended_at, n.answers
   FROM notice n JOIN hook h ON h.id = n.hook_id
  WHERE h.team_id = $1 AND n.hook_id = $2 AND ($3::timestamptz IS NULL OR n.at < $3) ORDER BY n.at DESC, n.id DESC LIMIT $4`
 
-// Notices are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
+// Deliveries are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
 // They are kept for 30 days.
-func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Delivery, more bool, err error) {
+func (h *Hooks) Deliveries(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Delivery, more bool, err error) {
 	var until *time.Time
 	if !before.IsZero() {
 		until = &before
 	}
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, noticesSQL, m.Team, id, until, mostNotices+1)
+		rows, err := tx.Query(ctx, deliveriesSQL, m.Team, id, until, mostDeliveries+1)
 		if err != nil {
 			return err
 		}
@@ -62,10 +62,10 @@ func (h *Hooks) Notices(ctx context.Context, m organizers.Member, id int64, befo
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("webhooks: list notices: %w", err)
+		return nil, false, fmt.Errorf("webhooks: list deliveries: %w", err)
 	}
-	if more = len(list) > mostNotices; more {
-		list = list[:mostNotices]
+	if more = len(list) > mostDeliveries; more {
+		list = list[:mostDeliveries]
 	}
 	return list, more, nil
 }
@@ -89,16 +89,16 @@ WITH again AS (
 )
 UPDATE hook SET rests_until = '-infinity' FROM again WHERE hook.id = again.hook_id`
 
-// Again has a notice sent once more, whatever became of it before, with the same id.
-func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, notice seats.ID, form string) error {
+// Again has a delivery sent once more, whatever became of it before, with the same id.
+func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, delivery seats.ID, form string) error {
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "sent a notice again", map[string]string{"notice": notice.String()}, nil, againSQL, notice)
+	return h.change(ctx, m, id, form, "sent a delivery again", map[string]string{"notice": delivery.String()}, nil, againSQL, delivery)
 }
 
 // Unnamed is the id in a name.
 func Unnamed(name string) string { return strings.TrimPrefix(name, nameStart) }
 
-// State is how far a notice came: sent, waits, or given up.
+// State is how far a delivery came: sent, waits, or given up.
 func (n Delivery) State() string {
 	switch {
 	case n.SentAt != nil:

@@ -1,6 +1,6 @@
 // Package webhooks tells other programs what happens to a team's orders and tickets, by signed webhooks.
 //
-// A hook is an address that an owner of a team added. A notice is the delivery of one fact to one hook. Triggers of the
+// A hook is an address that an owner of a team added. A delivery takes one fact to one hook. Triggers of the
 // database write it in the transaction of the fact, so that nothing is told that did not happen, and nothing is forgotten.
 // It contains no personal data: it has the code of the order, and the receiver asks for the rest with an API key.
 //

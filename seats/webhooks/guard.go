@@ -14,7 +14,7 @@ import (
 const (
 	connect   = 5 * time.Second  // the most a connection may take to come about, and TLS on it
 	patience  = 10 * time.Second // the most a whole answer may take
-	mostIdle  = 2                // connections to one host that are kept for the next notice
+	mostIdle  = 2                // connections to one host that are kept for the next delivery
 	idle      = 30 * time.Second
 	mostBytes = 16 << 10 // of an answer that are read; nothing in it matters
 )
@@ -49,7 +49,7 @@ func public(ip netip.Addr) bool {
 	return true
 }
 
-// errInside is an address that notices do not go to.
+// errInside is an address that deliveries do not go to.
 type errInside struct{ ip netip.Addr }
 
 func (e errInside) Error() string {
@@ -69,7 +69,7 @@ func onlyPublic(_ context.Context, _, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// newClient makes what notices are sent with.
+// newClient makes what deliveries are sent with.
 func newClient(inside bool) *http.Client {
 	dialer := &net.Dialer{Timeout: connect, KeepAlive: -1}
 	if !inside {

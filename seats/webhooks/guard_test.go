@@ -46,7 +46,7 @@ func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing
 	h.hooks.Wake()
 	var answers []webhooks.Answer
 	until(t, "the call was refused", func() bool {
-		list, _, err := h.hooks.Notices(t.Context(), h.ann, id, timeZero)
+		list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, timeZero)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,17 +22,17 @@ const (
 )
 
 // The earliest delivery of each webhook. The key is the webhook, so that a slow one delays no other.
-const dueNoticesSQL = `
+const dueDeliveriesSQL = `
 SELECT h.id::text, greatest(n.next_try, h.rests_until)
   FROM hook h, LATERAL (SELECT next_try FROM notice WHERE hook_id = h.id AND sent_at IS NULL AND ended_at IS NULL ORDER BY next_try LIMIT 1) n
  WHERE h.off_at IS NULL AND h.removed_at IS NULL`
 
-const forgetNoticesSQL = `DELETE FROM notice WHERE at < clock_timestamp() - interval '30 days'`
+const forgetDeliveriesSQL = `DELETE FROM notice WHERE at < clock_timestamp() - interval '30 days'`
 
 // Jobs returns the jobs of webhooks: sending, and deleting old deliveries.
 func (h *Hooks) Jobs() []*jobs.Job {
 	return []*jobs.Job{h.sending, jobs.Hourly("delete old webhook deliveries", func(ctx context.Context) error {
-		_, err := h.db.Exec(ctx, forgetNoticesSQL)
+		_, err := h.db.Exec(ctx, forgetDeliveriesSQL)
 		return err
 	})}
 }
@@ -54,7 +54,7 @@ type due struct {
 }
 
 // A webhook that failed lately gets one delivery at a time, to see whether it works again.
-const takeNoticesSQL = `
+const takeDeliveriesSQL = `
 WITH ready AS (
     SELECT id, url, CASE WHEN failures > 0 THEN 1 ELSE $2::integer END AS most FROM hook
      WHERE id = $1 AND off_at IS NULL AND removed_at IS NULL AND rests_until <= clock_timestamp()
@@ -75,7 +75,7 @@ func (h *Hooks) send(ctx context.Context, key string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	rows, err := h.db.Query(ctx, takeNoticesSQL, hook, atOneHook, taken.Seconds())
+	rows, err := h.db.Query(ctx, takeDeliveriesSQL, hook, atOneHook, taken.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("webhooks: take: %w", err)
 	}

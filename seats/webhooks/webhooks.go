@@ -61,12 +61,12 @@ type Hooks struct {
 // New returns the webhooks of a database. With inside, deliveries also go to this machine and the networks around it.
 func New(db *pgxpool.Pool, d *organizers.Desk, inside bool) *Hooks {
 	h := &Hooks{db: db, desk: d, inside: inside, client: newClient(inside)}
-	h.sending = jobs.New("webhooks", dueNoticesSQL, h.send)
+	h.sending = jobs.New("webhooks", dueDeliveriesSQL, h.send)
 	h.sending.AtOnce = hooksAtOnce
 	return h
 }
 
-// Secrets is the table of the secrets that sign notices.
+// Secrets is the table of the secrets that sign deliveries.
 var Secrets = seal.Table{Name: "hook_secret", Select: sealedSecretsSQL, Update: sealSecretSQL}
 
 const sealedSecretsSQL = `SELECT hook_id::text, secret FROM hook_secret ORDER BY hook_id, since FOR UPDATE`
@@ -87,8 +87,8 @@ type Webhook struct {
 	Failures     int        // in a row
 	FailingSince *time.Time // no answer was a good one since
 	RestsUntil   *time.Time // it is left alone until then; nil if it is not
-	FormerUntil  *time.Time // until when notices are also signed with the secret before this one
-	Waiting      int        // notices that were not taken yet, a hundred at most
+	FormerUntil  *time.Time // until when deliveries are also signed with the secret before this one
+	Waiting      int        // deliveries that were not taken yet, a hundred at most
 }
 
 const hookColumns = `
@@ -177,7 +177,7 @@ INSERT INTO hook (team_id, url, kinds) SELECT $1, $2, $3 WHERE (SELECT count(*) 
 
 const secretStart = "whsec_" // as Standard Webhooks writes a secret
 
-// newSecret makes the secret that signs a hook's notices.
+// newSecret makes the secret that signs a hook's deliveries.
 func newSecret() []byte {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails: crypto/rand ends the program instead

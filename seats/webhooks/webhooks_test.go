@@ -23,7 +23,7 @@ import (
 
 var timeZero time.Time
 
-// told is a notice as it is sent.
+// told is a delivery as it is sent.
 type told struct {
 	Type      string         `json:"type"`
 	Timestamp time.Time      `json:"timestamp"`
@@ -79,7 +79,7 @@ func TestHeader_SignsWithEachSecretAsTheStandardSays(t *testing.T) {
 	}
 }
 
-func TestNotice_IsSentAndSigned(t *testing.T) {
+func TestDelivery_IsSentAndSigned(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	l := listen(t, nil)
@@ -111,7 +111,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	if _, _, err := h.orders.Payments.PaidOut(t.Context(), order.Code, nil); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "six notices came", func() bool { return len(l.got()) == 6 })
+	until(t, "six deliveries came", func() bool { return len(l.got()) == 6 })
 	found := map[string]map[string]any{}
 	for _, c := range l.got() {
 		if err := wrongSignature(t, c, secret); err != nil {
@@ -144,7 +144,7 @@ func TestNotice_IsSentAndSigned(t *testing.T) {
 	}
 }
 
-func TestNotice_IsNotWrittenForARolledBackChange(t *testing.T) {
+func TestDelivery_IsNotWrittenForARolledBackChange(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	mine, _ := h.hook(t, "http://example.org/mine", webhooks.Confirmed)
@@ -171,11 +171,11 @@ func TestNotice_IsNotWrittenForARolledBackChange(t *testing.T) {
 	h.sold(t, "a", 0)
 	var of []int64
 	if h.scan(t, &of, `SELECT array_agg(hook_id) FROM notice`); len(of) != 1 || of[0] != mine {
-		t.Errorf("the notices are for %v, want one for %d", of, mine)
+		t.Errorf("the deliveries are for %v, want one for %d", of, mine)
 	}
 }
 
-func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
+func TestDelivery_IsRepeatedWithTheSameIDAndBodyUntilTaken(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	l := listen(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -203,7 +203,7 @@ func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
 	if len(calls) != 3 || calls[2].body != calls[0].body || calls[2].header.Get("webhook-id") != calls[0].header.Get("webhook-id") || calls[0].header.Get("webhook-id") == "" {
 		t.Errorf("the calls were %+v", calls)
 	}
-	list, _, err := h.hooks.Notices(t.Context(), h.ann, id, timeZero)
+	list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, timeZero)
 	if err != nil || len(list) != 1 || list[0].SentAt == nil || list[0].Tries != 3 || list[0].Answers[0].Status != 520 || !strings.Contains(list[0].Answers[0].Why, "520") || list[0].Answers[1].Status != 307 || list[0].Answers[2].Status != 200 || list[0].Answers[2].Why != "" {
 		t.Fatalf("the log is %+v, %v", list, err)
 	}
@@ -220,7 +220,7 @@ func TestANoticeIsSentUntilItIsTakenWithTheSameIDAndBody(t *testing.T) {
 	}
 }
 
-func TestSend_EachNoticeOnceAndSlowHooksDelayNoOther(t *testing.T) {
+func TestSend_EachDeliveryOnceAndSlowHooksDelayNoOther(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	quick := listen(t, nil)
@@ -246,7 +246,7 @@ func TestSend_EachNoticeOnceAndSlowHooksDelayNoOther(t *testing.T) {
 		seen[c.header.Get("webhook-id")]++
 	}
 	if len(seen) != 150 || len(quick.got()) != 150 {
-		t.Errorf("%d notices came in %d calls", len(seen), len(quick.got()))
+		t.Errorf("%d deliveries came in %d calls", len(seen), len(quick.got()))
 	}
 }
 

@@ -40,9 +40,9 @@ func (p HooksPage) typed() webhooks.Webhook {
 // HookPage is one webhook and what was told to it.
 type HookPage struct {
 	Frame
-	Hook    webhooks.Webhook
-	Notices []webhooks.Delivery
-	More    bool
+	Hook       webhooks.Webhook
+	Deliveries []webhooks.Delivery
+	More       bool
 
 	Secret   string           // that was just made; no other page has it
 	Typed    webhooks.Webhook // what stands in the form
@@ -51,7 +51,7 @@ type HookPage struct {
 
 // Older is the address of what was told before.
 func (p HookPage) Older() string {
-	last := p.Notices[len(p.Notices)-1].At.UTC().Format(time.RFC3339Nano)
+	last := p.Deliveries[len(p.Deliveries)-1].At.UTC().Format(time.RFC3339Nano)
 	return HookPath(p.Hook.ID) + "?" + url.Values{"before": {last}}.Encode()
 }
 
@@ -95,9 +95,9 @@ func waitingWords(h webhooks.Webhook) string {
 	case h.Waiting == 0:
 		return ""
 	case h.Waiting >= 100:
-		return "A hundred or more notices wait."
+		return "A hundred or more deliveries wait."
 	}
-	return views.Counted(h.Waiting, "notice") + " not taken yet."
+	return views.Number(h.Waiting) + " not delivered yet."
 }
 
 // answerWords says what became of one try.
@@ -112,7 +112,7 @@ func answerWords(a webhooks.Answer) string {
 	return took + ": not taken."
 }
 
-// told is what a notice says, as people read it.
+// told is what a delivery says, as people read it.
 func told(n webhooks.Delivery) string {
 	var data map[string]any
 	if json.Unmarshal(n.Data, &data) != nil {

@@ -398,7 +398,7 @@ func HookLog(p HookPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</code></p><p>Copy it now: it is shown this once and stands nowhere else. With it the other side checks that a notice came from here.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</code></p><p>Copy it now: it is shown this once and stands nowhere else. With it the other side checks that a delivery came from here.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -426,7 +426,7 @@ func HookLog(p HookPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(p.Notices) == 0 {
+			if len(p.Deliveries) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"hint\">Nothing yet. What happens from now on stands here for 30 days, with what the other side answered.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -436,8 +436,8 @@ func HookLog(p HookPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, n := range p.Notices {
-					templ_7745c5c3_Err = noticeLine(p, n).Render(ctx, templ_7745c5c3_Buffer)
+				for _, n := range p.Deliveries {
+					templ_7745c5c3_Err = deliveryLine(p, n).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -658,7 +658,7 @@ func hookButton(p HookPage, path, name, words, on string) templ.Component {
 	})
 }
 
-func noticeLine(p HookPage, n webhooks.Delivery) templ.Component {
+func deliveryLine(p HookPage, n webhooks.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
