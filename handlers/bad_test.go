@@ -58,7 +58,7 @@ func TestBadInputHasItsAnswerAndHoldsNothing(t *testing.T) {
 		{"quantity over the limit", `{"area":"Floor","quantity":7}`, 409, "limit", nil},
 		{"quantity that is no number", `{"area":"Floor","quantity":"two"}`, 422, "invalid", nil},
 		{"nothing", `{}`, 422, "invalid", nil},
-		{"two wishes", `{"seats":["` + label + `"],"best":1,"category":"A"}`, 422, "invalid", nil},
+		{"two requests", `{"seats":["` + label + `"],"best":1,"category":"A"}`, 422, "invalid", nil},
 		{"unknown field", `{"seat":"` + label + `"}`, 422, "invalid", nil},
 		{"something after it", `{"best":1,"category":"A"} {}`, 422, "invalid", nil},
 		{"invalid UTF-8", "{\"seats\":[\"\xff\xfe\"]}", 422, "invalid", nil},
@@ -153,12 +153,12 @@ func TestEveryAnswerHasTheSecurityHeaders(t *testing.T) {
 	}
 }
 
-func FuzzDecodeWish(f *testing.F) {
+func FuzzDecodeClaimRequest(f *testing.F) {
 	for _, seed := range []string{`{"seats":["Stalls/A/1"]}`, `{"area":"Floor","quantity":3}`, `{"best":2,"category":"A"}`, `{"best":1e9}`, "\xff", `[]`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if _, err := shop.DecodeWish(body); err != nil && newHandlers(Config{}).Known(err) == nil {
+		if _, err := shop.DecodeClaimRequest(body); err != nil && newHandlers(Config{}).Known(err) == nil {
 			t.Errorf("%q has no words: %v", body, err)
 		}
 	})

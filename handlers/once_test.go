@@ -152,7 +152,7 @@ func (w *wall) twice(t *testing.T, pattern string, s sent, tables string) (wrong
 // again are the forms that a repeat does again if the node died between the change and its row, and what that means.
 // seats/idempotency/doc.go lists them.
 var again = map[string]string{
-	"POST /waitlist/{code}":       "the entry gets the same wish again and keeps its rank; its history says so twice",
+	"POST /waitlist/{code}":       "the entry gets the same request again and keeps its rank; its history says so twice",
 	"POST /desk/imports":          "the file is kept a second time, for a day",
 	"POST /desk/privacy/erasures": "nothing of the person is left to be erased; the log says so twice",
 	"POST /desk/password":         "it counts as another request, and an address gets few mails an hour",

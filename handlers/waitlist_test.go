@@ -21,11 +21,11 @@ func (s *site) soldOut(t *testing.T) *http.Client {
 	first := person(t)
 	s.held(t, first, 1)
 	for s.sale.Remaining() > 0 {
-		var wish seats.ClaimRequest
+		var request seats.ClaimRequest
 		for _, idx := range s.sale.FreeSeats()[:min(s.sale.Event.SeatsPerHolder, s.sale.Remaining())] {
-			wish.Seats = append(wish.Seats, s.sale.Plan.Label(idx))
+			request.Seats = append(request.Seats, s.sale.Plan.Label(idx))
 		}
-		if _, err := s.sale.Claim(t.Context(), seats.NewID(), "", wish); err != nil {
+		if _, err := s.sale.Claim(t.Context(), seats.NewID(), "", request); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestWaitlist_FormHidesEntriesAndLimitsMail(t *testing.T) {
 	}
 }
 
-func TestWrongWishesOfAWaitListAreRefusedInWords(t *testing.T) {
+func TestJoin_WrongRequestsAreRefusedInWords(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	if a, body := send(t, who, "POST", s.url+"/events/evening/waitlist", `{"email":"ann@example.org","quantity":1}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "are free now") {

@@ -81,9 +81,9 @@ func TestADatabaseThatIsAwayIsAskedSeldomAndClaimsWaitForIt(t *testing.T) {
 	const knocks = 50
 	before, began := street.came.Load(), time.Now()
 	var all sync.WaitGroup
-	for holder, wish := range map[seats.ID]string{who: "Stalls/A/2", seats.NewID(): "Stalls/A/5"} {
+	for holder, request := range map[seats.ID]string{who: "Stalls/A/2", seats.NewID(): "Stalls/A/5"} {
 		all.Go(func() {
-			if _, err := sale.Claim(t.Context(), holder, "", seats.ClaimRequest{Seats: []string{wish}}); err != nil {
+			if _, err := sale.Claim(t.Context(), holder, "", seats.ClaimRequest{Seats: []string{request}}); err != nil {
 				t.Errorf("a claim that came while the database was away: %v", err)
 			}
 		})

@@ -42,7 +42,7 @@ type command struct {
 	early   bool    // a code lets it claim before the event is on sale
 	mix     []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
 	key     string  // idempotency key, empty if none
-	wish    string  // hash of what was asked for, kept beside the key
+	request string  // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
 	visit  *Visit           // the session it comes from; nil if none

@@ -81,7 +81,7 @@ func TestChoice_AvailableBeforeExpired(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 8).Draw(rt, "choices") {
 			n := rapid.IntRange(1, 6).Draw(rt, "n")
-			w := rapid.SampledFrom([]seats.ClaimRequest{{Area: "Floor", Quantity: n}, {Best: n}, {Best: n, Category: "A"}, {Best: n, Category: "B"}}).Draw(rt, "wish")
+			w := rapid.SampledFrom([]seats.ClaimRequest{{Area: "Floor", Quantity: n}, {Best: n}, {Best: n, Category: "A"}, {Best: n, Category: "B"}}).Draw(rt, "request")
 			s := rapid.SampledFrom(both).Draw(rt, "node")
 			if n > len(plan.Seats) {
 				continue

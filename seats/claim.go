@@ -29,7 +29,7 @@ type ClaimRequest struct {
 	Access *Access `json:"-"` // what codes of the visitor unlock
 }
 
-// Size is the number of seats that a wish names or asks for.
+// Size is the number of seats that a request names or asks for.
 func (w *ClaimRequest) Size() int {
 	sum := 0
 	for _, n := range w.Tickets {
@@ -38,7 +38,7 @@ func (w *ClaimRequest) Size() int {
 	return max(len(w.Seats), w.Quantity, w.Best, sum)
 }
 
-// Claim tries to take what is wished for, all of it or none, for the holder.
+// Claim tries to take what is asked for, all of it or none, for the holder.
 //
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *ValidationError, *Conflict, or the database's.
@@ -51,7 +51,7 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest)
 		return Hold{}, s.withNearest(err)
 	}
 	c.visit.begin()
-	c.wish = w.hash()
+	c.request = w.hash()
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
 	hold, err := s.do(ctx, c)
 	return hold, s.withNearest(err)
@@ -241,7 +241,7 @@ func (seen seen) refuse(s *Sale, c *command) error {
 	return s.taken(gone)
 }
 
-// hash tells wishes apart: two of them have the same one only if they ask for the same.
+// hash tells requests apart: two of them have the same one only if they ask for the same.
 func (w ClaimRequest) hash() string {
 	text := binary.AppendUvarint(make([]byte, 0, 128), uint64(len(w.Seats)))
 	for _, label := range append([]string{w.Area, w.Category}, w.Seats...) {
@@ -255,7 +255,7 @@ func (w ClaimRequest) hash() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// understand turns the words of a wish into seats, or into a choice to be made.
+// understand turns the words of a request into seats, or into a choice to be made.
 func (s *Sale) understand(c *command, w ClaimRequest) error {
 	ways := 0
 	best := w.Best != 0 || w.Category != "" || len(w.Tickets) > 0 && w.Area == "" && len(w.Seats) == 0
@@ -450,7 +450,7 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int, codes
 	slices.Sort(h.seats)
 	answer := b.answerHold(h)
 	if c.key != "" {
-		return answer, h.answers.keep(granted{c.key, c.wish, h.id, slices.Clone(h.seats), h.expiresAt})
+		return answer, h.answers.keep(granted{c.key, c.request, h.id, slices.Clone(h.seats), h.expiresAt})
 	}
 	return answer, nil
 }
@@ -460,7 +460,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 	if err != nil {
 		return Hold{}, err
 	}
-	if first.Wish != c.wish {
+	if first.Request != c.request {
 		return Hold{}, &ValidationError{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
 	}
 	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Expired: !first.ExpiresAt.After(b.now)}
@@ -478,7 +478,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 // that is purged, so that a repeat of the claim gets the same answer.
 type granted struct {
 	Key       string    `json:"key"`
-	Wish      string    `json:"wish"` // what was asked for: of a claim its hash
+	Request   string    `json:"wish"` // what was asked for: of a claim its hash
 	Hold      ID        `json:"hold"`
 	Seats     []int32   `json:"seats"` // all seats of the hold, as the answer named them
 	ExpiresAt time.Time `json:"expires_at"`

@@ -59,7 +59,7 @@ func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 					}
 					continue
 				}
-				tryClaim(t, sale, who, randomWish(b.sale, random))
+				tryClaim(t, sale, who, randomRequest(b.sale, random))
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func tryClaim(t *testing.T, sale *seats.Sale, who seats.ID, w seats.ClaimRequest
 	}
 }
 
-func randomWish(s *seats.Sale, random *rand.Rand) seats.ClaimRequest {
+func randomRequest(s *seats.Sale, random *rand.Rand) seats.ClaimRequest {
 	switch random.IntN(6) {
 	case 0:
 		return seats.ClaimRequest{Area: "Floor", Quantity: 1 + random.IntN(3)}
@@ -166,7 +166,7 @@ func TestARepeatedClaimGetsTheFirstAnswer(t *testing.T) {
 	}
 	var n *seats.ValidationError
 	if _, err = b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 1}); !errors.As(err, &n) {
-		t.Errorf("the same key with another wish got %v, want a refusal of the key", err)
+		t.Errorf("the same key with another request got %v, want a refusal of the key", err)
 	}
 	wantBooks(t, b)
 }

@@ -16,11 +16,11 @@ func (s *Sale) Lie(ctx context.Context, holder ID, idx int) error {
 }
 
 // ClaimInOrder lets claims come at one moment, one right behind the other, and returns what became of each.
-func (s *Sale) ClaimInOrder(holders []ID, wishes []ClaimRequest) ([]error, error) {
+func (s *Sale) ClaimInOrder(holders []ID, requests []ClaimRequest) ([]error, error) {
 	commands := make([]*command, len(holders))
 	for i, holder := range holders {
-		c := &command{claim: true, holder: holder, wish: wishes[i].hash(), answer: make(chan answer, 1)}
-		if err := s.understand(c, wishes[i]); err != nil {
+		c := &command{claim: true, holder: holder, request: requests[i].hash(), answer: make(chan answer, 1)}
+		if err := s.understand(c, requests[i]); err != nil {
 			return nil, err
 		}
 		c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
@@ -42,11 +42,11 @@ func (s *Sale) ClaimInOrder(holders []ID, wishes []ClaimRequest) ([]error, error
 var ErrNotFast = errNotFast
 
 // ClaimFast has claims of one moment go through the fast path alone. It reports that they would come again with locks.
-func (s *Sale) ClaimFast(ctx context.Context, holders []ID, wishes []ClaimRequest) error {
+func (s *Sale) ClaimFast(ctx context.Context, holders []ID, requests []ClaimRequest) error {
 	commands := make([]*command, len(holders))
 	for i, holder := range holders {
-		commands[i] = &command{claim: true, holder: holder, wish: wishes[i].hash()}
-		if err := s.understand(commands[i], wishes[i]); err != nil {
+		commands[i] = &command{claim: true, holder: holder, request: requests[i].hash()}
+		if err := s.understand(commands[i], requests[i]); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Sale) Expire(ctx context.Context, holder ID) error { return s.expire(ct
 // DecideLate decides a claim after a batch that looked at the map before something happened and takes its locks after that. It
 // reports whether the claim is to choose again, and why not.
 func (s *Sale) DecideLate(ctx context.Context, holder ID, w ClaimRequest, between func()) (again bool, err error) {
-	c := &command{claim: true, holder: holder, wish: w.hash()}
+	c := &command{claim: true, holder: holder, request: w.hash()}
 	if err := s.understand(c, w); err != nil {
 		return false, err
 	}

@@ -11,7 +11,7 @@ import (
 // A claim of one seat takes another statement than one of several. What is granted and what is not must be the same.
 func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 	t.Parallel()
-	for name, wish := range map[string]seats.ClaimRequest{
+	for name, request := range map[string]seats.ClaimRequest{
 		"one": {Seats: []string{"Stalls/D/1"}}, "two": {Seats: []string{"Stalls/D/1", "Floor/2"}},
 		"a place": {Area: "Floor", Quantity: 1}, "places": {Area: "Floor", Quantity: 2},
 	} {
@@ -27,39 +27,39 @@ func TestFastPath_MeetsChangesItsNodeHasNotRead(t *testing.T) {
 		}
 		meet("free", func(t *testing.T, b *bench, late *seats.Sale) {
 			who := seats.NewID()
-			hold, err := late.Claim(t.Context(), who, "key", wish)
-			if err != nil || len(hold.Seats) != max(1, len(wish.Seats), wish.Quantity) || hold.ExpiresAt.Sub(hold.Now).Round(time.Minute) != 8*time.Minute {
+			hold, err := late.Claim(t.Context(), who, "key", request)
+			if err != nil || len(hold.Seats) != max(1, len(request.Seats), request.Quantity) || hold.ExpiresAt.Sub(hold.Now).Round(time.Minute) != 8*time.Minute {
 				t.Fatalf("got %+v, %v", hold, err)
 			}
-			again, err := b.sale.Claim(t.Context(), who, "key", wish)
+			again, err := b.sale.Claim(t.Context(), who, "key", request)
 			if err != nil || again.ID != hold.ID || !again.ExpiresAt.Equal(hold.ExpiresAt) {
 				t.Errorf("the repeat got %+v, %v; want %+v", again, err, hold)
 			}
 		})
 		meet("taken", func(t *testing.T, b *bench, late *seats.Sale) {
 			b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/D/1", "Floor/1", "Floor/2"}})
-			_, err := late.Claim(t.Context(), seats.NewID(), "key", wish)
+			_, err := late.Claim(t.Context(), seats.NewID(), "key", request)
 			want := seats.CodeTaken
-			if wish.Area != "" {
+			if request.Area != "" {
 				want = seats.CodeSoldOut
 			}
 			wantRefusal(t, err, want)
 		})
 		meet("taken in part", func(t *testing.T, b *bench, late *seats.Sale) {
 			b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Floor/1"}})
-			_, _ = late.Claim(t.Context(), seats.NewID(), "key", wish) // either answer may be right: the books tell
+			_, _ = late.Claim(t.Context(), seats.NewID(), "key", request) // either answer may be right: the books tell
 		})
 		meet("of a visitor who has a seat", func(t *testing.T, b *bench, late *seats.Sale) {
 			who := seats.NewID()
 			b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
-			hold, err := late.Claim(t.Context(), who, "key", wish)
-			if err != nil || len(hold.Seats) != 1+max(1, len(wish.Seats), wish.Quantity) {
+			hold, err := late.Claim(t.Context(), who, "key", request)
+			if err != nil || len(hold.Seats) != 1+max(1, len(request.Seats), request.Quantity) {
 				t.Errorf("got %+v, %v", hold, err)
 			}
 		})
 		meet("of an event that is paused", func(t *testing.T, b *bench, late *seats.Sale) {
 			b.set(t, events.Change{Status: seats.Paused, Reason: "A look at the doors"})
-			_, err := late.Claim(t.Context(), seats.NewID(), "key", wish)
+			_, err := late.Claim(t.Context(), seats.NewID(), "key", request)
 			wantRefusal(t, err, seats.CodeShut)
 		})
 	}
@@ -70,11 +70,11 @@ func TestFastPath_GrantsManyClaimsInOneStatement(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{SeatsPerHolder: 3}, hall(4, 9))
 	var holders []seats.ID
-	var wishes []seats.ClaimRequest
+	var requests []seats.ClaimRequest
 	for _, names := range [][]string{{"Stalls/A/1", "Stalls/B/2", "Floor/3"}, {"Stalls/C/1"}, {"Floor/1", "Floor/2"}, {"Stalls/A/2", "Stalls/A/3"}} {
-		holders, wishes = append(holders, seats.NewID()), append(wishes, seats.ClaimRequest{Seats: names})
+		holders, requests = append(holders, seats.NewID()), append(requests, seats.ClaimRequest{Seats: names})
 	}
-	if err := b.sale.ClaimFast(t.Context(), holders, wishes); err != nil {
+	if err := b.sale.ClaimFast(t.Context(), holders, requests); err != nil {
 		t.Fatal(err)
 	}
 	for i, holder := range holders {
@@ -86,9 +86,9 @@ func TestFastPath_GrantsManyClaimsInOneStatement(t *testing.T) {
 		for _, idx := range hold.Seats {
 			got[b.sale.Plan.Label(idx)] = true
 		}
-		for _, name := range wishes[i].Seats {
-			if !got[name] || len(got) != len(wishes[i].Seats) {
-				t.Errorf("a claim of %v got %v", wishes[i].Seats, got)
+		for _, name := range requests[i].Seats {
+			if !got[name] || len(got) != len(requests[i].Seats) {
+				t.Errorf("a claim of %v got %v", requests[i].Seats, got)
 			}
 		}
 		for _, l := range hold.Lines {

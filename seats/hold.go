@@ -124,7 +124,7 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 // up, and while no other seat is available. A repeat with the same key, if there is
 // one, gets the first answer and uses nothing up; *ValidationError if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
-	c := &command{holder: holder, key: key, wish: "extension"}
+	c := &command{holder: holder, key: key, request: "extension"}
 	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
 	return s.do(ctx, c)
 }
@@ -162,7 +162,7 @@ func (b *batch) extend(c *command) (Hold, error) {
 	if c.key == "" {
 		return b.answerHold(h), nil
 	}
-	return b.answerHold(h), h.answers.keep(granted{c.key, c.wish, h.id, seatsOf(b.still(h)), h.expiresAt})
+	return b.answerHold(h), h.answers.keep(granted{c.key, c.request, h.id, seatsOf(b.still(h)), h.expiresAt})
 }
 
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
@@ -179,7 +179,7 @@ func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...
 			return Hold{}, &ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
 		}
 	}
-	c := &command{holder: holder, key: key, wish: fmt.Sprint("release ", seats)}
+	c := &command{holder: holder, key: key, request: fmt.Sprint("release ", seats)}
 	c.decide = func(b *batch) (Hold, error) { return b.release(c, seats) }
 	return s.do(ctx, c)
 }
@@ -211,7 +211,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 	if c.key == "" {
 		return b.answerHold(h), nil
 	}
-	return b.answerHold(h), h.answers.keep(granted{c.key, c.wish, h.id, left, h.expiresAt})
+	return b.answerHold(h), h.answers.keep(granted{c.key, c.request, h.id, left, h.expiresAt})
 }
 
 // keepSeats leaves the holder only these. A row without seats stays for its answers, with nothing to announce.

@@ -130,8 +130,8 @@ func TestExtensionsEndAndStopUnderPressure(t *testing.T) {
 func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{Extensions: 2, SeatsPerHolder: 20}, hall(1, 1))
-	who, wish := seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}
-	if _, err := b.sale.Claim(t.Context(), who, "claim", wish); err != nil {
+	who, request := seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}
+	if _, err := b.sale.Claim(t.Context(), who, "claim", request); err != nil {
 		t.Fatal(err)
 	}
 	first, err := b.sale.Extend(t.Context(), who, "k")
@@ -148,7 +148,7 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 	if _, err := b.sale.Extend(t.Context(), who, "claim"); !errors.As(err, &nonsense) {
 		t.Errorf("an extension with the key of a claim got %v", err)
 	}
-	if _, err := b.sale.Claim(t.Context(), who, "k", wish); !errors.As(err, &nonsense) {
+	if _, err := b.sale.Claim(t.Context(), who, "k", request); !errors.As(err, &nonsense) {
 		t.Errorf("a claim with the key of an extension got %v", err)
 	}
 	if h, err := b.sale.Extend(t.Context(), who, "another"); err != nil || h.ExtensionsLeft != 0 {

@@ -13,16 +13,16 @@ func TestBatch_FirstCommandIsServedFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1300))
 	var holders []seats.ID
-	var wishes []seats.ClaimRequest
+	var requests []seats.ClaimRequest
 	for i := range 2000 { // some batches full; every fifth points at a place where choices are made too
 		holders = append(holders, seats.NewID())
 		if i%5 == 4 && i/5 < 200 {
-			wishes = append(wishes, seats.ClaimRequest{Seats: []string{fmt.Sprintf("Floor/%d", 1+i/5)}})
+			requests = append(requests, seats.ClaimRequest{Seats: []string{fmt.Sprintf("Floor/%d", 1+i/5)}})
 			continue
 		}
-		wishes = append(wishes, seats.ClaimRequest{Area: "Floor", Quantity: 1})
+		requests = append(requests, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	}
-	outcome, err := b.sale.ClaimInOrder(holders, wishes)
+	outcome, err := b.sale.ClaimInOrder(holders, requests)
 	if err != nil {
 		t.Fatal(err)
 	}

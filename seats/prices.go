@@ -585,7 +585,7 @@ func SetPrices(ctx context.Context, tx pgx.Tx, event int64) (version int64, err 
 // CodeType is the code of a refusal: tickets of a type are not sold to this visitor, or not here.
 const CodeType = "type"
 
-// understandTypes finds the ticket types of a wish.
+// understandTypes finds the ticket types of a request.
 func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 	if w.Type != "" && len(w.Tickets) > 0 || len(w.Seats) > 0 && len(w.Tickets) > 0 {
 		return &ValidationError{Message: "A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed."}
@@ -713,7 +713,7 @@ func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[in
 	if len(kinds) == 0 {
 		return Hold{}, &ValidationError{Message: "Name the seats and the ticket type of each. Nothing was changed."}
 	}
-	c.wish = string(words)
+	c.request = string(words)
 	c.decide = func(b *batch) (Hold, error) { return b.setTypes(c, kinds) }
 	return s.do(ctx, c)
 }
@@ -762,5 +762,5 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 		return b.answerHold(h), nil
 	}
 	h.touched = true
-	return b.answerHold(h), h.answers.keep(granted{c.key, c.wish, h.id, seatsOf(has), h.expiresAt})
+	return b.answerHold(h), h.answers.keep(granted{c.key, c.request, h.id, seatsOf(has), h.expiresAt})
 }

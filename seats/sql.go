@@ -496,7 +496,7 @@ func unfinished(c *command, h *holdRow) *string {
 	}
 	text := make([]byte, 0, 320)
 	text = append(append(text, `[{"key":`...), key...)
-	text = append(append(text, `,"wish":"`...), c.wish...) // a hash
+	text = append(append(text, `,"wish":"`...), c.request...) // a hash
 	text = h.id.append(append(text, `","hold":"`...))
 	text = append(text, `","seats":[`...)
 	for i, idx := range h.seats {

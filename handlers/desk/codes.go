@@ -211,11 +211,11 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 		if i > 0 {
 			key = shortKey(key + "." + e.event.Slug)
 		}
-		wish := organizers.Action{
+		action := organizers.Action{
 			Key: key, Form: []any{"codes", e.event.Slug, form}, What: "created codes for", Subject: "events/" + e.event.Slug,
 			Detail: map[string]any{"name": e.code.Name, "codes": len(codes), "percent": e.code.Percent, "amount": e.code.Amount},
 		}
-		err := h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+		err := h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 			if first = true; i == 0 {
 				if err := h.refuseTaken(r.Context(), of[1:]); err != nil {
 					return err

@@ -48,11 +48,11 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	if err != nil {
 		return err
 	}
-	wish := organizers.Action{
+	action := organizers.Action{
 		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
-	err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		_, err := events.ReplacePlan(r.Context(), h.Inventory, s.Event.Slug, next, also)
 		return err
 	})

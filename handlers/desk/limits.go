@@ -43,10 +43,10 @@ func (h *Handlers) SetLimits(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	wish := organizers.Action{
+	action := organizers.Action{
 		Key: deskKeyOf(r, f), Form: []any{"limits", s.Event.Slug, to}, What: "changed the protection against bots of", Subject: "events/" + s.Event.Slug, Detail: to,
 	}
-	err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		return h.Limits.Set(r.Context(), s.Event.ID, to, also)
 	})
 	if errors.Is(err, limit.ErrSettings) {

@@ -124,13 +124,13 @@ func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *sea
 			return err
 		}
 		a, key := act(r, m, s), deskKeyOf(r, form)
-		wish := url.Values{}
+		details := url.Values{}
 		for name, values := range form {
 			if name != "key" {
-				wish[name] = values
+				details[name] = values
 			}
 		}
-		action := organizers.Action{Key: key, Form: []any{a.what, order.Code, wish}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: wish}
+		action := organizers.Action{Key: key, Form: []any{a.what, order.Code, details}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: details}
 		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 			return a.do(order, form, tickets, MemberKey(m, key), also)
 		})

@@ -62,11 +62,11 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 		err = h.roundAsCountry(r.Context(), m, &edit.Rules.Tax)
 	}
 	if err == nil {
-		wish := organizers.Action{
+		action := organizers.Action{
 			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, f}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
 			Detail: changesOf(edit),
 		}
-		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 			_, err := events.EditPrices(r.Context(), h.Inventory, s.Event.Slug, edit, also)
 			return err
 		})

@@ -41,10 +41,10 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "work": "changed what browsers do before they join", "end": "ended"}[f.Get("do")] + " the waiting room"
-	wish := organizers.Action{
+	action := organizers.Action{
 		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
-	err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		hand := h.Gate.Control(m.Name)
 		hand.Also = also
 		return act(r.Context(), hand)

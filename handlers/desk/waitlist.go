@@ -150,10 +150,10 @@ func (h *Handlers) SteerWaitList(w http.ResponseWriter, r *http.Request, m organ
 		}
 		noted := maps.Clone(detail)
 		delete(noted, "email") // the log does not keep who waits; the entry's own record does
-		wish := organizers.Action{
+		action := organizers.Action{
 			Key: deskKeyOf(r, form), Form: []any{act.what, s.Event.Slug, detail}, What: act.what, Subject: "events/" + s.Event.Slug + "/waitlist", Detail: noted,
 		}
-		err = h.Organizers.WithAudit(r.Context(), m, wish, func(also seats.TxHook) error {
+		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 			return act.do(r.Context(), waitlist.Control{List: h.Waits, Who: m.Name, Also: also})
 		})
 	}

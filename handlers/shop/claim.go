@@ -15,18 +15,18 @@ import (
 
 // Claim answers POST /events/{slug}/claims
 func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	wish, key, err := decodeClaim(r)
+	request, key, err := decodeClaim(r)
 	if err != nil {
 		return err
 	}
-	if wish.Access, err = h.accessOf(r, s); err != nil {
+	if request.Access, err = h.accessOf(r, s); err != nil {
 		return err
 	}
 	holder, known := h.Holder(r)
 	if !known {
 		holder = h.NewHolder(w, r, s)
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, known, wish.Size())
+	admitted, err := h.admitClaim(w, r, s, holder, known, request.Size())
 	if err != nil {
 		if errors.Is(err, errChallenge) {
 			return h.challenged(w, r, s, comeFrom(r, s))
@@ -40,7 +40,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 			return err
 		}
 	}
-	hold, err := h.claimAdmitted(w, r, s, holder, key, wish, admitted)
+	hold, err := h.claimAdmitted(w, r, s, holder, key, request, admitted)
 	if refusal, is := errors.AsType[*seats.Conflict](err); is {
 		return h.refuse(w, r, s, refusal)
 	}
@@ -52,7 +52,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 }
 
 // claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.
-func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, wish seats.ClaimRequest, admitted admission) (hold seats.Hold, err error) {
+func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, request seats.ClaimRequest, admitted admission) (hold seats.Hold, err error) {
 	if room := h.Gate.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
 		if _, err := h.enter(w, r, room, holder); err != nil {
 			admitted.undo()
@@ -60,7 +60,7 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 		}
 	}
 	began := time.Now()
-	hold, err = s.Claim(r.Context(), holder, key, wish)
+	hold, err = s.Claim(r.Context(), holder, key, request)
 	h.Gate.Answered(time.Since(began), err)
 	if err != nil {
 		admitted.undo()
@@ -86,13 +86,13 @@ func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale,
 	return h.showFrom(w, r, s, http.StatusConflict, message)
 }
 
-// decodeClaim reads a wish and its key from JSON or a form, strictly: what is not understood is refused.
+// decodeClaim reads a request and its key from JSON or a form, strictly: what is not understood is refused.
 func decodeClaim(r *http.Request) (seats.ClaimRequest, string, error) {
-	var wish seats.ClaimRequest
+	var request seats.ClaimRequest
 	var err error
 	switch {
 	case web.IsForm(r):
-		if wish, err = decodeForm(r); err != nil {
+		if request, err = decodeForm(r); err != nil {
 			return seats.ClaimRequest{}, "", err
 		}
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
@@ -100,40 +100,40 @@ func decodeClaim(r *http.Request) (seats.ClaimRequest, string, error) {
 		if err != nil {
 			return seats.ClaimRequest{}, "", err
 		}
-		if wish, err = DecodeWish(body); err != nil {
+		if request, err = DecodeClaimRequest(body); err != nil {
 			return seats.ClaimRequest{}, "", err
 		}
 	default:
 		return seats.ClaimRequest{}, "", web.ErrMedia
 	}
 	key, err := web.KeyOf(r)
-	return wish, key, err
+	return request, key, err
 }
 
-// DecodeWish reads the JSON of a claim.
-func DecodeWish(body []byte) (wish seats.ClaimRequest, err error) {
-	return wish, web.DecodeJSON(body, &wish)
+// DecodeClaimRequest reads the JSON of a claim.
+func DecodeClaimRequest(body []byte) (request seats.ClaimRequest, err error) {
+	return request, web.DecodeJSON(body, &request)
 }
 
-func decodeForm(r *http.Request) (wish seats.ClaimRequest, err error) {
+func decodeForm(r *http.Request) (request seats.ClaimRequest, err error) {
 	if err := web.ParseForm(r); err != nil {
-		return wish, err
+		return request, err
 	}
 	f := r.PostForm
-	wish.Seats, wish.Area, wish.Type = f["seat"], f.Get("area"), f.Get("type")
-	if wish.Quantity, err = web.WholeNumber(f, "quantity"); err != nil {
-		return wish, err
+	request.Seats, request.Area, request.Type = f["seat"], f.Get("area"), f.Get("type")
+	if request.Quantity, err = web.WholeNumber(f, "quantity"); err != nil {
+		return request, err
 	}
-	if wish.Best, err = web.WholeNumber(f, "best"); err != nil {
-		return wish, err
+	if request.Best, err = web.WholeNumber(f, "best"); err != nil {
+		return request, err
 	}
-	if wish.Tickets, err = ticketsOf(f); err != nil {
-		return wish, err
+	if request.Tickets, err = ticketsOf(f); err != nil {
+		return request, err
 	}
-	if wish.Best != 0 || wish.Tickets != nil && wish.Area == "" {
-		wish.Category = f.Get("category")
+	if request.Best != 0 || request.Tickets != nil && request.Area == "" {
+		request.Category = f.Get("category")
 	}
-	return wish, nil
+	return request, nil
 }
 
 // ticketsOf reads how many tickets of each type a form asks for; nil if it has no such fields.

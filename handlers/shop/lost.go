@@ -68,11 +68,11 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if key != "" {
 		key += "-instead" // the form's own key is that of an order
 	}
-	wish := seats.ClaimRequest{}
+	request := seats.ClaimRequest{}
 	hold, err := s.Hold(r.Context(), holder)
 	switch {
 	case err == nil && hold.Expired:
-		wish.Seats = web.Labels(s, hold.Seats)
+		request.Seats = web.Labels(s, hold.Seats)
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return err
 	}
@@ -82,13 +82,13 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 		if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
 			return web.ErrSeatIndex
 		}
-		wish.Seats = append(wish.Seats, s.Plan.Label(idx))
+		request.Seats = append(request.Seats, s.Plan.Label(idx))
 		more = more || !slices.Contains(hold.Seats, idx)
 	}
 	if !more { // the form came before
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, true, wish.Size())
+	admitted, err := h.admitClaim(w, r, s, holder, true, request.Size())
 	if err != nil {
 		if err := h.keepTyped(r, s, holder, form); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 		}
 		return err
 	}
-	if _, err := h.claimAdmitted(w, r, s, holder, key, wish, admitted); err != nil {
+	if _, err := h.claimAdmitted(w, r, s, holder, key, request, admitted); err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})

@@ -71,14 +71,14 @@ type askedAnswer struct {
 
 // JoinWaitList answers POST /events/{slug}/waitlist
 func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	wish, typed, err := h.decodeEntry(r, s)
+	wanted, typed, err := h.decodeEntry(r, s)
 	if err == nil && h.Hurried(w, r, web.CountsWaits, web.WaitsPerNetwork) {
 		err = errWaitHurried
 	}
 	var joined waitlist.Joined
 	if err == nil {
 		by := waitlist.Joining{Verified: h.account(r), Number: h.numberIn(r, s)}
-		joined, err = h.Waits.Join(r.Context(), s, wish, by)
+		joined, err = h.Waits.Join(r.Context(), s, wanted, by)
 	}
 	if err != nil {
 		return h.refuseJoin(w, r, s, typed, err)

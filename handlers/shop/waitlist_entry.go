@@ -148,9 +148,9 @@ func (h *Handlers) ConfirmPlace(w http.ResponseWriter, r *http.Request, n waitli
 
 // ChangePlace answers POST /waitlist/{code}
 func (h *Handlers) ChangePlace(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
-	wish, typed, err := h.decodeEntry(r, s)
+	wanted, typed, err := h.decodeEntry(r, s)
 	if err == nil {
-		err = h.Waits.Change(r.Context(), s, n, wish)
+		err = h.Waits.Change(r.Context(), s, n, wanted)
 	}
 	p := shop.WaitPage{Typed: typed}
 	if errors.As(err, &p.Mistakes) && !web.WantsJSON(r) {

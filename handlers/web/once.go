@@ -40,7 +40,7 @@ var errNotKept = errors.New("the answer is not kept")
 func (h *Server) Once(next Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		defer func() { RemoveFiles(r) }()
-		name, request, err := keyAndWish(r)
+		name, request, err := keyAndHash(r)
 		if err != nil {
 			return err
 		}
@@ -133,8 +133,8 @@ func Enters(w http.ResponseWriter, s organizers.Session, text string) {
 	}
 }
 
-// keyAndWish reads a request for its key and a hash of all else that it says, and leaves it to be read again.
-func keyAndWish(r *http.Request) (key string, wish []byte, err error) {
+// keyAndHash reads a request for its key and a hash of all else that it says, and leaves it to be read again.
+func keyAndHash(r *http.Request) (key string, hash []byte, err error) {
 	var said any
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		key, said, err = saidInParts(r)

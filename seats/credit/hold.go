@@ -13,8 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 )
 
-// Wish is what a hold is asked for.
-type Wish struct {
+// HoldRequest is what a hold is asked for.
+type HoldRequest struct {
 	ID     seats.ID // made up by who asks: a repeat finds the first hold
 	Order  seats.ID // what it is to pay
 	Email  string   // of the credit account
@@ -36,9 +36,9 @@ SELECT 'hold', taken.id, house.id, $3, $4, $1
   FROM taken, credit_account house
  WHERE house.kind = 'held' AND house.email IS NULL AND house.currency = $3`
 
-// Hold sets credit aside. A repeat of the same wish changes nothing and gets the same answer. ErrShort if there is not
+// Hold sets credit aside. A repeat of the same request changes nothing and gets the same answer. ErrShort if there is not
 // enough; ErrDiffers if the ID was used for something else; ErrVoided and ErrCaptured if that hold has ended.
-func (l *Ledger) Hold(ctx context.Context, w Wish) error {
+func (l *Ledger) Hold(ctx context.Context, w HoldRequest) error {
 	if err := l.ready(ctx, w.Amount); err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ SELECT h.state, h.order_id = $2 AND a.email = $3 AND h.currency = $4 AND h.amoun
   FROM credit_hold h JOIN credit_account a ON a.id = h.account_id
  WHERE h.id = $1`
 
-// sameHold is the answer to a wish that took nothing: the first one's if this is a repeat, else that there is too little.
-func (l *Ledger) sameHold(ctx context.Context, w Wish, email string) error {
+// sameHold is the answer to a request that took nothing: the first one's if this is a repeat, else that there is too little.
+func (l *Ledger) sameHold(ctx context.Context, w HoldRequest, email string) error {
 	var state string
 	var same bool
 	err := l.db.QueryRow(ctx, sameHoldSQL, w.ID, w.Order, email, w.Amount.Currency, w.Amount.Minor).Scan(&state, &same)

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// What may be said of a wish without anything being broken. Nothing was moved then.
+// What may be said of a request without anything being broken. Nothing was moved then.
 var (
 	ErrShort    = errors.New("there is not enough credit")
 	ErrNoHold   = errors.New("there is no such hold of credit")

@@ -43,7 +43,7 @@ func TestMove_RefusedTransferMovesNothing(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.load(t, ann, euros(1000))
-	first := wish(ann, euros(400))
+	first := holdRequest(ann, euros(400))
 	if err := p.Hold(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +58,13 @@ func TestMove_RefusedTransferMovesNothing(t *testing.T) {
 		name      string
 		got, want error
 	}{
-		{"more than there is", p.Hold(t.Context(), wish(ann, euros(521))), credit.ErrShort},
-		{"an address without credit", p.Hold(t.Context(), wish(bob, euros(1))), credit.ErrShort},
-		{"another currency", p.Hold(t.Context(), wish(ann, credit.Amount{Minor: 1, Currency: "USD"})), credit.ErrShort},
-		{"nothing", p.Hold(t.Context(), wish(ann, euros(0))), credit.ErrAmount},
-		{"less than nothing", p.Hold(t.Context(), wish(ann, euros(-5))), credit.ErrAmount},
-		{"no currency", p.Hold(t.Context(), wish(ann, credit.Amount{Minor: 1, Currency: "euro"})), credit.ErrAmount},
-		{"no address", p.Hold(t.Context(), wish("ann", euros(1))), credit.ErrAddress},
+		{"more than there is", p.Hold(t.Context(), holdRequest(ann, euros(521))), credit.ErrShort},
+		{"an address without credit", p.Hold(t.Context(), holdRequest(bob, euros(1))), credit.ErrShort},
+		{"another currency", p.Hold(t.Context(), holdRequest(ann, credit.Amount{Minor: 1, Currency: "USD"})), credit.ErrShort},
+		{"nothing", p.Hold(t.Context(), holdRequest(ann, euros(0))), credit.ErrAmount},
+		{"less than nothing", p.Hold(t.Context(), holdRequest(ann, euros(-5))), credit.ErrAmount},
+		{"no currency", p.Hold(t.Context(), holdRequest(ann, credit.Amount{Minor: 1, Currency: "euro"})), credit.ErrAmount},
+		{"no address", p.Hold(t.Context(), holdRequest("ann", euros(1))), credit.ErrAddress},
 		{"the same hold for more", p.Hold(t.Context(), other), credit.ErrDiffers},
 		{"the same hold in another currency", p.Hold(t.Context(), dollars), credit.ErrDiffers},
 		{"a repeat after the capture", p.Capture(t.Context(), captured, 100), credit.ErrCaptured},
@@ -111,7 +111,7 @@ func TestHoldsOfCreditEndAndOthersStay(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.load(t, ann, euros(1000))
-	over := wish(ann, euros(300))
+	over := holdRequest(ann, euros(300))
 	over.Length = -time.Minute
 	if err := p.Hold(t.Context(), over); err != nil {
 		t.Fatal(err)

@@ -35,14 +35,14 @@ func (p *purse) load(t testing.TB, email string, a credit.Amount) {
 	}
 }
 
-// wish asks to set an amount aside for an hour.
-func wish(email string, a credit.Amount) credit.Wish {
-	return credit.Wish{ID: seats.NewID(), Order: seats.NewID(), Email: email, Amount: a, Length: time.Hour}
+// holdRequest asks to set an amount aside for an hour.
+func holdRequest(email string, a credit.Amount) credit.HoldRequest {
+	return credit.HoldRequest{ID: seats.NewID(), Order: seats.NewID(), Email: email, Amount: a, Length: time.Hour}
 }
 
 func (p *purse) holds(t testing.TB, email string, a credit.Amount) seats.ID {
 	t.Helper()
-	w := wish(email, a)
+	w := holdRequest(email, a)
 	if err := p.Hold(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestTheLedgerAnswersAsAModelOnPaperDoes(t *testing.T) {
 		var got, want error
 		switch luck.IntN(5) {
 		case 0, 1:
-			w := wish(email, euros(amount))
+			w := holdRequest(email, euros(amount))
 			w.ID, w.Order = id, order
 			got, want = p.Hold(t.Context(), w), m.hold(id, email, amount)
 		case 2:

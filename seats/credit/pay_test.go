@@ -239,7 +239,7 @@ func TestSpend_LatePaymentOfAnOrderKeepsItsCredit(t *testing.T) {
 	f := h.claims(t, who, 1, ann)
 	h.load(t, ann, euros(pricing.Of(h.sale, f.Seats).Total))
 	p := h.pays(t, who, f)
-	open := wish(ann, euros(100))
+	open := holdRequest(ann, euros(100))
 	h.load(t, ann, euros(100))
 	open.ID, open.Length = seats.NewID(), -time.Minute
 	if err := h.Hold(t.Context(), open); err != nil {

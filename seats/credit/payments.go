@@ -21,7 +21,7 @@ const mostHeld = time.Hour
 
 // Authorize sets credit of the charge's account aside.
 func (p Payments) Authorize(ctx context.Context, c payments.Charge) (payments.Standing, error) {
-	err := p.Ledger.Hold(ctx, Wish{
+	err := p.Ledger.Hold(ctx, HoldRequest{
 		ID: c.Payment, Order: c.Order, Email: c.Account, Amount: Amount{c.Amount, c.Currency}, Length: mostHeld,
 	})
 	switch {

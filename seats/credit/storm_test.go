@@ -72,7 +72,7 @@ func (p *purse) client(ctx context.Context, seed uint64, rounds int, w *told) {
 	}
 	for range rounds {
 		account, minor := luck.IntN(6), int64(1+luck.IntN(300))
-		ask := wish(attendee(account), somewhere(account, minor))
+		ask := holdRequest(attendee(account), somewhere(account, minor))
 		err := p.Hold(ctx, ask)
 		w.note(account, -minor, err)
 		if err != nil {
@@ -163,7 +163,7 @@ func TestWithoutTheGuardTheSchemaStillRefusesADebt(t *testing.T) {
 	p := open(t)
 	p.load(t, ann, euros(100))
 	p.Unguarded()
-	if err := p.Hold(t.Context(), wish(ann, euros(101))); err == nil || !strings.Contains(err.Error(), "nobody has less than nothing") {
+	if err := p.Hold(t.Context(), holdRequest(ann, euros(101))); err == nil || !strings.Contains(err.Error(), "nobody has less than nothing") {
 		t.Errorf("got %v", err)
 	}
 	p.wantBooks(t)

@@ -65,7 +65,7 @@ func TestBadVouchersAreRefusedAndLoadNothing(t *testing.T) {
 		}
 	}
 	// A voucher of another currency loads an account of that currency, which pays nothing in this one.
-	if err := p.Hold(t.Context(), wish(bob, euros(100))); !errors.Is(err, credit.ErrShort) {
+	if err := p.Hold(t.Context(), holdRequest(bob, euros(100))); !errors.Is(err, credit.ErrShort) {
 		t.Errorf("yen paid euros: %v", err)
 	}
 	for _, count := range []int{0, -1, credit.MostVouchers + 1} {

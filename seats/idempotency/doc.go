@@ -17,7 +17,7 @@
 // waitlist, of a payment's page, of vouchers, accounts, passwords, invitations and imports. A node that dies between the two
 // leaves a change without a row, and the same form is done again. The state of what it changes stops most of them: a link is
 // used once, a voucher is redeemed once, what ended is over. Then the repeat changes nothing, and its page may say that it
-// was done before. Four do something again, and none of it matters: an erasure is noted twice, a changed entry of the waitlist gets the same wish again
+// was done before. Four do something again, and none of it matters: an erasure is noted twice, a changed entry of the waitlist gets the same request again
 // and keeps its rank, an imported file is kept twice for a day, and a forgotten password may be mailed twice. Their row in
 // the transaction would cost the first answer, which is not known before the commit. A test of package handlers sends every
 // such form again without its row, and fails for one that changes more.

@@ -34,10 +34,10 @@ func NewSMTP(address string, from Sender, trust *tls.Config) (*SMTP, error) {
 		return nil, errors.New("it is not an address such as smtp://user:secret@mail.example.org:587")
 	}
 	policy := gomail.TLSMandatory
-	switch wish := u.Query().Get("tls"); {
-	case wish != "" && wish != "optional":
+	switch mode := u.Query().Get("tls"); {
+	case mode != "" && mode != "optional":
 		return nil, errors.New("what follows tls= is not optional")
-	case wish == "optional", local(u.Hostname()):
+	case mode == "optional", local(u.Hostname()):
 		policy = gomail.TLSOpportunistic
 	}
 	options := []gomail.Option{gomail.WithTimeout(smtpTime), gomail.WithTLSPolicy(policy), gomail.WithoutNoop()}

@@ -423,14 +423,14 @@ const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = 
 
 // first is the answer to a form without a hold any more: the order it made, if it did. Otherwise it is why.
 func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) (code string, err error) {
-	var wish []byte
-	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &wish)
+	var hash []byte
+	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &hash)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", why
 	case err != nil:
 		return "", fmt.Errorf("orders: look for the first answer: %w", err)
-	case !bytes.Equal(wish, f.hash()):
+	case !bytes.Equal(hash, f.hash()):
 		return "", &seats.Conflict{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
 	}
 	return code, nil

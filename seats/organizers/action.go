@@ -60,8 +60,8 @@ const mostAddresses = 100
 
 // Create makes an event under the first address that is not taken: base, base-2, base-3 … do makes it there, and returns
 // seats.ErrSlugTaken if the address is taken. It returns the address. Errors are those of WithAudit.
-func (d *Desk) Create(ctx context.Context, m Member, key, what string, wish any, base string, do func(slug string, also seats.TxHook) error) (slug string, err error) {
-	return d.once(ctx, m, key, []any{what, wish}, func(keep func(answer string) seats.TxHook) (slug string, err error) {
+func (d *Desk) Create(ctx context.Context, m Member, key, what string, asked any, base string, do func(slug string, also seats.TxHook) error) (slug string, err error) {
+	return d.once(ctx, m, key, []any{what, asked}, func(keep func(answer string) seats.TxHook) (slug string, err error) {
 		for n := 1; n <= mostAddresses; n++ {
 			if slug = base; n > 1 {
 				slug = fmt.Sprintf("%s-%d", base, n)

@@ -45,8 +45,8 @@ func (d *Desk) Colleagues(ctx context.Context, m Member) (list []Colleague, err 
 var ErrLastOwner = errors.New("the team would have no owner")
 
 // Change does what a form asks for, once, behind the second wall. do writes the audit entry. Errors of do come through.
-func (d *Desk) Change(ctx context.Context, m Member, key string, wish []any, do func(tx pgx.Tx) error) error {
-	form, err := m.key(key, wish...)
+func (d *Desk) Change(ctx context.Context, m Member, key string, asked []any, do func(tx pgx.Tx) error) error {
+	form, err := m.key(key, asked...)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // answer is what a claim that won, an extension or a release was told that had a key.
 type answer struct {
 	Key       string    `json:"key"`
-	Wish      string    `json:"wish"`
+	Request   string    `json:"wish"`
 	Hold      string    `json:"hold"`
 	Seats     []int     `json:"seats"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -45,7 +45,7 @@ func (b *books) checkAnswer(h *hold, a *answer) {
 	if other := b.holdNamed[id]; err != nil || other != nil && other.holder != h.holder {
 		b.broken(p7, none, "the answer to the key %q of %s is not a hold of theirs", a.Key, short(h.holder))
 	}
-	if len(a.Seats) == 0 && !strings.HasPrefix(a.Wish, "release ") {
+	if len(a.Seats) == 0 && !strings.HasPrefix(a.Request, "release ") {
 		b.broken(p7, none, "the answer to the key %q of %s names no seat", a.Key, short(h.holder))
 	}
 	for _, idx := range a.Seats {

@@ -33,7 +33,7 @@ func plantedPurses(t *testing.T) *house {
 	var holds [3]seats.ID
 	for i := range holds {
 		holds[i] = seats.NewID()
-		do(l.Hold(t.Context(), credit.Wish{ID: holds[i], Order: seats.NewID(), Email: ann, Amount: euros(1000), Length: time.Hour}))
+		do(l.Hold(t.Context(), credit.HoldRequest{ID: holds[i], Order: seats.NewID(), Email: ann, Amount: euros(1000), Length: time.Hour}))
 	}
 	do(l.Capture(t.Context(), holds[1], 800))
 	do(l.Refund(t.Context(), "back", holds[1], 300))

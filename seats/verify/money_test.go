@@ -20,9 +20,9 @@ func plantedTill(t *testing.T) *house {
 	sold.Open(h.office, "")
 	card := demo.New(h.db, sold.Payments.Record)
 	sold.Payments.Accept(payments.Demo, card)
-	pays := func(wish seats.ClaimRequest) payments.Payment {
+	pays := func(request seats.ClaimRequest) payments.Payment {
 		who := seats.NewID()
-		hold, err := h.sale.Claim(t.Context(), who, "", wish)
+		hold, err := h.sale.Claim(t.Context(), who, "", request)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,12 +54,12 @@ func TestABusyEventKeepsItsBooks(t *testing.T) {
 // visit is one person who claims a few seats or the best ones, and extends, releases, buys or leaves them to their end.
 func (h *house) visit(t *testing.T, random *rand.Rand) {
 	who, key, ctx := seats.NewID(), seats.NewID().String(), context.Background()
-	wish := seats.ClaimRequest{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
+	request := seats.ClaimRequest{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
 	if random.IntN(3) > 0 {
 		first := random.IntN(len(h.sale.Plan.Seats) - 4)
-		wish = seats.ClaimRequest{}
+		request = seats.ClaimRequest{}
 		for i := range 1 + random.IntN(4) {
-			wish.Seats = append(wish.Seats, h.sale.Plan.Label(first+i))
+			request.Seats = append(request.Seats, h.sale.Plan.Label(first+i))
 		}
 	}
 	try := func(_ any, err error) {
@@ -68,7 +68,7 @@ func (h *house) visit(t *testing.T, random *rand.Rand) {
 			t.Error(err)
 		}
 	}
-	try(h.sale.Claim(ctx, who, key, wish))
+	try(h.sale.Claim(ctx, who, key, request))
 	switch random.IntN(20) {
 	case 0:
 		try(seatstest.Order(ctx, h.db, h.sale, who))
@@ -78,7 +78,7 @@ func (h *house) visit(t *testing.T, random *rand.Rand) {
 		try(h.sale.Release(ctx, who))
 	case 13:
 		try(h.sale.Release(ctx, who, random.IntN(50)))
-		try(h.sale.Claim(ctx, who, "again", wish))
+		try(h.sale.Claim(ctx, who, "again", request))
 	}
 }
 

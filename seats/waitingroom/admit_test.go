@@ -298,10 +298,10 @@ func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 	crowd := joinAll(t, n.room, 3)
 	h.calls(t, 2)
 	n.read(t)
-	wish := seats.ClaimRequest{Area: "Places", Quantity: 2}
+	request := seats.ClaimRequest{Area: "Places", Quantity: 2}
 	outside, inside, third := crowd[2], crowd[0], crowd[1]
 	for _, sale := range []*seats.Sale{n.sale, other.sale} {
-		_, err := sale.Claim(t.Context(), outside.holder, "", wish)
+		_, err := sale.Claim(t.Context(), outside.holder, "", request)
 		wantRefusal(t, err)
 	}
 	for _, p := range []*person{inside, third} {
@@ -309,15 +309,15 @@ func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 			t.Fatalf("a called holder got %+v", v)
 		}
 	}
-	hold, err := other.sale.Claim(t.Context(), inside.holder, "key", wish)
+	hold, err := other.sale.Claim(t.Context(), inside.holder, "key", request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.wantBooks(t)
 	h.exec(t, `UPDATE slot SET expires_at = clock_timestamp() - interval '1 second' WHERE holder = $1`, third.holder)
-	_, err = n.sale.Claim(t.Context(), third.holder, "", wish)
+	_, err = n.sale.Claim(t.Context(), third.holder, "", request)
 	wantRefusal(t, err)
-	if again, err := n.sale.Claim(t.Context(), inside.holder, "key", wish); err != nil || again.ID != hold.ID {
+	if again, err := n.sale.Claim(t.Context(), inside.holder, "key", request); err != nil || again.ID != hold.ID {
 		t.Errorf("a repeat got %+v, %v", again, err)
 	}
 	if left, err := n.room.Leave(t.Context(), inside.holder, inside.token); err != nil || left {
@@ -332,7 +332,7 @@ func TestClaim_NeedsASlotAndHoldersKeepTheirs(t *testing.T) {
 	if n := h.one(t, `SELECT count(*) FROM admission WHERE outcome = 'bought'`); n != 1 {
 		t.Errorf("one bought, and the ledger says %d", n)
 	}
-	_, err = n.sale.Claim(t.Context(), inside.holder, "", wish)
+	_, err = n.sale.Claim(t.Context(), inside.holder, "", request)
 	wantRefusal(t, err)
 	h.wantBooks(t)
 }

@@ -102,17 +102,17 @@ func TestHeldSeatsThatComeBackAndThoseThatAreSoldAreCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
 	n := h.node(t, false)
-	wish := func(k int) seats.ClaimRequest { return seats.ClaimRequest{Area: "Places", Quantity: k} }
+	request := func(k int) seats.ClaimRequest { return seats.ClaimRequest{Area: "Places", Quantity: k} }
 	buyer, other := &person{holder: seats.NewID()}, &person{holder: seats.NewID()}
 	for _, p := range []*person{buyer, other} {
 		if v := p.enter(t, n.room); !v.Inside {
 			t.Fatalf("%+v", v)
 		}
 	}
-	if _, err := n.sale.Claim(t.Context(), buyer.holder, "", wish(2)); err != nil {
+	if _, err := n.sale.Claim(t.Context(), buyer.holder, "", request(2)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.sale.Claim(t.Context(), other.holder, "", wish(1)); err != nil {
+	if _, err := n.sale.Claim(t.Context(), other.holder, "", request(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.sale.Release(t.Context(), other.holder); err != nil {

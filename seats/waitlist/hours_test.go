@@ -155,15 +155,15 @@ func (h *hours) refunds(n *node) {
 
 // snatches has an outsider take what is free for all, and try to get a seat past the list if nothing is.
 func (h *hours) snatches(n *node) {
-	who, wish := seats.NewID(), seats.ClaimRequest{}
+	who, request := seats.NewID(), seats.ClaimRequest{}
 	idxs := n.sale.FreeSeats()
 	if len(idxs) == 0 {
 		idxs = []int{h.Random.IntN(len(n.sale.Plan.Seats))}
 	}
 	for _, idx := range idxs[:min(6, len(idxs))] {
-		wish.Seats = append(wish.Seats, n.sale.Plan.Label(idx))
+		request.Seats = append(request.Seats, n.sale.Plan.Label(idx))
 	}
-	if _, err := n.sale.Claim(h.h.ctx, who, "", wish); err != nil {
+	if _, err := n.sale.Claim(h.h.ctx, who, "", request); err != nil {
 		return
 	}
 	h.claims = append(h.claims, who)

@@ -148,7 +148,7 @@ func (m *machine) made(t failer) []readOffer {
 	return list
 }
 
-// fits reports whether a wish can be met from these seats, by trying all of them.
+// fits reports whether a request can be met from these seats, by trying all of them.
 func fits(p *seats.Plan, w waitlist.Wanted, from []int) bool {
 	least := w.Quantity
 	if w.Fewer {

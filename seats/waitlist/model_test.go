@@ -37,7 +37,7 @@ func drawn[T any](t *rapid.T, list []T, what string) T {
 	return rapid.SampledFrom(list).Draw(t, what)
 }
 
-// wanted draws a wish.
+// wanted draws a request.
 func wanted(t *rapid.T) waitlist.Wanted {
 	w := waitlist.Wanted{Quantity: rapid.IntRange(1, 3).Draw(t, "quantity"), Together: rapid.Bool().Draw(t, "together"), Fewer: rapid.Bool().Draw(t, "fewer")}
 	switch rapid.IntRange(0, 3).Draw(t, "where") {

@@ -13,7 +13,7 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// one is the wish of most tests.
+// one is the request of most tests.
 var one = waitlist.Wanted{Quantity: 1}
 
 func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {

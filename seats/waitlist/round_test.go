@@ -27,7 +27,7 @@ func (h *house) roundDelayed(t *testing.T, before int, n *node, goOn func(), mea
 	return again
 }
 
-func TestRound_ChangedEntryIsNotOfferedItsOldWish(t *testing.T) {
+func TestRound_ChangedEntryIsOfferedWhatItAsksForNow(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]

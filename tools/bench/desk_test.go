@@ -118,13 +118,13 @@ func (x *staffed) with(name string, desks int, http bool) contender {
 			return x.form(s, 201, func(first int) int { return first }), nil
 		}
 		return func(ctx context.Context, _, first, n int) error {
-			_, err := s.Claim(ctx, seats.NewID(), "", wish(s, first, n))
+			_, err := s.Claim(ctx, seats.NewID(), "", someSeats(s, first, n))
 			return err
 		}, nil
 	}}
 }
 
-func wish(s *seats.Sale, first, n int) (w seats.ClaimRequest) {
+func someSeats(s *seats.Sale, first, n int) (w seats.ClaimRequest) {
 	for idx := first; idx < first+n; idx++ {
 		w.Seats = append(w.Seats, s.Plan.Label(idx))
 	}

@@ -90,7 +90,7 @@ func (c *client) settle(ctx context.Context, o *operation, method, path string, 
 // addressHeader is where the nodes believe a request comes from.
 const addressHeader = "X-Forwarded-For"
 
-// once asks once. The answer is known if it says what became of the wish.
+// once asks once. The answer is known if it says what became of the request.
 func (c *client) once(ctx context.Context, o *operation, method, path string, text []byte) (a answer, known bool) {
 	o.node = c.node()
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

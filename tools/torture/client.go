@@ -162,9 +162,9 @@ func (c *client) choose(ctx context.Context) {
 	c.take(ctx, &operation{kind: kindArea, wanted: n}, map[string]any{"area": "Floor", "quantity": n})
 }
 
-func (c *client) take(ctx context.Context, o *operation, wish map[string]any) {
+func (c *client) take(ctx context.Context, o *operation, request map[string]any) {
 	o.holder, o.key, o.newcomer = c.holder(), c.key(), !c.known()
-	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/claims", wish)
+	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/claims", request)
 	switch {
 	case o.granted():
 		c.run.checkWhole(o, c.hold)

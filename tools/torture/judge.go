@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// checkWhole holds a granted claim against what was wished for: all of it or nothing.
+// checkWhole holds a granted claim against what was asked for: all of it or nothing.
 func (r *run) checkWhole(o *operation, hold string) {
 	fresh := o.got
 	if o.hold == hold {

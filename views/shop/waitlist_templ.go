@@ -885,7 +885,7 @@ func WaitPlace(p WaitPage) templ.Component {
 				}
 			}
 			if p.Entry.State == waitlist.Waiting {
-				templ_7745c5c3_Err = waitWish(p).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = changeEntry(p).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1320,8 +1320,8 @@ func waitOffer(p WaitPage) templ.Component {
 	})
 }
 
-// waitWish changes the entry, or ends it.
-func waitWish(p WaitPage) templ.Component {
+// changeEntry changes the entry, or ends it.
+func changeEntry(p WaitPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

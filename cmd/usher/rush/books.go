@@ -162,7 +162,7 @@ func (b *books) refusedSeats(h *house, who int32, labels []string, sent, receive
 
 // lost books a claim without an answer: it may hold seats from when it was sent until a hold
 // that began when it was given up is over. The latter is known at the end.
-func (b *books) lost(h *house, w *wish, sent, received int64) {
+func (b *books) lost(h *house, w *claimBody, sent, received int64) {
 	g := ghost{from: sent, until: received, scope: w.scope, size: w.size()}
 	for _, label := range w.Seats {
 		g.seats = append(g.seats, h.labels[label])

@@ -138,7 +138,7 @@ func (q *quiet) report(ctx context.Context, d move) {
 }
 
 // anything is a random request: places in an area, seats on the map, or the best of a category.
-func (h *house) anything(v view, party int, random *rand.Rand) wish {
+func (h *house) anything(v view, party int, random *rand.Rand) claimBody {
 	rows := slices.ContainsFunc(h.seats, func(p place) bool { return p.area < 0 })
 	if len(h.areas) > 0 && (!rows || random.IntN(3) == 0) {
 		return h.blind(party, random)

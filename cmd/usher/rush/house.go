@@ -259,8 +259,8 @@ func (v view) pick(h *house, n int, random *rand.Rand) []int32 {
 // nearby is how many seats a person looks at for some side by side.
 const nearby = 2000
 
-// wish is the body of a claim.
-type wish struct {
+// claimBody is the body of a claim.
+type claimBody struct {
 	Seats    []string `json:"seats,omitempty"`
 	Area     string   `json:"area,omitempty"`
 	Quantity int      `json:"quantity,omitempty"`
@@ -271,7 +271,7 @@ type wish struct {
 	last  bool  // if this is refused, the person goes home
 }
 
-func (w *wish) json() []byte {
+func (w *claimBody) json() []byte {
 	body, _ := json.Marshal(w) // strings and numbers always marshal
 	return body
 }
@@ -279,42 +279,42 @@ func (w *wish) json() []byte {
 // mostTries is how often a person asks again after losing seats to another one.
 const mostTries = 1000
 
-// size is how many seats the wish is for.
-func (w *wish) size() int { return len(w.Seats) + w.Quantity + w.Best }
+// size is how many seats the claim is for.
+func (w *claimBody) size() int { return len(w.Seats) + w.Quantity + w.Best }
 
-// blind is a wish without a look at the map: places in an area, or the best of a category.
-func (h *house) blind(party int, random *rand.Rand) wish {
+// blind is a claim without a look at the map: places in an area, or the best of a category.
+func (h *house) blind(party int, random *rand.Rand) claimBody {
 	if len(h.areas) > 0 {
 		a := random.IntN(len(h.areas))
-		return wish{Area: h.areas[a], Quantity: party, scope: scope{-1, int16(a)}, last: true}
+		return claimBody{Area: h.areas[a], Quantity: party, scope: scope{-1, int16(a)}, last: true}
 	}
 	return h.best(random.IntN(len(h.categories)), party, true)
 }
 
-func (h *house) best(category, n int, last bool) wish {
-	return wish{Best: n, Category: h.categories[category], scope: scope{int16(category), -1}, last: last}
+func (h *house) best(category, n int, last bool) claimBody {
+	return claimBody{Best: n, Category: h.categories[category], scope: scope{int16(category), -1}, last: last}
 }
 
-func (h *house) these(seats []int32) wish {
-	w := wish{scope: scope{-1, -1}}
+func (h *house) these(seats []int32) claimBody {
+	w := claimBody{scope: scope{-1, -1}}
 	for _, idx := range seats {
 		w.Seats = append(w.Seats, h.seats[idx].label)
 	}
 	return w
 }
 
-// first is a wish for the first free seat. A person who was too late before goes a little further: one of
+// first is a claim for the first free seat. A person who was too late before goes a little further: one of
 // the first 2, 4, 8 and so on. Who sees none asks once more, to be told by the box office and not by a picture.
-func (h *house) first(v view, tries int, random *rand.Rand) wish {
+func (h *house) first(v view, tries int, random *rand.Rand) claimBody {
 	if idx := v.first(random.IntN(1 << min(tries, 6))); idx >= 0 {
 		return h.these([]int32{idx})
 	}
 	return h.best(random.IntN(len(h.categories)), 1, true)
 }
 
-// pointOrBest is the wish of a party before a map: half of them point at seats, the others ask for the best of a
+// pointOrBest is the claim of a party before a map: half of them point at seats, the others ask for the best of a
 // category that has enough. Where there is too little for all, they take what there is.
-func (h *house) pointOrBest(v view, party, tries int, random *rand.Rand) wish {
+func (h *house) pointOrBest(v view, party, tries int, random *rand.Rand) claimBody {
 	if tries < 4 && random.IntN(2) == 0 {
 		if seats := v.pick(h, party, random); seats != nil {
 			return h.these(seats)

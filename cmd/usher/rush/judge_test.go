@@ -124,7 +124,7 @@ func TestLedger_LostAnswerExcusesOnlyItsOwnSeats(t *testing.T) {
 		h.seats = append(h.seats, place{area: -1, free: true, label: strconv.Itoa(label + 1)})
 	}
 	b := &books{longest: 100}
-	b.lost(h, &wish{Seats: []string{"1"}, scope: scope{-1, -1}}, 10, 20) // held from 10 to 120 at most
+	b.lost(h, &claimBody{Seats: []string{"1"}, scope: scope{-1, -1}}, 10, 20) // held from 10 to 120 at most
 	for _, test := range []struct {
 		seat           int32
 		sent, received int64

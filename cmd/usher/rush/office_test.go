@@ -109,8 +109,8 @@ func refuse(w http.ResponseWriter, code string, seats ...string) {
 }
 
 func (o *office) claim(w http.ResponseWriter, r *http.Request) {
-	var wish wish
-	if err := json.NewDecoder(r.Body).Decode(&wish); err != nil {
+	var claimBody claimBody
+	if err := json.NewDecoder(r.Body).Decode(&claimBody); err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		return
 	}
@@ -129,7 +129,7 @@ func (o *office) claim(w http.ResponseWriter, r *http.Request) {
 	if third && o.disturb(w) {
 		return
 	}
-	idx := o.choose(wish, third)
+	idx := o.choose(claimBody, third)
 	if idx == nil {
 		refuse(w, "sold_out")
 		return
@@ -156,14 +156,14 @@ func (o *office) disturb(w http.ResponseWriter) bool {
 	return true
 }
 
-func (o *office) choose(wish wish, third bool) (idx []int32) {
+func (o *office) choose(claimBody claimBody, third bool) (idx []int32) {
 	for i, who := range o.holder {
 		twice := o.lie == "sells a seat twice" && third
-		if (who == "") != twice && len(idx) < wish.size() {
+		if (who == "") != twice && len(idx) < claimBody.size() {
 			idx = append(idx, int32(i))
 		}
 	}
-	if len(idx) < wish.size() {
+	if len(idx) < claimBody.size() {
 		return nil
 	}
 	if third && o.lie == "gives less than it was asked for" {

@@ -25,10 +25,10 @@ type person struct {
 
 // claim is what a person asked for, and got.
 type claim struct {
-	wish  wish
-	body  []byte
-	key   string
-	grant *grant // nil until it is granted
+	claimBody claimBody
+	body      []byte
+	key       string
+	grant     *grant // nil until it is granted
 }
 
 // step is what a person does next.
@@ -166,10 +166,10 @@ func (r *run) look(ctx context.Context, l *line, who int32) error {
 	return nil
 }
 
-// decide makes the wish the person's next claim, with a key of its own.
-func (r *run) decide(who int32, w wish) {
+// decide makes a body the person's next claim, with a key of its own.
+func (r *run) decide(who int32, w claimBody) {
 	p := &r.people[who]
-	p.claim = &claim{wish: w, body: w.json(), key: fmt.Sprintf("rush-%x-%d-%d", r.crowd.Seed, who, p.tries)}
+	p.claim = &claim{claimBody: w, body: w.json(), key: fmt.Sprintf("rush-%x-%d-%d", r.crowd.Seed, who, p.tries)}
 	p.tries++
 }
 
@@ -180,7 +180,7 @@ func (r *run) claim(ctx context.Context, l *line, who int32) error {
 	}
 	a, sent, received, err := r.ask(ctx, l, who)
 	if err != nil {
-		r.books.lost(r.house, &p.claim.wish, sent, received)
+		r.books.lost(r.house, &p.claim.claimBody, sent, received)
 		return err
 	}
 	if a.Hold != nil {
@@ -202,7 +202,7 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	received = wall()
 	if p.cookie == "" { // without a cookie the box office cannot know the person again: the first grant is lost
 		for range l.doubts {
-			r.books.lost(r.house, &p.claim.wish, sent, received)
+			r.books.lost(r.house, &p.claim.claimBody, sent, received)
 		}
 	}
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 	p.claim.grant = r.books.grant(who, h, sent, received)
 	r.finish(who, got)
 	r.holds(who, h)
-	if w := &p.claim.wish; !w.isWhat(r.house, h) {
+	if w := &p.claim.claimBody; !w.isWhat(r.house, h) {
 		r.books.lie("person %d asked for %s and got %s", who, w.json(), r.house.names(h.Idx))
 	}
 	if p.cookie == "" {
@@ -250,7 +250,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 }
 
 // isWhat tells whether a hold is what was asked for.
-func (w *wish) isWhat(h *house, a *holdAnswer) bool {
+func (w *claimBody) isWhat(h *house, a *holdAnswer) bool {
 	if len(a.Idx) != w.size() {
 		return false
 	}
@@ -284,7 +284,7 @@ func (r *run) settle(who int32, h *holdAnswer) {
 // refused books a claim that lost; the person tries again or goes home.
 func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	p := &r.people[who]
-	w := &p.claim.wish
+	w := &p.claim.claimBody
 	switch a.Error.Code {
 	case "taken":
 		r.books.refusedSeats(r.house, who, a.Error.Seats, sent, received)

@@ -17,7 +17,7 @@ type room struct {
 	tickets []ticket
 	joins   *latencies // from the arrival to the place
 	looks   *latencies
-	entries *latencies // of those called: from the wish to come in to the answer
+	entries *latencies // of those called: from the request to enter to the answer
 	joined  atomic.Int64
 	came    atomic.Int64 // whether they got a place or not
 	lastJoin,

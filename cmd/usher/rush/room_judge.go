@@ -158,7 +158,7 @@ type RoomReport struct {
 	LooksPerS    float64 `json:"looks_per_s"`   //
 	LookP50      float64 `json:"look_p50_ms"`   //
 	LookP99      float64 `json:"look_p99_ms"`   //
-	EnterP50     float64 `json:"enter_p50_ms"`  // of those called: from the wish to come in to the answer
+	EnterP50     float64 `json:"enter_p50_ms"`  // of those called: from the request to enter to the answer
 	EnterP99     float64 `json:"enter_p99_ms"`  //
 }
 
