@@ -23,17 +23,17 @@ func atLive(page views.Page, s shop.Sale, text string) desk.Live {
 	s.Map.Counts = seats.Counts{Free: make([]int, k), Held: make([]int, k), Sold: make([]int, k), Blocked: make([]int, k)}
 	l := sales.Live{Figures: sales.Figures{
 		At: noon, Counts: s.Map.Counts, Free: 90, Held: 7, Sold: 3, Blocked: 2, Holding: 4, Paying: 1, Paid: 5,
-		Total: sales.Sums{Sold: 3, Revenue: 12_345_678, Orders: 2, Begun: 9, Ordered: 2, Expired: 1, GivenBack: 2},
-		Pace:  12, PaceSlow: 10, MoneyPace: 4000, SellOut: &sales.Range{From: noon.Add(time.Hour), To: noon.Add(2 * time.Hour)},
+		Total:     sales.Sums{Sold: 3, Revenue: 12_345_678, Orders: 2, Begun: 9, Ordered: 2, Expired: 1, GivenBack: 2},
+		SalesRate: 12, SalesRateSlow: 10, RevenueRate: 4000, SellOut: &sales.Range{From: noon.Add(time.Hour), To: noon.Add(2 * time.Hour)},
 		Conversion: sales.Rate{Some: 8, Of: 12}, Expired: sales.Rate{Some: 2, Of: 12},
 	}, Span: sales.Minute, Inside: 3}
 	l.Rows = []sales.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: sales.Sums{Sold: 2, Revenue: 900}}}
 	l.Hour = l.Rows
 	l.Latest = []sales.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
 	for _, kind := range []string{payments.AlertPayment, payments.AlertStep, payments.AlertPayout, sales.OfHook, sales.OfFailing, sales.OfExpired} {
-		l.Concerns = append(l.Concerns, sales.Concern{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: sales.Rate{Some: 3, Of: 9}})
+		l.Alerts = append(l.Alerts, sales.Alert{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: sales.Rate{Some: 3, Of: 9}})
 	}
-	l.MoreConcerns = true
+	l.MoreAlerts = true
 	l.Seen = map[string]sales.Seen{payments.AlertPayout + text: {Who: text, At: noon}}
 	l.Acts = []sales.Act{{At: noon.Add(-time.Minute), What: text, Detail: text, Who: text}}
 	l.Waits = sales.Waits{Ever: true, Paused: true, Waiting: 1234, Open: 2, Accepted: 3, Ended: 4}
@@ -101,7 +101,7 @@ func TestADeskThatShowsSomeConcernsSaysThatThereAreMore(t *testing.T) {
 	t.Parallel()
 	p := atLive(views.Page{}, sale(t, "club", nil), "Ann")
 	for _, more := range []bool{true, false} {
-		p.Live.MoreConcerns = more
+		p.Live.MoreAlerts = more
 		if said := strings.Contains(render(t, desk.Event(p)), "the latest 20 of each kind, and there are more"); said != more {
 			t.Errorf("there are more: %t; the page says so: %t", more, said)
 		}

@@ -17,7 +17,7 @@ const (
 	LeastRest = 600 * time.Millisecond // between two pictures of a board: with all that comes after it, a sale is seen within a second
 	mostRest  = 2 * time.Second
 	costShare = 15               // a board draws a fifteenth of the time at most, so that claims do not feel it
-	ByClock   = 10 * time.Second // paces sink while nothing is sold: then it is looked at by the clock
+	ByClock   = 10 * time.Second // rates sink while nothing is sold: then it is looked at by the clock
 	linger    = 10 * time.Second // a page that is loaded comes back for its feed
 	drawTime  = 10 * time.Second
 )

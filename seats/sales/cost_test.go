@@ -181,7 +181,7 @@ func TestDesk_NoStatementReadsAWholeSale(t *testing.T) {
 			if _, err := evening.look(t.Context(), x, evening.epoch, nothing, All, true); err != nil {
 				return err
 			}
-			if err := evening.tally.save(t.Context(), x, h.sale.Event.ID); err != nil {
+			if err := evening.stats.save(t.Context(), x, h.sale.Event.ID); err != nil {
 				return err
 			}
 			for _, plan := range x.plans {

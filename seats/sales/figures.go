@@ -18,10 +18,10 @@ type Figures struct {
 	Total  Sums  // since the beginning
 	Waived int64 // refunded for valid tickets, less the fees kept of cancelled ones; minor units
 
-	Pace      float64 // seats sold a minute, over the last minute or so
-	PaceSlow  float64 // over the last five
-	MoneyPace float64 // minor units a minute, over the last five
-	SellOut   *Range  // nil: unknown
+	SalesRate     float64 // seats sold a minute, over the last minute or so
+	SalesRateSlow float64 // over the last five
+	RevenueRate   float64 // minor units a minute, over the last five
+	SellOut       *Range  // nil: unknown
 
 	Conversion Rate // holds that ended in an order, of those that are over
 	Expired    Rate // holds that expired, of the same
@@ -55,29 +55,29 @@ const enough = 10
 func (r Rate) Known() bool { return r.Of >= enough }
 
 const (
-	leastPace  = 1.0            // seats a minute, below which there is no forecast
+	leastRate  = 1.0            // seats a minute, below which there is no forecast
 	mostAhead  = 48 * time.Hour // longest forecast
-	uncertain  = 0.15           // of the pace, to either side
+	uncertain  = 0.15           // of the rate, to either side
 	cohorts    = 60             // minutes of holds in a rate
 	lateCohort = 10             // minutes of holds in Lately
 )
 
 // figures computes the figures at a time of the database's clock.
-func (t *Tally) figures(now time.Time, e seats.Event) Figures {
+func (t *Stats) figures(now time.Time, e seats.Event) Figures {
 	f := Figures{
 		Version: t.Version, At: now, Counts: t.Counts, Total: t.Total, Paid: t.Paid,
 		Free: total(t.Counts.Free), Held: total(t.Counts.Held), Sold: total(t.Counts.Sold), Blocked: total(t.Counts.Blocked),
-		Pace: t.fast.since(t.first, now), PaceSlow: t.slow.since(t.first, now), MoneyPace: t.money.since(t.first, now),
+		SalesRate: t.fast.since(t.first, now), SalesRateSlow: t.slow.since(t.first, now), RevenueRate: t.money.since(t.first, now),
 	}
 	f.Holding, f.Paying = t.Holding()
-	f.SellOut = sellOut(now, f.Free+f.Held, f.Pace, f.PaceSlow)
+	f.SellOut = sellOut(now, f.Free+f.Held, f.SalesRate, f.SalesRateSlow)
 	f.rates(t, now, e)
 	return f
 }
 
 // sellOut forecasts when the rest is sold at the current rate; nil if the rate is too low or there is no rest.
 func sellOut(now time.Time, rest int, fast, slow float64) *Range {
-	if rest == 0 || slow < leastPace || fast < leastPace/2 {
+	if rest == 0 || slow < leastRate || fast < leastRate/2 {
 		return nil
 	}
 	soon := float64(rest) / (max(fast, slow) * (1 + uncertain))
@@ -91,7 +91,7 @@ func sellOut(now time.Time, rest int, fast, slow float64) *Range {
 
 // rates counts the outcomes of holds that began at least a hold's length ago. Of later ones only the quick orders are over,
 // which would make the rates too good.
-func (f *Figures) rates(t *Tally, now time.Time, e seats.Event) {
+func (f *Figures) rates(t *Stats, now time.Time, e seats.Event) {
 	until := Minute.of(now.Add(-e.HoldLength)) // this minute and later ones may still be open
 	for n := until - cohorts; n < until; n++ {
 		r := t.minutes.rows[n]
@@ -106,15 +106,15 @@ func (f *Figures) rates(t *Tally, now time.Time, e seats.Event) {
 	}
 }
 
-// pace is a rate per minute: an exponentially weighted mean in which events as long ago as over count for a third. It depends
+// salesRate is a rate per minute: an exponentially weighted mean in which events as long ago as over count for a third. It depends
 // only on the added events.
-type pace struct {
+type salesRate struct {
 	over time.Duration
 	rate float64 // per minute, at the last event
 	last time.Time
 }
 
-func (p *pace) add(at time.Time, n float64) {
+func (p *salesRate) add(at time.Time, n float64) {
 	p.rate = p.at(at) + n/p.over.Minutes()
 	if at.After(p.last) {
 		p.last = at
@@ -122,7 +122,7 @@ func (p *pace) add(at time.Time, n float64) {
 }
 
 // at is the rate at a time after the last event.
-func (p *pace) at(now time.Time) float64 {
+func (p *salesRate) at(now time.Time) float64 {
 	if p.last.IsZero() {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (p *pace) at(now time.Time) float64 {
 const leastSince = 10 * time.Second
 
 // since is the rate of events that began at a time. It corrects for the time before, when nothing could happen.
-func (p *pace) since(first, now time.Time) float64 {
+func (p *salesRate) since(first, now time.Time) float64 {
 	if first.IsZero() {
 		return 0
 	}

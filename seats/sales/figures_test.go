@@ -15,30 +15,30 @@ import (
 
 var noon = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 
-func TestAPaceIsWhatIsSoldAMinuteAndForgets(t *testing.T) {
+func TestSalesRate_IsSeatsAMinuteAndForgets(t *testing.T) {
 	t.Parallel()
-	p := pace{over: 5 * time.Minute}
+	p := salesRate{over: 5 * time.Minute}
 	first := noon
 	for s := range 1200 { // twenty minutes at 60 a minute
 		p.add(first.Add(time.Duration(s)*time.Second), 1)
 	}
 	end := first.Add(20 * time.Minute)
 	if got := p.since(first, end); math.Abs(got-60) > 3 {
-		t.Errorf("the pace of 60 a minute is %.1f", got)
+		t.Errorf("the rate of 60 a minute is %.1f", got)
 	}
 	if got := p.since(first, end.Add(30*time.Minute)); got > 0.5 {
 		t.Errorf("half an hour later it still is %.1f", got)
 	}
-	young := pace{over: 5 * time.Minute}
+	young := salesRate{over: 5 * time.Minute}
 	for s := range 30 {
 		young.add(first.Add(time.Duration(s)*time.Second), 1)
 	}
 	if got := young.since(first, first.Add(30*time.Second)); math.Abs(got-60) > 6 {
-		t.Errorf("after half a minute the pace of 60 a minute is %.1f", got)
+		t.Errorf("after half a minute the rate of 60 a minute is %.1f", got)
 	}
 }
 
-func TestForecast_IsARangeAndHiddenWithoutAPace(t *testing.T) {
+func TestForecast_IsARangeAndHiddenWithoutARate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -46,7 +46,7 @@ func TestForecast_IsARangeAndHiddenWithoutAPace(t *testing.T) {
 		fast, slow float64
 		known      bool
 	}{
-		{"a good pace", 600, 60, 50, true},
+		{"a good rate", 600, 60, 50, true},
 		{"too slow", 600, 0.5, 0.4, false},
 		{"it stopped", 600, 0.1, 20, false},
 		{"nothing is left", 0, 60, 60, false},
@@ -70,7 +70,7 @@ func TestForecast_IsARangeAndHiddenWithoutAPace(t *testing.T) {
 // Holds that had no time to end yet would make the rate look worse or better than it is: they are not of it.
 func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 	t.Parallel()
-	y := newTally(seats.Event{Seats: 1})
+	y := newStats(seats.Event{Seats: 1})
 	for _, c := range []struct {
 		ago int
 		Sums
@@ -87,8 +87,8 @@ func TestARateIsOfHoldsThatHadTheTimeToEnd(t *testing.T) {
 		t.Errorf("conversion %v, expired %v, lately %v", f.Conversion, f.Expired, f.Lately)
 	}
 	l := Live{Figures: f}
-	if l.worry(); len(l.Concerns) != 1 || l.Concerns[0].Kind != OfExpired {
-		t.Errorf("15 of 20 expire after 10 of 40 did, and that is a concern; there are %+v", l.Concerns)
+	if l.addAlerts(); len(l.Alerts) != 1 || l.Alerts[0].Kind != OfExpired {
+		t.Errorf("15 of 20 expire after 10 of 40 did, and that is an alert; there are %+v", l.Alerts)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 	look := func() (l Live) {
 		t.Helper()
 		var q pgx.Batch
-		l.queueConcerns(&q, h.sale.Event.ID)
+		l.queueAlerts(&q, h.sale.Event.ID)
 		if err := h.db.SendBatch(t.Context(), &q).Close(); err != nil {
 			t.Fatal(err)
 		}
-		l.worry()
+		l.addAlerts()
 		return l
 	}
 	notes := func(from, to int) {
@@ -111,17 +111,17 @@ func TestOfManyConcernsTheLatestAreToldAndThatThereAreMore(t *testing.T) {
 			SELECT gen_random_uuid(), $1, gen_random_uuid(), 'code' || k, gen_random_uuid(), gen_random_uuid(), '{}', 'card', 'EUR', 100, 'closed', 'odd', now() + k * interval '1 second'
 			  FROM generate_series($2::integer, $3) k`, h.sale.Event.ID, from, to)
 	}
-	notes(1, MostConcerns)
-	if l := look(); len(l.Concerns) != MostConcerns || l.MoreConcerns {
-		t.Errorf("%d concerns, and more: %t", len(l.Concerns), l.MoreConcerns)
+	notes(1, MostAlerts)
+	if l := look(); len(l.Alerts) != MostAlerts || l.MoreAlerts {
+		t.Errorf("%d alerts, and more: %t", len(l.Alerts), l.MoreAlerts)
 	}
-	notes(MostConcerns+1, MostConcerns+3)
+	notes(MostAlerts+1, MostAlerts+3)
 	l := look()
-	if len(l.Concerns) != MostConcerns || !l.MoreConcerns || l.Concerns[0].Order != "code23" || l.Concerns[MostConcerns-1].Order != "code4" {
-		t.Errorf("%d concerns from %+v on, and more: %t", len(l.Concerns), l.Concerns[0], l.MoreConcerns)
+	if len(l.Alerts) != MostAlerts || !l.MoreAlerts || l.Alerts[0].Order != "code23" || l.Alerts[MostAlerts-1].Order != "code4" {
+		t.Errorf("%d alerts from %+v on, and more: %t", len(l.Alerts), l.Alerts[0], l.MoreAlerts)
 	}
 	all, err := orders.New(h.db).Payments.Alerts(t.Context())
-	if err != nil || len(all) != MostConcerns+3 {
+	if err != nil || len(all) != MostAlerts+3 {
 		t.Errorf("the list of all has %d, %v", len(all), err)
 	}
 }

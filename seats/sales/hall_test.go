@@ -73,10 +73,10 @@ func (h *hall) buy(t testing.TB, who seats.ID) (code string) {
 	return code
 }
 
-// tally is the event's tally, read from the log alone.
-func (h *hall) tally(t testing.TB) *Tally {
+// stats is the event's stats, read from the log alone.
+func (h *hall) stats(t testing.TB) *Stats {
 	t.Helper()
-	y := newTally(h.sale.Event)
+	y := newStats(h.sale.Event)
 	if err := y.follow(t.Context(), h.db, h.sale.Event, nothing); err != nil {
 		t.Fatal(err)
 	}

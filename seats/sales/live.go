@@ -14,14 +14,14 @@ import (
 // Live is what the desk shows of an event, at one moment.
 type Live struct {
 	Figures
-	Rows     []Row // of the span that was asked for, the first one first
-	Span     Span
-	Hour     []Row // minutes of the last hour
-	Latest   []Ordered
-	Concerns []Concern
-	Seen     map[string]Seen // by Concern.Key
+	Rows   []Row // of the span that was asked for, the first one first
+	Span   Span
+	Hour   []Row // minutes of the last hour
+	Latest []Ordered
+	Alerts []Alert
+	Seen   map[string]Seen // by Alert.Key
 
-	MoreConcerns bool // than Concerns has
+	MoreAlerts bool // than Alerts has
 
 	Acts    []Act
 	Inside  int       // admitted visitors of the waiting room
@@ -66,12 +66,12 @@ type Act struct {
 	What, Detail, Who string
 }
 
-// Evening is the sale of an event for the dashboards of this node: all of them share one tally. One caller at a time. The zero
+// Evening is the sale of an event for the dashboards of this node: all of them share one Stats. One caller at a time. The zero
 // Evening is ready to use.
 type Evening struct {
 	event seats.Event
 	epoch uint32
-	tally *Tally
+	stats *Stats
 }
 
 const clockSQL = `SELECT clock_timestamp()`
@@ -80,17 +80,17 @@ const countsSQL = `SELECT free, held, sold, blocked FROM counter WHERE event_id 
 
 const waivedSQL = `SELECT coalesce(sum(waived - kept), 0)::bigint FROM orders WHERE event_id = $1 AND (waived > 0 OR kept > 0)`
 
-// look brings the tally up to date and says how everything stands. epoch is that of the node's map: with another one the
+// look brings the statistics up to date and says how everything stands. epoch is that of the node's map: with another one the
 // database is another run, in which versions may have been given anew, and what is kept there counts.
 func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Recent, w Window, names bool) (l Live, err error) {
-	if v.tally == nil || v.epoch != epoch {
-		if v.tally, err = loadTally(ctx, db, v.event); err != nil {
+	if v.stats == nil || v.epoch != epoch {
+		if v.stats, err = loadStats(ctx, db, v.event); err != nil {
 			return l, err
 		}
 		v.epoch = epoch
 	}
-	if err = v.tally.follow(ctx, db, v.event, recent); err != nil {
-		v.tally = nil // it may have gone half of a step
+	if err = v.stats.follow(ctx, db, v.event, recent); err != nil {
+		v.stats = nil // it may have gone half of a step
 		return l, err
 	}
 	var q pgx.Batch
@@ -103,26 +103,26 @@ func (v *Evening) look(ctx context.Context, db seats.DB, epoch uint32, recent Re
 	})
 	q.Queue(waivedSQL, v.event.ID).QueryRow(func(r pgx.Row) error { return r.Scan(&waived) })
 	l.queueLatest(&q, v.event.ID, names)
-	l.queueConcerns(&q, v.event.ID)
+	l.queueAlerts(&q, v.event.ID)
 	l.queueRoom(&q, v.event)
 	l.queueRefused(&q, v.event.ID)
 	l.queueWaits(&q, v.event)
 	if err = db.SendBatch(ctx, &q).Close(); err != nil {
 		return l, fmt.Errorf("sales: look at event %d: %w", v.event.ID, err)
 	}
-	if v.tally.Version == 0 { // nothing happened yet
-		v.tally.Counts = counts
+	if v.stats.Version == 0 { // nothing happened yet
+		v.stats.Counts = counts
 	}
-	l.Figures = v.tally.figures(now, v.event)
+	l.Figures = v.stats.figures(now, v.event)
 	l.Waived = waived
-	l.Rows, l.Span = v.tally.window(w, now)
-	l.Hour = v.tally.minutes.since(now.Add(-time.Hour))
-	l.worry()
+	l.Rows, l.Span = v.stats.window(w, now)
+	l.Hour = v.stats.minutes.since(now.Add(-time.Hour))
+	l.addAlerts()
 	return l, nil
 }
 
 // window is the rows of a part of the past.
-func (t *Tally) window(w Window, now time.Time) ([]Row, Span) {
+func (t *Stats) window(w Window, now time.Time) ([]Row, Span) {
 	switch w {
 	case LastHour:
 		return t.minutes.since(now.Add(-time.Hour)), Minute
@@ -194,17 +194,17 @@ func (s *Sales) Live(ctx context.Context, m organizers.Member, v *Evening, sale 
 		return err
 	})
 	if err != nil {
-		v.tally = nil // what it took for written may not be
+		v.stats = nil // what it took for written may not be
 	}
 	return l, err
 }
 
 // Keep writes down how far an event was followed.
 func (s *Sales) Keep(ctx context.Context, m organizers.Member, v *Evening) error {
-	if v.tally == nil || v.tally.unwritten == 0 {
+	if v.stats == nil || v.stats.unwritten == 0 {
 		return nil
 	}
-	return s.organizers.As(ctx, m, func(tx pgx.Tx) error { return v.tally.save(ctx, tx, v.event.ID) })
+	return s.organizers.As(ctx, m, func(tx pgx.Tx) error { return v.stats.save(ctx, tx, v.event.ID) })
 }
 
 // replayRows is how many versions a replay reads at once.
@@ -229,7 +229,7 @@ func (s *Sales) Replay(ctx context.Context, m organizers.Member, e seats.Event) 
 	return r, nil
 }
 
-// See notes that a member took note of a concern.
+// See notes that a member took note of an alert.
 func (s *Sales) See(ctx context.Context, m organizers.Member, e seats.Event, key string) error {
 	return s.organizers.As(ctx, m, func(tx pgx.Tx) error {
 		fresh, err := see(ctx, tx, e.ID, key, m.Name)

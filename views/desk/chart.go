@@ -98,7 +98,7 @@ func newChart(e seats.Event, l *sales.Live, w sales.Window) chart {
 // reaches is the most that the chart shows: what was, and what the projection comes to.
 func (c *chart) reaches(l *sales.Live, most int) int {
 	if l.SellOut != nil {
-		most = max(most, min(l.Capacity(), l.Sold+int(l.PaceSlow*c.To.Sub(l.At).Minutes())))
+		most = max(most, min(l.Capacity(), l.Sold+int(l.SalesRateSlow*c.To.Sub(l.At).Minutes())))
 	}
 	return max(most, min(10, l.Capacity()))
 }
@@ -150,12 +150,12 @@ func (c *chart) area(list []point, held bool) string {
 	return d + back + "z"
 }
 
-// ahead is the line from now on, if the pace stays.
+// ahead is the line from now on, if the rate stays.
 func (c *chart) ahead(l *sales.Live) string {
 	if l.SellOut == nil {
 		return ""
 	}
-	then := min(l.Capacity(), l.Sold+int(l.PaceSlow*c.To.Sub(l.At).Minutes()))
+	then := min(l.Capacity(), l.Sold+int(l.SalesRateSlow*c.To.Sub(l.At).Minutes()))
 	return "M" + c.px(l.At) + " " + c.py(l.Sold) + "L" + c.px(c.To) + " " + c.py(then)
 }
 

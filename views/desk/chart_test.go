@@ -19,7 +19,7 @@ func TestAChartStaysInItsFrame(t *testing.T) {
 	noon := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 	luck := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		l := &sales.Live{Figures: sales.Figures{At: noon, Free: luck.IntN(500), PaceSlow: 50 * luck.Float64()}, Span: sales.Minute}
+		l := &sales.Live{Figures: sales.Figures{At: noon, Free: luck.IntN(500), SalesRateSlow: 50 * luck.Float64()}, Span: sales.Minute}
 		at := noon.Add(-time.Duration(1+luck.IntN(3000)) * time.Minute)
 		for range luck.IntN(400) {
 			if at = at.Add(time.Duration(1+luck.IntN(9)) * time.Minute).Truncate(time.Minute); at.After(noon) {

@@ -31,18 +31,18 @@ func (p Live) short(minor int64) string {
 // exactly is a time of day to the second, at the event's place.
 func (p Live) exactly(t time.Time) string { return p.Sale.Event.Local(t).Format("15:04:05") }
 
-// moneyPace is what comes in a minute; empty while nothing does.
-func (p Live) moneyPace() string {
-	if p.Live.PaceSlow < 0.05 {
+// revenueRate is what comes in a minute; empty while nothing does.
+func (p Live) revenueRate() string {
+	if p.Live.SalesRateSlow < 0.05 {
 		return ""
 	}
-	return "+" + p.short(int64(p.Live.MoneyPace)) + " a minute"
+	return "+" + p.short(int64(p.Live.RevenueRate)) + " a minute"
 }
 
-// pace is how many seats are sold a minute, in words.
-func (p Live) pace() string {
-	switch n := p.Live.Pace; {
-	case p.Live.PaceSlow < 0.05 && n < 0.05:
+// salesRate is how many seats are sold a minute, in words.
+func (p Live) salesRate() string {
+	switch n := p.Live.SalesRate; {
+	case p.Live.SalesRateSlow < 0.05 && n < 0.05:
 		return "Nothing was sold in the last minutes."
 	case n >= 9.5:
 		return views.Number(int(n+0.5)) + " seats a minute"
@@ -58,7 +58,7 @@ func (p Live) sellsOut() (big, small string) {
 	case l.Free+l.Held == 0 && l.Sold > 0:
 		return "Sold out", views.Counted(l.Sold, "seat") + " in all"
 	case l.SellOut == nil:
-		return "–", p.pace()
+		return "–", p.salesRate()
 	}
 	from, to := p.Sale.Event.Local(l.SellOut.From), p.Sale.Event.Local(l.SellOut.To)
 	form := "15:04"
@@ -66,9 +66,9 @@ func (p Live) sellsOut() (big, small string) {
 		form = "Mon 15:04"
 	}
 	if from.Format(form) == to.Format(form) {
-		return "about " + from.Format(form), p.pace()
+		return "about " + from.Format(form), p.salesRate()
 	}
-	return from.Format(form) + "–" + to.Format(form), p.pace()
+	return from.Format(form) + "–" + to.Format(form), p.salesRate()
 }
 
 // conversion is how many holds end in an order.

@@ -24,7 +24,7 @@ type need struct {
 // needs are what needs attention: unseen ones first.
 func (p Live) needs() (fresh, seen []need) {
 	all := p.ofRoom(nil)
-	for _, c := range p.Live.Concerns {
+	for _, c := range p.Live.Alerts {
 		all = append(all, p.need(c))
 	}
 	for _, n := range p.ofSections(all) {
@@ -40,14 +40,14 @@ func (p Live) needs() (fresh, seen []need) {
 
 // needsCut says that more needs attention than is shown; empty if not.
 func (p Live) needsCut() string {
-	if !p.Live.MoreConcerns {
+	if !p.Live.MoreAlerts {
 		return ""
 	}
-	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", sales.MostConcerns)
+	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", sales.MostAlerts)
 }
 
-// need puts a concern into words.
-func (p Live) need(c sales.Concern) need {
+// need puts an alert into words.
+func (p Live) need(c sales.Alert) need {
 	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
 	switch c.Kind {
 	case payments.AlertPayout:

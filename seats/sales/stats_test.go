@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
+func TestStats_CountTheOutcomeOfEveryHold(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{})
 	bought, gone := h.hold(t, 0, 1), h.hold(t, 2)
@@ -22,25 +22,25 @@ func TestTally_CountsTheOutcomeOfEveryHold(t *testing.T) {
 	if _, err := h.sale.Release(t.Context(), gone, 2); err != nil {
 		t.Fatal(err)
 	}
-	y := h.tally(t)
+	y := h.stats(t)
 	price := pricing.Of(h.sale, []int{0, 1}).Total
 	want := Sums{Sold: 2, Revenue: price, Orders: 1, Begun: 3, Ordered: 1, GivenBack: 1}
 	if y.Total != want {
-		t.Errorf("the tally says %+v, and it was %+v", y.Total, want)
+		t.Errorf("the statistics say %+v, and it was %+v", y.Total, want)
 	}
 	if holding, paying := y.Holding(); holding != 1 || paying != 0 {
 		t.Errorf("%d people hold seats and %d pay; it was 1 and none", holding, paying)
 	}
 	if y.Version != h.sale.Version() {
-		t.Errorf("the tally is of version %d; it is version %d", y.Version, h.sale.Version())
+		t.Errorf("the statistics are of version %d; it is version %d", y.Version, h.sale.Version())
 	}
 }
 
-func TestTally_ExpiredHoldThatIsOrderedCountsAsOrdered(t *testing.T) {
+func TestStats_ExpiredHoldThatIsOrderedCountsAsOrdered(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{HoldLength: time.Second})
 	late, never, taken := h.hold(t, 0), h.hold(t, 1), h.hold(t, 2)
-	for h.tally(t).Total.Expired < 3 {
+	for h.stats(t).Total.Expired < 3 {
 		time.Sleep(50 * time.Millisecond)
 		if t.Context().Err() != nil {
 			t.Fatal("the holds never expired")
@@ -48,16 +48,16 @@ func TestTally_ExpiredHoldThatIsOrderedCountsAsOrdered(t *testing.T) {
 	}
 	h.buy(t, late)
 	h.hold(t, 2)
-	y := h.tally(t)
+	y := h.stats(t)
 	if y.Total.Ordered != 1 || y.Total.Expired < 2 || y.Total.Begun != 4 {
-		t.Errorf("of 4 holds one is ordered and 2 expired at least; the tally says %+v", y.Total)
+		t.Errorf("of 4 holds one is ordered and 2 expired at least; the statistics say %+v", y.Total)
 	}
 	if y.stays[late] != nil || y.stays[taken] != nil || y.stays[never] == nil {
 		t.Errorf("only who still may order is known: %v, %v, %v", y.stays[late], y.stays[taken], y.stays[never])
 	}
 }
 
-func TestACancelledSeatTakesItsPriceOutOfTheRevenue(t *testing.T) {
+func TestStats_CancelledSeatLeavesTheRevenue(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{})
 	who := h.hold(t, 0, 1)
@@ -70,16 +70,16 @@ func TestACancelledSeatTakesItsPriceOutOfTheRevenue(t *testing.T) {
 	if err := sold.Revoke(t.Context(), h.sale, order, false, order.Tickets[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	y, price := h.tally(t), pricing.Of(h.sale, []int{1}).Total
+	y, price := h.stats(t), pricing.Of(h.sale, []int{1}).Total
 	if y.Total.Returned != 1 || y.Total.Revenue != price {
-		t.Errorf("one seat came back, and %d is left of the revenue; the tally says %+v", price, y.Total)
+		t.Errorf("one seat came back, and %d is left of the revenue; the statistics say %+v", price, y.Total)
 	}
 }
 
-// told is a tally of changes that are made up: each is one seat, its state and the holder or order it is of.
-func told(t *testing.T, e seats.Event, tickets map[seatOf]sold, steps ...seats.Change) *Tally {
+// told is the Stats of changes that are made up: each is one seat, its state and the holder or order it is of.
+func told(t *testing.T, e seats.Event, tickets map[seatOf]sold, steps ...seats.Change) *Stats {
 	t.Helper()
-	y := newTally(e)
+	y := newStats(e)
 	for i, c := range steps {
 		c.Version = int64(i + 1)
 		if c.At.IsZero() {
@@ -101,7 +101,7 @@ func TestEveryWayOfAHoldIsTallied(t *testing.T) {
 	moved := map[seatOf]sold{{order, 0}: {price: 500, by: ann, fresh: true}, {order, 1}: {price: 700, by: ann}}
 	e, strict := seats.Event{Seats: 3}, seats.Event{Seats: 3, Strict: true, HoldLength: 8 * time.Minute}
 	for name, c := range map[string]struct {
-		y    *Tally
+		y    *Stats
 		want Sums
 		paid int
 	}{
@@ -137,19 +137,19 @@ func TestEveryWayOfAHoldIsTallied(t *testing.T) {
 		if hours != c.y.Total {
 			t.Errorf("%s: the hours come to %+v, and all in all it is %+v", name, hours, c.y.Total)
 		}
-		again := newTally(e)
-		if again.resume(c.y.keep()); !reflect.DeepEqual(again.places, c.y.places) || !reflect.DeepEqual(again.stays, c.y.stays) {
+		again := newStats(e)
+		if again.resume(c.y.store()); !reflect.DeepEqual(again.places, c.y.places) || !reflect.DeepEqual(again.stays, c.y.stays) {
 			t.Errorf("%s: it is read again as another", name)
 		}
 	}
 }
 
-// A tally that is kept and read again, at any version, goes on as one that was never put away.
-func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
+// Stats that are stored and read again, at any version, go on as those that were never put away.
+func TestStats_StoredGoOnAsIfNeverStored(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{HoldLength: 2 * time.Second})
 	luck := rand.New(rand.NewPCG(7, 1))
-	kept := newTally(h.sale.Event)
+	stored := newStats(h.sale.Event)
 	var holders []seats.ID
 	for range 60 {
 		switch n := luck.IntN(10); {
@@ -161,64 +161,64 @@ func TestATallyThatWasKeptGoesOnAsIfItHadNotBeen(t *testing.T) {
 		default:
 			_, _ = h.sale.Release(t.Context(), holders[luck.IntN(len(holders))])
 		}
-		if err := kept.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
+		if err := stored.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
 			t.Fatal(err)
 		}
 		if luck.IntN(3) > 0 {
 			continue
 		}
-		if err := kept.save(t.Context(), h.db, h.sale.Event.ID); err != nil {
+		if err := stored.save(t.Context(), h.db, h.sale.Event.ID); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if kept, err = loadTally(t.Context(), h.db, h.sale.Event); err != nil {
+		if stored, err = loadStats(t.Context(), h.db, h.sale.Event); err != nil {
 			t.Fatal(err)
 		}
 	}
-	anew := h.tally(t)
-	for kept.Version != anew.Version { // a hold may expire between the two
-		if err := kept.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
+	anew := h.stats(t)
+	for stored.Version != anew.Version { // a hold may expire between the two
+		if err := stored.follow(t.Context(), h.db, h.sale.Event, h.sale.Recent); err != nil {
 			t.Fatal(err)
 		}
-		anew = h.tally(t)
+		anew = h.stats(t)
 	}
-	wantSame(t, kept, anew)
+	wantSame(t, stored, anew)
 }
 
-// wantSame holds two tallies of one log against each other.
-func wantSame(t *testing.T, got, want *Tally) {
+// wantSame holds two Stats of one log against each other.
+func wantSame(t *testing.T, got, want *Stats) {
 	t.Helper()
 	if got.Version != want.Version {
-		t.Fatalf("the tallies are of versions %d and %d", got.Version, want.Version)
+		t.Fatalf("the statistics are of versions %d and %d", got.Version, want.Version)
 	}
 	if got.Total != want.Total || got.Paid != want.Paid || !reflect.DeepEqual(got.Counts, want.Counts) {
-		t.Errorf("kept: %+v, %d paid; anew: %+v, %d paid", got.Total, got.Paid, want.Total, want.Paid)
+		t.Errorf("stored: %+v, %d paid; anew: %+v, %d paid", got.Total, got.Paid, want.Total, want.Paid)
 	}
 	if !reflect.DeepEqual(got.places, want.places) || !reflect.DeepEqual(got.stays, want.stays) {
-		t.Error("the seats and holds of a tally that was kept are others")
+		t.Error("the seats and holds of stored statistics are others")
 	}
 	for _, b := range [][2]book{{got.minutes, want.minutes}, {got.hours, want.hours}} {
 		if !reflect.DeepEqual(b[0].since(time.Time{}), b[1].since(time.Time{})) {
-			t.Errorf("rows of %d minutes: kept %+v, anew %+v", b[0].span, b[0].since(time.Time{}), b[1].since(time.Time{}))
+			t.Errorf("rows of %d minutes: stored %+v, anew %+v", b[0].span, b[0].since(time.Time{}), b[1].since(time.Time{}))
 		}
 	}
 	at := want.At.Add(time.Minute)
-	if a, b := got.figures(at, seats.Event{}).Pace, want.figures(at, seats.Event{}).Pace; a-b > 1e-9 || b-a > 1e-9 {
-		t.Errorf("the pace is %g, and %g anew", a, b)
+	if a, b := got.figures(at, seats.Event{}).SalesRate, want.figures(at, seats.Event{}).SalesRate; a-b > 1e-9 || b-a > 1e-9 {
+		t.Errorf("the rate is %g, and %g anew", a, b)
 	}
 }
 
-// Two nodes that keep their tally write the same history, whichever is ahead.
+// Two nodes that store their stats write the same history, whichever is ahead.
 func TestTwoNodesKeepOneHistory(t *testing.T) {
 	t.Parallel()
 	h := openHall(t, "club", events.Settings{})
-	a, b := newTally(h.sale.Event), newTally(h.sale.Event)
-	follow := func(y *Tally, keep bool) {
+	a, b := newStats(h.sale.Event), newStats(h.sale.Event)
+	follow := func(y *Stats, store bool) {
 		t.Helper()
 		if err := y.follow(t.Context(), h.db, h.sale.Event, nothing); err != nil {
 			t.Fatal(err)
 		}
-		if !keep {
+		if !store {
 			return
 		}
 		if err := y.save(t.Context(), h.db, h.sale.Event.ID); err != nil {
@@ -232,14 +232,14 @@ func TestTwoNodesKeepOneHistory(t *testing.T) {
 	if err := a.save(t.Context(), h.db, h.sale.Event.ID); err != nil { // it is behind: nothing of it may be written
 		t.Fatal(err)
 	}
-	if y, err := loadTally(t.Context(), h.db, h.sale.Event); err != nil || y.Version != h.sale.Version() {
-		t.Fatalf("the tally went back to %+v, %v", y, err)
+	if y, err := loadStats(t.Context(), h.db, h.sale.Event); err != nil || y.Version != h.sale.Version() {
+		t.Fatalf("the statistics went back to %+v, %v", y, err)
 	}
 	h.buy(t, h.hold(t, 3))
 	follow(a, true)
-	kept, err := loadTally(t.Context(), h.db, h.sale.Event)
+	stored, err := loadStats(t.Context(), h.db, h.sale.Event)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, kept, h.tally(t))
+	wantSame(t, stored, h.stats(t))
 }

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	foldRows  = 512         // versions that are read at once
-	saveAfter = time.Minute // of the event's own time; and
-	saveSeats = 50_000      // seat changes: after either, what was read is written down
+	readAtOnce = 512         // versions that are read at once
+	saveAfter  = time.Minute // of the event's own time; and
+	saveSeats  = 50_000      // seat changes: after either, what was read is written down
 )
 
 // The log row of its version says when that was and how the seats stood. The lock keeps another node from writing a later
-// tally before its history is read.
-const loadTallySQL = `
+// stats before its history is read.
+const loadStatsSQL = `
 SELECT t.version, c.at, c.free, c.held, c.sold, c.blocked, t.paid, t.first_sold, t.last_sold, t.pace, t.slow_pace, t.money_pace,
        t.state, t.holder, t.price, t.hold, t.begun, t.ended, t.hold_paid
   FROM tally t JOIN change c USING (event_id, version) WHERE t.event_id = $1
@@ -29,24 +29,24 @@ const historySQL = `
 SELECT at, free, held, sold, blocked, seats_sold, seats_returned, revenue, orders, begun, ordered, lapsed, given_back
   FROM history WHERE event_id = $1 AND span = $2 AND at >= $3 ORDER BY at`
 
-// kept is the columns of table tally: seats by idx, and the holds that have seats.
-type kept struct {
-	Paid                int
-	FirstSold, LastSold *time.Time
-	Pace, Slow, Money   float64
-	State               []seats.State
-	Holder              []seats.ID
-	Price               []int64
-	Hold                []seats.ID
-	Begun               []int64
-	Ended               []outcome
-	HoldPaid            []bool
+// stored is the columns of table tally: seats by idx, and the holds that have seats.
+type stored struct {
+	Paid                   int
+	FirstSold, LastSold    *time.Time
+	SalesRate, Slow, Money float64
+	State                  []seats.State
+	Holder                 []seats.ID
+	Price                  []int64
+	Hold                   []seats.ID
+	Begun                  []int64
+	Ended                  []outcome
+	HoldPaid               []bool
 }
 
-func (t *Tally) keep() kept {
-	k := kept{Paid: t.Paid, Pace: t.fast.rate, Slow: t.slow.rate, Money: t.money.rate, Hold: []seats.ID{}, Begun: []int64{}, Ended: []outcome{}, HoldPaid: []bool{}}
+func (t *Stats) store() stored {
+	k := stored{Paid: t.Paid, SalesRate: t.fast.rate, Slow: t.slow.rate, Money: t.money.rate, Hold: []seats.ID{}, Begun: []int64{}, Ended: []outcome{}, HoldPaid: []bool{}}
 	if !t.first.IsZero() {
-		k.FirstSold, k.LastSold = &t.first, &t.fast.last // the three paces count the same sales
+		k.FirstSold, k.LastSold = &t.first, &t.fast.last // the three rates count the same sales
 	}
 	for _, p := range t.places {
 		k.State, k.Holder, k.Price = append(k.State, p.state), append(k.Holder, p.holder), append(k.Price, p.price)
@@ -57,9 +57,9 @@ func (t *Tally) keep() kept {
 	return k
 }
 
-// resume makes a new tally the one that was kept.
-func (t *Tally) resume(k kept) {
-	t.Paid, t.fast.rate, t.slow.rate, t.money.rate = k.Paid, k.Pace, k.Slow, k.Money
+// resume continues from stored statistics.
+func (t *Stats) resume(k stored) {
+	t.Paid, t.fast.rate, t.slow.rate, t.money.rate = k.Paid, k.SalesRate, k.Slow, k.Money
 	if k.FirstSold != nil {
 		t.first, t.fast.last, t.slow.last, t.money.last = *k.FirstSold, *k.LastSold, *k.LastSold, *k.LastSold
 	}
@@ -74,11 +74,11 @@ func (t *Tally) resume(k kept) {
 	}
 }
 
-// loadTally reads a tally as it was written last, or begins one.
-func loadTally(ctx context.Context, db seats.DB, e seats.Event) (*Tally, error) {
-	t, k := newTally(e), kept{}
-	err := db.QueryRow(ctx, loadTallySQL, e.ID).Scan(&t.Version, &t.At, &t.Counts.Free, &t.Counts.Held, &t.Counts.Sold, &t.Counts.Blocked,
-		&k.Paid, &k.FirstSold, &k.LastSold, &k.Pace, &k.Slow, &k.Money, &k.State, &k.Holder, &k.Price, &k.Hold, &k.Begun, &k.Ended, &k.HoldPaid)
+// loadStats reads the statistics as they were written last, or begins new ones.
+func loadStats(ctx context.Context, db seats.DB, e seats.Event) (*Stats, error) {
+	t, k := newStats(e), stored{}
+	err := db.QueryRow(ctx, loadStatsSQL, e.ID).Scan(&t.Version, &t.At, &t.Counts.Free, &t.Counts.Held, &t.Counts.Sold, &t.Counts.Blocked,
+		&k.Paid, &k.FirstSold, &k.LastSold, &k.SalesRate, &k.Slow, &k.Money, &k.State, &k.Holder, &k.Price, &k.Hold, &k.Begun, &k.Ended, &k.HoldPaid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
@@ -91,7 +91,7 @@ func loadTally(ctx context.Context, db seats.DB, e seats.Event) (*Tally, error) 
 		err = loadBook(ctx, db, e.ID, &t.hours, time.Unix(0, 0))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sales: tally of event %d: %w", e.ID, err)
+		return nil, fmt.Errorf("sales: statistics of event %d: %w", e.ID, err)
 	}
 	for _, r := range t.hours.rows {
 		t.Total.add(r.Sums)
@@ -121,14 +121,14 @@ func loadBook(ctx context.Context, db seats.DB, event int64, b *book, from time.
 // seen yet was committed or read by its own node a moment ago.
 type Recent func(version int64) ([]seats.Change, bool)
 
-// follow brings a tally to the newest version, step by step, and writes down what it read when that is much.
-func (t *Tally) follow(ctx context.Context, db seats.DB, e seats.Event, recent Recent) error {
+// follow brings the statistics to the newest version, step by step, and writes down what it read when that is much.
+func (t *Stats) follow(ctx context.Context, db seats.DB, e seats.Event, recent Recent) error {
 	read := 0
 	for {
 		changes, known := recent(t.Version)
 		if known = known && len(changes) > 0; !known { // the node may be behind
 			var err error
-			if changes, err = seats.Changes(ctx, db, e.ID, t.Version, foldRows); err != nil {
+			if changes, err = seats.Changes(ctx, db, e.ID, t.Version, readAtOnce); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ func (t *Tally) follow(ctx context.Context, db seats.DB, e seats.Event, recent R
 				return err
 			}
 		}
-		if known || len(changes) < foldRows {
+		if known || len(changes) < readAtOnce {
 			return nil
 		}
 		read = 0
@@ -160,7 +160,7 @@ SELECT t.order_id, t.idx, t.price + t.fee, o.holder, o.created_at
 const asOld = time.Minute // an order's time is taken before that of its change: no batch takes as long
 
 // take applies changes, with the tickets of the orders that they are about.
-func (t *Tally) take(ctx context.Context, db seats.DB, changes []seats.Change) error {
+func (t *Stats) take(ctx context.Context, db seats.DB, changes []seats.Change) error {
 	asked, when := []seats.ID{}, map[seats.ID]time.Time{}
 	for _, c := range changes {
 		for i, state := range c.State {
@@ -193,7 +193,7 @@ func (t *Tally) take(ctx context.Context, db seats.DB, changes []seats.Change) e
 }
 
 // Every node computes the same rows, so the one that is further writes them.
-const saveTallySQL = `
+const saveStatsSQL = `
 INSERT INTO tally AS t (event_id, version, paid, first_sold, last_sold, pace, slow_pace, money_pace, state, holder, price, hold, begun, ended, hold_paid)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     ON CONFLICT (event_id) DO UPDATE
@@ -211,13 +211,13 @@ SELECT $1, $2, * FROM unnest($3::timestamptz[], $4::integer[], $5::integer[], $6
        seats_sold = excluded.seats_sold, seats_returned = excluded.seats_returned, revenue = excluded.revenue, orders = excluded.orders,
        begun = excluded.begun, ordered = excluded.ordered, lapsed = excluded.lapsed, given_back = excluded.given_back`
 
-// save writes the tally and what changed of its history, unless another node is further. Its caller commits.
-func (t *Tally) save(ctx context.Context, db seats.DB, event int64) error {
-	k := t.keep()
-	tag, err := db.Exec(ctx, saveTallySQL, event, t.Version, k.Paid, k.FirstSold, k.LastSold, k.Pace, k.Slow, k.Money,
+// save writes the stats and what changed of its history, unless another node is further. Its caller commits.
+func (t *Stats) save(ctx context.Context, db seats.DB, event int64) error {
+	k := t.store()
+	tag, err := db.Exec(ctx, saveStatsSQL, event, t.Version, k.Paid, k.FirstSold, k.LastSold, k.SalesRate, k.Slow, k.Money,
 		k.State, k.Holder, k.Price, k.Hold, k.Begun, k.Ended, k.HoldPaid)
 	if err != nil {
-		return fmt.Errorf("sales: keep the tally of event %d: %w", event, err)
+		return fmt.Errorf("sales: store the statistics of event %d: %w", event, err)
 	}
 	t.unwritten, t.written = 0, t.At
 	if tag.RowsAffected() == 0 {

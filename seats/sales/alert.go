@@ -12,10 +12,10 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 )
 
-// Concern is something a person has to look at. Its words are made where it is shown.
-type Concern struct {
+// Alert is something a person has to look at. Its words are made where it is shown.
+type Alert struct {
 	Kind   string
-	Key    string // identifies the concern in Seen
+	Key    string // identifies the alert in Seen
 	Order  string // code of the order or payment; empty if it is about none
 	Amount int64  // minor units
 	Why    string // what was noted
@@ -24,15 +24,15 @@ type Concern struct {
 	Before Rate
 }
 
-// The kinds of concern that the database knows of, besides those of package orders. A page may add others.
+// The kinds of alerts that the database knows of, besides those of package orders. A page may add others.
 const (
 	OfHook    = "hook"    // a webhook fails, or was switched off
 	OfFailing = "failing" // many payments fail
 	OfExpired = "lapses"  // many more holds expire than before
 )
 
-// MostConcerns is how many of each kind a dashboard shows, the latest ones.
-const MostConcerns = 20
+// MostAlerts is how many of each kind a dashboard shows, the latest ones.
+const MostAlerts = 20
 
 // Failing webhooks and those that were switched off.
 const deafSQL = `
@@ -50,7 +50,7 @@ SELECT count(*) FILTER (WHERE reason <> ''), count(*)
   FROM (SELECT reason FROM payment WHERE event_id = $1 AND method NOT IN ('free', 'door', 'invoice') AND created_at > statement_timestamp() - interval '10 minutes'
          ORDER BY created_at DESC LIMIT 500) p`
 
-// Seen is the organizer who marked a concern as seen, and when.
+// Seen is the organizer who marked an alert as seen, and when.
 type Seen struct {
 	Who string
 	At  time.Time
@@ -58,24 +58,24 @@ type Seen struct {
 
 const seenListSQL = `SELECT concern, who, at FROM seen WHERE event_id = $1 ORDER BY at DESC LIMIT 200`
 
-func (l *Live) queueConcerns(q *pgx.Batch, event int64) {
+func (l *Live) queueAlerts(q *pgx.Batch, event int64) {
 	of := map[string]int{}
-	note := func(c Concern) {
-		if of[c.Kind]++; of[c.Kind] > MostConcerns {
-			l.MoreConcerns = true
+	note := func(c Alert) {
+		if of[c.Kind]++; of[c.Kind] > MostAlerts {
+			l.MoreAlerts = true
 			return
 		}
-		l.Concerns = append(l.Concerns, c)
+		l.Alerts = append(l.Alerts, c)
 	}
-	payments.QueueAlerts(q, event, MostConcerns+1, func(c payments.Alert) {
-		note(Concern{Kind: c.Kind, Key: c.Key, Order: c.Code, Amount: c.Amount, Why: c.Why, At: c.At})
+	payments.QueueAlerts(q, event, MostAlerts+1, func(c payments.Alert) {
+		note(Alert{Kind: c.Kind, Key: c.Key, Order: c.Code, Amount: c.Amount, Why: c.Why, At: c.At})
 	})
-	q.Queue(deafSQL, event, MostConcerns+1).Query(func(rows pgx.Rows) error {
-		var c Concern
+	q.Queue(deafSQL, event, MostAlerts+1).Query(func(rows pgx.Rows) error {
+		var c Alert
 		_, err := pgx.ForEachRow(rows, []any{&c.Kind, &c.Key, &c.Why, &c.At}, func() error { note(c); return nil })
 		return err
 	})
-	failing := Concern{Kind: OfFailing}
+	failing := Alert{Kind: OfFailing}
 	q.Queue(failingSQL, event).QueryRow(func(r pgx.Row) error {
 		err := r.Scan(&failing.Rate.Some, &failing.Rate.Of)
 		if failing.Rate.Known() && failing.Rate.Share() > failingShare {
@@ -97,25 +97,25 @@ func (l *Live) queueConcerns(q *pgx.Batch, event int64) {
 
 const failingShare = 0.25 // of the payments that began lately
 
-// worry adds concerns that follow from the figures, and sorts the latest first. A concern that returns on another day is a
+// addAlerts adds alerts that follow from the figures, and sorts the latest first. An alert that returns on another day is a
 // new one.
-func (l *Live) worry() {
+func (l *Live) addAlerts() {
 	before := Rate{l.Expired.Some - l.Lately.Some, l.Expired.Of - l.Lately.Of}
 	if l.Lately.Known() && before.Known() && l.Lately.Share() > 2*max(before.Share(), 0.05) {
-		l.Concerns = append(l.Concerns, Concern{Kind: OfExpired, Rate: l.Lately, Before: before})
+		l.Alerts = append(l.Alerts, Alert{Kind: OfExpired, Rate: l.Lately, Before: before})
 	}
-	for i := range l.Concerns {
-		if c := &l.Concerns[i]; c.Key == "" { // about the current figures
+	for i := range l.Alerts {
+		if c := &l.Alerts[i]; c.Key == "" { // about the current figures
 			c.Key, c.At = c.Kind+":"+l.At.Format(time.DateOnly), l.At
 		}
 	}
-	slices.SortStableFunc(l.Concerns, func(a, b Concern) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(l.Alerts, func(a, b Alert) int { return b.At.Compare(a.At) })
 }
 
 const seeSQL = `
 INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event_id, concern) DO NOTHING`
 
-// see marks a concern as seen. The first organizer who does is recorded.
+// see marks an alert as seen. The first organizer who does is recorded.
 func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
 	if key == "" || len(key) > 200 {
 		return false, &seats.ValidationError{Message: "That is nothing to be seen. Nothing was changed."}

@@ -6,12 +6,12 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Tally is the statistics of an event up to one version of its change log: sales and holds over time, and the outcome of every
-// hold. It depends on the log alone, so every node computes the same. A row of table tally says where to read on (fold.go).
+// Stats are the statistics of an event up to one version of its change log: sales and holds over time, and the outcome of every
+// hold. They depend on the log alone, so every node computes the same. A row of table tally says where to read on (store.go).
 //
 // It tracks holds by holder. A hold begins with a holder's first seat, and ends when the last one is sold, given back or
 // expired. An expired hold that is ordered after all counts as ordered.
-type Tally struct {
+type Stats struct {
 	Version int64
 	At      time.Time // of that version; zero before the first
 	Counts  seats.Counts
@@ -22,13 +22,13 @@ type Tally struct {
 	places  []place       // by idx
 	stays   map[seats.ID]*stay
 	first   time.Time // when a seat was sold first
-	fast    pace
-	slow    pace
-	money   pace
+	fast    salesRate
+	slow    salesRate
+	money   salesRate
 	minutes book
 	hours   book
 
-	written   time.Time // At of the last stored tally
+	written   time.Time // At of the last stored stats
 	unwritten int       // seat changes since
 }
 
@@ -80,10 +80,10 @@ type seatOf struct {
 	idx   int32
 }
 
-func newTally(e seats.Event) *Tally {
-	t := &Tally{
-		places: make([]place, e.Seats), stays: map[seats.ID]*stay{}, fast: pace{over: time.Minute}, slow: pace{over: 5 * time.Minute},
-		money: pace{over: 5 * time.Minute}, minutes: newBook(Minute), hours: newBook(Hour),
+func newStats(e seats.Event) *Stats {
+	t := &Stats{
+		places: make([]place, e.Seats), stays: map[seats.ID]*stay{}, fast: salesRate{over: time.Minute}, slow: salesRate{over: 5 * time.Minute},
+		money: salesRate{over: 5 * time.Minute}, minutes: newBook(Minute), hours: newBook(Hour),
 	}
 	if e.Strict {
 		t.strict = e.HoldLength
@@ -91,8 +91,8 @@ func newTally(e seats.Event) *Tally {
 	return t
 }
 
-// apply takes the tally one version further. tickets says what the seats cost that were sold.
-func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
+// apply takes the statistics one version further. tickets says what the seats cost that were sold.
+func (t *Stats) apply(c seats.Change, tickets map[seatOf]sold) {
 	t.Version, t.At, t.Counts = c.Version, c.At, c.Counts
 	made := map[seats.ID]bool{}
 	for i, idx := range c.Idx {
@@ -111,8 +111,8 @@ func (t *Tally) apply(c seats.Change, tickets map[seatOf]sold) {
 	t.hours.count(c.At, c.Counts)
 }
 
-// place is a seat, which may have come later than the tally began.
-func (t *Tally) place(idx int) *place {
+// place is a seat, which may have come later than the stats began.
+func (t *Stats) place(idx int) *place {
 	if more := idx + 1 - len(t.places); more > 0 {
 		t.places = append(t.places, make([]place, more)...)
 	}
@@ -120,7 +120,7 @@ func (t *Tally) place(idx int) *place {
 }
 
 // move takes one seat from what it was to what it is.
-func (t *Tally) move(p *place, to place) {
+func (t *Stats) move(p *place, to place) {
 	was := *p
 	before := t.leave(was)
 	switch to.state {
@@ -158,7 +158,7 @@ func (h *stay) has(s seats.State) {
 }
 
 // leave takes a seat out of the hold that it was of, which it returns; nil if it was of none.
-func (t *Tally) leave(was place) *stay {
+func (t *Stats) leave(was place) *stay {
 	h := t.stays[was.holder]
 	switch {
 	case h == nil:
@@ -174,7 +174,7 @@ func (t *Tally) leave(was place) *stay {
 }
 
 // enter puts a seat into the hold of its holder, which begins with it if they have none.
-func (t *Tally) enter(to place) {
+func (t *Stats) enter(to place) {
 	h := t.stays[to.holder]
 	if h == nil {
 		h = &stay{begun: t.At.Unix()}
@@ -191,7 +191,7 @@ func (t *Tally) enter(to place) {
 }
 
 // sell notes a seat that was sold, or one that goes from one order to another.
-func (t *Tally) sell(was, to place) {
+func (t *Stats) sell(was, to place) {
 	if was.state == seats.Sold {
 		t.add(t.At, Sums{Revenue: to.price - was.price})
 		return
@@ -206,7 +206,7 @@ func (t *Tally) sell(was, to place) {
 }
 
 // settle records the outcome of a hold that lost a seat, and drops it with its last seat.
-func (t *Tally) settle(was, to place, h *stay) {
+func (t *Stats) settle(was, to place, h *stay) {
 	theirs := to.holder == was.holder
 	switch {
 	case to.state == seats.Sold && theirs:
@@ -224,12 +224,12 @@ func (t *Tally) settle(was, to place, h *stay) {
 
 // timeTook reports whether a seat became available because its hold expired. That happens in strict events only. The log does
 // not tell why, so a seat that was given back late counts as expired too.
-func (t *Tally) timeTook(was place, h *stay) bool {
+func (t *Stats) timeTook(was place, h *stay) bool {
 	return t.strict > 0 && was.state == seats.Held && t.At.Unix()-h.begun >= int64(t.strict/time.Second)
 }
 
 // end records the outcome of a hold, in the span in which it began. An ordered hold stays ordered.
-func (t *Tally) end(h *stay, as outcome) {
+func (t *Stats) end(h *stay, as outcome) {
 	if h.end == as || h.end == ordered {
 		return
 	}
@@ -251,7 +251,7 @@ func (t *Tally) end(h *stay, as outcome) {
 }
 
 // add adds to what happened at a time.
-func (t *Tally) add(at time.Time, s Sums) {
+func (t *Stats) add(at time.Time, s Sums) {
 	t.Total.add(s)
 	t.minutes.add(at, s)
 	t.hours.add(at, s)
@@ -269,7 +269,7 @@ func (s *Sums) add(more Sums) {
 }
 
 // Holding is how many people hold seats now, and for how many of them a payment runs.
-func (t *Tally) Holding() (holding, paying int) {
+func (t *Stats) Holding() (holding, paying int) {
 	for _, h := range t.stays {
 		if h.seats > 0 {
 			holding++
