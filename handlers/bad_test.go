@@ -33,7 +33,7 @@ func TestBadInputHasItsAnswerAndHoldsNothing(t *testing.T) {
 	s := newSite(t)
 	label := s.sale.Plan.Label(s.sale.Plan.Sections[0].First)
 	blocked := len(s.sale.Plan.Seats) - 1
-	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: []int{blocked}}); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{blocked}}); err != nil {
 		t.Fatal(err)
 	}
 	other := person(t)

@@ -358,7 +358,7 @@ func (w *wall) fill(t *testing.T) {
 		err = s.CatchUp(t.Context())
 	}
 	if free := s.FreeSeats(); err == nil && len(free) > 0 {
-		_, err = s.Block(t.Context(), seats.Keeping{Seats: free, Reason: "x", Rest: true})
+		_, err = s.Block(t.Context(), seats.BlockRequest{Seats: free, Reason: "x", Rest: true})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +370,7 @@ func (w *wall) comeBack(t *testing.T) {
 	t.Helper()
 	s, err := w.office.Sale(t.Context(), "full")
 	if err == nil {
-		_, err = s.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1, 2, 3, 4, 5}})
+		_, err = s.Unblock(t.Context(), seats.BlockRequest{Seats: []int{0, 1, 2, 3, 4, 5}})
 	}
 	if err != nil {
 		t.Fatal(err)

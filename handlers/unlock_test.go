@@ -33,7 +33,7 @@ func (s *site) unlocking(t *testing.T, code string, c pricing.Code) {
 // reserved blocks seats and makes a code for them.
 func (s *site) reserved(t *testing.T, code string, idx ...int) {
 	t.Helper()
-	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: idx}); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: idx}); err != nil {
 		t.Fatal(err)
 	}
 	var block seats.ID
@@ -173,7 +173,7 @@ func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {
 	owner, at := s.owner(t), "/desk/events/evening/codes"
 	section := slices.IndexFunc(s.sale.Plan.Sections, func(at seats.Section) bool { return !at.Area })
 	idx := s.sale.Plan.Sections[section].First
-	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: []int{idx}, Reason: "Sponsors"}); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{idx}, Reason: "Sponsors"}); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.page(t, owner, at)

@@ -280,7 +280,7 @@ func TestFromAWaitingRoomOneJoinsTheWaitListWithOneTapInTheOrderOfItsNumbers(t *
 			t.Fatalf("in the room they are %+v", st)
 		}
 	}
-	if _, err := s.sale.Block(t.Context(), seats.Keeping{Seats: s.sale.FreeSeats()}); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: s.sale.FreeSeats()}); err != nil {
 		t.Fatal(err)
 	}
 	at := map[*http.Client]string{}

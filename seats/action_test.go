@@ -19,14 +19,14 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
-	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0, 1, 2}, Reason: "The lights stand there"}); err == nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1, 2}, Reason: "The lights stand there"}); err == nil {
 		t.Error("a held seat was blocked")
 	}
-	failing := seats.Keeping{Seats: []int{5}, Also: func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }}
+	failing := seats.BlockRequest{Seats: []int{5}, Also: func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }}
 	if _, err := b.sale.Block(t.Context(), failing); err == nil {
 		t.Error("what was to be committed with it failed, and it did not")
 	}
-	done, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{2, 1, 0}, Reason: "The lights stand there", Rest: true})
+	done, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{2, 1, 0}, Reason: "The lights stand there", Rest: true})
 	if err != nil || !slices.Equal(done, []int{0, 2}) {
 		t.Fatalf("of what is free it blocked %v, %v", done, err)
 	}
@@ -36,15 +36,15 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	}
 	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
 	wantRefusal(t, err, seats.CodeTaken)
-	if _, err = b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}}); err == nil {
+	if _, err = b.sale.Unblock(t.Context(), seats.BlockRequest{Seats: []int{0, 1}}); err == nil {
 		t.Error("a held seat was unblocked")
 	}
-	if done, err = b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}, Rest: true}); err != nil || !slices.Equal(done, []int{0}) {
+	if done, err = b.sale.Unblock(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, Rest: true}); err != nil || !slices.Equal(done, []int{0}) {
 		t.Errorf("of what is blocked it unblocked %v, %v", done, err)
 	}
-	_, err = b.sale.Unblock(t.Context(), seats.Keeping{Seats: []int{0, 1}, Rest: true})
+	_, err = b.sale.Unblock(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, Rest: true})
 	wantRefusal(t, err, seats.CodeTaken)
-	for _, bad := range []seats.Keeping{{}, {Seats: []int{-1}}, {Seats: []int{1, 99}}, {Seats: []int{1}, Reason: "a\nb"}} {
+	for _, bad := range []seats.BlockRequest{{}, {Seats: []int{-1}}, {Seats: []int{1, 99}}, {Seats: []int{1}, Reason: "a\nb"}} {
 		var nonsense *seats.ValidationError
 		if _, err := b.sale.Block(t.Context(), bad); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", bad, err)
@@ -69,7 +69,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 		t.Fatal(len(floor), err)
 	}
 	audited := 0
-	done, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor, Rest: true, Also: func(q *pgx.Batch) { audited++; q.Queue(`SELECT 1`) }})
+	done, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: floor, Rest: true, Also: func(q *pgx.Batch) { audited++; q.Queue(`SELECT 1`) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 	if audited == 0 {
 		t.Error("the change log does not say who did it")
 	}
-	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: floor}); err == nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: floor}); err == nil {
 		t.Error("4,500 seats were to be blocked at once, all or none")
 	}
 	wantBooks(t, b)
@@ -90,7 +90,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
-	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "For the box office"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, Reason: "For the box office"}); err != nil {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/3"}})
@@ -151,7 +151,7 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}}) // another one's
-	if _, err := b.sale.Block(t.Context(), seats.Keeping{Seats: []int{0}, Reason: "Why not"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, Reason: "Why not"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.sale.Sell(t.Context(), seats.Purchase{Order: order, Seats: []int{0}, AtOffice: true}); err != nil {

@@ -32,7 +32,7 @@ type command struct {
 	claim   bool    // it claims seats: see sql.go
 	sells   bool    // it sells what its holder has: see attach.go
 	from    ID      // another holder; it moves their seats; none for most
-	ofList  bool    // it is about seats kept for those who wait: see waitlist.go
+	ofList  bool    // it is about seats held for the waitlist: see waitlist.go
 	entries []int64 // of the waiting list, that are offered seats
 	lock    Entries // locks them
 	keys    []ID    // purchase keys it counts tickets for; see allowance.go
@@ -689,7 +689,7 @@ func (b *batch) set(idx int, by ID, to row) {
 		to = b.keepReserved(idx, to)
 	}
 	if b.listed && to.holder == (ID{}) && b.rows[idx].holder != waitList {
-		to = b.keepBack(idx)
+		to = b.holdForWaitlist(idx)
 	}
 	if b.coded != nil {
 		b.carryCode(idx, to)

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Keeping is what an organizer keeps back, or gives free again.
-type Keeping struct {
+// BlockRequest names the seats that an organizer blocks or unblocks.
+type BlockRequest struct {
 	Seats  []int
 	Reason string // of a block, for organizers; may be empty
 
@@ -22,19 +22,19 @@ type Keeping struct {
 	Also TxHook
 }
 
-// keepAtOnce is the most seats of one batch; more of them go one batch after the other, which only a Keeping of the
+// blockAtOnce is the most seats of one batch; more of them go one batch after the other, which only a BlockRequest of the
 // rest may.
-const keepAtOnce = 2000
+const blockAtOnce = 2000
 
 const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2, $3, $4)`
 
-// Block keeps seats back from the sale: all of them or none, or as many as are free with Keeping.Rest. It returns
+// Block takes seats off sale: all of them or none, or as many as are free with BlockRequest.Rest. It returns
 // those it did. Refused if one is held or sold, or if there is nothing left to block.
-func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
+func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 	if k.Reason = strings.TrimSpace(k.Reason); !OneLine(k.Reason, MostReason) {
 		return nil, &ValidationError{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", MostReason)}
 	}
-	return s.keep(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
+	return s.changeBlocks(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
 		id := NewID()
 		write := c.write
 		c.write = func(q *pgx.Batch) {
@@ -48,23 +48,23 @@ func (s *Sale) Block(ctx context.Context, k Keeping) ([]int, error) {
 }
 
 // Unblock puts blocked seats on sale again. Seats that are not blocked are refused, all together, or left out with
-// Keeping.Rest. It returns those it did.
-func (s *Sale) Unblock(ctx context.Context, k Keeping) ([]int, error) {
-	return s.keep(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked }, func(*command, []int) func(row) row {
+// BlockRequest.Rest. It returns those it did.
+func (s *Sale) Unblock(ctx context.Context, k BlockRequest) ([]int, error) {
+	return s.changeBlocks(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked }, func(*command, []int) func(row) row {
 		return func(row) row { return row{} }
 	})
 }
 
-// keep changes the seats for which may holds to what is made of them, batch after batch.
-func (s *Sale) keep(ctx context.Context, k Keeping, may func(row, *batch) bool, make func(*command, []int) func(row) row) (all []int, err error) {
+// changeBlocks changes the seats for which may holds to what is made of them, batch after batch.
+func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *batch) bool, make func(*command, []int) func(row) row) (all []int, err error) {
 	seats, err := s.known(k.Seats)
 	if err != nil {
 		return nil, err
 	}
-	if len(seats) > keepAtOnce && !k.Rest {
-		return nil, &ValidationError{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), keepAtOnce)}
+	if len(seats) > blockAtOnce && !k.Rest {
+		return nil, &ValidationError{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), blockAtOnce)}
 	}
-	for some := range slices.Chunk(seats, keepAtOnce) {
+	for some := range slices.Chunk(seats, blockAtOnce) {
 		c := &command{seats: some}
 		last := some[len(some)-1] == seats[len(seats)-1]
 		c.decide = func(b *batch) (Hold, error) {

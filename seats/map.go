@@ -130,31 +130,31 @@ const ringSeats = 16_384
 
 // seatMap is an event's seats as this node last read or wrote them. It may be behind the database, never ahead of it.
 type seatMap struct {
-	mu      sync.RWMutex
-	epoch   uint32
-	version int64
-	states  []State
-	bits    []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
-	counts  Counts
-	open    []int32            // free seats of each run
-	of      []int32            // run of each seat
-	ring    []Change           // the versions up to and including version, without gap
-	ringed  int                // seat changes in the ring
-	kept    map[int32]struct{} // seats kept for those who wait: see waitlist.go
+	mu         sync.RWMutex
+	epoch      uint32
+	version    int64
+	states     []State
+	bits       []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
+	counts     Counts
+	open       []int32            // free seats of each run
+	of         []int32            // run of each seat
+	ring       []Change           // the versions up to and including version, without gap
+	ringed     int                // seat changes in the ring
+	waitlisted map[int32]struct{} // seats held for the waitlist: see waitlist.go
 
 	returned, sold int64 // held seats that came back free, and that were sold, since the map was read first
 }
 
 // reset replaces everything by what the database says.
-func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts, kept []int32) {
+func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts, waitlisted []int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch, m.version, m.states, m.counts, m.ring, m.ringed = epoch, version, states, counts, nil, 0
 	m.bits = pack(states)
 	clear(m.open)
-	m.kept = make(map[int32]struct{}, len(kept))
-	for _, idx := range kept {
-		m.kept[idx] = struct{}{}
+	m.waitlisted = make(map[int32]struct{}, len(waitlisted))
+	for _, idx := range waitlisted {
+		m.waitlisted[idx] = struct{}{}
 	}
 	for idx, state := range states {
 		if state.Shown() == Free {
@@ -224,16 +224,16 @@ func (m *seatMap) put(idx int, s State) {
 	m.bits[idx/4] = m.bits[idx/4]&^(3<<shift) | s.Bits()<<shift
 }
 
-// end counts what becomes of a held seat, and remembers which are kept. A seat that is kept has come back.
+// end counts what becomes of a held seat, and remembers which are held for the waitlist. Such a seat has come back.
 func (m *seatMap) end(idx int32, to State, holder ID) {
 	was, is := m.states[idx].Shown(), to.Shown()
-	if _, kept := m.kept[idx]; kept {
+	if _, waitlisted := m.waitlisted[idx]; waitlisted {
 		was = Free
-		delete(m.kept, idx)
+		delete(m.waitlisted, idx)
 	}
 	if to == Held && holder == waitList {
 		is = Free
-		m.kept[idx] = struct{}{}
+		m.waitlisted[idx] = struct{}{}
 	}
 	switch {
 	case was != Held:
@@ -245,7 +245,7 @@ func (m *seatMap) end(idx int32, to State, holder ID) {
 }
 
 // Ended is what became of the held seats of an event, as far as this node saw it: how many came back free, by hand
-// or by time, and how many were sold. Seats kept for those who wait came back. Both are 0 for an event that is not
+// or by time, and how many were sold. Seats held for the waitlist came back. Both are 0 for an event that is not
 // open here.
 func (o *Inventory) Ended(event int64) (returned, sold int64) {
 	for _, s := range o.Open() {
@@ -441,16 +441,16 @@ func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
 	var version int64
 	var states []State
 	var counts Counts
-	var kept []int32
+	var waitlisted []int32
 	err := db.QueryRow(ctx, mapSQL, s.Event.ID, waitList).
-		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &counts.Quota, &states, &kept)
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &counts.Quota, &states, &waitlisted)
 	if err == nil && !s.seats.knows(len(states)) {
 		err = errGrew
 	}
 	if err != nil {
 		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
 	}
-	s.seats.reset(epoch, version, states, counts, kept)
+	s.seats.reset(epoch, version, states, counts, waitlisted)
 	return nil
 }
 

@@ -93,8 +93,8 @@ func TestSession_EndingItReleasesItsSeats(t *testing.T) {
 	if n := b.count(t, `seat_state WHERE holder = $1`, ann.id); n > 0 {
 		t.Errorf("%d seats are still held by a session that ended", n)
 	}
-	if kept := matinee.Kept(); len(kept) != 1 {
-		t.Errorf("%d seats went to the waiting list, want 1", len(kept))
+	if waitlisted := matinee.Waitlisted(); len(waitlisted) != 1 {
+		t.Errorf("%d seats went to the waiting list, want 1", len(waitlisted))
 	}
 	if err := other.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)

@@ -15,11 +15,11 @@ import (
 // hold has, so that seats come free for all visitors if no node looks after them. Events without a waiting entry
 // never ask.
 
-// waitList is the holder of seats that are kept for those who wait.
+// waitList is the holder of seats that are held for the waitlist.
 var waitList = ID{15: 2}
 
-// keepLength is how long the wait list's hold lasts. What looks after it has longer than any database is away.
-const keepLength = 10 * time.Minute
+// waitlistHoldLength is how long the waitlist's hold lasts. What looks after it has longer than any database is away.
+const waitlistHoldLength = 10 * time.Minute
 
 // CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
 const CodeWaitList = "wait_list"
@@ -37,8 +37,8 @@ func (b *batch) knowList() error {
 	return errListed
 }
 
-// keepBack adds a seat to the wait list's hold.
-func (b *batch) keepBack(idx int) row {
+// holdForWaitlist adds a seat to the waitlist's hold.
+func (b *batch) holdForWaitlist(idx int) row {
 	h := b.listHold()
 	if at, has := slices.BinarySearch(h.seats, int32(idx)); !has {
 		h.seats = slices.Insert(h.seats, at, int32(idx))
@@ -47,14 +47,14 @@ func (b *batch) keepBack(idx int) row {
 	return row{state: Held, holder: waitList, expiresAt: &h.expiresAt}
 }
 
-// listHold is the wait list's hold, with half of its time left at least; what it lost the time for and no other visitor took is
+// listHold is the waitlist's hold, with half of its time left at least; what it lost the time for and no other visitor took is
 // in it again.
 func (b *batch) listHold() *holdRow {
 	h, live := b.live(waitList)
-	if live && h.expiresAt.Sub(b.now) > keepLength/2 {
+	if live && h.expiresAt.Sub(b.now) > waitlistHoldLength/2 {
 		return h
 	}
-	end := b.now.Add(keepLength)
+	end := b.now.Add(waitlistHoldLength)
 	next := h.renew(waitList, end)
 	if h != nil {
 		for _, idx := range b.still(h) {
@@ -75,34 +75,34 @@ func (b *batch) listHold() *holdRow {
 	return next
 }
 
-// unkeep takes seats out of the wait list's hold: their rows went to others.
-func (b *batch) unkeep(seats []int) {
+// takeFromWaitlist takes seats out of the waitlist's hold: their rows went to others.
+func (b *batch) takeFromWaitlist(seats []int) {
 	if h := b.holds[waitList]; h != nil {
 		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(seats, int(idx)) }))
 	}
 }
 
-// Kept lists the seats that are kept for those who wait, as this node last read, in the order of idx.
-func (s *Sale) Kept() []int {
+// Waitlisted lists the seats that are held for the waitlist, as this node last read, in the order of idx.
+func (s *Sale) Waitlisted() []int {
 	s.seats.mu.RLock()
 	defer s.seats.mu.RUnlock()
-	kept := make([]int, 0, len(s.seats.kept))
-	for idx := range s.seats.kept {
-		kept = append(kept, int(idx))
+	list := make([]int, 0, len(s.seats.waitlisted))
+	for idx := range s.seats.waitlisted {
+		list = append(list, int(idx))
 	}
-	slices.Sort(kept)
-	return kept
+	slices.Sort(list)
+	return list
 }
 
-// Keeps tells whether seats are kept for those who wait, as this node last read.
-func (s *Sale) Keeps() bool {
+// HasWaitlisted reports whether seats are held for those who wait, as this node last read.
+func (s *Sale) HasWaitlisted() bool {
 	s.seats.mu.RLock()
 	defer s.seats.mu.RUnlock()
-	return len(s.seats.kept) > 0
+	return len(s.seats.waitlisted) > 0
 }
 
-// KeepOn gives the wait list's hold its time again, if it keeps seats and less than half of it is left.
-func (s *Sale) KeepOn(ctx context.Context) error {
+// ExtendWaitlistHold gives the waitlist's hold its time again, if it has seats and less than half of it is left.
+func (s *Sale) ExtendWaitlistHold(ctx context.Context) error {
 	_, err := s.do(ctx, &command{ofList: true, decide: func(b *batch) (Hold, error) {
 		if h, live := b.live(waitList); live && len(b.still(h)) > 0 {
 			b.listHold()
@@ -112,7 +112,7 @@ func (s *Sale) KeepOn(ctx context.Context) error {
 	return err
 }
 
-// LetGo frees kept seats for all visitors: no waiting entry wants them. Seats that are not kept stay as they are.
+// LetGo frees seats of the waitlist for all visitors: no waiting entry wants them. Other seats stay as they are.
 func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 	_, err := s.do(ctx, &command{ofList: true, seats: seats, decide: func(b *batch) (Hold, error) {
 		var free []int
@@ -123,7 +123,7 @@ func (s *Sale) LetGo(ctx context.Context, seats []int) error {
 			}
 		}
 		if len(free) > 0 {
-			b.unkeep(free)
+			b.takeFromWaitlist(free)
 		}
 		return Hold{}, nil
 	}})
@@ -218,7 +218,7 @@ func (b *batch) offerAll(offers []Offer) (made []Offered, errs []error) {
 		last, why := b.notOffered(o)
 		switch {
 		case why == nil:
-			made = append(made, Offered{o, b.keepFor(o)})
+			made = append(made, Offered{o, b.holdForOffer(o)})
 		case last:
 			errs[i] = why
 			for behind := i + 1; behind < len(offers); behind++ {
@@ -259,13 +259,13 @@ func (b *batch) notToOffer(o *Offer) (taken []int) {
 	return taken
 }
 
-// keepFor makes the hold of an offer. Its entry does not wait any more.
-func (b *batch) keepFor(o *Offer) (hold ID) {
+// holdForOffer makes the hold of an offer. Its entry does not wait any more.
+func (b *batch) holdForOffer(o *Offer) (hold ID) {
 	delete(b.waits, o.Entry)
 	h := &holdRow{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
 	b.holds[o.ID] = h
 	b.ends(h)
-	b.unkeep(o.Seats)
+	b.takeFromWaitlist(o.Seats)
 	fares := b.fresh(o.Seats, b.usual)
 	for i, idx := range o.Seats {
 		by := waitList

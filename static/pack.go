@@ -25,16 +25,16 @@ func Pack(h http.Handler) http.Handler {
 	return pack(h)
 }
 
-// Kept is an answer that is good for ever under its address: browsers keep it, and it is compressed once in each way.
-type Kept struct {
+// Immutable is an answer that never changes under its address: browsers keep it, and it is compressed once in each way.
+type Immutable struct {
 	kind         string // as in Content-Type
 	content      []byte
 	brotli, gzip func() []byte // nil for fonts, which are compressed
 }
 
-// Keep returns a handler that answers with this content.
-func Keep(kind string, content []byte) *Kept {
-	k := &Kept{kind: kind, content: content}
+// NewImmutable returns a handler that answers with this content.
+func NewImmutable(kind string, content []byte) *Immutable {
+	k := &Immutable{kind: kind, content: content}
 	if !strings.HasPrefix(kind, "font/") {
 		k.brotli = sync.OnceValue(func() []byte { return brotlied(content) })
 		k.gzip = sync.OnceValue(func() []byte { return gzipped(content) })
@@ -43,7 +43,7 @@ func Keep(kind string, content []byte) *Kept {
 }
 
 // ServeHTTP answers as the browser takes it.
-func (k *Kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (k *Immutable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", k.kind)
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")

@@ -24,7 +24,7 @@ var files embed.FS
 // shelf is everything, by the names that this program uses and by those with hashes.
 type shelf struct {
 	byName  map[string]string // "event.js" → "event.<hash>.js"
-	byHash  map[string]*Kept
+	byHash  map[string]*Immutable
 	css     string
 	imports map[string]string // by the script of a page
 }
@@ -47,7 +47,7 @@ func Ready() { site() }
 
 // stock makes all files.
 func stock() (*shelf, error) {
-	s := &shelf{byName: map[string]string{}, byHash: map[string]*Kept{}, imports: map[string]string{}}
+	s := &shelf{byName: map[string]string{}, byHash: map[string]*Immutable{}, imports: map[string]string{}}
 	for _, pattern := range []string{"dist/*", "fonts/*.woff2"} {
 		names, err := fs.Glob(files, pattern)
 		if err != nil {
@@ -70,10 +70,10 @@ func stock() (*shelf, error) {
 
 func (s *shelf) put(name string, content []byte) {
 	hashed := hashedName(name, content)
-	s.byName[name], s.byHash[hashed] = hashed, Keep(kinds[path.Ext(name)], content)
+	s.byName[name], s.byHash[hashed] = hashed, NewImmutable(kinds[path.Ext(name)], content)
 }
 
-func (s *shelf) file(name string) *Kept { return s.byHash[s.byName[name]] }
+func (s *shelf) file(name string) *Immutable { return s.byHash[s.byName[name]] }
 
 // hashedName puts the hash of a file's content into its name.
 func hashedName(base string, content []byte) string {

@@ -86,7 +86,7 @@ func unpacked(t *testing.T, encoding string, body io.Reader) io.Reader {
 func TestFile_IsCompressedOnce(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("A seat is a row, and that row is the only judge. "), 20_000)
-	k := Keep("text/plain", content)
+	k := NewImmutable("text/plain", content)
 	for _, encodings := range []string{secure, plain} {
 		var took []time.Duration
 		for range 10 {

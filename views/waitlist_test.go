@@ -65,7 +65,7 @@ func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 	event.Slug = "evening"
 	of := desk.WaitListPage{
 		Frame: desk.Frame{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening/waitlist", Event: &event}, Sale: s, Key: text,
-		List: waitlist.Overview{Paused: true, Note: text, Waiting: 300, Kept: 2, Figures: stand.Figures}, Message: text, Form: map[string][]string{"email": {text}, "reason": {text}, "seats": {text}},
+		List: waitlist.Overview{Paused: true, Note: text, Waiting: 300, Waitlisted: 2, Figures: stand.Figures}, Message: text, Form: map[string][]string{"email": {text}, "reason": {text}, "seats": {text}},
 	}
 	for _, state := range []string{waitlist.Unverified, waitlist.Waiting, waitlist.Offered} {
 		of.List.Entries = append(of.List.Entries, waitlist.Placed{Entry: aWaiter(state, text), Place: 1})

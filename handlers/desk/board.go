@@ -48,7 +48,7 @@ func (b *board) ring() {
 
 // run draws while the board is watched, and a while longer.
 func (b *board) run() {
-	defer b.keep()
+	defer b.save()
 	for {
 		began := time.Now()
 		b.draw()
@@ -98,11 +98,11 @@ func (b *board) end() bool {
 	return true
 }
 
-// keep writes down how far the board read.
-func (b *board) keep() {
+// save writes down how far the board read.
+func (b *board) save() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.desks.ctx), drawTime)
 	defer cancel()
-	if err := b.desks.sales.Keep(ctx, b.team, b.evening); err != nil {
+	if err := b.desks.sales.Save(ctx, b.team, b.evening); err != nil {
 		b.desks.log.Warn("how far a desk read its change log was not kept", "event", b.event.Slug, "error", err)
 	}
 }
@@ -153,7 +153,7 @@ func (b *board) model(ctx context.Context, look way) (p desk.Live, err error) {
 	if p.Live, err = b.desks.sales.Live(ctx, b.team, b.evening, sale, look.window, look.names); err != nil {
 		return p, err
 	}
-	p.Map, p.Kept = sale.Snapshot(), len(sale.Kept())
+	p.Map, p.Waitlisted = sale.Snapshot(), len(sale.Waitlisted())
 	if b.desks.Limits != nil {
 		e := b.desks.Limits.Of(sale)
 		p.Guard, p.Limits = e.State(time.Now()), e.Figures()

@@ -206,7 +206,7 @@ func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s organizer
 	web.Enters(w, s, session)
 	h.Sessions.Put(r.Context(), web.DeskKey, session)
 	h.Sessions.Remove(r.Context(), secondKey)
-	return h.Keep(w, r)
+	return h.RenewToken(w, r)
 }
 
 // endDesk ends the session at the desk of this browser, if it has one.

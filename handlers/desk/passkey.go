@@ -20,7 +20,7 @@ var (
 // ask sends a browser what to ask of its authenticator, and remembers it in the session.
 func (h *Handlers) ask(w http.ResponseWriter, r *http.Request, c organizers.Ceremony) error {
 	h.Sessions.Put(r.Context(), passkeyKey, c.State)
-	if err := h.Keep(w, r); err != nil {
+	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, c.Options)
@@ -77,7 +77,7 @@ func (h *Handlers) AddPasskey(w http.ResponseWriter, r *http.Request, m organize
 		h.About(w, r).Info("a passkey was not added", "reason", err)
 		return err
 	}
-	if err := h.Keep(w, r); err != nil { // what was asked is answered
+	if err := h.RenewToken(w, r); err != nil { // what was asked is answered
 		return err
 	}
 	return web.WriteJSON(w, http.StatusCreated, map[string]string{"to": desk.AccountPath + "?done=passkey"})

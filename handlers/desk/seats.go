@@ -66,8 +66,8 @@ func chosen(s *seats.Sale, form url.Values) ([]int, error) {
 	return list, nil
 }
 
-// Keeping blocks or unblocks the seats of a form.
-func (h *Handlers) Keeping(what, done string, keep func(*http.Request, *seats.Sale, seats.Keeping) ([]int, error)) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
+// ChangeBlocks blocks or unblocks the seats of a form.
+func (h *Handlers) ChangeBlocks(what, done string, change func(*http.Request, *seats.Sale, seats.BlockRequest) ([]int, error)) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
 	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 		form, err := deskForm(r)
 		if err != nil {
@@ -76,14 +76,14 @@ func (h *Handlers) Keeping(what, done string, keep func(*http.Request, *seats.Sa
 		var changed []int
 		list, err := chosen(s, form)
 		if err == nil {
-			k := seats.Keeping{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
+			k := seats.BlockRequest{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
 			act := organizers.Action{
 				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
 				Detail: map[string]any{"seats": web.Labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
 			}
 			err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) (err error) {
 				k.Also = also
-				changed, err = keep(r, s, k)
+				changed, err = change(r, s, k)
 				return err
 			})
 		}
@@ -105,12 +105,12 @@ func sectionQuery(form url.Values) string {
 }
 
 // Block answers POST /desk/events/{slug}/blocks
-func (h *Handlers) Block(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+func (h *Handlers) Block(r *http.Request, s *seats.Sale, k seats.BlockRequest) ([]int, error) {
 	return s.Block(r.Context(), k)
 }
 
 // Unblock answers POST /desk/events/{slug}/unblocks
-func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.Keeping) ([]int, error) {
+func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.BlockRequest) ([]int, error) {
 	return s.Unblock(r.Context(), k)
 }
 

@@ -29,7 +29,7 @@ func (h *Handlers) afterPassword(w http.ResponseWriter, r *http.Request, s organ
 		return h.welcomeIn(w, r, s, to, by)
 	}
 	h.Sessions.Put(r.Context(), secondKey, fmt.Sprintf("%d.%d.%d", s.Organizer, s.Epoch, time.Now().Unix()))
-	if err := h.Keep(w, r); err != nil {
+	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
 	path := desk.SecondPath + "?to=" + url.QueryEscape(DeskBack(to))
@@ -188,7 +188,7 @@ func (h *Handlers) ProvePasskey(w http.ResponseWriter, r *http.Request, m organi
 	if err := h.Organizers.ProvePasskey(r.Context(), m, h.Origin(r), h.asked(r), asked.Answer); err != nil {
 		return err
 	}
-	if err := h.Keep(w, r); err != nil { // what was asked is answered
+	if err := h.RenewToken(w, r); err != nil { // what was asked is answered
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, map[string]string{"to": proofBack(asked.To)})

@@ -89,7 +89,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		h.Sessions.Remove(r.Context(), web.DeskKey)
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}

@@ -53,15 +53,15 @@ func (h *Handlers) showWaitList(w http.ResponseWriter, r *http.Request, m organi
 }
 
 type WaitListBody struct {
-	Paused   bool         `json:"paused"`
-	Note     string       `json:"note,omitempty"`
-	Kept     int          `json:"kept"`
-	Waiting  int          `json:"waiting"`
-	Open     int          `json:"offers_open"`
-	Accepted int          `json:"offers_accepted"`
-	Ended    int          `json:"offers_ended"`
-	Entries  []waiterBody `json:"entries"`
-	Steps    []stepBody   `json:"steps"`
+	Paused     bool         `json:"paused"`
+	Note       string       `json:"note,omitempty"`
+	Waitlisted int          `json:"kept"`
+	Waiting    int          `json:"waiting"`
+	Open       int          `json:"offers_open"`
+	Accepted   int          `json:"offers_accepted"`
+	Ended      int          `json:"offers_ended"`
+	Entries    []waiterBody `json:"entries"`
+	Steps      []stepBody   `json:"steps"`
 }
 
 type waiterBody struct {
@@ -87,7 +87,7 @@ type stepBody struct {
 
 func describeWaitList(s *seats.Sale, p *desk.WaitListPage) WaitListBody {
 	o := &p.List
-	body := WaitListBody{o.Paused, o.Note, o.Kept, o.Waiting, o.Figures.Open, o.Figures.Accepted, o.Figures.Ended, []waiterBody{}, []stepBody{}}
+	body := WaitListBody{o.Paused, o.Note, o.Waitlisted, o.Waiting, o.Figures.Open, o.Figures.Accepted, o.Figures.Ended, []waiterBody{}, []stepBody{}}
 	for _, n := range o.Entries {
 		one := waiterBody{n.Email, n.State, n.Place, n.Wanted.Quantity, n.Wanted.Together, n.Wanted.Fewer, n.JoinedAt.UTC(), n.Misses, n.Passed, nil}
 		if n.Offer != nil {

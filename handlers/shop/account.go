@@ -74,7 +74,7 @@ func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
 	h.Orders.WroteMail()
 	if _, here := h.Holder(r); here && checkoutPath.MatchString(asked.Back) {
 		h.Sessions.Put(r.Context(), backKey, asked.Back)
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.Sessions.Put(r.Context(), accountKey, email)
 	h.Sessions.Remove(r.Context(), backKey)
-	if err := h.Keep(w, r); err != nil {
+	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
@@ -152,7 +152,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.account(r) != "" {
 		h.Sessions.Remove(r.Context(), accountKey)
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}

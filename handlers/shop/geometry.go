@@ -69,9 +69,9 @@ func (h *Handlers) Geometry(w http.ResponseWriter, r *http.Request, s *seats.Sal
 		if err != nil {
 			return err
 		}
-		kept, _ = h.geometries.LoadOrStore(s.Event.PlanHash, static.Keep("application/json; charset=utf-8", made))
+		kept, _ = h.geometries.LoadOrStore(s.Event.PlanHash, static.NewImmutable("application/json; charset=utf-8", made))
 	}
-	kept.(*static.Kept).ServeHTTP(w, r)
+	kept.(*static.Immutable).ServeHTTP(w, r)
 	return nil
 }
 

@@ -124,7 +124,7 @@ func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sa
 		return m, &seats.Conflict{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
 	}
 	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
-	if err := h.Waits.Keep(ctx, n, k.Mandate, h.Orders.Payments.NewMandate(n.Consent.Method, k)); err != nil {
+	if err := h.Waits.StoreMandate(ctx, n, k.Mandate, h.Orders.Payments.NewMandate(n.Consent.Method, k)); err != nil {
 		return m, err
 	}
 	return h.Orders.Payments.Mandate(ctx, k.Mandate)

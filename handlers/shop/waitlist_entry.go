@@ -194,7 +194,7 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 			holder = seats.NewID()
 		}
 		h.Sessions.Put(r.Context(), web.HolderKey, holder.String())
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 	}
 	if h.Sessions.GetString(r.Context(), verifiedKey) != n.Email { // the link came to this address
 		h.Sessions.Put(r.Context(), verifiedKey, n.Email)
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}

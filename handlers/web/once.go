@@ -96,7 +96,7 @@ func (h *Server) repeat(w http.ResponseWriter, r *http.Request, answer []byte) e
 			return err
 		}
 		h.Sessions.Put(r.Context(), DeskKey, a.Entered)
-		if err := h.Keep(w, r); err != nil {
+		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
 	}

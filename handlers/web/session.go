@@ -223,8 +223,8 @@ func (h *Server) Visit(next Handler) Handler {
 	}
 }
 
-// Keep writes the session under a new token, so that a leaked old token gains nothing.
-func (h *Server) Keep(w http.ResponseWriter, r *http.Request) error {
+// RenewToken writes the session under a new token, so that a leaked old token gains nothing.
+func (h *Server) RenewToken(w http.ResponseWriter, r *http.Request) error {
 	was := h.Sessions.Token(r.Context())
 	ctx := h.Store.Rename(r.Context())
 	if err := h.Sessions.RenewToken(ctx); err != nil {

@@ -60,8 +60,8 @@ func (k Key) Take(ctx context.Context, tx pgx.Tx, answer []byte) (first bool, ea
 
 const keepSQL = `UPDATE idempotency_key SET answer = $3 WHERE scope = $1 AND key = $2`
 
-// Keep replaces the answer of a key, in the transaction that took it.
-func (k Key) Keep(ctx context.Context, tx pgx.Tx, answer []byte) error {
+// SetAnswer replaces the answer of a key, in the transaction that took it.
+func (k Key) SetAnswer(ctx context.Context, tx pgx.Tx, answer []byte) error {
 	if _, err := tx.Exec(ctx, keepSQL, k.scope, k.name, answer); err != nil {
 		return fmt.Errorf("idempotency: keep an answer: %w", err)
 	}

@@ -38,7 +38,7 @@ func (d *Desk) NewPlan(ctx context.Context, m Member, key, note string, document
 		if err := tx.QueryRow(ctx, newPlanSQL, m.Team).Scan(&id); err != nil {
 			return err
 		}
-		if err := form.Keep(ctx, tx, strconv.AppendInt(nil, id, 10)); err != nil {
+		if err := form.SetAnswer(ctx, tx, strconv.AppendInt(nil, id, 10)); err != nil {
 			return err
 		}
 		_, err = save(ctx, tx, m, id, note, opened.Document, opened.Plan)

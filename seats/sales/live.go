@@ -199,8 +199,8 @@ func (s *Sales) Live(ctx context.Context, m organizers.Member, v *Evening, sale 
 	return l, err
 }
 
-// Keep writes down how far an event was followed.
-func (s *Sales) Keep(ctx context.Context, m organizers.Member, v *Evening) error {
+// Save writes down how far an event was followed.
+func (s *Sales) Save(ctx context.Context, m organizers.Member, v *Evening) error {
 	if v.stats == nil || v.stats.unwritten == 0 {
 		return nil
 	}

@@ -23,7 +23,7 @@ func plantedActions(t *testing.T) *house {
 			t.Fatal(err)
 		}
 	}
-	_, err := h.sale.Block(t.Context(), seats.Keeping{Seats: []int{9}, Reason: "The lights stand there"})
+	_, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{9}, Reason: "The lights stand there"})
 	do(err)
 	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: payments.Cash, Email: "ann@example.org"}, nil)
 	do(err)

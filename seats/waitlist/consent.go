@@ -169,9 +169,9 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 const mandateSQL = `
 UPDATE entry SET mandate = $2 WHERE id = $1 AND state = 'waiting' AND method IS NOT NULL RETURNING event_id`
 
-// Keep stores the mandate that pays for an entry's orders, in the transaction of means. An earlier mandate ends. Refused if
+// StoreMandate stores the mandate that pays for an entry's orders, in the transaction of means. An earlier mandate ends. Refused if
 // the entry has no consent any more.
-func (l *List) Keep(ctx context.Context, n Entry, mandate seats.ID, means seats.TxHook) error {
+func (l *List) StoreMandate(ctx context.Context, n Entry, mandate seats.ID, means seats.TxHook) error {
 	err := pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
 		if err := means.Run(ctx, tx); err != nil {
 			return err

@@ -181,7 +181,7 @@ func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 		slices.Sort(list)
 		return slices.Compact(list), nil
 	}
-	list := newAllocator(s, append(s.FreeSeats(), s.Kept()...)).take(wanted)
+	list := newAllocator(s, append(s.FreeSeats(), s.Waitlisted()...)).take(wanted)
 	if len(list) == 0 {
 		return nil, &seats.Conflict{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
 	}
@@ -223,12 +223,12 @@ func (c Control) Remove(ctx context.Context, slug, email, reason string) error {
 
 // Overview is the waitlist of an event, for its organizer.
 type Overview struct {
-	Paused  bool
-	Note    string
-	Kept    int // returned seats that are reserved for the waitlist
-	Waiting int // waiting entries
-	Figures Figures
-	Entries []Placed
+	Paused     bool
+	Note       string
+	Waitlisted int // returned seats that are reserved for the waitlist
+	Waiting    int // waiting entries
+	Figures    Figures
+	Entries    []Placed
 }
 
 // Placed is an entry with its position. It leaves out the entry's code, which only its person may know.
@@ -265,7 +265,7 @@ func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Ove
 	if err := s.CatchUp(ctx); err != nil {
 		return o, err
 	}
-	o.Kept = len(s.Kept())
+	o.Waitlisted = len(s.Waitlisted())
 	err = l.db.QueryRow(ctx, overviewSQL, slug).Scan(&o.Paused, &o.Note, &o.Waiting, &o.Figures.Open, &o.Figures.Accepted, &o.Figures.Ended)
 	if err != nil {
 		return o, fmt.Errorf("waitlist: show: %w", err)

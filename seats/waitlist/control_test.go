@@ -57,7 +57,7 @@ func TestPause_KeepsReturnedSeatsAndGoesOnByRank(t *testing.T) {
 	if st, err := a.list.Stand(t.Context(), a.entry(t, ann).ID); err != nil || !st.Paused || st.Note != "We count the seats." || st.Open != 0 {
 		t.Errorf("who waits is told %+v, %v", st, err)
 	}
-	if o, err := olga.Show(t.Context(), h.slug, "", 10); err != nil || !o.Paused || o.Kept != 2 || o.Waiting != 2 {
+	if o, err := olga.Show(t.Context(), h.slug, "", 10); err != nil || !o.Paused || o.Waitlisted != 2 || o.Waiting != 2 {
 		t.Errorf("the organizer sees %+v, %v", o, err)
 	}
 	if err := olga.Resume(t.Context(), h.slug); err != nil {
@@ -141,7 +141,7 @@ func TestOffer_ByHandGivesBlockedSeatsWithAReason(t *testing.T) {
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
 	olga := n.control(h, t)
-	if _, err := n.sale.Block(t.Context(), seats.Keeping{Seats: []int{8, 9}, Reason: "for the press"}); err != nil {
+	if _, err := n.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{8, 9}, Reason: "for the press"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, idx := range [][]int{{0, 1, 2, 3, 4, 5}, {6, 7}} {

@@ -14,15 +14,15 @@ import (
 // judge says what is wrong with a list after its rounds; nothing if all is well.
 func (m *machine) judge(t failer) string {
 	n := m.h.nodes[0]
-	left := append(n.sale.FreeSeats(), n.sale.Kept()...)
+	left := append(n.sale.FreeSeats(), n.sale.Waitlisted()...)
 	entries := m.read(t)
 	for _, e := range entries {
 		if e.state == waitlist.Waiting && fits(n.sale.Plan, e.wanted, left) {
 			return fmt.Sprintf("entry %d waits for %+v, and %v are not offered to it", e.id, e.wanted, left)
 		}
 	}
-	if kept := n.sale.Kept(); len(kept) > 0 {
-		return fmt.Sprintf("%v are kept and not offered", kept)
+	if waitlisted := n.sale.Waitlisted(); len(waitlisted) > 0 {
+		return fmt.Sprintf("%v are held for the waitlist and not offered", waitlisted)
 	}
 	seen, reasons := m.seen(t), m.reasons(t)
 	for _, o := range m.made(t) {

@@ -56,7 +56,7 @@ func New(db *pgxpool.Pool, office *seats.Inventory, log *slog.Logger) *List {
 
 // Changed notes that the map of an event changed. It returns at once.
 func (l *List) Changed(s *seats.Sale) {
-	keeps := s.Keeps()
+	keeps := s.HasWaitlisted()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if keeps || l.has[s.Event.Slug] {
@@ -280,12 +280,12 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 		if _, err := l.db.Exec(ctx, closeSQL, event); err != nil {
 			return false, fmt.Errorf("waitlist: close: %w", err)
 		}
-		return false, l.letGo(ctx, s, s.Kept())
+		return false, l.letGo(ctx, s, s.Waitlisted())
 	case !st.waiting:
-		return false, l.letGo(ctx, s, s.Kept())
+		return false, l.letGo(ctx, s, s.Waitlisted())
 	case st.paused:
-		return false, l.keepOn(ctx, s)
-	case !news && !found.moved && !s.Keeps():
+		return false, l.extendHold(ctx, s)
+	case !news && !found.moved && !s.HasWaitlisted():
 		return false, nil
 	}
 	return l.give(ctx, s, st, found)
@@ -298,11 +298,11 @@ func (l *List) letGo(ctx context.Context, s *seats.Sale, list []int) error {
 	return s.LetGo(ctx, list)
 }
 
-func (l *List) keepOn(ctx context.Context, s *seats.Sale) error {
-	if !s.Keeps() {
+func (l *List) extendHold(ctx context.Context, s *seats.Sale) error {
+	if !s.HasWaitlisted() {
 		return nil
 	}
-	return s.KeepOn(ctx)
+	return s.ExtendWaitlistHold(ctx)
 }
 
 // standing is the state of an event's waitlist.

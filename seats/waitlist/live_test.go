@@ -72,7 +72,7 @@ func TestRound_OffersAThousandSeatsByRank(t *testing.T) {
 	h := build(t, hall(0, back), week/2, 1, false)
 	n := h.nodes[0]
 	all := n.sale.FreeSeats()
-	if _, err := n.sale.Block(t.Context(), seats.Keeping{Seats: all}); err != nil {
+	if _, err := n.sale.Block(t.Context(), seats.BlockRequest{Seats: all}); err != nil {
 		t.Fatal(err)
 	}
 	n.joins(t, "p0@example.org", one)
@@ -81,11 +81,11 @@ func TestRound_OffersAThousandSeatsByRank(t *testing.T) {
 		SELECT n.event_id, 'code' || i, 'p' || i || '@example.org', CASE WHEN i % 10 = 0 THEN 6 ELSE 1 END, false, false, n.rank + i, 'waiting', n.waits_since
 		  FROM entry n, generate_series(1, $1::integer) i`, many)
 	h.rounds(t)
-	if _, err := n.sale.Unblock(t.Context(), seats.Keeping{Seats: all}); err != nil {
+	if _, err := n.sale.Unblock(t.Context(), seats.BlockRequest{Seats: all}); err != nil {
 		t.Fatal(err)
 	}
-	if kept := len(n.sale.Kept()); kept != back {
-		t.Fatalf("%d seats are kept", kept)
+	if waitlisted := len(n.sale.Waitlisted()); waitlisted != back {
+		t.Fatalf("%d seats are kept", waitlisted)
 	}
 	before := h.count(t, `SELECT version FROM counter`)
 	began := time.Now()

@@ -27,7 +27,7 @@ func (h *house) keepsCards(t *testing.T) *stripetest.Fake {
 func (n *node) asksToSave(t *testing.T, code string) (page string) {
 	t.Helper()
 	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.entry(t, code).Email, What: "once", Back: "/waitlist/" + code}
-	if err := n.list.Keep(t.Context(), n.entry(t, code), k.Mandate, n.orders.Payments.NewMandate(payments.Card, k)); err != nil {
+	if err := n.list.StoreMandate(t.Context(), n.entry(t, code), k.Mandate, n.orders.Payments.NewMandate(payments.Card, k)); err != nil {
 		t.Fatal(err)
 	}
 	m, err := n.orders.Payments.Mandate(t.Context(), k.Mandate)

@@ -25,11 +25,11 @@ type waiter struct {
 
 // match is one walk down the list in memory: it chooses seats for entries, and notes the entries that are passed over.
 type match struct {
-	pool    *allocator
-	kept    map[int]bool // seats of the pool that are reserved: only they are gathered
-	resting map[int64]bool
-	gathers bool      // the event is far enough away for gathering seats
-	now     time.Time // of the database
+	pool       *allocator
+	waitlisted map[int]bool // seats of the pool that are reserved: only they are gathered
+	resting    map[int64]bool
+	gathers    bool      // the event is far enough away for gathering seats
+	now        time.Time // of the database
 
 	chosen   []chosen
 	passes   []pass
@@ -136,7 +136,7 @@ func (m *match) gather(w waiter) {
 	}
 	var some []int
 	for _, idx := range m.pool.accepted(w.wanted) {
-		if m.kept[idx] && len(some) < w.wanted.Quantity {
+		if m.waitlisted[idx] && len(some) < w.wanted.Quantity {
 			some = append(some, idx)
 		}
 	}
@@ -163,16 +163,16 @@ func (m *match) told() (list []pass) {
 
 // give offers the available and reserved seats to waiting entries.
 func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settled) (again bool, err error) {
-	kept, free := s.Kept(), s.FreeSeats()
-	if len(kept)+len(free) == 0 {
+	waitlisted, free := s.Waitlisted(), s.FreeSeats()
+	if len(waitlisted)+len(free) == 0 {
 		return false, nil
 	}
 	m := &match{
-		pool: newAllocator(s, append(free, kept...)), kept: map[int]bool{}, resting: found.resting,
+		pool: newAllocator(s, append(free, waitlisted...)), waitlisted: map[int]bool{}, resting: found.resting,
 		gathers: st.starts.Sub(st.now) > 7*24*time.Hour, now: st.now,
 	}
-	for _, idx := range kept {
-		m.kept[idx] = true
+	for _, idx := range waitlisted {
+		m.waitlisted[idx] = true
 	}
 	if err := l.walk(ctx, s.Event.ID, m); err != nil {
 		return false, err
@@ -186,13 +186,13 @@ func (l *List) give(ctx context.Context, s *seats.Sale, st standing, found settl
 	}
 	var over []int
 	for _, idx := range m.pool.left() {
-		if m.kept[idx] {
+		if m.waitlisted[idx] {
 			over = append(over, idx)
 		}
 	}
 	if m.group != 0 {
 		l.later(s.Event.Slug, m.gatherTo.Sub(st.now))
-		if err := l.keepOn(ctx, s); err != nil {
+		if err := l.extendHold(ctx, s); err != nil {
 			return false, err
 		}
 	}

@@ -26,8 +26,8 @@ func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 	if _, err := a.sale.Release(t.Context(), has[3], 3); err != nil {
 		t.Fatal(err)
 	}
-	if len(a.sale.Kept()) != 1 || a.sale.Remaining() != 0 {
-		t.Fatalf("kept is %v, and %d are free; the seat should be kept", a.sale.Kept(), a.sale.Remaining())
+	if len(a.sale.Waitlisted()) != 1 || a.sale.Remaining() != 0 {
+		t.Fatalf("kept is %v, and %d are free; the seat should be kept", a.sale.Waitlisted(), a.sale.Remaining())
 	}
 	for _, n := range h.nodes {
 		if err := n.sale.CatchUp(t.Context()); err != nil {
@@ -58,8 +58,8 @@ func TestRound_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 	if got := b.entry(t, bob); got.State != waitlist.Offered {
 		t.Errorf("the second is %s", got.State)
 	}
-	if kept, free := len(b.sale.Kept()), b.sale.Remaining(); kept != 0 || free != 5 {
-		t.Errorf("%d are kept and %d free; seats that fit no entry become free", kept, free)
+	if waitlisted, free := len(b.sale.Waitlisted()), b.sale.Remaining(); waitlisted != 0 || free != 5 {
+		t.Errorf("%d are kept and %d free; seats that fit no entry become free", waitlisted, free)
 	}
 	h.wantBooks(t)
 }
@@ -149,8 +149,8 @@ func TestSeatsAreGatheredForAGroupForAnHourWhileTheEventIsFarAway(t *testing.T) 
 		t.Fatal(err)
 	}
 	h.rounds(t)
-	if g, a := n.entry(t, group), n.entry(t, ann); g.Gathers == nil || a.State != waitlist.Waiting || a.Passed != waitlist.PassedGathered || len(n.sale.Kept()) != 1 {
-		t.Fatalf("the group gathers until %v, kept is %v, the next is %s, passed over: %q", g.Gathers, n.sale.Kept(), a.State, a.Passed)
+	if g, a := n.entry(t, group), n.entry(t, ann); g.Gathers == nil || a.State != waitlist.Waiting || a.Passed != waitlist.PassedGathered || len(n.sale.Waitlisted()) != 1 {
+		t.Fatalf("the group gathers until %v, kept is %v, the next is %s, passed over: %q", g.Gathers, n.sale.Waitlisted(), a.State, a.Passed)
 	}
 	if _, err := n.sale.Release(t.Context(), has[0], 1, 2); err != nil {
 		t.Fatal(err)

@@ -77,12 +77,12 @@ func TestTheJudgeOfTheWaitListCatchesPlantedBugs(t *testing.T) {
 			if _, err := n.sale.Release(t.Context(), m.claims[0]); err != nil {
 				t.Fatal(err)
 			}
-			kept := n.sale.Kept()
-			if err := n.sale.LetGo(t.Context(), kept[1:]); err != nil {
+			waitlisted := n.sale.Waitlisted()
+			if err := n.sale.LetGo(t.Context(), waitlisted[1:]); err != nil {
 				t.Fatal(err)
 			}
-			n.hold(t, kept[1:]...) // so that one seat is left
-			bug.plant(t, m, n, kept[0], first, second)
+			n.hold(t, waitlisted[1:]...) // so that one seat is left
+			bug.plant(t, m, n, waitlisted[0], first, second)
 			if err := n.sale.CatchUp(context.Background()); err != nil {
 				t.Fatal(err)
 			}

@@ -67,7 +67,7 @@ func (x *waited) soldOut(ctx context.Context) (*seats.Sale, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.Block(ctx, seats.Keeping{Seats: s.FreeSeats()}); err != nil {
+	if _, err := s.Block(ctx, seats.BlockRequest{Seats: s.FreeSeats()}); err != nil {
 		return nil, err
 	}
 	w := waitlist.NewEntry{Email: "p0@example.org", Wanted: waitlist.Wanted{Quantity: 1}}
@@ -104,7 +104,7 @@ func (x *waited) back(ctx context.Context, s *seats.Sale) (time.Duration, error)
 	for i := range all {
 		all[i] = i
 	}
-	if _, err := s.Unblock(ctx, seats.Keeping{Seats: all}); err != nil {
+	if _, err := s.Unblock(ctx, seats.BlockRequest{Seats: all}); err != nil {
 		return 0, err
 	}
 	for time.Since(began) < time.Minute {

@@ -24,15 +24,15 @@ type Live struct {
 
 	MayNames, MaySee, MayManage bool
 
-	Room   *waitingroom.State     // nil: people are let in as they come
-	Shown  *waitingroom.Published // what the room shows to everybody
-	Told   waitingroom.Accuracy   // how right the waits were that its pages told
-	Guard  limit.State            // against those who claim and order by program
-	Limits limit.Settings         // with the usual figures in place of 0
-	Kept   int                    // seats that are kept for those on the waiting list
-	Key    string                 // of the forms
-	Wall   bool                   // for a screen on the wall: figures only
-	Board  string                 // the address for viewers without an account; empty for members
+	Room       *waitingroom.State     // nil: people are let in as they come
+	Shown      *waitingroom.Published // what the room shows to everybody
+	Told       waitingroom.Accuracy   // how right the waits were that its pages told
+	Guard      limit.State            // against those who claim and order by program
+	Limits     limit.Settings         // with the usual figures in place of 0
+	Waitlisted int                    // seats that are held for the waitlist
+	Key        string                 // of the forms
+	Wall       bool                   // for a screen on the wall: figures only
+	Board      string                 // the address for viewers without an account; empty for members
 }
 
 // Fragment is a part of the page that is sent anew when it changed.
