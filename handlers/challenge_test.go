@@ -168,7 +168,7 @@ func cookiesNamed(all []*http.Cookie, part string) (list []*http.Cookie) {
 
 func TestChallenge_ABrowserWithoutScriptsWaitsInstead(t *testing.T) {
 	t.Parallel()
-	s := behindProxy(t, func(c *Config) { c.Gate.Patience = 0 })
+	s := behindProxy(t, func(c *Config) { c.Rooms.Patience = 0 })
 	s.limits(t, limit.Settings{Challenge: limit.Always})
 	who := person(t)
 	a, _ := send(t, who, "POST", s.url+"/events/evening/claims", url.Values{"seat": {s.sale.Plan.Label(0)}}.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", page)

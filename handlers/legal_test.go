@@ -78,7 +78,7 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 			t.Errorf("%s has no link to the imprint", path)
 		}
 	}
-	letters := Letters{Inventory: s.office, Orders: s.sold, Desk: s.organizers, Gate: s.config.Gate, Waits: s.config.Waits, Credit: s.config.Credit, Pages: s.config.Pages, URL: "https://tickets.example.org"}
+	letters := Letters{Inventory: s.office, Orders: s.sold, Desk: s.organizers, Rooms: s.config.Rooms, Waits: s.config.Waits, Credit: s.config.Credit, Pages: s.config.Pages, URL: "https://tickets.example.org"}
 	for _, m := range []mail.Mail{
 		{ID: 1, Order: strings.TrimPrefix(order, "/orders/"), Kind: orders.MailConfirmation},
 		{ID: 2, Email: "ann@example.org", Kind: "security", About: "You did something."},

@@ -32,7 +32,7 @@ type Letters struct {
 	Orders    *orders.Orders
 	Credit    *credit.Ledger
 	Desk      *organizers.Desk
-	Gate      *waitingroom.Rooms
+	Rooms     *waitingroom.Rooms
 	Waits     *waitlist.List
 	Banks     *banktransfer.Bank
 	Pages     *pages.Pages
@@ -311,7 +311,7 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 
 // place makes the mail that invites a person to a waiting room. Its link joins as the mail's address.
 func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	room, err := l.Gate.Room(ctx, m.Room)
+	room, err := l.Rooms.Room(ctx, m.Room)
 	if err != nil {
 		return mail.Letter{}, err
 	}

@@ -230,7 +230,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/messages":      w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
 		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
-			if w.config.Gate.Of(w.sale.Event.ID) == nil {
+			if w.config.Rooms.Of(w.sale.Event.ID) == nil {
 				newRoom(t, w.site, waitingroom.NewRoom{Slots: 500})
 			}
 			return sent{who: owner, to: "/desk/events/evening/room", form: url.Values{"do": {"slots"}, "slots": {"600"}}, other: url.Values{"do": {"slots"}, "slots": {"700"}}}

@@ -19,7 +19,7 @@ func invitedBy(t *testing.T, s *site, address string) (path, invitation string) 
 	if err := s.db.QueryRow(t.Context(), `SELECT id FROM mail WHERE email = $1 AND kind = 'place'`, address).Scan(&m.ID); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Letters{Gate: s.config.Gate, URL: s.url}.Write(t.Context(), m)
+	l, err := Letters{Rooms: s.config.Rooms, URL: s.url}.Write(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestInvitation_GivesOnePlaceInAnyBrowser(t *testing.T) {
 	if _, page := s.page(t, stranger, "/rooms/evening"); strings.Contains(joining(page), "<button") || !strings.Contains(joining(page), "people who were invited by mail") {
 		t.Error("who was not invited finds a button, or does not read why there is none")
 	}
-	if people := s.config.Gate.Of(1).State().Lobby; people > 2 {
+	if people := s.config.Rooms.Of(1).State().Lobby; people > 2 {
 		t.Errorf("two people have %d places of the draw", people)
 	}
 }

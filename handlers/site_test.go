@@ -88,7 +88,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	sold.Payments.Accept(payments.Demo, seatstest.Watched(t, db, card))
 	purse := credit.New(db)
 	sold.Payments.Accept(payments.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
-	config := Config{Inventory: office, Gate: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	config := Config{Inventory: office, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Banks = banktransfer.New(db, sold, config.Desk)
 	config.Invoices = invoices.New(db, config.Desk)

@@ -114,7 +114,7 @@ func TestWork_GivesAPlace(t *testing.T) {
 func TestWork_WaitingInsteadIsLimitedPerNetwork(t *testing.T) {
 	t.Parallel()
 	opens := time.Now().Add(time.Hour)
-	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.Joins, c.AddressHeader, c.Gate.Patience = 20, "X-Forwarded-For", 0 })
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.Joins, c.AddressHeader, c.Rooms.Patience = 20, "X-Forwarded-For", 0 })
 	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Work: 1})
 	for i, want := range []int{http.StatusSeeOther, http.StatusTooManyRequests} {
 		who, from := person(t), fmt.Sprintf("203.0.113.%d", i)

@@ -36,7 +36,7 @@ func TestAClaimOnOneNodeReachesAPageOnAnother(t *testing.T) {
 	}
 }
 
-func TestAChangeArrivesWithoutTheBell(t *testing.T) {
+func TestChange_ArrivesWithoutANotification(t *testing.T) {
 	t.Parallel()
 	db := event(t, 10)
 	a, b := startNode(t, db, true), startNode(t, db, true)

@@ -56,7 +56,7 @@ func TestMine_IsSentToTheHoldersPagesOnly(t *testing.T) {
 }
 
 // Pages of a session hang together in a list that each may leave at any time.
-func TestTheCensusKnowsThePagesOfEachSession(t *testing.T) {
+func TestHub_KnowsThePagesOfEachSession(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := gauges{addresses: map[string]int{}, sessions: map[uint64]*watcher{}}

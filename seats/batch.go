@@ -66,7 +66,7 @@ type answer struct {
 // both are written at once, and the counter row puts them in an order.
 //
 // A caller that finds the queue at rest sends a fast-path batch in its own goroutine: another one would wake another processor for
-// it (seen: a quarter of the time that a lone claim took here). The next caller starts the goroutine of the queue.
+// it (seen: a quarter of the time that a single claim took here). The next caller starts the goroutine of the queue.
 type commandQueue struct {
 	waiting []*command
 	running bool
@@ -109,7 +109,7 @@ func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	l.waiting = append(l.waiting, commands...)
 	if lead = !l.running; lead {
 		l.running = true
-		s.office.lanes.Add(1)
+		s.office.queues.Add(1)
 	}
 	s.follow()
 	if l.want > 0 && len(l.waiting) >= l.want {
@@ -156,14 +156,14 @@ func (s *Sale) led(t *inFlight) {
 	defer s.mu.Unlock()
 	if s.follow(); s.queue.leads == t {
 		s.queue.leads, s.queue.running = nil, false
-		s.office.lanes.Done()
+		s.office.queues.Done()
 	}
 }
 
 // run carries batch after batch while commands wait. While one is under way the next one gathers: the busier the event,
 // the larger its batches.
 func (s *Sale) run(before *inFlight) {
-	defer s.office.lanes.Done()
+	defer s.office.queues.Done()
 	for {
 		runtime.Gosched() // who is about to come comes along
 		commands, rest := s.take(before)
@@ -700,7 +700,7 @@ func (b *batch) set(idx int, by ID, to row) {
 }
 
 // Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come,
-// the larger it is, and a lone claim does not wait. So a crowd costs the database as many statements as it
+// the larger it is, and a single claim does not wait. So a crowd costs the database as many statements as it
 // can do, and not as many as there are people.
 type Batches[T any] struct {
 	Most int                        // people in one statement

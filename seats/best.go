@@ -84,7 +84,7 @@ func (b *batch) choose() {
 
 // coming tells of seats that the batch before takes and the map does not show yet. The map's lock is held.
 //
-// Seats that it frees are what the map says: the bell may bring them there before the batch knows that it was
+// Seats that it frees are what the map says: a notification may bring them there before the batch knows that it was
 // committed, and then they are free. Who was answered by that batch finds its version here, so no visitor is refused
 // what was given back.
 func (b *batch) coming() func(idx int) bool {
@@ -155,8 +155,8 @@ func (s *Sale) ranked(at Scope) []Scope {
 	return list
 }
 
-// loneSeat is what it costs a window to leave a single free seat beside it: as much as three seats' width.
-const loneSeat = 120
+// orphanCost is what it costs a window to leave a single free seat beside it: as much as three seats' width.
+const orphanCost = 120
 
 // Adjacent finds the n adjacent seats of a scope that are nearest to the stage, of those for which free holds. open is the
 // most such seats that a run may have. Nil if there are none.
@@ -180,7 +180,7 @@ func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run 
 				continue
 			}
 			from := idx - n + 1
-			cost := t.away[from] + t.away[idx] + s.loneSeats(at, from, idx, free)
+			cost := t.away[from] + t.away[idx] + s.orphansCost(at, from, idx, free)
 			if cost < least {
 				least, first = cost, from
 			}
@@ -194,14 +194,14 @@ func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run 
 	return found
 }
 
-// loneSeats is the price of the single free seats that taking from…to would leave.
-func (s *Sale) loneSeats(at run, from, to int, free func(int) bool) (cost float64) {
+// orphansCost is the cost of the single free seats that taking from…to would leave.
+func (s *Sale) orphansCost(at run, from, to int, free func(int) bool) (cost float64) {
 	is := func(idx int) bool { return idx >= at.first && idx < at.first+at.count && free(idx) }
 	if is(from-1) && !is(from-2) {
-		cost += loneSeat
+		cost += orphanCost
 	}
 	if is(to+1) && !is(to+2) {
-		cost += loneSeat
+		cost += orphanCost
 	}
 	return cost
 }
@@ -235,11 +235,11 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 	return found
 }
 
-// lone refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
+// orphans refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
 // it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
 // courtesy to the organizer, not a promise. It never stands in the way of the last seats.
-func (s *Sale) lone(c *command) *Conflict {
-	if !s.Event.NoLoneSeats || c.choice != nil {
+func (s *Sale) orphans(c *command) *Conflict {
+	if !s.Event.NoOrphanSeats || c.choice != nil {
 		return nil
 	}
 	m := &s.seats
@@ -257,7 +257,7 @@ func (s *Sale) lone(c *command) *Conflict {
 		return nil
 	}
 	return &Conflict{
-		Code: CodeLone, Seats: c.seats, Nearest: instead,
+		Code: CodeOrphan, Seats: c.seats, Nearest: instead,
 		Message: s.named(left) + " would be left as single seats. Take " + s.named(instead) +
 			" instead, or what is beside it too. What you hold is unchanged.",
 	}

@@ -39,7 +39,7 @@ func cheapest(s *Sale, c *choice, free func(int) bool) float64 {
 					continue windows
 				}
 			}
-			cost := s.runs.away[from] + s.runs.away[from+c.n-1] + s.loneSeats(s.runs.all[i], from, from+c.n-1, free)
+			cost := s.runs.away[from] + s.runs.away[from+c.n-1] + s.orphansCost(s.runs.all[i], from, from+c.n-1, free)
 			least = min(least, cost)
 		}
 	}
@@ -74,7 +74,7 @@ func TestBestIsAsGoodAsTryingEveryWindow(t *testing.T) {
 		ordinary := func(idx int) bool { return free(idx) && s.Plan.Seats[idx].Flags&Accessible == 0 }
 		if want := cheapest(s, c, ordinary); !math.IsInf(want, 1) {
 			last := got[len(got)-1]
-			cost := s.runs.away[got[0]] + s.runs.away[last] + s.loneSeats(s.runs.all[s.runs.of[got[0]]], got[0], last, ordinary)
+			cost := s.runs.away[got[0]] + s.runs.away[last] + s.orphansCost(s.runs.all[s.runs.of[got[0]]], got[0], last, ordinary)
 			if last-got[0] != c.n-1 || math.Abs(cost-want) > 1e-9 {
 				t.Fatalf("chose %v at %v, the best costs %v", got, cost, want)
 			}

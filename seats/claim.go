@@ -64,7 +64,7 @@ func (s *Sale) early(ctx context.Context, c *command) error {
 		if refusal := s.gone(c); refusal != nil && c.access == nil {
 			return refusal
 		}
-		if refusal := s.lone(c); refusal != nil {
+		if refusal := s.orphans(c); refusal != nil {
 			return refusal
 		}
 	}

@@ -25,7 +25,7 @@ type Event struct {
 	SeatsPerHolder int           // the most seats one attendee may hold
 	Extensions     int           // how often a holder may ask for more time
 	Strict         bool          // time running out takes seats away, instead of letting others take them
-	NoLoneSeats    bool          // no claim may leave a single free seat between others, if it can do without
+	NoOrphanSeats  bool          // no claim may leave a single free seat between others, if it can do without
 	AsksBirth      bool          // every order says a date of birth
 	PayAtDoor      bool          // who has something to pay may pay when they come
 	Invoices       bool          // who has something to pay may get an invoice
@@ -72,7 +72,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	var policy policyScan
 	err := row.Scan(slices.Concat([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
-		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoLoneSeats, &e.AsksBirth, &e.PayAtDoor,
+		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoOrphanSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
 		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules,
 	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)

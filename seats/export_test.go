@@ -28,7 +28,7 @@ func (s *Sale) ClaimInOrder(holders []ID, requests []ClaimRequest) ([]error, err
 	}
 	s.mu.Lock()
 	s.queue.waiting, s.queue.running = append(s.queue.waiting, commands...), true
-	s.office.lanes.Add(1)
+	s.office.queues.Add(1)
 	go s.run(nil)
 	s.mu.Unlock()
 	outcome := make([]error, len(commands))

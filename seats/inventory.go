@@ -33,7 +33,7 @@ type Inventory struct {
 	nextEnd   atomic.Pointer[time.Time] // the end expireHolds sleeps for; nil if none is known
 	deadlocks atomic.Int64
 	opening   chan struct{}  // an event may be on sale before the ones known
-	lanes     sync.WaitGroup // running lanes
+	queues    sync.WaitGroup // running queues
 
 	reading sync.Mutex // held while an event is read, so that it is read once; other events do not wait for it
 
@@ -54,7 +54,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 // Run ends expired holds and notices events that are on sale from now on, until ctx is done; then it waits for the
 // commands that are under way.
 func (o *Inventory) Run(ctx context.Context) error {
-	defer o.lanes.Wait()
+	defer o.queues.Wait()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.expireHolds(ctx) })
 	g.Go(func() error { return o.awaitOpenings(ctx) })
@@ -70,7 +70,7 @@ func (o *Inventory) Sale(ctx context.Context, slug string) (*Sale, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.CatchUp(ctx); err != nil { // no bell rang here for what was committed while it was read
+	if err := s.CatchUp(ctx); err != nil { // this node was not notified of what was committed while it was read
 		return nil, err
 	}
 	return o.sale(slug), nil
@@ -261,7 +261,7 @@ func newSale(o *Inventory, e Event, p *Plan, prices *Prices) *Sale {
 	s.know(p)
 	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
 	s.now.Store(s)
-	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.lanes.Add(n) }, Send: func(ctx context.Context, commands []*command) {
+	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.queues.Add(n) }, Send: func(ctx context.Context, commands []*command) {
 		s.now.Load().lookUp(ctx, commands) // its plan has all seats that commands name
 	}}
 	return s

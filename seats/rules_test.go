@@ -9,18 +9,18 @@ import (
 	"github.com/usherbox/usher/seats/events"
 )
 
-func TestNoClaimLeavesALoneSeatWhereItCanDoWithout(t *testing.T) {
+func TestClaim_LeavesNoOrphanSeatWhereItCanDoWithout(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, events.Settings{NoLoneSeats: true}, hall(1, 1))
+	b := newBench(t, events.Settings{NoOrphanSeats: true}, hall(1, 1))
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/2", "Stalls/A/3"}})
-	r := wantRefusal(t, err, seats.CodeLone)
+	r := wantRefusal(t, err, seats.CodeOrphan)
 	if len(r.Nearest) != 2 || r.Nearest[1] != r.Nearest[0]+1 {
 		t.Errorf("instead of two seats it offers %v", r.Nearest)
 	}
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1", "Stalls/A/2"}})
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/3", "Stalls/A/4", "Stalls/A/5", "Stalls/A/6", "Stalls/A/7"}})
 	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/9"}})
-	wantRefusal(t, err, seats.CodeLone)
+	wantRefusal(t, err, seats.CodeOrphan)
 	// Of the last three seats, two cannot be taken without leaving one: the rule gives way.
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/8", "Stalls/A/9"}})
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/10"}})

@@ -28,7 +28,7 @@ const (
 	CodeTaken    = "taken"    // another visitor has a seat that was asked for
 	CodeSoldOut  = "sold_out" // fewer free than asked for
 	CodeLimit    = "limit"    // more seats than one attendee may hold
-	CodeLone     = "lone"     // a single free seat would be left between others
+	CodeOrphan   = "lone"     // a single free seat would be left between others
 	CodeExpired  = "lapsed"   // the hold's time is up
 	CodePaying   = "paying"   // a payment for them is under way
 	CodeChanged  = "changed"  // what is held is not what was to be sold

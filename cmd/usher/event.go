@@ -19,40 +19,40 @@ import (
 
 // eventCreate puts one event on sale. It works beside a running serve and then uses its private Postgres.
 type eventCreate struct {
-	Plan         string        `required:"" placeholder:"FILE" help:"File of a seating plan, or the name of one that comes with usher: theatre, club, conference, stadium…"`
-	Name         string        `required:"" placeholder:"NAME" help:"Name of the event."`
-	Slug         string        `placeholder:"WORD" help:"Its word in addresses; empty: made from the name."`
-	Venue        string        `placeholder:"PLACE" help:"Name and city of the venue."`
-	Starts       string        `placeholder:"TIME" help:"Time it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks."`
-	TimeZone     string        `default:"UTC" placeholder:"ZONE" help:"Zone of the venue's clock, such as Europe/Vienna."`
-	Language     string        `default:"en" placeholder:"TAG" help:"Language of your texts, such as de: of questions, reasons, notes and names of prices."`
-	Currency     string        `default:"EUR" placeholder:"ISO" help:"Three letters, ISO 4217."`
-	Hold         time.Duration `default:"8m" placeholder:"TIME" help:"How long seats are held before others may take them."`
-	Limit        int           `default:"6" placeholder:"SEATS" help:"Most seats for one person."`
-	Extensions   int           `default:"10" placeholder:"TIMES" help:"How often a person may ask for more time."`
-	Strict       bool          `help:"Release seats at once when their hold expires, instead of when others take them."`
-	NoLoneSeats  bool          `help:"Refuse to leave a single free seat between others where it can be avoided."`
-	AskBirth     bool          `help:"Ask for the date of birth with every order."`
-	Ask          []string      `sep:"none" placeholder:"QUESTION" help:"A question of every order, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"."`
-	Online       bool          `help:"People join by a link instead of coming to a place."`
-	JoinLink     string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
-	JoinEarly    time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
-	Confirmation string        `placeholder:"TEXT" help:"Plain text that the confirmation says besides."`
-	Draft        bool          `help:"Do not publish it yet; its desk page puts it on sale."`
-	Opens        string        `placeholder:"TIME" help:"Time from which on it is on sale, as for --starts; empty: at once."`
-	PaidAhead    bool          `default:"true" help:"Refuse payment at the door (--paid-ahead=false: allow it)."`
-	PayLater     string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by bank transfer may stay unpaid before it is cancelled."`
-	PayBefore    string        `default:"1 hour" placeholder:"TIME" help:"How long before the start such an order is due at the latest."`
-	ConfirmEmail string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
-	CancelUntil  string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`
-	CancelFee    amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
-	DemoCard     bool          `help:"Take the demo card, which moves no money, instead of a real one."`
-	Invoices     bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
-	PayWithin    time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
-	Price        amounts       `placeholder:"A=25.00" help:"What a category costs, with the decimals of the currency; once for each."`
-	Fee          amounts       `placeholder:"ticket=1.50" help:"A fee of each ticket besides its price, as ticket=1.50 or percent=2.5; once for each."`
-	KeepFees     bool          `help:"Keep the fees when a ticket is cancelled."`
-	AbsorbFees   bool          `help:"Fees are inside of the prices, instead of coming to them."`
+	Plan          string        `required:"" placeholder:"FILE" help:"File of a seating plan, or the name of one that comes with usher: theatre, club, conference, stadium…"`
+	Name          string        `required:"" placeholder:"NAME" help:"Name of the event."`
+	Slug          string        `placeholder:"WORD" help:"Its word in addresses; empty: made from the name."`
+	Venue         string        `placeholder:"PLACE" help:"Name and city of the venue."`
+	Starts        string        `placeholder:"TIME" help:"Time it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks."`
+	TimeZone      string        `default:"UTC" placeholder:"ZONE" help:"Zone of the venue's clock, such as Europe/Vienna."`
+	Language      string        `default:"en" placeholder:"TAG" help:"Language of your texts, such as de: of questions, reasons, notes and names of prices."`
+	Currency      string        `default:"EUR" placeholder:"ISO" help:"Three letters, ISO 4217."`
+	Hold          time.Duration `default:"8m" placeholder:"TIME" help:"How long seats are held before others may take them."`
+	Limit         int           `default:"6" placeholder:"SEATS" help:"Most seats for one person."`
+	Extensions    int           `default:"10" placeholder:"TIMES" help:"How often a person may ask for more time."`
+	Strict        bool          `help:"Release seats at once when their hold expires, instead of when others take them."`
+	NoOrphanSeats bool          `help:"Refuse to leave a single free seat between others where it can be avoided."`
+	AskBirth      bool          `help:"Ask for the date of birth with every order."`
+	Ask           []string      `sep:"none" placeholder:"QUESTION" help:"A question of every order, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"."`
+	Online        bool          `help:"People join by a link instead of coming to a place."`
+	JoinLink      string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
+	JoinEarly     time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
+	Confirmation  string        `placeholder:"TEXT" help:"Plain text that the confirmation says besides."`
+	Draft         bool          `help:"Do not publish it yet; its desk page puts it on sale."`
+	Opens         string        `placeholder:"TIME" help:"Time from which on it is on sale, as for --starts; empty: at once."`
+	PaidAhead     bool          `default:"true" help:"Refuse payment at the door (--paid-ahead=false: allow it)."`
+	PayLater      string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by bank transfer may stay unpaid before it is cancelled."`
+	PayBefore     string        `default:"1 hour" placeholder:"TIME" help:"How long before the start such an order is due at the latest."`
+	ConfirmEmail  string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
+	CancelUntil   string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`
+	CancelFee     amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
+	DemoCard      bool          `help:"Take the demo card, which moves no money, instead of a real one."`
+	Invoices      bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
+	PayWithin     time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
+	Price         amounts       `placeholder:"A=25.00" help:"What a category costs, with the decimals of the currency; once for each."`
+	Fee           amounts       `placeholder:"ticket=1.50" help:"A fee of each ticket besides its price, as ticket=1.50 or percent=2.5; once for each."`
+	KeepFees      bool          `help:"Keep the fees when a ticket is cancelled."`
+	AbsorbFees    bool          `help:"Fees are inside of the prices, instead of coming to them."`
 	DatabaseSettings
 }
 
@@ -98,7 +98,7 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
-		Extensions: c.Extensions, Strict: c.Strict, NoLoneSeats: c.NoLoneSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
+		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}
 	for _, text := range c.Ask {

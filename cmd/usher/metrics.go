@@ -116,7 +116,7 @@ type sources struct {
 	hub     *realtime.Hub
 	pool    *pgxpool.Pool
 	office  *seats.Inventory
-	gate    *waitingroom.Rooms
+	rooms   *waitingroom.Rooms
 	unready func() string
 	jobs    []*jobs.Job
 }
@@ -199,7 +199,7 @@ func (s sources) Collect(to chan<- prometheus.Metric) {
 			gauge(seatsDesc, float64(total), sale.Event.Slug, state)
 		}
 	}
-	for _, room := range s.gate.All() {
+	for _, room := range s.rooms.All() {
 		state := room.State()
 		gauge(roomDesc, float64(state.Lobby+state.Line), room.Slug, "given")
 		gauge(roomDesc, float64(state.Serving), room.Slug, "called")

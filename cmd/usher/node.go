@@ -91,7 +91,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Gate: n.rooms, Pages: n.pages, Invoices: n.invoices, GiftCards: n.gifts, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Invoices: n.invoices, GiftCards: n.gifts, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(),
@@ -135,7 +135,7 @@ func (n *node) introduce() {
 // handler answers all requests. observe gets the time of each answer, and unready the reason for not being ready.
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
-		Inventory: n.office, Gate: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
+		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
 		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,

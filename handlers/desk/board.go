@@ -28,7 +28,7 @@ type board struct {
 	event   seats.Event       // as it was when the board began
 	team    organizers.Member // it reads as this member of the team
 	evening *sales.Evening
-	bell    chan struct{} // something changed
+	wake    chan struct{} // something changed
 
 	drawing sync.Mutex           // held while evening is asked, or what follows
 	told    waitingroom.Accuracy // of the waiting room's estimates
@@ -41,7 +41,7 @@ type board struct {
 
 func (b *board) ring() {
 	select {
-	case b.bell <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default: // it will look anyway
 	}
 }
@@ -59,7 +59,7 @@ func (b *board) run() {
 		select {
 		case <-b.desks.ctx.Done():
 			return
-		case <-b.bell:
+		case <-b.wake:
 		case <-time.After(ByClock):
 		}
 		if b.end() {
@@ -158,11 +158,11 @@ func (b *board) model(ctx context.Context, look way) (p desk.Live, err error) {
 		e := b.desks.Limits.Of(sale)
 		p.Guard, p.Limits = e.State(time.Now()), e.Figures()
 	}
-	if room := b.desks.gate.Of(sale.Event.ID); room != nil {
+	if room := b.desks.rooms.Of(sale.Event.ID); room != nil {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown
 		if time.Since(b.toldAt) > ByClock { // it changes slowly
-			if b.told, err = b.desks.gate.Control("").Accuracy(ctx, room.Slug); err != nil {
+			if b.told, err = b.desks.rooms.Control("").Accuracy(ctx, room.Slug); err != nil {
 				return p, err
 			}
 			b.toldAt = time.Now()

@@ -20,7 +20,7 @@ import (
 type Desks struct {
 	sales  *sales.Sales
 	office *seats.Inventory
-	gate   *waitingroom.Rooms
+	rooms  *waitingroom.Rooms
 	log    *slog.Logger
 
 	Limits *limit.Events // nil: pages do not show them
@@ -37,7 +37,7 @@ type Desks struct {
 // NewDesks returns the live desks of a node. Hand Changed to the office, and Run ends them.
 func NewDesks(s *sales.Sales, o *seats.Inventory, g *waitingroom.Rooms, log *slog.Logger) *Desks {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Desks{sales: s, office: o, gate: g, log: log, ctx: ctx, cancel: cancel, Boards: map[int64]*board{}}
+	return &Desks{sales: s, office: o, rooms: g, log: log, ctx: ctx, cancel: cancel, Boards: map[int64]*board{}}
 }
 
 // Run waits until ctx is done; then it ends every board and every feed.
@@ -73,7 +73,7 @@ func (d *Desks) RoomChanged(room *waitingroom.Room) {
 	d.Mu.Lock()
 	defer d.Mu.Unlock()
 	for event, b := range d.Boards {
-		if d.gate.Of(event) == room {
+		if d.rooms.Of(event) == room {
 			b.ring()
 		}
 	}
@@ -87,7 +87,7 @@ func (d *Desks) board(s *seats.Sale, m organizers.Member) *board {
 	}
 	b := d.Boards[s.Event.ID]
 	if b == nil {
-		b = &board{desks: d, event: s.Event, team: m, evening: &sales.Evening{}, bell: make(chan struct{}, 1), Screens: map[way]*screen{}}
+		b = &board{desks: d, event: s.Event, team: m, evening: &sales.Evening{}, wake: make(chan struct{}, 1), Screens: map[way]*screen{}}
 		d.Boards[s.Event.ID] = b
 		d.Open.Add(1)
 		d.wait.Go(b.run)
@@ -131,9 +131,9 @@ func (d *Desks) join(s *seats.Sale, m organizers.Member, look way) *watcher {
 		b.Screens[look] = &screen{ready: make(chan struct{}), Watchers: map[*watcher]bool{}}
 		b.ring()
 	}
-	w := &watcher{board: b, screen: b.Screens[look], bell: make(chan struct{}, 1)}
+	w := &watcher{board: b, screen: b.Screens[look], wake: make(chan struct{}, 1)}
 	if w.screen.Watchers[w] = true; w.screen.picture > 0 {
-		w.bell <- struct{}{} // what is there is news to it
+		w.wake <- struct{}{} // what is there is news to it
 	}
 	return w
 }

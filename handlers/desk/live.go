@@ -96,7 +96,7 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 	defer beat.Stop()
 	for {
 		select {
-		case <-watch.bell:
+		case <-watch.wake:
 		case <-beat.C:
 			if !still() { // they were removed, or signed out everywhere
 				return nil

@@ -27,7 +27,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	room := h.Gate.Of(s.Event.ID)
+	room := h.Rooms.Of(s.Event.ID)
 	if room == nil {
 		return errNoRoomHere
 	}
@@ -45,7 +45,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
-		hand := h.Gate.Control(m.Name)
+		hand := h.Rooms.Control(m.Name)
 		hand.Also = also
 		return act(r.Context(), hand)
 	})

@@ -28,7 +28,7 @@ type part struct {
 type watcher struct {
 	board  *board
 	screen *screen
-	bell   chan struct{}
+	wake   chan struct{}
 	has    int // the picture that it has
 }
 
@@ -64,7 +64,7 @@ func (b *board) show(s *screen, at time.Time, parts []part, failed error) {
 	}
 	for w := range s.Watchers {
 		select {
-		case w.bell <- struct{}{}:
+		case w.wake <- struct{}{}:
 		default: // it has not looked since the last one
 		}
 	}

@@ -62,7 +62,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 	f := desk.SettingsForm{
 		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
-		Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept, FeeAbsorbed: e.Fees.Absorbed,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: pricing.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
@@ -92,7 +92,7 @@ func typed(form url.Values) desk.SettingsForm {
 	return desk.SettingsForm{
 		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
-		Strict: is("strict"), NoLone: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
+		Strict: is("strict"), NoOrphans: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
 		FeeTicket: form.Get("fee_ticket"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"), FeeAbsorbed: is("fee_absorbed"),
 		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
@@ -105,7 +105,7 @@ func understood(f desk.SettingsForm, categories []seats.Category) (n events.Sett
 	wrong = desk.Wrong{}
 	n = events.Settings{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
-		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoLoneSeats: f.NoLone, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
+		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 	}
 	if n.Name == "" {
 		wrong["name"] = "Say what the event is called."
@@ -281,7 +281,7 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoLone, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
 		if is {
 			all.Set(name, "on")
 		}
@@ -314,7 +314,7 @@ type settingsBody struct {
 	Limit         int      `json:"limit"`
 	Extensions    int      `json:"extensions"`
 	Strict        bool     `json:"strict"`
-	NoLone        bool     `json:"no_lone"`
+	NoOrphans     bool     `json:"no_lone"`
 	Birth         bool     `json:"birth"`
 	Door          bool     `json:"door"`
 	Invoices      bool     `json:"invoices"`
@@ -343,7 +343,7 @@ func settingsAnswer(s *seats.Sale) any {
 	e := s.Event
 	b := settingsBody{
 		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
-		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLone: e.NoLoneSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
 		Questions: []string{}, Prices: []priced{},

@@ -69,7 +69,7 @@ func (h *Handlers) needsPass(r *http.Request, s *seats.Sale, holder seats.ID) er
 	if err != nil {
 		return errChallenge
 	}
-	if ok, err := h.Gate.Passes(r.Context(), s.Event.ID, holder, cookie.Value); err != nil || ok {
+	if ok, err := h.Rooms.Passes(r.Context(), s.Event.ID, holder, cookie.Value); err != nil || ok {
 		return err
 	}
 	return errChallenge
@@ -97,7 +97,7 @@ func (h *Handlers) Challenge(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if !known {
 		holder = h.Greet(w)
 	}
-	work, err := h.Gate.ChallengeOf(r.Context(), s.Event.ID, holder)
+	work, err := h.Rooms.ChallengeOf(r.Context(), s.Event.ID, holder)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (h *Handlers) givePass(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if !known || err != nil {
 		return waitingroom.ErrWork
 	}
-	pass, _, err := h.Gate.Pass(r.Context(), s.Event.ID, holder, proof)
+	pass, _, err := h.Rooms.Pass(r.Context(), s.Event.ID, holder, proof)
 	if err != nil {
 		return err
 	}

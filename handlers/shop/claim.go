@@ -53,7 +53,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 
 // claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.
 func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, request seats.ClaimRequest, admitted admission) (hold seats.Hold, err error) {
-	if room := h.Gate.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
+	if room := h.Rooms.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
 		if _, err := h.enter(w, r, room, holder); err != nil {
 			admitted.undo()
 			return hold, err
@@ -61,7 +61,7 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 	}
 	began := time.Now()
 	hold, err = s.Claim(r.Context(), holder, key, request)
-	h.Gate.Answered(time.Since(began), err)
+	h.Rooms.Answered(time.Since(began), err)
 	if err != nil {
 		admitted.undo()
 		if refusal, is := errors.AsType[*seats.Conflict](err); is {
@@ -78,7 +78,7 @@ func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale,
 	if web.WantsJSON(r) {
 		return h.WriteRefusal(w, s, refusal)
 	}
-	if room := h.Gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
+	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
 		return nil
 	}

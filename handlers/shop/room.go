@@ -16,7 +16,7 @@ import (
 // In makes a handler of one that wants the waiting room of the address.
 func (h *Handlers) In(next func(http.ResponseWriter, *http.Request, *waitingroom.Room) error) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		room, err := h.Gate.Room(r.Context(), r.PathValue("slug"))
+		room, err := h.Rooms.Room(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (h *Handlers) covered(r *http.Request, room *waitingroom.Room) []seats.Even
 	}
 	now := covered{at: time.Now()}
 	for _, e := range list {
-		if h.Gate.Of(e.ID) == room {
+		if h.Rooms.Of(e.ID) == room {
 			now.events = append(now.events, e.Event)
 		}
 	}

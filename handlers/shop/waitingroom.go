@@ -158,7 +158,7 @@ func (h *Handlers) Depart(w http.ResponseWriter, r *http.Request, room *waitingr
 
 // barred returns the waiting room that a visitor has to pass first, and admits a visitor who need not wait.
 func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (*waitingroom.Room, error) {
-	room := h.Gate.Of(event)
+	room := h.Rooms.Of(event)
 	if room == nil {
 		return nil, nil // nothing bars the visitor
 	}

@@ -50,7 +50,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 
 // numberIn is the visitor's number in the waiting room of an event; 0 for none.
 func (h *Handlers) numberIn(r *http.Request, s *seats.Sale) int64 {
-	room := h.Gate.Of(s.Event.ID)
+	room := h.Rooms.Of(s.Event.ID)
 	if room == nil {
 		return 0
 	}

@@ -223,7 +223,7 @@ func fields(err error) map[string]string {
 // WriteRefusal answers a program after a refused claim, order or other change of seats.
 func (h *Server) WriteRefusal(w http.ResponseWriter, s *seats.Sale, refusal *seats.Conflict) error {
 	status, to := http.StatusConflict, ""
-	if room := h.Gate.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
+	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status, to = http.StatusForbidden, "/rooms/"+room.Slug
 	}
 	return WriteJSON(w, status, ErrorAnswer{ErrorBody{

@@ -35,7 +35,7 @@ import (
 // Server is what the handlers of every audience share.
 type Server struct {
 	Inventory    *seats.Inventory
-	Gate         *waitingroom.Rooms
+	Rooms        *waitingroom.Rooms
 	Waits        *waitlist.List
 	Hub          *realtime.Hub
 	Store        *sessions.Sessions

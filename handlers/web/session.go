@@ -146,7 +146,7 @@ func (h *Server) NewHolder(w http.ResponseWriter, r *http.Request, s *seats.Sale
 	if holder, known := h.Visitor(r); known { // they waited or did work as this holder
 		return holder
 	}
-	if h.Gate.Of(s.Event.ID) != nil { // their slot outlives a claim that is refused
+	if h.Rooms.Of(s.Event.ID) != nil { // their slot outlives a claim that is refused
 		return h.Greet(w)
 	}
 	return seats.NewID()

@@ -100,7 +100,7 @@ func (e Settings) save(ctx context.Context, tx pgx.Tx, event int64, plan *int64)
 		until = &secs
 	}
 	_, err := tx.Exec(ctx, saveSQL, event, e.Name, e.Venue, e.StartsAt, e.TimeZone, e.HoldLength.Seconds(), e.SeatsPerHolder, e.Extensions,
-		e.Strict, e.NoLoneSeats, e.AsksBirth, !e.PaidAhead, e.Invoices, e.Demo, e.PaymentLength.Seconds(), plan, e.Currency,
+		e.Strict, e.NoOrphanSeats, e.AsksBirth, !e.PaidAhead, e.Invoices, e.Demo, e.PaymentLength.Seconds(), plan, e.Currency,
 		e.Fees.Ticket, e.Fees.Absorbed, e.Fees.Percent, e.Fees.Kept, e.Language,
 		until, p.CancelFee, p.CancelPercent, p.PayLater.Seconds(), p.PayBefore.Seconds(), string(p.Confirm),
 		o.On, o.Link, o.Early.Seconds(), e.Confirmation)

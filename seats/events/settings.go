@@ -29,7 +29,7 @@ type Settings struct {
 	SeatsPerHolder int           // 6
 	Extensions     int           // 10
 	Strict         bool
-	NoLoneSeats    bool
+	NoOrphanSeats  bool
 	AsksBirth      bool
 	Questions      []seats.Question
 	PaidAhead      bool          // payment at the door is off
@@ -62,7 +62,7 @@ func (e Settings) withDefaults() Settings {
 func Of(e seats.Event) Settings {
 	return Settings{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
-		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoLoneSeats: e.NoLoneSeats, AsksBirth: e.AsksBirth,
+		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphanSeats: e.NoOrphanSeats, AsksBirth: e.AsksBirth,
 		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
 		Online: e.Online, Confirmation: e.Confirmation,
 	}

@@ -13,7 +13,7 @@ func (r *Room) Read(ctx context.Context) error { return r.read(ctx) }
 // Look has a node without loops do once what its loop does.
 func (rs *Rooms) Look(ctx context.Context) error { return rs.refresh(ctx) }
 
-// RunDeaf is Run on a node that hears no bell.
+// RunDeaf is Run on a node that gets no notifications.
 func (rs *Rooms) RunDeaf(ctx context.Context) error { return rs.runUntilDone(ctx, rs.refreshLoop) }
 
 // Forget has a node forget what it remembers of a room.
@@ -29,7 +29,7 @@ func (r *Room) Forget() {
 // Tick has a node without loops call numbers, from what it knew of the room before.
 func (r *Room) Tick(ctx context.Context) error { return r.tick(ctx) }
 
-// Pace is how long the loop of a node would sleep now, if no bell rang.
+// Pace is how long the loop of a node would sleep now, without a notification.
 func (rs *Rooms) Pace() time.Duration { return rs.pace() }
 
 // Still has the room have seen no change for so long that it is no longer in use.

@@ -7,8 +7,8 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// promised is within which time a control holds on all nodes, less what a node without a bell might need by chance: it looks
-// each second. A slow machine may miss it now and then: the quickest of some tries tells whether the bell rang.
+// promised is within which time a control holds on all nodes, less what a node without notifications might need by chance: it looks
+// each second. A slow machine may miss it now and then: the quickest of some tries tells whether the notification came.
 const promised = 700 * time.Millisecond
 
 func TestControl_HoldsOnEveryNode(t *testing.T) {

@@ -26,7 +26,7 @@ func (k *ticks) look(t testing.TB, h *house) int {
 	return len(k.seen)
 }
 
-func TestWhilePeopleWaitTheLoopLooksEachSecondAndWaitsForNoBell(t *testing.T) {
+func TestRun_RefreshesEachSecondWithoutNotificationsWhilePeopleWait(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 3})
 	n := h.node(t, false)
@@ -88,7 +88,7 @@ func TestJoin_IsKnownToAllNodes(t *testing.T) {
 	}
 	eventually(t, "another node knows that people wait", func() bool { return other.room.State().Phase == waitingroom.PhaseOpen })
 	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("another node learned after %s that people wait: by its own look, and not by a bell", took)
+		t.Errorf("another node learned after %s that people wait: by its own look, and not by a notification", took)
 	}
 }
 

@@ -45,8 +45,8 @@ type house struct {
 	mu    sync.Mutex
 	nodes []*node
 	slug  string
-	bells atomic.Int64
-	deaf  int64 // every so manieth bell is not heard; 0: all are
+	rung  atomic.Int64
+	deaf  int64 // every so manieth notification is lost; 0: none
 }
 
 // node is one box office of several.
@@ -139,7 +139,7 @@ func (h *house) node(t *testing.T, live bool) *node {
 				return
 			case <-n.behind:
 				for _, s := range n.office.Open() {
-					_ = s.CatchUp(ctx) // the next bell brings what this one missed
+					_ = s.CatchUp(ctx) // the next notification brings what this one missed
 				}
 			}
 		}
@@ -152,9 +152,9 @@ func (h *house) node(t *testing.T, live bool) *node {
 	return n
 }
 
-// ring is the bell.
+// ring notifies the nodes.
 func (h *house) ring(from *node) {
-	if h.deaf > 0 && h.bells.Add(1)%h.deaf == 0 {
+	if h.deaf > 0 && h.rung.Add(1)%h.deaf == 0 {
 		return
 	}
 	h.mu.Lock()

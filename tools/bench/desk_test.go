@@ -45,7 +45,7 @@ func newStaffed(b *testing.B) *staffed {
 		desks.Changed(s)
 	}
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Inventory: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
+		Inventory: o, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: staff, Sales: sold, Desks: desks, Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	start(b, desks.Run) // ends before the server: the feeds are requests of it

@@ -72,7 +72,7 @@ func newBox(b *testing.B) *box {
 	hub := realtime.NewHub()
 	start(b, hub.Run)
 	o.Changed = hub.Changed
-	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Rooms: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}
 }

@@ -69,7 +69,7 @@ func BenchmarkOrders(b *testing.B) {
 // orderBox is a node for orders over HTTP.
 func orderBox(b *testing.B, db *pgxpool.Pool, o *seats.Inventory, hub *realtime.Hub) *box {
 	server := httptest.NewServer(handlers.New(handlers.Config{
-		Inventory: o, Gate: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, o), Orders: orders.New(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader,
+		Inventory: o, Rooms: waitingroom.New(db, "", quiet), Hub: hub, Sessions: sessions.New(db, o), Orders: orders.New(db), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet, AddressHeader: addressHeader,
 	}))
 	b.Cleanup(server.Close)
 	return &box{db, o, server.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096}}}

@@ -37,7 +37,7 @@ func newLobby(b *testing.B) *lobby {
 	o, rooms, hub := office(b, db, true), waitingroom.New(db, db.Config().ConnString(), quiet), realtime.NewHub()
 	start(b, hub.Run)
 	start(b, rooms.Run)
-	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Log: quiet}))
 	b.Cleanup(server.Close)
 	return &lobby{server.URL + "/rooms/bench", &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096, DisableCompression: true}}}
 }

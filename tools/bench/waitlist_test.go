@@ -46,7 +46,7 @@ func newWaited(b *testing.B) *waited {
 		hub.Changed(s)
 		lists.Changed(s)
 	}
-	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Gate: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
+	server := httptest.NewServer(handlers.New(handlers.Config{Inventory: o, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, nil), Desk: organizers.New(db, func() {}), Sales: sales.New(db, organizers.New(db, func() {})), Waits: lists, Log: quiet, AddressHeader: addressHeader}))
 	b.Cleanup(server.Close)
 	letters := handlers.Letters{Inventory: o, Orders: sold, Waits: lists, URL: server.URL}
 	outbox := mail.New(db, nowhere{})

@@ -58,7 +58,7 @@ var heavy = []fault{
 		return r.terminate(ctx)
 	}},
 	{"LISTEN lost", "the connections that carry news are cut", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
-		return r.cutBells(ctx, n, random)
+		return r.cutNotifications(ctx, n, random)
 	}},
 }
 
@@ -99,7 +99,7 @@ var light = []fault{
 		return moment(ctx, random, 700*time.Millisecond)
 	}},
 	{"LISTEN dead", "the connections that carry news carry nothing and are not closed", func(ctx context.Context, _ *run, n *node, random *rand.Rand) error {
-		n.db.stallBells()
+		n.db.stallNotifications()
 		return moment(ctx, random, 700*time.Millisecond)
 	}},
 	{"client connections cut", "every connection of clients to a node closed, with their requests and sockets", func(_ context.Context, _ *run, n *node, _ *rand.Rand) error {

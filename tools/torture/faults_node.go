@@ -60,12 +60,12 @@ func (r *run) restart(n *node) {
 	}
 }
 
-// cutBells cuts the connections of a node that carry news, some times.
-func (r *run) cutBells(ctx context.Context, n *node, random *rand.Rand) error {
+// cutNotifications cuts the connections of a node that carry news, some times.
+func (r *run) cutNotifications(ctx context.Context, n *node, random *rand.Rand) error {
 	err := r.alonely(func() error {
 		if r.calm(ctx) {
 			at := r.history.now()
-			n.db.cutBells()
+			n.db.cutNotifications()
 			r.socketsRight(ctx, afterListen, at)
 		}
 		return ctx.Err()
@@ -74,7 +74,7 @@ func (r *run) cutBells(ctx context.Context, n *node, random *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		n.db.cutBells()
+		n.db.cutNotifications()
 		err = moment(ctx, random, 300*time.Millisecond)
 	}
 	return err

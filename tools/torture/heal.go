@@ -150,7 +150,7 @@ func (r *run) truth(ctx context.Context) (t truth, err error) {
 func (r *run) converge(ctx context.Context) error {
 	began := time.Now()
 	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
-		n.db.stallBells()
+		n.db.stallNotifications()
 	}
 	if t, err := r.truth(ctx); err == nil && t.version < r.pictures.highest() {
 		r.history.violated("maps", "version %d was shown, and the database has %d: what was shown is gone", r.pictures.highest(), t.version)

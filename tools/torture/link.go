@@ -12,7 +12,7 @@ import (
 type link struct {
 	proxy     *proxy
 	near, far net.Conn
-	bell      atomic.Bool // it carries LISTEN or NOTIFY
+	notifies  atomic.Bool // it carries LISTEN or NOTIFY
 	dead      atomic.Bool // it carries nothing any more
 	closed    atomic.Bool
 }
@@ -85,15 +85,15 @@ func ended(c net.Conn) {
 
 // recognize finds out what a connection to the database is for.
 func (l *link) recognize(b []byte) {
-	if !l.bell.Load() && (bytes.Contains(b, []byte("LISTEN usher")) || bytes.Contains(b, []byte("pg_notify"))) {
-		l.bell.Store(true)
+	if !l.notifies.Load() && (bytes.Contains(b, []byte("LISTEN usher")) || bytes.Contains(b, []byte("pg_notify"))) {
+		l.notifies.Store(true)
 	}
 }
 
 // commits reports whether seats are written here: the statements of batches begin to be sent by name once they are
 // known, so it is the shape of the message that tells, not its words.
 func (l *link) commits(b []byte) bool {
-	return !l.bell.Load() && len(b) > 300
+	return !l.notifies.Load() && len(b) > 300
 }
 
 // down passes the answers. Where a COMMIT's answer is to be lost they go message by message.
@@ -134,7 +134,7 @@ func (l *link) follow(b []byte, done bool) (rest []byte, still bool) {
 		case 'C': // CommandComplete
 			done = done || bytes.HasPrefix(body, []byte("COMMIT")) || bytes.HasPrefix(body, []byte("INSERT 0 1"))
 		case 'Z': // ReadyForQuery
-			if done && !l.bell.Load() && l.proxy.loseNext.Load() > 0 && l.proxy.loseNext.Add(-1) >= 0 {
+			if done && !l.notifies.Load() && l.proxy.loseNext.Load() > 0 && l.proxy.loseNext.Add(-1) >= 0 {
 				l.proxy.lost.Add(1)
 				l.cut()
 				return nil, false

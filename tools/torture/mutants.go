@@ -31,7 +31,7 @@ var Mutants = []Mutant{
 	{Bug: "locks in no order", About: "seats are locked in another order on some connections", provoke: crossLocks, hold: time.Minute},
 	{Bug: "counter after commit", About: "the counter is brought up to date after the commit", nodes: 1},
 	{Bug: "versions with gaps", About: "a version is left out", nodes: 1, provoke: claimOne},
-	{Bug: "NOTIFY trusted", About: "what no bell rang for is never read", provoke: missBell, hold: time.Minute},
+	{Bug: "NOTIFY trusted", About: "a change without a notification is never read", provoke: missNotification, hold: time.Minute},
 	{Bug: "feed by last id", About: "a later version is taken for the next one"},
 	{Bug: "lapse by node clock", About: "a node with a clock that is a second ahead decides that time is up", nodes: 1, provoke: claimAtOnce, hold: time.Second},
 	{Bug: "epoch ignored", About: "every run of the database has the same name", nodes: 1, provoke: lookAtOnce},

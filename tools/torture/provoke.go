@@ -179,16 +179,16 @@ func (r *run) awaitLocks(ctx context.Context, people int) {
 	})
 }
 
-// missBell cuts a node's connection for news when it has not read yet what another node sold, and sees whether it finds out.
-func missBell(ctx context.Context, r *run) error {
+// missNotification cuts a node's connection for news when it has not read yet what another node sold, and sees whether it finds out.
+func missNotification(ctx context.Context, r *run) error {
 	buyer, deaf := r.stranger().only(0), r.nodes[1]
 	r.stranger().only(1).lookAtMap(ctx)
 	buyer.claim(ctx, []int{20})
 	r.rights(ctx, deaf) // whatever it was that it heard
 	deaf.db.stalled.Store(true)
 	buyer.claim(ctx, []int{21})
-	err := seats.Sleep(ctx, 300*time.Millisecond) // the bell rings
-	deaf.db.cutBells()
+	err := seats.Sleep(ctx, 300*time.Millisecond) // the notification arrives
+	deaf.db.cutNotifications()
 	deaf.db.stalled.Store(false)
 	r.rights(ctx, deaf)
 	return err
@@ -208,7 +208,7 @@ func killAfterOrders(ctx context.Context, r *run) error {
 		c.claim(ctx, []int{30 + i})
 	}
 	for _, n := range r.nodes {
-		n.db.stallBells()
+		n.db.stallNotifications()
 	}
 	for _, c := range buyers {
 		c.order(ctx)

@@ -94,19 +94,19 @@ func (p *proxy) each(do func(*link)) (n int) {
 // cutAll closes every connection, both ways.
 func (p *proxy) cutAll() int { return p.each((*link).cut) }
 
-// cutBells closes the connections on which news come and go: LISTEN and NOTIFY.
-func (p *proxy) cutBells() int {
+// cutNotifications closes the connections on which news come and go: LISTEN and NOTIFY.
+func (p *proxy) cutNotifications() int {
 	return p.each(func(l *link) {
-		if l.bell.Load() {
+		if l.notifies.Load() {
 			l.cut()
 		}
 	})
 }
 
-// stallBells lets those connections live and carry nothing any more, as a dead router does.
-func (p *proxy) stallBells() int {
+// stallNotifications lets those connections live and carry nothing any more, as a dead router does.
+func (p *proxy) stallNotifications() int {
 	return p.each(func(l *link) {
-		if l.bell.Load() {
+		if l.notifies.Load() {
 			l.die()
 		}
 	})

@@ -54,7 +54,7 @@ func (p Live) refused() (n int) {
 
 // refusals say why claims were refused, what was most often first.
 var refusals = map[string]string{
-	seats.CodeTaken: "already taken", seats.CodeSoldOut: "sold out", seats.CodeLimit: "over the limit", seats.CodeLone: "would leave one seat alone",
+	seats.CodeTaken: "already taken", seats.CodeSoldOut: "sold out", seats.CodeLimit: "over the limit", seats.CodeOrphan: "would leave one seat alone",
 	seats.CodeWaitingRoom: "not let in yet", seats.CodeShut: "not on sale",
 }
 

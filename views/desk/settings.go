@@ -57,7 +57,7 @@ type SettingsForm struct {
 	Language                            string
 	Hold, PayWithin                     string // minutes
 	Limit, Extensions                   string
-	Strict, NoLone, Birth               bool
+	Strict, NoOrphans, Birth            bool
 	Door, Invoices, Demo                bool
 	Prices                              []string // by category
 	FeeTicket, FeePercent               string

@@ -1474,7 +1474,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = truth("No single seats", "no_lone", p.Form.NoLone, "Visitors can’t leave a single empty seat where it can be avoided.").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = truth("No single seats", "no_lone", p.Form.NoOrphans, "Visitors can’t leave a single empty seat where it can be avoided.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
