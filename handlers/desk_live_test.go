@@ -32,7 +32,7 @@ func (s *site) sells(t *testing.T, n int) {
 }
 
 // opens opens the feed of a desk and returns what it tells.
-func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan desk.News {
+func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan desk.Update {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+liveDesk+"/live"+query, nil)
 	if err != nil {
@@ -47,14 +47,14 @@ func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan desk.N
 	if kind := a.Header.Get("Content-Type"); a.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/event-stream") {
 		t.Fatalf("the feed answers %d as %q", a.StatusCode, kind)
 	}
-	told := make(chan desk.News, 100)
+	told := make(chan desk.Update, 100)
 	go func() {
 		defer close(told)
 		defer func() { _ = a.Body.Close() }() // it has ended
 		lines := bufio.NewScanner(a.Body)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var n desk.News
+			var n desk.Update
 			if data, found := strings.CutPrefix(lines.Text(), "data: "); found && json.Unmarshal([]byte(data), &n) == nil {
 				told <- n
 			}
@@ -66,13 +66,13 @@ func (s *site) opens(t *testing.T, who *http.Client, query string) <-chan desk.N
 const feedPatience = 30 * time.Second
 
 // hears waits until a feed tells something.
-func hears(t *testing.T, feed <-chan desk.News, part, words string) {
+func hears(t *testing.T, feed <-chan desk.Update, part, words string) {
 	t.Helper()
 	hearsBy(t, feed, time.After(feedPatience), part, words)
 }
 
 // hearsBy waits until a feed tells something, but not longer than until late.
-func hearsBy(t *testing.T, feed <-chan desk.News, late <-chan time.Time, part, words string) {
+func hearsBy(t *testing.T, feed <-chan desk.Update, late <-chan time.Time, part, words string) {
 	t.Helper()
 	for {
 		select {

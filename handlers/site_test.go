@@ -100,7 +100,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, purse, "")
-	sold.Payments.Other = config.GiftCards.Heard
+	sold.Payments.Other = config.GiftCards.MakeDue
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = OrderOffered(sold, config.Pages)

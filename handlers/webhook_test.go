@@ -27,7 +27,7 @@ func newTill(t *testing.T) (*site, *stripetest.Fake) {
 	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Percent: 333}}
 	return newSiteIn(t, db, e, func(c *Config) {
 		c.Orders.Payments.Accept(payments.Card, seatstest.Watched(t, db, account))
-		c.Stripe = account.News
+		c.Stripe = account.ReadWebhook
 	}), bank
 }
 
@@ -121,7 +121,7 @@ func TestWebhooksInAnyOrderAndManyTimesTakeTheMoneyOnce(t *testing.T) {
 		t.Errorf("the order is %+v, Stripe has %+v", order, all[0])
 	}
 	if n := s.count(t, "inbox"); n != 4 {
-		t.Errorf("%d news are in the inbox, want 4", n)
+		t.Errorf("%d events are in the inbox, want 4", n)
 	}
 	s.tells(t, early) // a day later
 	if n := s.count(t, "orders"); n != 1 {
@@ -262,7 +262,7 @@ func TestAWebhookThatIsNotOursChangesNothingAndOneThatIsForgedIsRefused(t *testi
 		}
 	}
 	if n := s.count(t, "inbox"); n != 0 {
-		t.Errorf("%d news are in the inbox", n)
+		t.Errorf("%d events are in the inbox", n)
 	}
 	bank.GivesBack(session, 1)
 	refund := bank.Event(session, "refund.updated")

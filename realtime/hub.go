@@ -123,7 +123,7 @@ func (h *Hub) join(w *watcher, s *seats.Sale) bool {
 	if h.events[event] == nil {
 		h.events[event] = &topic{sale: s}
 		first := newFrameSet(s, none, false)
-		first.prices = newPriceNews(s, first.epoch, h.clock.Now(), nil)
+		first.prices = newPriceState(s, first.epoch, h.clock.Now(), nil)
 		h.events[event].frames.Store(first)
 	}
 	h.add(w, h.events[event])
@@ -242,7 +242,7 @@ func (topic *topic) next(audited bool, at time.Time) *frameSet {
 		most = none
 	}
 	next := newFrameSet(topic.sale, most, audited)
-	next.prices = newPriceNews(topic.sale, next.epoch, at, before.prices)
+	next.prices = newPriceState(topic.sale, next.epoch, at, before.prices)
 	return next
 }
 
@@ -319,7 +319,7 @@ type frameSet struct {
 	version int64
 	audit   []byte // the frame with the checksum of this version; nil in most frame sets
 	notice  []byte // the frame for every page of a waiting room; nil for an event
-	prices  *priceNews
+	prices  *priceState
 
 	// Most pages have the version of the frame set before; the others wait for mu.
 	from   int64
@@ -329,24 +329,24 @@ type frameSet struct {
 	updates map[int64]update // by the version they start from; the whole map is under none
 }
 
-// priceNews says which prices count. A page with an older one is sent its frame.
-type priceNews struct {
+// priceState says which prices count. A page with an older one is sent its frame.
+type priceState struct {
 	list        int64
 	phase, left int
 	frame       []byte // nil: the event has no phases, and had no other prices since it is watched
 }
 
-// newPriceNews returns what counts at a time, which is the news before if that did not change.
-func newPriceNews(s *seats.Sale, epoch uint32, at time.Time, before *priceNews) *priceNews {
+// newPriceState returns what counts at a time, which is the state before if that did not change.
+func newPriceState(s *seats.Sale, epoch uint32, at time.Time, before *priceState) *priceState {
 	list, r, phases := s.Running(at)
 	if before != nil && before.list == list && before.phase == r.Phase && before.left == r.Left {
 		return before
 	}
-	news := &priceNews{list: list, phase: r.Phase, left: r.Left}
+	state := &priceState{list: list, phase: r.Phase, left: r.Left}
 	if phases || before != nil {
-		news.frame = enframe(opBinary, prices(epoch, list, r))
+		state.frame = enframe(opBinary, prices(epoch, list, r))
 	}
-	return news
+	return state
 }
 
 // update is a frame that brings a page to a version.

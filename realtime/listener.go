@@ -32,22 +32,24 @@ type Listener struct {
 	every  time.Duration // between two polls
 	others map[string]func(context.Context) error
 
-	heard atomic.Int64 // time of the last poll, in nanoseconds of this machine's clock
+	lastPoll atomic.Int64 // time of the last poll, in nanoseconds of this machine's clock
 }
 
 // NewListener returns a listener that follows the database at dsn for the office's open events.
 func NewListener(dsn string, office *seats.Inventory, hub *Hub, log *slog.Logger) *Listener {
 	l := &Listener{dsn: dsn, office: office, hub: hub, log: log, every: pollEvery, others: map[string]func(context.Context) error{}}
-	l.heard.Store(time.Now().UnixNano())
+	l.lastPoll.Store(time.Now().UnixNano())
 	return l
 }
 
-// Hear makes the listener call read once it listens on a channel, and after each notification there. PostgreSQL loses none
+// OnNotify makes the listener call read once it listens on a channel, and after each notification there. PostgreSQL loses none
 // while the connection lasts. Call it before Run.
-func (l *Listener) Hear(channel string, read func(context.Context) error) { l.others[channel] = read }
+func (l *Listener) OnNotify(channel string, read func(context.Context) error) {
+	l.others[channel] = read
+}
 
 // Silence is the time since the last successful poll. It is about a second while all is well.
-func (l *Listener) Silence() time.Duration { return time.Since(time.Unix(0, l.heard.Load())) }
+func (l *Listener) Silence() time.Duration { return time.Since(time.Unix(0, l.lastPoll.Load())) }
 
 // Run follows the database until ctx is done, on its own connection. It connects again when that breaks.
 func (l *Listener) Run(ctx context.Context) error {
@@ -95,7 +97,7 @@ func (l *Listener) follow(ctx context.Context) error {
 				return err
 			}
 			polled = time.Now()
-			l.heard.Store(polled.UnixNano())
+			l.lastPoll.Store(polled.UnixNano())
 		}
 		if err := l.wait(ctx, conn, time.Until(polled.Add(l.every))); err != nil {
 			return err

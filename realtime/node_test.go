@@ -56,7 +56,7 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 	}
 	listener := NewListener(dsn, n.office, n.hub, quiet())
 	listener.every = every
-	made := listener.heard.Load()
+	made := listener.lastPoll.Load()
 	ctx, cancel := context.WithCancel(context.Background())
 	runs := []func(context.Context) error{n.office.Run, n.hub.Run, listener.Run, notifier.Run}
 	done := make(chan error, len(runs))
@@ -76,7 +76,7 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 		t.Fatal(err)
 	}
 	n.url = "ws" + strings.TrimPrefix(server.URL, "http")
-	for listener.heard.Load() == made { // it listens before it polls first; what others say before that is lost
+	for listener.lastPoll.Load() == made { // it listens before it polls first; what others say before that is lost
 		if err := seats.Sleep(t.Context(), 5*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}

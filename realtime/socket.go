@@ -249,7 +249,7 @@ type watcher struct {
 	epoch   uint32    // which the page knows
 	sent    int64     // the version it has, or will have after the frame under way
 	audited *frameSet // the last one with a checksum that it got
-	priced  *priceNews
+	priced  *priceState
 }
 
 // owed is a set of messages; a later one replaces an earlier one of its kind.

@@ -121,13 +121,13 @@ func (n *node) introduce() {
 		n.desks.RoomChanged(r)
 	}
 	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
-	n.listener.Hear(limit.Channel, n.limits.Read)
+	n.listener.OnNotify(limit.Channel, n.limits.Read)
 	n.sold.Happened = func() {
 		n.hooks.Wake()
 		n.invoices.Job().Wake()
 	}
 	n.sold.MailWritten = n.outbox.Wake
-	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.Heard, n.outbox.Wake
+	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.MakeDue, n.outbox.Wake
 	n.waits.Wrote = n.outbox.Wake
 	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }
@@ -161,7 +161,7 @@ func openMoney(cfg *Config, db *database, office *seats.Inventory, l net.Listene
 	if cfg.StripeKey != "" {
 		account := stripe.New(cfg.StripeKey, cfg.StripeWebhook, cfg.StripeURL)
 		t.sold.Payments.Accept(payments.Card, account)
-		t.webhook = account.News
+		t.webhook = account.ReadWebhook
 	}
 	return t
 }

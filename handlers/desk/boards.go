@@ -133,7 +133,7 @@ func (d *Desks) join(s *seats.Sale, m organizers.Member, look way) *watcher {
 	}
 	w := &watcher{board: b, screen: b.Screens[look], wake: make(chan struct{}, 1)}
 	if w.screen.Watchers[w] = true; w.screen.picture > 0 {
-		w.wake <- struct{}{} // what is there is news to it
+		w.wake <- struct{}{} // what is there is new to it
 	}
 	return w
 }

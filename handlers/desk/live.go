@@ -52,8 +52,8 @@ const (
 	feedPut = 15 * time.Second // for a page to take what it is sent
 )
 
-// News is what a feed tells: the parts of the page that changed, and how things stand.
-type News struct {
+// Update is what a feed sends: the parts of the page that changed, and how things stand.
+type Update struct {
 	At    string            `json:"at"` // at the event's place
 	Late  bool              `json:"late,omitempty"`
 	Parts map[string]string `json:"parts,omitempty"`
@@ -61,14 +61,14 @@ type News struct {
 
 // Feed answers GET /desk/events/{slug}/live
 //
-// Server-sent events: news flow one way, a browser opens the feed again by itself, and it comes in by the same door as a
+// Server-sent events: updates flow one way, a browser opens the feed again by itself, and it comes in by the same door as a
 // page, session and all. A page that is not looked at closes its feed, so that browsers do not run out of connections.
 // Who takes no events gets what would be told at this moment, as JSON.
 func (h *Handlers) Feed(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.follow(w, r, s, h.Desks.join(s, m, wayOf(r, m)), func() bool { return h.still(r, organizers.Look) })
 }
 
-// follow sends a watcher its news while the viewer is still allowed to see them.
+// follow sends a watcher its updates while the viewer is still allowed to see them.
 func (h *Handlers) follow(w http.ResponseWriter, r *http.Request, s *seats.Sale, watch *watcher, still func() bool) error {
 	if watch == nil {
 		return errClosing
@@ -90,7 +90,7 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 	header.Set("X-Accel-Buffering", "no") // a proxy in front must not collect it
 	feed := &feed{http.NewResponseController(w), w}
 	if err := feed.write("retry: 500\n\n"); err != nil {
-		return nil // a page that is gone needs no news
+		return nil // a page that is gone needs no update
 	}
 	over, beat := time.After(feedFor), time.NewTicker(beats)
 	defer beat.Stop()
@@ -115,12 +115,12 @@ func (h *Handlers) feed(w http.ResponseWriter, r *http.Request, s *seats.Sale, w
 }
 
 // told is what changed since a page was told last.
-func told(e seats.Event, watch *watcher) News {
-	at, parts, late := watch.news()
+func told(e seats.Event, watch *watcher) Update {
+	at, parts, late := watch.updates()
 	if at.IsZero() {
-		return News{Late: late} // nothing was drawn yet
+		return Update{Late: late} // nothing was drawn yet
 	}
-	return News{At: views.ClockAt(e, at), Late: late, Parts: parts}
+	return Update{At: views.ClockAt(e, at), Late: late, Parts: parts}
 }
 
 // feed writes server-sent events.
@@ -129,7 +129,7 @@ type feed struct {
 	w   http.ResponseWriter
 }
 
-func (f *feed) tell(n News) error {
+func (f *feed) tell(n Update) error {
 	var line bytes.Buffer
 	line.WriteString("data: ")
 	to := json.NewEncoder(&line)

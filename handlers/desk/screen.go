@@ -106,8 +106,8 @@ func (w *watcher) first(ctx context.Context) error {
 	}
 }
 
-// news is what changed since this page was told last.
-func (w *watcher) news() (at time.Time, parts map[string]string, late bool) {
+// updates are what changed since this page was told last.
+func (w *watcher) updates() (at time.Time, parts map[string]string, late bool) {
 	w.board.Mu.Lock()
 	defer w.board.Mu.Unlock()
 	parts = map[string]string{}

@@ -23,7 +23,7 @@ func (h *Handlers) StripeWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asJSON(r, err)
 	}
-	news, err := h.Stripe(r.Context(), body, r.Header.Get("Stripe-Signature"))
+	event, err := h.Stripe(r.Context(), body, r.Header.Get("Stripe-Signature"))
 	switch {
 	case errors.Is(err, payments.ErrNotOurs):
 	case errors.Is(err, payments.ErrForged):
@@ -32,7 +32,7 @@ func (h *Handlers) StripeWebhook(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return asJSON(r, err) // it is told again
 	default:
-		if err := h.Orders.Payments.Record(r.Context(), news); err != nil {
+		if err := h.Orders.Payments.Record(r.Context(), event); err != nil {
 			return asJSON(r, err)
 		}
 	}

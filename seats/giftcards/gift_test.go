@@ -135,7 +135,7 @@ func TestIssue_MakesOneVoucherWhateverIsTold(t *testing.T) {
 	}
 	crowd.Wait()
 	for range 2 { // a webhook that comes twice
-		if err := k.Heard(t.Context(), c.ID); err != nil {
+		if err := k.MakeDue(t.Context(), c.ID); err != nil {
 			t.Error(err)
 		}
 		seatstest.Do(t.Context(), t, k.db, k.Job())
@@ -225,7 +225,7 @@ func TestRefund_PaysBackWhatWasNotRedeemed(t *testing.T) {
 	k.wantBooks(t)
 	k.bank.Down(false)
 	for range 2 {
-		if err := k.Heard(t.Context(), kept.ID); err != nil {
+		if err := k.MakeDue(t.Context(), kept.ID); err != nil {
 			t.Fatal(err)
 		}
 		seatstest.Do(t.Context(), t, k.db, k.Job())

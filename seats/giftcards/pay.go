@@ -246,12 +246,12 @@ func (g *GiftCards) payBack(ctx context.Context, c Card) error {
 	return nil
 }
 
-const heardSQL = `UPDATE gift_card SET next_try = clock_timestamp() WHERE id = $1 AND state IN ('open', 'refunding')`
+const makeDueSQL = `UPDATE gift_card SET next_try = clock_timestamp() WHERE id = $1 AND state IN ('open', 'refunding')`
 
-// Heard makes a card due: its provider told of it.
-func (g *GiftCards) Heard(ctx context.Context, id seats.ID) error {
-	if _, err := g.db.Exec(ctx, heardSQL, id); err != nil {
-		return fmt.Errorf("giftcards: hear of a payment: %w", err)
+// MakeDue makes a card due: its provider told of it.
+func (g *GiftCards) MakeDue(ctx context.Context, id seats.ID) error {
+	if _, err := g.db.Exec(ctx, makeDueSQL, id); err != nil {
+		return fmt.Errorf("giftcards: make a card due: %w", err)
 	}
 	g.job.Wake()
 	return nil

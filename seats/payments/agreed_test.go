@@ -48,7 +48,7 @@ func TestPayment_KeepsTheTermsThatItBeganWith(t *testing.T) {
 			}
 			h.rules(t, test.then)
 			h.bank.moves(p.ID, payments.Captured)
-			h.news(t, p, "came")
+			h.webhook(t, p, "came")
 			p = h.until(t, p.Code, "captured")
 			o := h.again(t, orders.Order{Code: p.Code})
 			if o.Total != p.Amount || o.Paid != p.Amount || o.Offer != test.offer || o.Tickets[0].Rate != before.Rate {
@@ -69,7 +69,7 @@ func TestPayment_OfAnotherCurrencyBuysNothing(t *testing.T) {
 	h.exec(t, `UPDATE event SET currency = 'CHF'`)
 	h.rules(t, seats.PriceRules{Tax: seats.Tax{Rate: 10_000}}) // the node reads the event anew
 	h.bank.moves(p.ID, payments.Captured)
-	h.news(t, p, "came")
+	h.webhook(t, p, "came")
 	h.untilRefunded(t, p)
 	if n := h.count(t, "orders"); n != 0 {
 		t.Errorf("there are %d orders", n)

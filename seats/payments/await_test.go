@@ -53,7 +53,7 @@ func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
 	h.wantBooks(t)
 	h.bank.moves(p.ID, payments.Captured)
 	for _, event := range []string{"came", "came", "came again"} {
-		h.news(t, p, event)
+		h.webhook(t, p, event)
 	}
 	p = h.until(t, p.Code, "captured")
 	if o, err := h.orders.Find(t.Context(), p.Code); err != nil || o.Paid != p.Amount || len(o.Tickets) != 2 {
@@ -72,7 +72,7 @@ func TestAwait_FailedPaymentFreesItsSeatsAndSaysSo(t *testing.T) {
 	h.bank.set(func(b *bank) {
 		b.stands[p.ID].Stand, b.stands[p.ID].Reason = payments.Declined, "the account is empty."
 	})
-	h.news(t, p, "bounced")
+	h.webhook(t, p, "bounced")
 	p = h.until(t, p.Code, "closed")
 	if !strings.Contains(p.Reason, "the account is empty") {
 		t.Errorf("the reason is %q", p.Reason)
@@ -94,7 +94,7 @@ func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
 		h.exec(t, `UPDATE payment SET awaited_until = clock_timestamp()`)
 		h.exec(t, `UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1`, p.ID)
 		h.exec(t, `UPDATE seat_state SET expires_at = (SELECT expires_at FROM hold WHERE hold.holder = seat_state.holder) WHERE holder = $1`, p.ID)
-		h.news(t, p, "still nothing")
+		h.webhook(t, p, "still nothing")
 		h.until(t, p.Code, "lost")
 		if taken {
 			if _, err := h.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{h.sale.Plan.Label(p.Seats[0])}}); err != nil {
@@ -102,7 +102,7 @@ func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
 			}
 		}
 		h.bank.moves(p.ID, payments.Captured)
-		h.news(t, p, "late")
+		h.webhook(t, p, "late")
 		if taken {
 			h.untilRefunded(t, p)
 		} else {

@@ -216,10 +216,10 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		}
 		h.bank.moves(p.ID, stand)
 		for _, event := range []string{"a", "b", "c"} {
-			h.news(t, p, event)
+			h.webhook(t, p, event)
 		}
 		p = h.until(t, p.Code, "closed")
-		h.news(t, p, "d")
+		h.webhook(t, p, "d")
 		if n := h.count(t, "mail WHERE kind = 'lost' AND payment_id IS NOT NULL"); n != 1 || !strings.Contains(p.Reason, "taken by another visitor") {
 			t.Errorf("%s: %d mails tell of it, want 1; the reason is %q", stand, n, p.Reason)
 		}

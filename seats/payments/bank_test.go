@@ -183,8 +183,8 @@ func (h *till) until(t testing.TB, code, state string) payments.Payment {
 	}
 }
 
-// news tells of a payment, as a webhook does.
-func (h *till) news(t testing.TB, p payments.Payment, event string) {
+// webhook records an event of a payment, as a webhook does.
+func (h *till) webhook(t testing.TB, p payments.Payment, event string) {
 	t.Helper()
 	if err := h.orders.Payments.Record(t.Context(), payments.WebhookEvent{Method: payments.Card, Event: event, Payment: p.ID, Kind: "test"}); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (h *till) tells(t testing.TB, p payments.Payment, what string, happens func
 			}
 			once.Do(func() {
 				h.bank.set(happens)
-				h.news(t, p, "meanwhile")
+				h.webhook(t, p, "meanwhile")
 				h.orders.Payments.ReadInbox(t)
 			})
 		}
@@ -74,7 +74,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
 		h.tells(t, p, "lookup", func(b *bank) { b.stands[p.ID].Elsewhere, b.stands[p.ID].Refunded = 100, 100 })
-		h.news(t, p, "first")
+		h.webhook(t, p, "first")
 		for deadline := time.Now().Add(time.Minute); h.count(t, "refund WHERE elsewhere") == 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("what was given back at the provider is not in the books")
@@ -125,7 +125,7 @@ func TestVoid_AnOldAnswerDoesNotEndALaterTry(t *testing.T) {
 	h.wantMoney(t)
 }
 
-// Who changes a payment locks it before its steps. News that locked the steps first could wait for a transaction that waits for
+// Who changes a payment locks it before its steps. A webhook that locked the steps first could wait for a transaction that waits for
 // them.
 func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 	t.Parallel()
@@ -141,14 +141,14 @@ func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), `SELECT FROM payment WHERE id = $1 FOR NO KEY UPDATE`, p.ID); err != nil {
 		t.Fatal(err)
 	}
-	h.news(t, p, "now")
+	h.webhook(t, p, "now")
 	for deadline := time.Now().Add(time.Minute); h.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no transaction waits for the payment's lock")
 		}
 	}
 	if _, err := tx.Exec(t.Context(), `SELECT FROM intention WHERE payment_id = $1 FOR NO KEY UPDATE NOWAIT`, p.ID); err != nil {
-		t.Errorf("the news wait for the payment and have its steps: %v", err)
+		t.Errorf("the events wait for the payment and have its steps: %v", err)
 	}
 }
 

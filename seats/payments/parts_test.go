@@ -134,7 +134,7 @@ func TestParts_MoneyAtOnceTakesTheCreditAtOnceAndGoesBackWithIt(t *testing.T) {
 			h.wantParts(t, p, 0, 0)
 			continue
 		}
-		h.news(t, p, "paid")
+		h.webhook(t, p, "paid")
 		p = h.until(t, p.Code, "captured")
 		wantBalance(t, ledger, 500)
 		h.wantParts(t, p, p.Amount-1500, 1500)
@@ -207,7 +207,7 @@ func TestParts_RefundThatFailsLaterIsPaidOutWithoutWhatCreditGaveBack(t *testing
 	h.bank.set(func(b *bank) {
 		b.stands[p.ID].Refunded, b.stands[p.ID].Failed = 0, []payments.Failure{{Key: key, Reason: "expired card"}}
 	})
-	h.news(t, p, "failed")
+	h.webhook(t, p, "failed")
 	now := h.again(t, o)
 	for end := time.Now().Add(time.Minute); now.ByHand == 0 && time.Now().Before(end); now = h.again(t, o) {
 		time.Sleep(10 * time.Millisecond)

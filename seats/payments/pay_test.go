@@ -45,12 +45,12 @@ func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
 	}
 	h.bank.moves(p.ID, payments.Authorized)
 	for _, event := range []string{"b", "a", "a", "b", "a"} {
-		h.news(t, p, event)
+		h.webhook(t, p, event)
 	}
 	h.until(t, p.Code, "captured")
-	h.news(t, p, "a")
+	h.webhook(t, p, "a")
 	if n := h.count(t, "inbox"); n != 2 {
-		t.Errorf("%d news are in the inbox, want 2", n)
+		t.Errorf("%d events are in the inbox, want 2", n)
 	}
 	h.wantMoney(t)
 }
@@ -127,7 +127,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 				}
 			}
 			h.bank.moves(p.ID, stand)
-			h.news(t, p, "late")
+			h.webhook(t, p, "late")
 			if !taken {
 				h.until(t, p.Code, "captured")
 			} else if p = h.until(t, p.Code, "closed"); !strings.Contains(p.Reason, "taken by another visitor") || stand == payments.Captured && p.Attention == "" {
@@ -155,11 +155,11 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 			} else {
 				h.holdsExpire(t)
 				h.exec(t, `UPDATE payment SET created_at = created_at - interval '2 hours'`)
-				h.news(t, p, "nothing yet")
+				h.webhook(t, p, "nothing yet")
 				h.until(t, p.Code, "closed")
 			}
 			h.bank.moves(p.ID, payments.Captured)
-			h.news(t, p, "very late")
+			h.webhook(t, p, "very late")
 			if stop {
 				h.untilRefunded(t, p)
 			} else {
@@ -318,7 +318,7 @@ func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 		t.Error("something follows from money that went back already")
 	}
 	h.until(t, p.Code, "closed")
-	h.exec(t, `UPDATE intention SET done_at = NULL, next_try = clock_timestamp() WHERE step = 'void'`) // and one read news of it when it went back
+	h.exec(t, `UPDATE intention SET done_at = NULL, next_try = clock_timestamp() WHERE step = 'void'`) // and one read a webhook of it when it went back
 	if !settles() {
 		t.Error("something is meant for ever with money that went back")
 	}

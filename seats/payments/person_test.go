@@ -178,7 +178,7 @@ func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 	}
 	h.until(t, first.Code, "closed")
 	h.bank.moves(first.ID, payments.Captured)
-	h.news(t, first, "late")
+	h.webhook(t, first, "late")
 	h.untilRefunded(t, first)
 	if n := h.count(t, "orders"); n != 1 {
 		t.Errorf("there are %d orders, want one", n)

@@ -40,7 +40,7 @@ type List struct {
 
 	mu    sync.Mutex
 	busy  map[string]bool      // slugs of events with orders being placed
-	heard map[string]bool      // slugs of events that need a round; true: the waitlist itself changed
+	asked map[string]bool      // slugs of events that need a round; true: the waitlist itself changed
 	has   map[string]bool      // slugs of events with waiting entries or open offers
 	due   map[string]time.Time // by this node's clock: when an event needs its next round
 	free  map[string]int       // available seats at the end of the last round: with more of them an entry may fit
@@ -50,7 +50,7 @@ type List struct {
 func New(db *pgxpool.Pool, office *seats.Inventory, log *slog.Logger) *List {
 	return &List{
 		Wrote: func() {}, Windows: Windows, db: db, office: office, log: log, wake: make(chan struct{}, 1),
-		heard: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{}, busy: map[string]bool{},
+		asked: map[string]bool{}, has: map[string]bool{}, due: map[string]time.Time{}, free: map[string]int{}, busy: map[string]bool{},
 	}
 }
 
@@ -60,7 +60,7 @@ func (l *List) Changed(s *seats.Sale) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if keeps || l.has[s.Event.Slug] {
-		l.hear(s.Event.Slug, false)
+		l.ask(s.Event.Slug, false)
 	}
 }
 
@@ -68,12 +68,12 @@ func (l *List) Changed(s *seats.Sale) {
 func (l *List) Wake(slug string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hear(slug, true)
+	l.ask(slug, true)
 }
 
-// hear asks for a round. The caller holds mu.
-func (l *List) hear(slug string, news bool) {
-	l.heard[slug] = l.heard[slug] || news
+// ask asks for a round. The caller holds mu.
+func (l *List) ask(slug string, changed bool) {
+	l.asked[slug] = l.asked[slug] || changed
 	select {
 	case l.wake <- struct{}{}:
 	default: // awake already
@@ -111,17 +111,17 @@ func (l *List) Run(ctx context.Context) error {
 // rounds makes a round for each event that asked for one or is due.
 func (l *List) rounds(ctx context.Context) {
 	l.mu.Lock()
-	heard := l.heard
-	l.heard = map[string]bool{}
+	asked := l.asked
+	l.asked = map[string]bool{}
 	for slug, at := range l.due {
 		if time.Until(at) <= 0 {
-			heard[slug] = true
+			asked[slug] = true
 			delete(l.due, slug)
 		}
 	}
 	l.mu.Unlock()
-	for slug, news := range heard {
-		again, err := l.round(ctx, slug, news)
+	for slug, changed := range asked {
+		again, err := l.round(ctx, slug, changed)
 		if err != nil && ctx.Err() == nil {
 			l.log.Warn("a waitlist round failed; trying again in a second", "event", slug, "error", err)
 			l.later(slug, retry)
@@ -177,7 +177,7 @@ func (l *List) look(ctx context.Context) error {
 	l.has = make(map[string]bool, len(slugs))
 	for _, slug := range slugs {
 		l.has[slug] = true
-		l.hear(slug, true)
+		l.ask(slug, true)
 	}
 	return nil
 }
@@ -210,9 +210,9 @@ const (
 	unlockSQL = `SELECT pg_advisory_unlock($1, $2::integer)`
 )
 
-// round makes a round for an event, unless another node is making one. It reports whether another round is due soon. news
+// round makes a round for an event, unless another node is making one. It reports whether another round is due soon. changed
 // says that the waitlist itself may have changed, so that seats which were available before may fit now.
-func (l *List) round(ctx context.Context, slug string, news bool) (again bool, err error) {
+func (l *List) round(ctx context.Context, slug string, changed bool) (again bool, err error) {
 	s, err := l.office.Sale(ctx, slug)
 	if err != nil {
 		return false, err
@@ -227,13 +227,13 @@ func (l *List) round(ctx context.Context, slug string, news bool) (again bool, e
 		return false, fmt.Errorf("waitlist: round: %w", err)
 	}
 	if !mine {
-		if news {
+		if changed {
 			l.Wake(slug)
 		}
 		return true, nil // another node makes one, but it may have read the list before the last change
 	}
 	defer l.unlock(conn, s.Event.ID)
-	if again, err = l.make(ctx, s, news); err != nil {
+	if again, err = l.make(ctx, s, changed); err != nil {
 		return again, err
 	}
 	ordering, err := l.order(ctx, s)
@@ -250,7 +250,7 @@ func (l *List) unlock(conn *pgxpool.Conn, event int64) {
 }
 
 // make makes a round. The caller holds the advisory lock.
-func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, err error) {
+func (l *List) make(ctx context.Context, s *seats.Sale, changed bool) (again bool, err error) {
 	event := s.Event.ID
 	if err := s.CatchUp(ctx); err != nil {
 		return false, err
@@ -267,13 +267,13 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 		return false, err
 	}
 	l.knows(s.Event.Slug, st.inUse)
-	news = l.grew(s.Event.Slug, s.Remaining()) || news
+	changed = l.grew(s.Event.Slug, s.Remaining()) || changed
 	open := st.open()
 	if keep := open && st.inUse; keep != st.flagged {
 		if err := events.SetWaitlist(ctx, l.db, event, keep); err != nil {
 			return false, err
 		}
-		news = true
+		changed = true
 	}
 	switch {
 	case !open:
@@ -285,7 +285,7 @@ func (l *List) make(ctx context.Context, s *seats.Sale, news bool) (again bool, 
 		return false, l.letGo(ctx, s, s.Waitlisted())
 	case st.paused:
 		return false, l.extendHold(ctx, s)
-	case !news && !found.moved && !s.HasWaitlisted():
+	case !changed && !found.moved && !s.HasWaitlisted():
 		return false, nil
 	}
 	return l.give(ctx, s, st, found)

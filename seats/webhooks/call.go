@@ -39,7 +39,7 @@ func (h *Hooks) one(ctx context.Context, d due) error {
 	case status < 200 || status > 299:
 		a.Why = "It was not taken: the answer was " + cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "."
 	}
-	return h.heard(ctx, d, a)
+	return h.storeResult(ctx, d, a)
 }
 
 // call makes the request. The body of the answer has no meaning.
@@ -118,8 +118,8 @@ UPDATE hook SET failures = failures + 1, failing_since = coalesce(failing_since,
        off_why = CASE WHEN $4 <> '' THEN $4 WHEN failing_since < clock_timestamp() - make_interval(secs => $3) THEN 'No answer was a good one for five days.' ELSE '' END
  WHERE id = $1 AND off_at IS NULL AND rests_until <= clock_timestamp()`
 
-// heard stores the result of a try.
-func (h *Hooks) heard(ctx context.Context, d due, a Answer) error {
+// storeResult stores the result of a try.
+func (h *Hooks) storeResult(ctx context.Context, d due, a Answer) error {
 	line, err := json.Marshal([]Answer{a})
 	if err != nil {
 		return fmt.Errorf("webhooks: store an answer: %w", err)

@@ -127,28 +127,28 @@ SELECT id, payment_id, event FROM due`
 
 const toldSQL = `UPDATE demo_news SET told_at = clock_timestamp() WHERE id = $1`
 
-// Job returns the job that tells the news of the demo card when they are due.
+// Job returns the job that records the events of the demo card when they are due.
 func (c *Card) Job() *jobs.Job { return c.telling }
 
-const newsSQL = `SELECT '', due_at FROM demo_news WHERE told_at IS NULL`
+const dueEventsSQL = `SELECT '', due_at FROM demo_news WHERE told_at IS NULL`
 
-// tellDue tells what is due and returns how much that was. News that were not stored are told again.
+// tellDue tells what is due and returns how much that was. Events that were not stored are recorded again.
 func (c *Card) tellDue(ctx context.Context, _ string) (int, error) {
-	type news struct {
+	type dueEvent struct {
 		ID      int64
 		Payment seats.ID
 		Event   string
 	}
 	rows, err := c.db.Query(ctx, dueSQL)
 	if err != nil {
-		return 0, fmt.Errorf("demo: find news: %w", err)
+		return 0, fmt.Errorf("demo: find due events: %w", err)
 	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[news])
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[dueEvent])
 	if err != nil {
-		return 0, fmt.Errorf("demo: find news: %w", err)
+		return 0, fmt.Errorf("demo: find due events: %w", err)
 	}
 	for _, n := range due {
-		if err := c.hear(ctx, payments.WebhookEvent{Method: payments.Demo, Event: n.Event, Payment: n.Payment, Kind: "demo"}); err != nil {
+		if err := c.record(ctx, payments.WebhookEvent{Method: payments.Demo, Event: n.Event, Payment: n.Payment, Kind: "demo"}); err != nil {
 			return 0, err
 		}
 		if _, err := c.db.Exec(ctx, toldSQL, n.ID); err != nil {

@@ -14,16 +14,16 @@ import (
 
 // Card is the demo card of a database. One is enough for a node.
 type Card struct {
-	db   seats.DB
-	hear func(context.Context, payments.WebhookEvent) error
+	db     seats.DB
+	record func(context.Context, payments.WebhookEvent) error
 
 	telling *jobs.Job
 }
 
-// New returns the demo card. It tells its news to hear.
-func New(db seats.DB, hear func(context.Context, payments.WebhookEvent) error) *Card {
-	c := &Card{db: db, hear: hear}
-	c.telling = jobs.New("demo card", newsSQL, c.tellDue)
+// New returns the demo card. It passes its events to record.
+func New(db seats.DB, record func(context.Context, payments.WebhookEvent) error) *Card {
+	c := &Card{db: db, record: record}
+	c.telling = jobs.New("demo card", dueEventsSQL, c.tellDue)
 	return c
 }
 

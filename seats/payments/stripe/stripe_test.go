@@ -154,10 +154,10 @@ func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
 	}
 	body := fake.Event(st.Reference, "checkout.session.completed")
 	now := time.Now()
-	if news, err := s.News(t.Context(), body, stripetest.Sign(body, stripetest.Secret, now)); err != nil || news.Payment != c.Payment || news.Event == "" || news.Method != payments.Card {
-		t.Errorf("a right one is %+v, %v", news, err)
+	if webhook, err := s.ReadWebhook(t.Context(), body, stripetest.Sign(body, stripetest.Secret, now)); err != nil || webhook.Payment != c.Payment || webhook.Event == "" || webhook.Method != payments.Card {
+		t.Errorf("a right one is %+v, %v", webhook, err)
 	}
-	if _, err := s.News(t.Context(), body, stripetest.Sign(body, "whsec_old", now)); err != nil {
+	if _, err := s.ReadWebhook(t.Context(), body, stripetest.Sign(body, "whsec_old", now)); err != nil {
 		t.Errorf("the secret before: %v", err)
 	}
 	changed := append([]byte(nil), body...)
@@ -173,8 +173,8 @@ func TestAWebhookIsBelievedOnlyAsItWasSigned(t *testing.T) {
 		"another body":   {changed, stripetest.Sign(body, stripetest.Secret, now)},
 		"nothing":        {nil, stripetest.Sign(nil, stripetest.Secret, now)},
 	} {
-		if news, err := s.News(t.Context(), forged.body, forged.signature); err == nil {
-			t.Errorf("%s: %+v was believed", what, news)
+		if webhook, err := s.ReadWebhook(t.Context(), forged.body, forged.signature); err == nil {
+			t.Errorf("%s: %+v was believed", what, webhook)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 )
 
-// News reads a webhook. Its signature, of the body as it came, has to be right and at most five minutes old: else it is
+// ReadWebhook reads a webhook. Its signature, of the body as it came, has to be right and at most five minutes old: else it is
 // orders.ErrForged. What it is about says which payment of ours it is of; a refund made at Stripe itself only says of which
 // payment there, and that is looked up.
-func (s *Stripe) News(ctx context.Context, body []byte, signature string) (payments.WebhookEvent, error) {
+func (s *Stripe) ReadWebhook(ctx context.Context, body []byte, signature string) (payments.WebhookEvent, error) {
 	var event api.Event
 	err := errors.New("there is no secret for webhooks")
 	for _, secret := range s.secrets {
