@@ -19,28 +19,28 @@ type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, no
 func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
 	s := sales{
-		theatre: house.event(t, "theatre", "--limit", "20"),
-		short:   house.named(t, "short", "theatre", "--hold", "8s"),
-		places:  house.named(t, "places", "conference", "--limit", "20", "--ask-birth"),
-		stadium: house.named(t, "stadium", "stadium"),
-		demo:    house.named(t, "demo", "theatre", "--demo-card", "--limit", "20"),
-		asking:  house.named(t, "asking", "conference", append([]string{"--limit", "20"}, asking...)...),
+		theatre: boxOffice.event(t, "theatre", "--limit", "20"),
+		short:   boxOffice.named(t, "short", "theatre", "--hold", "8s"),
+		places:  boxOffice.named(t, "places", "conference", "--limit", "20", "--ask-birth"),
+		stadium: boxOffice.named(t, "stadium", "stadium"),
+		demo:    boxOffice.named(t, "demo", "theatre", "--demo-card", "--limit", "20"),
+		asking:  boxOffice.named(t, "asking", "conference", append([]string{"--limit", "20"}, asking...)...),
 	}
-	s.full = house.named(t, "full", tinyPlan(t))
-	s.ways = house.named(t, "ways", "theatre", "--demo-card", "--limit", "20", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
+	s.full = boxOffice.named(t, "full", tinyPlan(t))
+	s.ways = boxOffice.named(t, "ways", "theatre", "--demo-card", "--limit", "20", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
 	s.none = ownOffice(t).url
-	s.later = house.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
-	s.paused, s.closed = house.named(t, "paused", "conference"), house.named(t, "closed", "conference")
-	house.atDesk(t, "events/"+s.paused+"/status", map[string]any{"status": "paused", "reason": "The hall is being aired."})
-	house.atDesk(t, "events/"+s.closed+"/status", map[string]any{"status": "closed", "reason": "See you next year."})
+	s.later = boxOffice.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
+	s.paused, s.closed = boxOffice.named(t, "paused", "conference"), boxOffice.named(t, "closed", "conference")
+	boxOffice.atDesk(t, "events/"+s.paused+"/status", map[string]any{"status": "paused", "reason": "The hall is being aired."})
+	boxOffice.atDesk(t, "events/"+s.closed+"/status", map[string]any{"status": "closed", "reason": "See you next year."})
 	sellsOut(t, s.full, "Box/1/1", "Box/1/2")
-	someProgram(t, house).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
+	someProgram(t, boxOffice).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
 	for i, d := range looked() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
-			p := someone(t, house, fmt.Sprint(i), d)
+			p := someone(t, boxOffice, fmt.Sprint(i), d)
 			for _, page := range each {
 				if onDesktop[page.name] && d.touch {
 					continue
@@ -55,7 +55,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 // sellsOut buys these seats, which are all there are.
 func sellsOut(t *testing.T, slug string, labels ...string) {
 	t.Helper()
-	buyer := someProgram(t, house)
+	buyer := someProgram(t, boxOffice)
 	h := buyer.claim(slug, labels...)
 	status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Bob", "email": emailOf(h.ID), "method": "door"})
 	if status >= 300 {

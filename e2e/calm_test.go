@@ -12,16 +12,16 @@ import (
 
 func TestLiveUpdatesStandStillWhilePausedAndComeBack(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 1)
 	ann.press(ann.button("Pause updates"))
 	ann.sees(ann.page.GetByText("Paused. Seats may be out of date."))
 
-	someProgram(t, house).claim(slug, "Boxes left/1/1")
+	someProgram(t, boxOffice).claim(slug, "Boxes left/1/1")
 	ann.take("Boxes left/1/2") // what she does herself goes on
 	ann.openSectionPaused(slug, 2)
-	someProgram(t, house).claim(slug, "Boxes right/1/1")
+	someProgram(t, boxOffice).claim(slug, "Boxes right/1/1")
 	check(t, expect.Locator(ann.page.Locator("[data-free-total]")).ToHaveText("986")) // as of when the page was opened
 	check(t, expect.Locator(ann.seat("Boxes right/1/1")).ToBeEnabled())
 
@@ -40,8 +40,8 @@ func (p *person) openSectionPaused(slug string, number int) {
 
 func TestExpiry_VisitorIsAskedAndExtendsWithOneKey(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "40s")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--hold", "40s")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 1)
 	ann.take("Boxes left/1/2")
 	check(t, ann.seat("Boxes left/1/3").Focus())
@@ -80,8 +80,8 @@ func (p *person) heard() string {
 
 func TestAnnounce_OnlyOwnChangesAndTheFocusStays(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann, bob := someone(t, house, "ann", desktop), someProgram(t, house)
+	slug := boxOffice.event(t, "theatre")
+	ann, bob := someone(t, boxOffice, "ann", desktop), someProgram(t, boxOffice)
 	ann.openSection(slug, 1)
 	check(t, ann.seat("Boxes left/1/1").Focus())
 
@@ -102,9 +102,9 @@ func TestAnnounce_OnlyOwnChangesAndTheFocusStays(t *testing.T) {
 
 func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	someProgram(t, house).claim(slug, "Boxes left/2/2")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	someProgram(t, boxOffice).claim(slug, "Boxes left/2/2")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 1)
 	ann.take("Boxes left/2/3")
 	row := ann.page.GetByRole("region", playwright.PageGetByRoleOptions{Name: "Boxes left"}).
@@ -125,8 +125,8 @@ func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 
 func TestMotion_NothingMovesWithReducedMotion(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", device{width: 1440, height: 900, calm: true})
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", device{width: 1440, height: 900, calm: true})
 	ann.openSection(slug, 1)
 	ann.take("Boxes left/1/2")
 	moving, err := ann.page.Evaluate(`document.getAnimations().length +

@@ -54,9 +54,9 @@ func TestCancel_SeatsBecomeAvailableOnOtherMaps(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "theatre")
-			someProgram(t, house).claim(slug, "Stalls/D/12")
-			ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
+			slug := boxOffice.event(t, "theatre")
+			someProgram(t, boxOffice).claim(slug, "Stalls/D/12")
+			ann, bob := someone(t, boxOffice, "ann", d), someone(t, boxOffice, "bob", desktop)
 			ann.openSection(slug, 0)
 			if d.noScript {
 				check(t, ann.seat("Stalls/C/12").Check())
@@ -85,7 +85,7 @@ func TestCancel_SeatsBecomeAvailableOnOtherMaps(t *testing.T) {
 			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
 			bob.seesFree("Stalls/C/13")
 			check(t, expect.Locator(ann.page.GetByText("Cancel tickets")).ToHaveCount(0))
-			house.hasMails(t, 3, path.Base(ann.page.URL()))
+			boxOffice.hasMails(t, 3, path.Base(ann.page.URL()))
 		})
 	}
 }
@@ -95,8 +95,8 @@ func TestTheMailOfAnOrderIsSentAgain(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "conference")
-			ann := someone(t, house, "ann", d)
+			slug := boxOffice.event(t, "conference")
+			ann := someone(t, boxOffice, "ann", d)
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
@@ -105,10 +105,10 @@ func TestTheMailOfAnOrderIsSentAgain(t *testing.T) {
 			ann.orders("Ann Ørsted", email, "")
 			ann.hasTickets(1)
 			code := path.Base(ann.page.URL())
-			house.hasMails(t, 1, code)
+			boxOffice.hasMails(t, 1, code)
 			check(t, ann.button("Send the email again").Dblclick())
 			ann.hasTickets(1)
-			house.hasMails(t, 2, code)
+			boxOffice.hasMails(t, 2, code)
 			ann.visit("/orders/" + code)
 			ann.sees(ann.page.GetByText("We emailed " + email + " at"))
 		})

@@ -12,16 +12,16 @@ import (
 
 func TestCheckout_LosesASeatLiveAndHoldsAnotherInstead(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "8s", "--extensions", "1")
-	ann := someone(t, house, "ann", phone)
-	keeps := someProgram(t, house)
+	slug := boxOffice.event(t, "theatre", "--hold", "8s", "--extensions", "1")
+	ann := someone(t, boxOffice, "ann", phone)
+	keeps := someProgram(t, boxOffice)
 	keeps.claim(slug, "Stalls/C/12", "Stalls/C/13")
 	ann.hasCookiesOf(keeps)
 	ann.visit("/events/" + slug + "/checkout")
 	check(t, ann.page.GetByLabel("Email").Fill(ownAddress(t)))
 	check(t, ann.page.GetByLabel("Name").Fill("Ann Ørsted"))
 	ann.seesLater(ann.page.GetByText("Your hold expired.")) // typing extended it once
-	someProgram(t, house).claim(slug, "Stalls/C/12")
+	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
 	ann.seesLater(ann.page.Locator("#answer [role=alert]")) // without being loaded again
 	ann.seesTyped("Ann Ørsted", ownAddress(t))
 	check(t, expect.Locator(ann.page.Locator(".bill li:not(.total)")).ToHaveCount(1))
@@ -34,12 +34,12 @@ func TestCheckout_LosesASeatLiveAndHoldsAnotherInstead(t *testing.T) {
 
 func TestCheckout_TypingExtendsTheHoldOnAllPages(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "30s", "--extensions", "1")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--hold", "30s", "--extensions", "1")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 	checkout := ann.tab()
-	_, err := checkout.Goto(house.url + "/events/" + slug + "/checkout")
+	_, err := checkout.Goto(boxOffice.url + "/events/" + slug + "/checkout")
 	check(t, err)
 	left := checkout.Locator("[data-countdown]")
 	check(t, expect.Locator(left).ToHaveText(regexp.MustCompile(`^0:(1[0-4]|0[5-9]) left$`))) // less than half
@@ -48,7 +48,7 @@ func TestCheckout_TypingExtendsTheHoldOnAllPages(t *testing.T) {
 	check(t, expect.Locator(checkout.Locator(`[name="extend"]`)).ToBeHidden())
 	check(t, expect.Locator(ann.tray().Locator("[data-countdown]")).ToHaveText(regexp.MustCompile(`^for 0:(1[5-9]|2\d)$`))) // the other page has the new end
 
-	someProgram(t, house).claim(slug, "Stalls/D/12")
+	someProgram(t, boxOffice).claim(slug, "Stalls/D/12")
 	check(t, expect.Locator(checkout.Locator("[data-free-total]")).ToHaveText("986"))
 	ann.take("Stalls/C/13") // in the other tab
 	check(t, expect.Locator(checkout.Locator(".bill li:not(.total)")).ToHaveCount(2))
@@ -59,9 +59,9 @@ func TestCheckout_TypingExtendsTheHoldOnAllPages(t *testing.T) {
 
 func TestCheckout_SaysThatMoreTimeFailedAndTriesAgain(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "80s", "--extensions", "5")
-	ann := someone(t, house, "ann", desktop)
-	keeps := someProgram(t, house)
+	slug := boxOffice.event(t, "theatre", "--hold", "80s", "--extensions", "5")
+	ann := someone(t, boxOffice, "ann", desktop)
+	keeps := someProgram(t, boxOffice)
 	keeps.claim(slug, "Stalls/C/12")
 	ann.hasCookiesOf(keeps)
 	ann.expect("503")
@@ -88,8 +88,8 @@ func TestOnlineEvent_FromClaimToJoin(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "conference", "--limit", "4", "--online", "--join-link", "https://meet.example.org/small-web", "--confirmation", "Have a cup of tea ready.")
-			ann := someone(t, house, "ann", d)
+			slug := boxOffice.event(t, "conference", "--limit", "4", "--online", "--join-link", "https://meet.example.org/small-web", "--confirmation", "Have a cup of tea ready.")
+			ann := someone(t, boxOffice, "ann", d)
 			referrer := make(chan string, 8)
 			check(t, ann.context.Route("https://meet.example.org/**", func(r playwright.Route) {
 				referrer <- r.Request().Headers()["referer"]
@@ -125,10 +125,10 @@ func (d device) called() string {
 
 func TestATakenSeat_AnswersATapACheckboxAndAKey(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	other := someProgram(t, house)
+	slug := boxOffice.event(t, "theatre")
+	other := someProgram(t, boxOffice)
 	other.claim(slug, "Stalls/C/12")
-	ann := someone(t, house, "ann", desktop)
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.seesTaken("Stalls/C/12")
 	label := ann.seat("Stalls/C/12").Locator("..")
@@ -198,9 +198,9 @@ func TestAHold_ReachesPagesOnAnotherNodeThatWereOpenBeforeIt(t *testing.T) {
 // The answer that shows two seats was of before the second one was let go, and came after the page was told so.
 func TestCheckout_AnOlderAnswerDoesNotUndoTheLastNews(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
-	keeps := someProgram(t, house)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
+	keeps := someProgram(t, boxOffice)
 	keeps.claim(slug, "Stalls/C/12")
 	ann.hasCookiesOf(keeps)
 	ann.visit("/events/" + slug + "/checkout")

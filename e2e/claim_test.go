@@ -9,13 +9,13 @@ import (
 
 func TestAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.missesChanges()
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/11")
 
-	someProgram(t, house).claim(slug, "Stalls/C/12")
+	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
 	ann.press(ann.seat("Stalls/C/12")) // on her page it still looks free
 	ann.readsRefusal("Stalls/C/12")
 	ann.holds("Stalls/C/11")
@@ -26,8 +26,8 @@ func TestAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T) {
 
 func TestTheBestSeatsTogetherTakeOneButton(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.openEvent(slug)
 	ann.asksForBest(3, "A")
 	ann.holdsSeats(3)
@@ -35,20 +35,20 @@ func TestTheBestSeatsTogetherTakeOneButton(t *testing.T) {
 
 func TestPlacesInAnAreaAreTakenByNumber(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "4")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "conference", "--limit", "4")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.openEvent(slug)
 	ann.asksForPlaces("Places", 3)
 	ann.holdsSeats(3)
-	if r := someProgram(t, house).remaining(slug); r.Free != 197 || r.Held != 3 {
+	if r := someProgram(t, boxOffice).remaining(slug); r.Free != 197 || r.Held != 3 {
 		t.Errorf("the counts are %+v, want 197 free and 3 held", r)
 	}
 }
 
 func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 
@@ -80,8 +80,8 @@ func TestTheSameHoldIsThereAfterAReloadAndInASecondTab(t *testing.T) {
 
 func TestExtend_VisitorGetsMoreTimeOnRequest(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "90s")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--hold", "90s")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 	program := ann.sameSession()
@@ -98,8 +98,8 @@ func TestExtend_VisitorGetsMoreTimeOnRequest(t *testing.T) {
 // The answer to GET /hold was of before the release, and came after the page was told that nothing is held any more.
 func TestTray_AnAnswerOlderThanTheLastNewsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 	ann.giveBack("Stalls/C/12")

@@ -59,13 +59,13 @@ type times []struct {
 
 func TestTheCountdownIsRightOnEveryClock(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "5m")
+	slug := boxOffice.event(t, "theatre", "--hold", "5m")
 	for i, c := range []struct{ name, script string }{
 		{"right clock", ""}, {"an hour fast", anHourFast}, {"an hour slow", anHourSlow}, {"in the background", inTheBackground}, {"sleeps", thatSleeps},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ann := someone(t, house, "ann", desktop)
+			ann := someone(t, boxOffice, "ann", desktop)
 			check(t, ann.context.AddInitScript(playwright.Script{Content: playwright.String(noteTimes + ";" + c.script + ";" + noteTrips)}))
 			ann.openSection(slug, 1)
 			ann.take(ann.anyBox(i))

@@ -71,9 +71,9 @@ func TestAnOrderIsPaidWithAVouchersCredit(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
+			slug := boxOffice.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
 			email := "ann." + strings.ReplaceAll(name, " ", ".") + "@example.org"
-			ann := someone(t, house, "ann", d)
+			ann := someone(t, boxOffice, "ann", d)
 			ann.visit("/events/" + slug)
 			ann.asksForBest(2, "A")
 			ann.holdsSeats(2)
@@ -82,7 +82,7 @@ func TestAnOrderIsPaidWithAVouchersCredit(t *testing.T) {
 			ann.signsIn(email)
 			ann.sees(ann.page.GetByText("Your credit is €0")) // back at the checkout
 			ann.press(ann.page.GetByText("Redeem a voucher"))
-			codes := house.vouchers(t, "30.00", 2)
+			codes := boxOffice.vouchers(t, "30.00", 2)
 			ann.redeems(codes[0])
 			ann.press(ann.page.GetByText("Back to your order"))
 			ann.sees(ann.page.GetByText("Your credit is €30, which does not pay the whole order."))
@@ -111,11 +111,11 @@ func TestAnOrderIsPaidWithAVouchersCredit(t *testing.T) {
 
 func TestTwoTabsSpendCreditOnce(t *testing.T) {
 	t.Parallel()
-	slugs := []string{house.named(t, "first", "theatre", "--paid-ahead", "--price", "A=25.00"), house.named(t, "second", "theatre", "--paid-ahead", "--price", "A=25.00")}
-	ann := someone(t, house, "ann", desktop)
+	slugs := []string{boxOffice.named(t, "first", "theatre", "--paid-ahead", "--price", "A=25.00"), boxOffice.named(t, "second", "theatre", "--paid-ahead", "--price", "A=25.00")}
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.visit("/credit")
 	ann.signsIn("ann.two.tabs@example.org")
-	ann.redeems(house.vouchers(t, "30.00", 1)[0])
+	ann.redeems(boxOffice.vouchers(t, "30.00", 1)[0])
 	tabs := []playwright.Page{ann.page, ann.tab(), ann.tab()}
 	for i, slug := range []string{slugs[0], slugs[0], slugs[1]} {
 		ann.page = tabs[i]

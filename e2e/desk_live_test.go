@@ -62,7 +62,7 @@ const noteSold = `n => { window.soldAt = new Promise(done => {
 
 func TestASaleIsOnTheDeskWithoutReload(t *testing.T) {
 	t.Parallel()
-	o := house
+	o := boxOffice
 	slug := o.event(t, "theatre")
 	olga := someone(t, o, "olga", desktop)
 	olga.entersDesk(o.owner(t))
@@ -113,7 +113,7 @@ func crowd(t *testing.T, o *office, slug string) (sold int) {
 
 func TestTheSaleCanBeWatchedOnceMore(t *testing.T) {
 	t.Parallel()
-	o := house
+	o := boxOffice
 	slug := o.event(t, "theatre")
 	sold := crowd(t, o, slug)
 	olga := someone(t, o, "olga", desktop)
@@ -139,7 +139,7 @@ func TestTheSaleCanBeWatchedOnceMore(t *testing.T) {
 
 func TestTheLiveDeskIsAccessibleAndWorksWithoutAScript(t *testing.T) {
 	t.Parallel()
-	o := house
+	o := boxOffice
 	slug, quiet := o.event(t, "theatre"), o.named(t, "quiet", "conference")
 	sold := crowd(t, o, slug)
 	o.usher(t, "room", "create", "--name", "The line", "--slug", "desk-line", "--events", slug, "--slots", "50")

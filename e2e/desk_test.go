@@ -239,15 +239,15 @@ func (p *person) invites(email, role string) {
 
 func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testing.T) {
 	t.Parallel()
-	email := house.organizer(t, "Ann", "manager")
-	ann, elsewhere := someone(t, house, "ann", phone), someone(t, house, "elsewhere", desktop)
+	email := boxOffice.organizer(t, "Ann", "manager")
+	ann, elsewhere := someone(t, boxOffice, "ann", phone), someone(t, boxOffice, "elsewhere", desktop)
 	elsewhere.entersDesk(email)
 	ann.visit("/desk/session")
 	ann.press(ann.page.GetByText("Forgot your password?"))
 	check(t, ann.page.GetByLabel("Email").Fill(email))
 	ann.press(ann.button("Send me a link"))
 	ann.sees(ann.page.GetByText("Look into your mail"))
-	ann.visit(house.mailed(t, email, passwordLink))
+	ann.visit(boxOffice.mailed(t, email, passwordLink))
 	check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "New password"}).Fill("four other plain words"))
 	ann.press(ann.button("Use this password"))
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
@@ -310,8 +310,8 @@ func TestAPasskeySignsInWithoutAnAddress(t *testing.T) {
 
 func TestWithoutHttpsThePageSaysWhyThereAreNoPasskeys(t *testing.T) {
 	t.Parallel()
-	ann := someone(t, house, "ann", phone)
-	ann.entersDesk(house.organizer(t, "Ann", "door"))
+	ann := someone(t, boxOffice, "ann", phone)
+	ann.entersDesk(boxOffice.organizer(t, "Ann", "door"))
 	ann.visit("/desk/account")
 	ann.sees(ann.page.GetByText("Passkeys work only at https addresses"))
 	check(t, expect.Locator(ann.button("Add a passkey")).ToHaveCount(0))
@@ -331,8 +331,8 @@ func codeOf(t *testing.T, secret string, steps int64) string {
 
 func TestSecondFactor_AppIsEnrolledAndItsCodeSignsIn(t *testing.T) {
 	t.Parallel()
-	email := house.organizer(t, "Ann", "manager")
-	ann := someone(t, house, "ann", phone)
+	email := boxOffice.organizer(t, "Ann", "manager")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.entersDesk(email)
 	ann.visit("/desk/account")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Set up second factor"}))
@@ -362,8 +362,8 @@ func TestSecondFactor_AppIsEnrolledAndItsCodeSignsIn(t *testing.T) {
 
 func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
 	t.Parallel()
-	email := house.organizer(t, "Ann", "viewer")
-	here, there := someone(t, house, "here", desktop), someone(t, house, "there", phone)
+	email := boxOffice.organizer(t, "Ann", "viewer")
+	here, there := someone(t, boxOffice, "here", desktop), someone(t, boxOffice, "there", phone)
 	here.entersDesk(email)
 	there.entersDesk(email)
 	here.visit("/desk/account")

@@ -83,8 +83,8 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "conference", "--limit", "4")
-			ann, usher := someone(t, house, "ann", desktop), someone(t, house, "usher", d)
+			slug := boxOffice.event(t, "conference", "--limit", "4")
+			ann, usher := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "usher", d)
 			codes := ann.buysPlaces(slug, 3)
 			order := ann.page.URL()[strings.LastIndex(ann.page.URL(), "/")+1:]
 			ann.cancelsOne()
@@ -102,7 +102,7 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.doorSays("in", "Let them in.")
 			usher.scans(codes[2], "again", "This ticket was already used on ")
 
-			house.atDesk(t, "events/"+slug+"/doors/closing", map[string]any{})
+			boxOffice.atDesk(t, "events/"+slug+"/doors/closing", map[string]any{})
 			usher.expect("status of 404")
 			_, err := usher.page.Reload()
 			check(t, err)
@@ -113,8 +113,8 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 
 func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "4")
-	ann, north, south := someone(t, house, "ann", desktop), someone(t, house, "north", phone), someone(t, house, "south", phone)
+	slug := boxOffice.event(t, "conference", "--limit", "4")
+	ann, north, south := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "north", phone), someone(t, boxOffice, "south", phone)
 	codes := ann.buysPlaces(slug, 4)
 	order := ann.page.URL()[strings.LastIndex(ann.page.URL(), "/")+1:]
 	ann.cancelsOne()
@@ -175,8 +175,8 @@ func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
 // Browsers without a reader of their own (all but a few) read codes with ours.
 func TestADoorReadsTheCodesOfOurTicketsInAnyBrowser(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "4")
-	ann, usher := someone(t, house, "ann", desktop), someone(t, house, "usher", phone)
+	slug := boxOffice.event(t, "conference", "--limit", "4")
+	ann, usher := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "usher", phone)
 	codes := ann.buysPlaces(slug, 1)
 	mark, err := ann.page.Locator(".qr[data-code]").First().Evaluate(`e => new XMLSerializer().serializeToString(e)`, nil)
 	check(t, err)

@@ -4,8 +4,8 @@ import "testing"
 
 func TestHold_ExpiredSeatsAreFreeAndStillMineToTake(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "12s")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--hold", "12s")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 	ann.seesExpired()

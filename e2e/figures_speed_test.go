@@ -39,7 +39,7 @@ func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { // not par
 		section    int
 	}{{"theatre", "Boxes left/1/2", 1}, {"stadium", "101/1/2", 0}} {
 		t.Run(c.plan, func(t *testing.T) {
-			slug := house.event(t, c.plan)
+			slug := boxOffice.event(t, c.plan)
 			var overviews, rows []seen
 			for range tries {
 				v := visitByPhone(t)
@@ -64,7 +64,7 @@ func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { // not par
 }
 
 func TestPhone_ADelayIsNoticed(t *testing.T) { // not parallel: it measures
-	slug := house.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre")
 	v := visitByPhone(t)
 	v.slow()
 	v.openRows(slug, 1)

@@ -16,7 +16,7 @@ import (
 // tries is how often a page is measured: the figure is the median.
 const tries = 3
 
-// figure is what a browser took for the map of one house.
+// figure is what a browser took for the map of one boxOffice.
 type figure struct {
 	Empty float64 // ms from the address of a page of one word to that: what any page costs
 	Paint float64 // ms from the address to the seats
@@ -70,7 +70,7 @@ func TestMapFigures(t *testing.T) { // not parallel: it measures
 	}
 	for _, seats := range sizes {
 		for _, look := range looks {
-			slug := house.named(t, fmt.Sprint(strings.ReplaceAll(look.house, ", ", "-"), "-", seats), look.plan(t, seats))
+			slug := boxOffice.named(t, fmt.Sprint(strings.ReplaceAll(look.boxOffice, ", ", "-"), "-", seats), look.plan(t, seats))
 			for _, slower := range slowness {
 				look.measure(t, slug, seats, slower)
 			}
@@ -78,14 +78,14 @@ func TestMapFigures(t *testing.T) { // not parallel: it measures
 	}
 }
 
-// look is a house of any size on a device.
+// look is a venue of any size on a device.
 type look struct {
-	house  string
-	plan   func(t *testing.T, seats int) (file string)
-	device device
+	boxOffice string
+	plan      func(t *testing.T, seats int) (file string)
+	device    device
 }
 
-// looksAt are a house of squares and the stadium, and that on a phone.
+// looksAt are a venue of squares and the stadium, and that on a phone.
 var looksAt = []look{{"squares", gridPlan, desktop}, {"stadium", stadiumPlan, desktop}, {"stadium, phone", stadiumPlan, device{width: 390, height: 844, touch: true}}}
 
 func (l look) measure(t *testing.T, slug string, seats, slower int) {
@@ -93,14 +93,14 @@ func (l look) measure(t *testing.T, slug string, seats, slower int) {
 	all, most := make([]figure, tries), allowed[slower]
 	for i := range all {
 		all[i] = measured(t, slug, l.device, slower)
-		t.Logf("%s, %d seats, %d× slower: %+v", l.house, seats, slower, all[i])
+		t.Logf("%s, %d seats, %d× slower: %+v", l.boxOffice, seats, slower, all[i])
 	}
 	f := median(all)
 	if *figures != "" {
-		fmt.Printf("| %s | %d | %d× | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", l.house, seats, slower, f.Empty, f.Paint, f.Work, f.Delta, f.Pan, f.Heap, f.Whole, f.Grown)
+		fmt.Printf("| %s | %d | %d× | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", l.boxOffice, seats, slower, f.Empty, f.Paint, f.Work, f.Delta, f.Pan, f.Heap, f.Whole, f.Grown)
 	}
 	if !f.within(most) {
-		t.Errorf("%s, %d seats, %d× slower: %+v, allowed are %+v", l.house, seats, slower, f, most)
+		t.Errorf("%s, %d seats, %d× slower: %+v, allowed are %+v", l.boxOffice, seats, slower, f, most)
 	}
 }
 
@@ -154,7 +154,7 @@ const watchFrames = `(() => { let last; window.frames = []
 
 func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 	t.Helper()
-	p := someone(t, house, fmt.Sprintf("ann-%d", slower), d)
+	p := someone(t, boxOffice, fmt.Sprintf("ann-%d", slower), d)
 	defer func() { check(t, p.page.Close()) }()
 	check(t, p.context.Tracing().Stop()) // its pictures of the page cost more than the page's own
 	check(t, p.context.AddInitScript(playwright.Script{Content: playwright.String(paintTime + "\n" + hearSockets)}))
@@ -165,7 +165,7 @@ func measured(t *testing.T, slug string, d device, slower int) (f figure) {
 		check(t, err)
 		return answer
 	}
-	p.visit("/events") // the browser is warm, its cache of this house is not
+	p.visit("/events") // the browser is warm, its cache of this server is not
 	restsAlone(t)
 	before := renderers(t)
 	send("Emulation.setCPUThrottlingRate", map[string]any{"rate": slower})

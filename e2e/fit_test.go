@@ -69,8 +69,8 @@ func (p *person) fitsZoomed(name string) {
 
 func TestPagesFitAt200And400PercentAndWithWiderTextAndAFocusedSeatIsInView(t *testing.T) {
 	t.Parallel()
-	slug, places := house.event(t, "theatre"), house.named(t, "places", "conference", "--ask-birth", "--name", "Am Donaudampfschifffahrtsgesellschaftskapitänsabend")
-	ann := someone(t, house, "ann", zoomed)
+	slug, places := boxOffice.event(t, "theatre"), boxOffice.named(t, "places", "conference", "--ask-birth", "--name", "Am Donaudampfschifffahrtsgesellschaftskapitänsabend")
+	ann := someone(t, boxOffice, "ann", zoomed)
 	ann.visit("/events")
 	ann.fitsZoomed("the list")
 	ann.openEvent(slug)

@@ -4,8 +4,8 @@ import "testing"
 
 func TestASeatIsTakenAndGivenBackWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
 	ann.tabTo(ann.page.Locator(`input[name="seat"]`).First())
 
@@ -22,8 +22,8 @@ func TestASeatIsTakenAndGivenBackWithTheKeyboardAlone(t *testing.T) {
 
 func TestASeatIsBoughtWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
 	keys := ann.page.Keyboard()
 	ann.visit("/events/" + slug)
 	ann.isLive()

@@ -9,8 +9,8 @@ import (
 
 func TestTwoPeopleSeeEachOthersSeats(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
+	slug := boxOffice.event(t, "theatre")
+	ann, bob := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "bob", phone)
 	ann.openSection(slug, 0)
 	bob.openSection(slug, 0)
 	check(t, bob.page.Route("**/map.bin*", func(playwright.Route) { t.Error("bob's page asked for the map: it was not told") }))
@@ -32,8 +32,8 @@ func TestTwoPeopleSeeEachOthersSeats(t *testing.T) {
 
 func TestHold_ExpiredIsAvailableInBothBrowsers(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "12s")
-	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
+	slug := boxOffice.event(t, "theatre", "--hold", "12s")
+	ann, bob := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "bob", phone)
 	ann.openSection(slug, 0)
 	bob.openSection(slug, 0)
 
@@ -48,13 +48,13 @@ func TestHold_ExpiredIsAvailableInBothBrowsers(t *testing.T) {
 
 func TestWhereSocketsAreBlockedThePageAsksInstead(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre")
 	blocked := desktop
 	blocked.noSockets = true
-	bob := someone(t, house, "bob", blocked)
+	bob := someone(t, boxOffice, "bob", blocked)
 	bob.visit("/events/" + slug + "/sections/0")
 
-	ann := someProgram(t, house)
+	ann := someProgram(t, boxOffice)
 	ann.claim(slug, "Stalls/C/12")
 	bob.seesTaken("Stalls/C/12")
 	bob.take("Stalls/C/13")

@@ -23,9 +23,9 @@ func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 		} {
 			t.Run(name+" "+lost, func(t *testing.T) {
 				t.Parallel()
-				slug := house.event(t, "theatre", "--hold", "8s", "--extensions", "1000")
-				ann, bob := someone(t, house, "ann", d), someone(t, house, "bob", desktop)
-				keeps := someProgram(t, house)
+				slug := boxOffice.event(t, "theatre", "--hold", "8s", "--extensions", "1000")
+				ann, bob := someone(t, boxOffice, "ann", d), someone(t, boxOffice, "bob", desktop)
+				keeps := someProgram(t, boxOffice)
 				keeps.claim(slug, "Stalls/C/12", "Stalls/C/13")
 				ended := keeps.extends(slug)
 				ann.hasCookiesOf(keeps)
@@ -36,7 +36,7 @@ func TestCheckout_LostSeatsAreReplacedByTheNearest(t *testing.T) {
 				bob.openSection(slug, 0)
 				ended()
 				bob.seesFree("Stalls/C/12") // others see it as soon as ann's time is up
-				if other := someProgram(t, house); lost == "one" {
+				if other := someProgram(t, boxOffice); lost == "one" {
 					other.claim(slug, "Stalls/C/12")
 				} else {
 					other.claim(slug, "Stalls/C/12", "Stalls/C/13")
@@ -72,8 +72,8 @@ func (p *person) hasCookiesOf(other *program) {
 
 func TestCheckout_FormSurvivesAReloadAndEndsWithTheOrder(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", append([]string{"--limit", "4"}, asking...)...)
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "conference", append([]string{"--limit", "4"}, asking...)...)
+	ann := someone(t, boxOffice, "ann", phone)
 	held := func() {
 		ann.visit("/events/" + slug)
 		ann.asksForPlaces("Places", 1)
@@ -107,8 +107,8 @@ func TestCheckout_FormSurvivesAReloadAndEndsWithTheOrder(t *testing.T) {
 
 func TestCheckout_FormSurvivesSigningInToPayWithCredit(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--price", "A=25.00")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "theatre", "--price", "A=25.00")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.openEvent(slug)
 	ann.asksForBest(1, "A")
 	ann.holdsSeats(1)
@@ -118,7 +118,7 @@ func TestCheckout_FormSurvivesSigningInToPayWithCredit(t *testing.T) {
 	ann.press(ann.page.GetByText("Sign in to pay with it"))
 	ann.signsIn("ann.typed@example.org")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Redeem a voucher"}))
-	ann.redeems(house.vouchers(t, "30.00", 1)[0])
+	ann.redeems(boxOffice.vouchers(t, "30.00", 1)[0])
 	ann.press(ann.page.GetByText("Back to your order"))
 	ann.seesTyped("Ann Ørsted", "ann.typed@example.org")
 	_, err := ann.page.GoBack()

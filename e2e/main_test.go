@@ -17,9 +17,9 @@ import (
 
 // What all tests share: the program, one box office that is open while they run, and one browser.
 var (
-	binary  string
-	house   *office
-	browser playwright.Browser
+	binary    string
+	boxOffice *office
+	browser   playwright.Browser
 )
 
 var figures = flag.String("figures", "", "print the figures of the map in a browser for plans of these `sizes`, separated by commas")
@@ -43,12 +43,12 @@ func runAll(m *testing.M) (int, error) {
 	if binary, err = build(dir); err != nil {
 		return 1, err
 	}
-	house = newOffice(filepath.Join(dir, "house"))
-	house.flags = []string{"--address-header", addressHeader}
-	if err := house.open(); err != nil {
+	boxOffice = newOffice(filepath.Join(dir, "shared"))
+	boxOffice.flags = []string{"--address-header", addressHeader}
+	if err := boxOffice.open(); err != nil {
 		return 1, err
 	}
-	defer house.close()
+	defer boxOffice.close()
 
 	closeBrowser, err := launch()
 	if err != nil {

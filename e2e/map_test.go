@@ -49,8 +49,8 @@ func (p *person) placard() playwright.Locator { return p.page.Locator("#map .car
 
 func TestTheMapIsWorkedWithMouseAndWheelAndFiltered(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	ann := someone(t, house, "ann", device{width: 1440, height: 900, calm: true})
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", device{width: 1440, height: 900, calm: true})
 	ann.openSection(slug, 1)
 	ann.seesMap()
 
@@ -84,14 +84,14 @@ func TestTheMapIsWorkedWithMouseAndWheelAndFiltered(t *testing.T) {
 		t.Errorf("another section has the address %s", at)
 	}
 	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("148 free seats here fit."))
-	someProgram(t, house).claim(slug, "Stalls/C/12")
+	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
 	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("147 free seats here fit."))
 }
 
 func TestTheMapIsWorkedWithFingers(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
-	bob := someone(t, house, "bob", device{width: 390, height: 844, touch: true, calm: true})
+	slug := boxOffice.event(t, "theatre")
+	bob := someone(t, boxOffice, "bob", device{width: 390, height: 844, touch: true, calm: true})
 	bob.openEvent(slug)
 	bob.seesMap()
 	stalls := bob.spot("Stalls", "J", 18)
@@ -122,8 +122,8 @@ func TestTheMapIsWorkedWithFingers(t *testing.T) {
 
 func TestTheMapShowsWhenASectionSellsOutAndWhenItComesBack(t *testing.T) {
 	t.Parallel()
-	slug := house.named(t, "box", tinyPlan(t))
-	ann, bob := someone(t, house, "ann", desktop), someProgram(t, house)
+	slug := boxOffice.named(t, "box", tinyPlan(t))
+	ann, bob := someone(t, boxOffice, "ann", desktop), someProgram(t, boxOffice)
 	ann.openEvent(slug)
 	ann.seesMap()
 	looks := func(class string) {

@@ -13,7 +13,7 @@ import (
 
 var transferReference = regexp.MustCompile(`RF[0-9]{2}[0-9A-Z]+`)
 
-// A house that sends invoices, takes bank transfers and has legal texts: its pages with something on them.
+// A server that sends invoices, takes bank transfers and has legal texts: its pages with something on them.
 func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))

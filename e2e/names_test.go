@@ -48,9 +48,9 @@ func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {
 	geometry := strings.NewReplacer("GEOMETRY", module(t, "geometry", "unpack"))
 	covering, planted := geometry.Replace(covering), geometry.Replace(planted)
 	for plan, want := range map[string]string{"theatre": "4 shown, on seats: ", "club": "2 shown, on seats: "} {
-		slug := house.named(t, plan, plan)
+		slug := boxOffice.named(t, plan, plan)
 		for _, d := range []device{phone, desktop} {
-			p := someone(t, house, fmt.Sprint(plan, d.width), d)
+			p := someone(t, boxOffice, fmt.Sprint(plan, d.width), d)
 			p.openEvent(slug)
 			p.sees(p.page.Locator("#map canvas[data-ready]"))
 			got, err := p.page.Evaluate(covering)

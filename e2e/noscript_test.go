@@ -8,10 +8,10 @@ import (
 
 func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre")
 	plain := phone
 	plain.noScript = true
-	ann := someone(t, house, "ann", plain)
+	ann := someone(t, boxOffice, "ann", plain)
 
 	ann.visit("/events")
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `"]`).First())
@@ -32,24 +32,24 @@ func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	ann.giveBack("Stalls/C/12")
 	ann.holdsSeats(1)
 	ann.holds("Stalls/C/13")
-	if r := someProgram(t, house).remaining(slug); r.Held != 1 {
+	if r := someProgram(t, boxOffice).remaining(slug); r.Held != 1 {
 		t.Errorf("the counts are %+v, want 1 held", r)
 	}
 }
 
 func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre")
 	plain := desktop
 	plain.noScript = true
-	ann := someone(t, house, "ann", plain)
+	ann := someone(t, boxOffice, "ann", plain)
 	ann.openSection(slug, 0)
 	check(t, ann.seat("Stalls/C/11").Check())
 	ann.press(ann.holdButton())
 	ann.holds("Stalls/C/11")
 
 	check(t, ann.seat("Stalls/C/12").Check())
-	someProgram(t, house).claim(slug, "Stalls/C/12")
+	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
 	ann.press(ann.holdButton())
 	ann.readsRefusal("Stalls/C/12")
 	ann.visit("/events") // and back by the browser's button: no form is sent again
@@ -63,10 +63,10 @@ func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T
 
 func TestWithoutScriptASeatIsBought(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre")
 	plain := phone
 	plain.noScript = true
-	ann := someone(t, house, "ann", plain)
+	ann := someone(t, boxOffice, "ann", plain)
 	ann.visit("/events/" + slug)
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/1"]`).First())
 	check(t, ann.seat("Boxes left/1/1").Check())

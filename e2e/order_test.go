@@ -60,8 +60,8 @@ func TestAFreePlaceBecomesATicketWithACode(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "desktop": desktop, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "conference", "--ask-birth", "--limit", "1", "--hold", "5m")
-			ann := someone(t, house, "ann", d)
+			slug := boxOffice.event(t, "conference", "--ask-birth", "--limit", "1", "--hold", "5m")
+			ann := someone(t, boxOffice, "ann", d)
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
@@ -84,7 +84,7 @@ func TestAFreePlaceBecomesATicketWithACode(t *testing.T) {
 			_, err = ann.page.GoBack()
 			check(t, err)
 			ann.hasTickets(1) // the checkout it went back to leads on to what came of it
-			if r := someProgram(t, house).remaining(slug); r.Free != 199 || r.Held != 0 {
+			if r := someProgram(t, boxOffice).remaining(slug); r.Free != 199 || r.Held != 0 {
 				t.Errorf("the counts are %+v, want 199 free and none held", r)
 			}
 		})
@@ -93,8 +93,8 @@ func TestAFreePlaceBecomesATicketWithACode(t *testing.T) {
 
 func TestADoubleClickTheBackButtonAndASecondTabMakeOneOrder(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "2")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "conference", "--limit", "2")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openEvent(slug)
 	ann.asksForPlaces("Places", 1)
 	ann.holdsSeats(1)
@@ -132,15 +132,15 @@ func TestADoubleClickTheBackButtonAndASecondTabMakeOneOrder(t *testing.T) {
 	if stale.URL() != at {
 		t.Errorf("the way back leads to %s, the first tab has %s", stale.URL(), at)
 	}
-	if r := someProgram(t, house).remaining(slug); r.Free != 199 {
+	if r := someProgram(t, boxOffice).remaining(slug); r.Free != 199 {
 		t.Errorf("%d are free, want 199: one order", r.Free)
 	}
 }
 
 func TestOrder_ExpiredHoldIsSoldIfTheSeatsAreAvailable(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "10s")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "theatre", "--hold", "10s")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.openSection(slug, 0)
 	ann.take("Stalls/C/12")
 	ann.visit("/events/" + slug + "/checkout")
@@ -149,12 +149,12 @@ func TestOrder_ExpiredHoldIsSoldIfTheSeatsAreAvailable(t *testing.T) {
 	ann.hasTickets(1)
 	ann.sees(ann.page.GetByText("to pay at the door"))
 
-	bob := someone(t, house, "bob", phone)
+	bob := someone(t, boxOffice, "bob", phone)
 	bob.openSection(slug, 0)
 	bob.take("Stalls/C/14")
 	bob.visit("/events/" + slug + "/checkout")
 	bob.seesLater(bob.page.GetByText("Your hold expired."))
-	someProgram(t, house).claim(slug, "Stalls/C/14")
+	someProgram(t, boxOffice).claim(slug, "Stalls/C/14")
 	bob.seesLater(bob.page.GetByText("Sorry, Stalls, row C, seat 14 was taken by someone else after your hold expired. You haven’t paid anything."))
 }
 
@@ -163,8 +163,8 @@ func TestConfirm_OrderIsPlacedByTheButtonOfItsMailInAnotherBrowser(t *testing.T)
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug, email := house.event(t, "conference", "--limit", "1"), ownAddress(t)
-			ann := someone(t, house, "ann", d)
+			slug, email := boxOffice.event(t, "conference", "--limit", "1"), ownAddress(t)
+			ann := someone(t, boxOffice, "ann", d)
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
@@ -177,18 +177,18 @@ func TestConfirm_OrderIsPlacedByTheButtonOfItsMailInAnotherBrowser(t *testing.T)
 			ann.sees(ann.page.GetByText("Nothing was ordered."))
 			ann.orders("Ann", email, "")
 			ann.sees(ann.page.GetByText(email))
-			if r := someProgram(t, house).remaining(slug); r.Free != 199 || r.Held != 1 {
+			if r := someProgram(t, boxOffice).remaining(slug); r.Free != 199 || r.Held != 1 {
 				t.Errorf("the counts are %+v while it waits, want the seat held", r)
 			}
-			reader := someone(t, house, "reader", desktop)
-			reader.visit(house.mailed(t, email, confirmLink))
+			reader := someone(t, boxOffice, "reader", desktop)
+			reader.visit(boxOffice.mailed(t, email, confirmLink))
 			reader.press(reader.button("Confirm my order"))
 			reader.hasTickets(1)
 			if d.noScript {
 				ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Check again"}))
 			}
 			ann.seesLater(ann.page.Locator(".tickets .qr[data-code]")) // the page goes on by itself
-			if r := someProgram(t, house).remaining(slug); r.Free != 199 || r.Held != 0 {
+			if r := someProgram(t, boxOffice).remaining(slug); r.Free != 199 || r.Held != 0 {
 				t.Errorf("the counts are %+v, want one sold", r)
 			}
 		})
@@ -197,8 +197,8 @@ func TestConfirm_OrderIsPlacedByTheButtonOfItsMailInAnotherBrowser(t *testing.T)
 
 func TestPersonLimit_IsToldAtTheCheckoutBeforePayment(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--limit", "1")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead", "--limit", "1")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.picksToPay(slug, 1)
 	ann.card("Pay")
 	ann.hasTickets(1)
@@ -207,7 +207,7 @@ func TestPersonLimit_IsToldAtTheCheckoutBeforePayment(t *testing.T) {
 		"another cookie": name + "@" + host, "a plus-tag": name + "+again@" + host, "another spelling": strings.ToUpper(name) + "@" + host,
 	} {
 		t.Run(what, func(t *testing.T) {
-			eve := someone(t, house, "eve", phone)
+			eve := someone(t, boxOffice, "eve", phone)
 			eve.openEvent(slug)
 			eve.asksForBest(1, "A")
 			eve.holdsSeats(1)

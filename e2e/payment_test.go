@@ -31,8 +31,8 @@ func TestTheDemoCardBuysTickets(t *testing.T) {
 	for _, what := range []string{"Pay", "Pay slowly", "Pay and say so three times"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
-			ann := someone(t, house, "ann", phone)
+			slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead")
+			ann := someone(t, boxOffice, "ann", phone)
 			ann.picksToPay(slug, 2)
 			ann.card(what)
 			ann.hasTickets(2)
@@ -42,8 +42,8 @@ func TestTheDemoCardBuysTickets(t *testing.T) {
 
 func TestPayment_DeclinedCardKeepsSeatsAndForm(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.picksToPay(slug, 2)
 	ann.card("Decline")
 	ann.sees(ann.page.GetByText("Your payment was declined"))
@@ -55,8 +55,8 @@ func TestPayment_DeclinedCardKeepsSeatsAndForm(t *testing.T) {
 
 func TestPayment_PageCountsSeatsLive(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
-	ann, bob := someone(t, house, "ann", phone), someProgram(t, house)
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann, bob := someone(t, boxOffice, "ann", phone), someProgram(t, boxOffice)
 	ann.picksToPay(slug, 2)
 	ann.visit("/events/" + slug + "/checkout")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue payment"}))
@@ -72,8 +72,8 @@ func TestPayment_PageCountsSeatsLive(t *testing.T) {
 
 func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openEvent(slug)
 	ann.asksForBest(2, "A")
 	ann.holdsSeats(2)
@@ -110,8 +110,8 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	for name, taken := range map[string]bool{"free": false, "taken": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--hold", "8s", "--pay-within", "8s")
-			ann, bob := someone(t, house, "ann", phone), someProgram(t, house)
+			slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead", "--hold", "8s", "--pay-within", "8s")
+			ann, bob := someone(t, boxOffice, "ann", phone), someProgram(t, boxOffice)
 			ann.openSection(slug, 0)
 			ann.take("Stalls/C/12")
 			ann.visit("/events/" + slug + "/checkout")

@@ -20,8 +20,8 @@ func TestPlansOfOtherProgramsGoOnSaleWithAllTheirSeats(t *testing.T) {
 	} {
 		t.Run(strings.TrimSuffix(name, ".json"), func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, filepath.Join(charts, name))
-			if r := someProgram(t, house).remaining(slug); r.Seats != seats || r.Free != seats {
+			slug := boxOffice.event(t, filepath.Join(charts, name))
+			if r := someProgram(t, boxOffice).remaining(slug); r.Seats != seats || r.Free != seats {
 				t.Errorf("on sale are %+v, want %d seats, all free", r, seats)
 			}
 		})
@@ -67,14 +67,14 @@ func standsChart(t *testing.T) string {
 
 func TestAChartOf8800SeatsIsClaimedHeldAndExpiresOnItsPage(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, standsChart(t), "--hold", "12s")
-	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", phone)
+	slug := boxOffice.event(t, standsChart(t), "--hold", "12s")
+	ann, bob := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "bob", phone)
 	ann.openSection(slug, 0)
 	bob.openSection(slug, 0)
 	label := ann.firstFreeSeat()
 	ann.take(label)
 	bob.seesTaken(label)
-	if r := someProgram(t, house).remaining(slug); r.Held != 1 || r.Free != 8799 {
+	if r := someProgram(t, boxOffice).remaining(slug); r.Held != 1 || r.Free != 8799 {
 		t.Errorf("the counts are %+v, want 1 held and 8,799 free", r)
 	}
 	bob.seesFree(label)

@@ -24,8 +24,8 @@ func TestQuestions_AreAnsweredAndAMistakeKeepsTheForm(t *testing.T) {
 	for name, d := range map[string]device{"phone": phone, "without script": {width: 390, height: 844, noScript: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, "conference", asking...)
-			ann := someone(t, house, "ann", d)
+			slug := boxOffice.event(t, "conference", asking...)
+			ann := someone(t, boxOffice, "ann", d)
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
@@ -41,7 +41,7 @@ func TestQuestions_AreAnsweredAndAMistakeKeepsTheForm(t *testing.T) {
 			check(t, ann.page.GetByLabel("Company").Fill("=Ørsted & Daughters"))
 			ann.press(ann.page.Locator("form .primary"))
 			ann.hasTickets(1)
-			list := house.atDesk(t, "events/"+slug+"/exports/attendees.csv", nil)
+			list := boxOffice.atDesk(t, "events/"+slug+"/exports/attendees.csv", nil)
 			if !strings.Contains(list, "Company") || !strings.Contains(list, "'=Ørsted & Daughters") || !strings.Contains(list, "vegetarian") {
 				t.Errorf("the export is %s", list)
 			}

@@ -50,9 +50,9 @@ func recovers(t *testing.T, end func(*office)) {
 // for timeouts.
 func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--hold", "20h")
-	wire := between(t, house)
-	ann, bob := someone(t, wire.office, "ann", phone), someProgram(t, house)
+	slug := boxOffice.event(t, "theatre", "--hold", "20h")
+	wire := between(t, boxOffice)
+	ann, bob := someone(t, wire.office, "ann", phone), someProgram(t, boxOffice)
 	ann.expect(`Failed to load resource`, `WebSocket connection to`, `ERR_INTERNET_DISCONNECTED`) // while there is no network
 	check(t, ann.context.Clock().Install())
 	first := ann.page

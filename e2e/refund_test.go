@@ -10,8 +10,8 @@ import (
 
 func TestCancel_RefundsTheCard(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=25.00")
-	ann := someone(t, house, "ann", phone)
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=25.00")
+	ann := someone(t, boxOffice, "ann", phone)
 	ann.picksToPay(slug, 2)
 	ann.card("Pay")
 	ann.hasTickets(2)
@@ -22,14 +22,14 @@ func TestCancel_RefundsTheCard(t *testing.T) {
 	ann.hasTickets(1)
 	ann.sees(ann.page.GetByText("€25 goes back to the demo card.").Or(ann.page.GetByText("€25 went back to the demo card.")))
 	ann.seesAfterReload("€25 went back to the demo card.")
-	house.hasMails(t, 2, path.Base(ann.page.URL()))
+	boxOffice.hasMails(t, 2, path.Base(ann.page.URL()))
 
 	ann.press(ann.page.GetByText("Cancel tickets"))
 	check(t, ann.page.Locator(`.actions input[name="ticket"]`).Check())
 	ann.press(ann.button("Cancel selected tickets"))
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
 	ann.seesAfterReload("€50 went back to the demo card.")
-	house.usher(t, "verify", "--event", slug) // fails if a promise is broken
+	boxOffice.usher(t, "verify", "--event", slug) // fails if a promise is broken
 }
 
 // seesAfterReload loads the page again until a text is there.
@@ -52,11 +52,11 @@ func (p *person) findsAfterReload(name string, what playwright.Locator) {
 
 func TestCancel_RefundsCredit(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
-	ann := someone(t, house, "ann", device{width: 390, height: 844, noScript: true})
+	slug := boxOffice.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
+	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, noScript: true})
 	ann.visit("/credit")
 	ann.signsIn("ann.back@example.org")
-	ann.redeems(house.vouchers(t, "60.00", 1)[0])
+	ann.redeems(boxOffice.vouchers(t, "60.00", 1)[0])
 	ann.visit("/events/" + slug)
 	ann.asksForBest(2, "A")
 	ann.visit("/events/" + slug + "/checkout")
@@ -70,8 +70,8 @@ func TestCancel_RefundsCredit(t *testing.T) {
 
 func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "4")
-	ann, usher := someone(t, house, "ann", phone), someone(t, house, "usher", phone)
+	slug := boxOffice.event(t, "conference", "--limit", "4")
+	ann, usher := someone(t, boxOffice, "ann", phone), someone(t, boxOffice, "usher", phone)
 	codes := ann.buysPlaces(slug, 2)
 	ann.press(ann.page.GetByText("Cancel tickets"))
 	check(t, ann.page.Locator(`.actions input[name="ticket"]`).First().Check())
@@ -81,6 +81,6 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	ann.sees(ann.page.GetByText("A ticket that you marked was already used, so it cannot be cancelled any more."))
 	ann.hasTickets(2)
 	ann.sees(ann.page.GetByText("Checked in at"))
-	ann.visit(strings.TrimPrefix(strings.TrimSuffix(ann.page.URL(), "/cancellations"), house.url))
+	ann.visit(strings.TrimPrefix(strings.TrimSuffix(ann.page.URL(), "/cancellations"), boxOffice.url))
 	check(t, expect.Locator(ann.page.Locator(`.actions input[name="ticket"]`)).ToHaveCount(1))
 }

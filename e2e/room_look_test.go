@@ -96,13 +96,13 @@ func (p *person) fits(name string) {
 
 func TestEveryStateOfAWaitingRoomIsToldAndAccessibleOnPhoneAndDesktopAndZoomed(t *testing.T) {
 	t.Parallel()
-	slug := lobbyOf(t, house, "500")
+	slug := lobbyOf(t, boxOffice, "500")
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
 	for i, d := range append(looked()[:2], device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4}) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
-			stranger, p := someone(t, house, fmt.Sprint("stranger", i), d), someone(t, house, fmt.Sprint(i), d)
+			stranger, p := someone(t, boxOffice, fmt.Sprint("stranger", i), d), someone(t, boxOffice, fmt.Sprint(i), d)
 			p.joinsRoom(slug)
 			for _, s := range stands(t) {
 				if d.zoom != 0 && s.Name != "waiting, none is free" && s.Name != "next" && s.Name != "paused" {
@@ -163,8 +163,8 @@ func (p *person) asksAgain(slug string, status json.RawMessage) {
 
 func TestATurnIsSaidAtOnceAndOnceAndTheLineNowAndThen(t *testing.T) {
 	t.Parallel()
-	slug := lobbyOf(t, house, "500")
-	p := someone(t, house, "ann", desktop)
+	slug := lobbyOf(t, boxOffice, "500")
+	p := someone(t, boxOffice, "ann", desktop)
 	p.joinsRoom(slug)
 	cases := map[string]stand{}
 	for _, s := range stands(t) {

@@ -102,10 +102,10 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 
 func TestRoom_IsUsableWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	slug := lobbyOf(t, house, "500")
+	slug := lobbyOf(t, boxOffice, "500")
 	plain := desktop
 	plain.noScript = true
-	ann, bob := someone(t, house, "ann", desktop), someone(t, house, "bob", plain)
+	ann, bob := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "bob", plain)
 	for _, p := range []*person{ann, bob} {
 		p.visit("/events/" + slug)
 		p.tabTo(p.button("Join the waiting room"))
@@ -116,7 +116,7 @@ func TestRoom_IsUsableWithTheKeyboardAlone(t *testing.T) {
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "The draw"}).First())
 		p.visit("/rooms/" + slug)
 	}
-	house.usher(t, "room", "set", slug, "--opens", "now")
+	boxOffice.usher(t, "room", "set", slug, "--opens", "now")
 	ann.seesLater(ann.page.Locator(`body[data-live="live"]`))
 	eventually(t, 2*patience, "bob's number is called", func() bool {
 		bob.visit("/rooms/" + slug)

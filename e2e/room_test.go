@@ -62,28 +62,28 @@ func lobbyOf(t *testing.T, o *office, slots string) (slug string) {
 
 func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *testing.T) {
 	t.Parallel()
-	slug := lobbyOf(t, house, "500")
+	slug := lobbyOf(t, boxOffice, "500")
 	plain := phone
 	plain.noScript = true
-	ann, bob, cleo := someone(t, house, "ann", desktop), someone(t, house, "bob", phone), someone(t, house, "cleo", plain)
+	ann, bob, cleo := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "bob", phone), someone(t, boxOffice, "cleo", plain)
 	check(t, bob.page.RouteWebSocket("**/rooms/*/live", func(s playwright.WebSocketRoute) { s.Close() })) // something on the way lets no socket through
 	for _, p := range []*person{ann, cleo} {
 		p.joinsRoom(slug)
 	}
-	house.usher(t, "room", "set", slug, "--work", "300")
+	boxOffice.usher(t, "room", "set", slug, "--work", "300")
 	bob.joinsByWork(slug)
 	_, err := ann.page.Reload()
 	check(t, err)
 	ann.inState("lobby")
 	ann.seesLater(ann.page.Locator("body[data-told]"))
-	answer, err := ann.context.Request().Get(house.url + "/rooms/" + slug + "/status")
+	answer, err := ann.context.Request().Get(boxOffice.url + "/rooms/" + slug + "/status")
 	check(t, err)
 	stale, err := answer.Text()
 	check(t, err)
 	check(t, ann.page.Route("**/rooms/*/status", func(r playwright.Route) { _ = fulfil(r, nil, stale, nil) })) // she learns it by the socket alone
 	check(t, expect.Locator(ann.page.Locator("#stand [data-people]:visible")).ToHaveText("3", playwright.LocatorAssertionsToHaveTextOptions{Timeout: playwright.Float(float64(2 * patience.Milliseconds()))}))
 
-	house.usher(t, "room", "set", slug, "--opens", "now")
+	boxOffice.usher(t, "room", "set", slug, "--opens", "now")
 	for _, p := range []*person{ann, bob} { // by themselves
 		p.seesLater(p.page.Locator(`body[data-live="live"]`))
 		if !strings.Contains(p.page.URL(), "/events/"+slug) {

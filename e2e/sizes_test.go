@@ -60,7 +60,7 @@ func gridPlan(t *testing.T, seats int) string {
 func stadiumPlan(t *testing.T, seats int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stadium.json")
-	house.usher(t, "plan", "import", "stadium", "--out", path)
+	boxOffice.usher(t, "plan", "import", "stadium", "--out", path)
 	text, err := os.ReadFile(path)
 	check(t, err)
 	var plan map[string]any

@@ -72,7 +72,7 @@ type phoneVisit struct {
 
 func visitByPhone(t *testing.T) *phoneVisit {
 	t.Helper()
-	v := &phoneVisit{person: someone(t, house, "ann", device{width: 390, height: 844, touch: true})}
+	v := &phoneVisit{person: someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true})}
 	check(t, v.context.Tracing().Stop()) // to take the pictures of a trace, before and after each tap, costs a page more than the tap
 	check(t, v.context.AddInitScript(playwright.Script{Content: playwright.String(watch)}))
 	var err error
@@ -227,7 +227,7 @@ func TestPhone_PagesAndTapsStayCheap(t *testing.T) {
 		},
 	} {
 		t.Run(c.plan, func(t *testing.T) {
-			slug := house.event(t, c.plan)
+			slug := boxOffice.event(t, c.plan)
 			v := visitByPhone(t)
 			overview := v.opens(func() { v.openEvent(slug); v.seesMap() })
 			v = visitByPhone(t)

@@ -53,9 +53,9 @@ func (p *person) becomesTicket(name string) {
 // The first price that a page shows is the last one that is paid.
 func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 	t.Parallel()
-	slug := house.priced(t, 100)
+	slug := boxOffice.priced(t, 100)
 	for name, d := range map[string]device{"phone": phone, "desktop": desktop} {
-		ann := someone(t, house, "ann-"+name, d)
+		ann := someone(t, boxOffice, "ann-"+name, d)
 		ann.openEvent(slug)
 		ann.sees(ann.page.GetByText("left at this price"))
 		ann.press(ann.link("Child"))
@@ -94,8 +94,8 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 
 func TestTypes_PagesShowPricesThatChangeWhileTheyAreOpen(t *testing.T) {
 	t.Parallel()
-	slug := house.priced(t, 2)
-	ann, other := someone(t, house, "ann", desktop), someProgram(t, house)
+	slug := boxOffice.priced(t, 2)
+	ann, other := someone(t, boxOffice, "ann", desktop), someProgram(t, boxOffice)
 	ann.openEvent(slug)
 	price := ann.page.Locator(`.prices [data-category="A"] [data-fare]`).First()
 	check(t, expect.Locator(price).ToHaveText("€23.65"))
@@ -130,10 +130,10 @@ func TestTypes_ASeatThatCostsMoreThanThePageShowedIsSaidAtOnce(t *testing.T) {
 
 func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	t.Parallel()
-	slug := house.priced(t, 100)
+	slug := boxOffice.priced(t, 100)
 	plain := phone
 	plain.noScript = true
-	ann := someone(t, house, "ann", plain)
+	ann := someone(t, boxOffice, "ann", plain)
 	ann.visit("/events/" + slug)
 	best := ann.page.Locator(".best form")
 	check(t, best.GetByRole("spinbutton", playwright.LocatorGetByRoleOptions{Name: "Adult"}).Fill("1"))

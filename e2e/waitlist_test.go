@@ -56,11 +56,11 @@ func (p *person) stands(heading string) {
 // TestS1 is the system S1 to its end: 200 free places are gone, three people wait for one that comes back.
 func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	t.Parallel()
-	slug := house.event(t, "conference", "--limit", "199", "--hold", "15s", "--extensions", "1000")
-	ann := someone(t, house, "ann", desktop)
+	slug := boxOffice.event(t, "conference", "--limit", "199", "--hold", "15s", "--extensions", "1000")
+	ann := someone(t, boxOffice, "ann", desktop)
 	ann.visit("/events/" + slug)
 	ann.isLive()
-	buyer, holder := someProgram(t, house), someProgram(t, house)
+	buyer, holder := someProgram(t, boxOffice), someProgram(t, boxOffice)
 	_, bought := buyer.ask("POST", "/events/"+slug+"/claims", map[string]any{"area": "Places", "quantity": 199})
 	status, _ := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": bought.Hold.ID, "seats": bought.Hold.Seats, "name": "Ben", "email": "ben@example.org"})
 	if status != http.StatusCreated {
@@ -77,13 +77,13 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 1st"}))
 	_, err := ann.page.Evaluate(`window.same = true`)
 	check(t, err)
-	bob := someProgram(t, house)
+	bob := someProgram(t, boxOffice)
 	if status, _ := bob.ask("POST", "/events/"+slug+"/waitlist", map[string]any{"email": "s1-bob@example.org", "quantity": 1, "key": slug}); status != http.StatusAccepted {
 		t.Fatalf("the second joins: %d", status)
 	}
-	bobAt := house.mailed(t, "s1-bob@example.org", placeLink)
+	bobAt := boxOffice.mailed(t, "s1-bob@example.org", placeLink)
 	bob.ask("POST", bobAt+"/confirm", nil)
-	cleo := someone(t, house, "cleo", phone)
+	cleo := someone(t, boxOffice, "cleo", phone)
 	cleo.visit("/events/" + slug + "/waitlist")
 	cleo.waits("s1-cleo@example.org")
 	cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 3rd"}))
@@ -107,7 +107,7 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	cleo.press(cleo.button("Take 1 seat · no charge"))
 	cleo.orders("Cleo", "s1-cleo@example.org", "")
 	cleo.hasTickets(1)
-	if r := someProgram(t, house).remaining(slug); r.Sold != 200 || r.Free != 0 || r.Held != 0 {
+	if r := someProgram(t, boxOffice).remaining(slug); r.Sold != 200 || r.Free != 0 || r.Held != 0 {
 		t.Errorf("the counts are %+v, want 200 sold", r)
 	}
 }
@@ -123,8 +123,8 @@ func TestSoldOut_FreeEventLeadsToTheWaitingListWithoutDeadButtons(t *testing.T) 
 	} {
 		t.Run(button, func(t *testing.T) {
 			t.Parallel()
-			slug := house.event(t, c.plan, "--price", c.price, "--limit", "200")
-			ann, buyer := someone(t, house, "ann", phone), someProgram(t, house)
+			slug := boxOffice.event(t, c.plan, "--price", c.price, "--limit", "200")
+			ann, buyer := someone(t, boxOffice, "ann", phone), someProgram(t, boxOffice)
 			ann.visit("/events/" + slug)
 			ann.isLive()
 			ann.sees(ann.button(button))

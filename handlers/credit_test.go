@@ -270,7 +270,7 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 
 func TestCredit_PaysAPartAndTheCardTheRest(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	ann := person(t)
 	hold := s.held(t, ann, 2)
 	s.signsIn(t, ann, "ann@example.org")

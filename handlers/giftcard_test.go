@@ -26,10 +26,10 @@ func (s *site) giftLetter(t *testing.T, kind string) mail.Letter {
 
 func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	owner, ann, bea := s.owner(t), person(t), person(t)
 	if _, page := s.page(t, ann, "/gift-cards"); !strings.Contains(page, "No gift cards are sold here") {
-		t.Error("a house without gift cards sells some")
+		t.Error("a server without gift cards sells some")
 	}
 	offer := url.Values{"key": {"a"}, "open": {"on"}, "currency": {"eur"}, "amounts": {"10, ten"}, "months": {"36"}}
 	if a, page := s.submit(t, owner, "/desk/gift-cards", offer); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, `value="10, ten"`) || !strings.Contains(page, "The largest is 10000.00.") {

@@ -49,7 +49,7 @@ func (l Letters) now() time.Time {
 	return l.Now()
 }
 
-// legal returns links to the legal texts of a team, or of the house for team 0.
+// legal returns links to the legal texts of a team, or of the operator for team 0.
 func (l Letters) legal(ctx context.Context, team int64) ([]views.Link, error) {
 	list, err := l.Pages.Published(ctx, team)
 	return views.LegalLinks(list, l.URL), err

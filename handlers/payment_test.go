@@ -151,7 +151,7 @@ func TestPayment_RealEventsRefuseDemoCardsAndOthersCharges(t *testing.T) {
 func TestPayment_DelayedMethodIsShownUntilItsMoneyComes(t *testing.T) {
 	t.Parallel()
 	for _, arrives := range []bool{true, false} {
-		s, bank := newTill(t)
+		s, bank := newStripeSite(t)
 		code, session := s.begins(t, bank)
 		bank.Debits(session)
 		_, page := s.page(t, person(t), "/payments/"+code+"?back")
@@ -182,7 +182,7 @@ func TestPayment_DelayedMethodIsShownUntilItsMoneyComes(t *testing.T) {
 
 func TestPayment_StopCallsTheProviderOutsideOfTransactions(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t) // fails if a transaction is open while the provider is called
+	s, bank := newStripeSite(t) // fails if a transaction is open while the provider is called
 	code, session := s.begins(t, bank)
 	for range 2 {
 		if a, body := s.submit(t, person(t), "/payments/"+code+"/stop", url.Values{"key": {"one"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/payments/"+code {

@@ -86,9 +86,9 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	sold.Open(office, "")
 	card := demo.New(db, sold.Payments.Record)
 	sold.Payments.Accept(payments.Demo, seatstest.Watched(t, db, card))
-	purse := credit.New(db)
-	sold.Payments.Accept(payments.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: purse}))
-	config := Config{Inventory: office, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: purse, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
+	ledger := credit.New(db)
+	sold.Payments.Accept(payments.Credit, seatstest.Watched(t, db, credit.Payments{Ledger: ledger}))
+	config := Config{Inventory: office, Rooms: rooms, Hub: hub, Sessions: sessions.New(db, office), Orders: sold, Credit: ledger, Desk: organizers.New(db, sold.WroteMail), DemoCard: card, Log: log}
 	config.Sales = sales.New(db, config.Desk)
 	config.Banks = banktransfer.New(db, sold, config.Desk)
 	config.Invoices = invoices.New(db, config.Desk)
@@ -99,7 +99,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Pages = pages.New(db, config.Desk)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
-	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, purse, "")
+	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")
 	sold.Payments.Other = config.GiftCards.MakeDue
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail

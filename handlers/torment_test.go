@@ -35,7 +35,7 @@ const (
 	tormentors  = 8
 	mostGrown   = 64 << 20 // bytes that may be in use more after all bad requests than after the first tenth of them
 	mostLinger  = 200      // goroutines that may be left a while after the last
-	aHouse      = 50_000   // bad requests that one site gets: they do change things, and in the end there is little left to reach
+	perSite     = 50_000   // bad requests that one site gets: they do change things, and in the end there is little left to reach
 	tormentWait = 30 * time.Second
 )
 
@@ -201,37 +201,37 @@ func (x *torment) String() string {
 }
 
 // Bad requests of every kind, made of the description and of the wire format: none makes the server fail, panic, or keep
-// something. make torment sends a million, fifty thousand to each of twenty houses.
+// something. make torment sends a million, fifty thousand to each of twenty sites.
 func TestBadRequestsAreAnsweredAndLeaveNothing(t *testing.T) {
-	if *torments <= aHouse {
+	if *torments <= perSite {
 		t.Parallel() // the memory of a few says nothing
-		tormentHouse(t, *torments, *tormentSeed)
+		tormentSite(t, *torments, *tormentSeed)
 		return
 	}
 	before, began, all := runtime.NumGoroutine(), time.Now(), &torment{statuses: map[int]int{}, log: newFailures()}
 	var first int64
-	for house := range *torments / aHouse {
-		if !t.Run(fmt.Sprint("house ", house+1), func(t *testing.T) { all.add(tormentHouse(t, aHouse, *tormentSeed+uint64(house))) }) {
+	for which := range *torments / perSite {
+		if !t.Run(fmt.Sprint("site ", which+1), func(t *testing.T) { all.add(tormentSite(t, perSite, *tormentSeed+uint64(which))) }) {
 			break
 		}
-		if house == 0 {
+		if which == 0 {
 			first = inUse()
 		}
 	}
 	if grown := inUse() - first; grown > mostGrown {
-		t.Errorf("%d bytes more are in use than after the first house", grown)
+		t.Errorf("%d bytes more are in use than after the first site", grown)
 	}
 	for deadline := time.Now().Add(tormentWait); runtime.NumGoroutine() > before+mostLinger; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines are left, of %d before", runtime.NumGoroutine(), before)
 		}
 	}
-	t.Logf("%d bad requests in all, seed %d, %s; %v; %d KB more in use than after the first house",
+	t.Logf("%d bad requests in all, seed %d, %s; %v; %d KB more in use than after the first site",
 		*torments, *tormentSeed, time.Since(began).Round(time.Second/10), all, (inUse()-first)>>10)
 }
 
-// tormentHouse sends so many to a site of their own.
-func tormentHouse(t *testing.T, n int, seed uint64) *torment {
+// tormentSite sends so many to a site of their own.
+func tormentSite(t *testing.T, n int, seed uint64) *torment {
 	t.Helper()
 	x, began := tormented(t), time.Now()
 	grown := x.run(n, seed)
@@ -241,11 +241,11 @@ func tormentHouse(t *testing.T, n int, seed uint64) *torment {
 	if n := x.log.panics.Load(); n > 0 {
 		t.Errorf("%d panics", n)
 	}
-	if n >= aHouse && grown > mostGrown {
+	if n >= perSite && grown > mostGrown {
 		t.Errorf("%d bytes more are in use", grown)
 	}
 	reached := []int{200, 400, 404, 405, 415, 422}
-	if n >= aHouse {
+	if n >= perSite {
 		reached = append(reached, 101, 201, 204, 303, 401, 403, 409, 426)
 	}
 	for _, status := range reached {
@@ -260,7 +260,7 @@ func tormentHouse(t *testing.T, n int, seed uint64) *torment {
 	return x
 }
 
-// add counts what came of another house.
+// add counts what came of another site.
 func (x *torment) add(of *torment) {
 	for status, n := range of.statuses {
 		x.statuses[status] += n

@@ -9,7 +9,7 @@ import (
 
 func TestConsent_SavedCardPaysTheOffer(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	first, ann, bob := s.soldOut(t), person(t), person(t)
 	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann Ørsted"}, "most": {"500"}})
 	_, page := send(t, ann, "GET", s.url+at, "", "Accept", asPage)
@@ -55,7 +55,7 @@ func TestConsent_SavedCardPaysTheOffer(t *testing.T) {
 
 func TestConsent_UnreachableProviderIsNamedOnTheOffersPage(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	first, ann := s.soldOut(t), person(t)
 	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann"}, "most": {"500"}})
 	bank.Down(true)

@@ -19,8 +19,8 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// newTill is a site that takes cards at a stand-in for Stripe, for an event with fees.
-func newTill(t *testing.T) (*site, *stripetest.Fake) {
+// newStripeSite is a site that takes cards at a stand-in for Stripe, for an event with fees.
+func newStripeSite(t *testing.T) (*site, *stripetest.Fake) {
 	t.Helper()
 	bank, db := stripetest.New(t), seatstest.DB(t)
 	account := stripe.New("sk_test_1", "whsec_old,"+stripetest.Secret, bank.URL)
@@ -111,7 +111,7 @@ func (s *site) tells(t *testing.T, bodies ...[]byte) {
 
 func TestWebhooksInAnyOrderAndManyTimesTakeTheMoneyOnce(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	code, session := s.begins(t, bank)
 	early := bank.Event(session, "checkout.session.completed") // written before it was paid, and comes with the others
 	bank.Pays(session, false)
@@ -132,7 +132,7 @@ func TestWebhooksInAnyOrderAndManyTimesTakeTheMoneyOnce(t *testing.T) {
 
 func TestMoneyOfAnotherCurrencyBuysNothingAndIsGivenBack(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	code, session := s.begins(t, bank)
 	bank.Exchanges(session, "usd")
 	bank.Pays(session, false)
@@ -147,7 +147,7 @@ func TestMoneyOfAnotherCurrencyBuysNothingAndIsGivenBack(t *testing.T) {
 
 func TestMoneyGivenBackAtStripeLeavesTheOrderAndIsTold(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	code, session := s.begins(t, bank)
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
@@ -178,7 +178,7 @@ func TestMoneyGivenBackAtStripeLeavesTheOrderAndIsTold(t *testing.T) {
 
 func TestARefundThatWasMadeAtStripeMeanwhileIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	code, session := s.begins(t, bank)
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
@@ -201,7 +201,7 @@ func TestARefundThatWasMadeAtStripeMeanwhileIsNotMadeAgain(t *testing.T) {
 
 func TestARefundThatFailsAfterAllIsPaidOutByHand(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	code, session := s.begins(t, bank)
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
@@ -244,7 +244,7 @@ func TestARefundThatFailsAfterAllIsPaidOutByHand(t *testing.T) {
 
 func TestAWebhookThatIsNotOursChangesNothingAndOneThatIsForgedIsRefused(t *testing.T) {
 	t.Parallel()
-	s, bank := newTill(t)
+	s, bank := newStripeSite(t)
 	_, session := s.begins(t, bank)
 	body := bank.Event(session, "checkout.session.completed")
 	for what, d := range map[string]struct {

@@ -32,12 +32,12 @@ func TestChoice_AvailableBeforeExpired(t *testing.T) {
 	for range 2 { // neither announces the end of a hold by itself
 		nodes = append(nodes, seats.NewInventory(db, slog.New(slog.NewTextHandler(io.Discard, nil))))
 	}
-	houses := 0
+	halls := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		ctx := t.Context()
 		plan := hall(rapid.IntRange(1, 5).Draw(rt, "rows"), rapid.IntRange(1, 12).Draw(rt, "places"))
-		houses++
-		slug := fmt.Sprint("house-", houses)
+		halls++
+		slug := fmt.Sprint("hall-", halls)
 		e := events.Settings{Name: "Evening", Slug: slug, StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC), SeatsPerHolder: 20}
 		event, err := events.Create(ctx, db, e, plan)
 		if err != nil {

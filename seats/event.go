@@ -252,7 +252,7 @@ type Fees struct {
 	Kept     bool  // they do not go back with a cancelled ticket
 }
 
-// Policy is what a house decides about giving up tickets, paying later and confirming emails.
+// Policy is what an organizer decides about giving up tickets, paying later and confirming emails.
 type Policy struct {
 	NoCancelling  bool          // attendees do not cancel
 	CancelUntil   time.Duration // before the start; attendees cancel until then

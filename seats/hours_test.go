@@ -29,7 +29,7 @@ type mine struct {
 	until time.Time
 }
 
-// hours is a house under simulation: two nodes, some people, and what they were told.
+// hours is a box office under simulation: two nodes, some people, and what they were told.
 type hours struct {
 	*seatstest.Hours
 	sales [2]*seats.Sale

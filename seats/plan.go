@@ -34,7 +34,7 @@ type Category struct {
 	Price int64  // minor units of the event's currency
 }
 
-// Section is a part of the house: rows of seats, or an area of places without labels (general admission).
+// Section is a part of the venue: rows of seats, or an area of places without labels (general admission).
 type Section struct {
 	Name    string // unique in the plan
 	Area    bool

@@ -269,7 +269,7 @@ func (b *batch) queueHolds(q *pgx.Batch) {
 // in one statement and one round trip. The seats are met in the order of idx, as by any batch.
 //
 // The seats are looked up by their idx alone, without a join: the planner, who knows nothing of an event that was
-// put on sale a minute ago, would rather read the whole house (seen 3 ms instead of 0.25 for one of 10,000 seats).
+// put on sale a minute ago, would rather read the whole event (seen 3 ms instead of 0.25 for one of 10,000 seats).
 //
 // It grants every claim, or does nothing at all: if the event is not on sale, no number passed; if one seat is not
 // free the constraint "every seat of a change passed the guard" undoes it, and if one holder has a row that row's

@@ -50,8 +50,8 @@ func TestArchitecture_NamesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, ways, _ := strings.Cut(string(text), "## The way of a claim")
-	for line := range strings.Lines(house) {
+	tree, ways, _ := strings.Cut(string(text), "## The way of a claim")
+	for line := range strings.Lines(tree) {
 		if m := unknownNames("../../", line); len(m) > 0 {
 			t.Errorf("%q are not there: %s", m, line)
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	exec := func(sql string) {
 		if _, err := db.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 		t.Errorf("a backup replaced another: %v", err)
 	}
 	if _, err := try(t, "restore", file, "--data", folder); !misused(err) || !strings.Contains(err.Error(), "something in it") {
-		t.Errorf("a backup was restored over a house: %v", err)
+		t.Errorf("a backup was restored over a database: %v", err)
 	}
 	empty := func(name string) string { // of the same server, which costs less than another one
 		exec(`CREATE DATABASE ` + name)

@@ -96,7 +96,7 @@ func (f *tlsFront) serve(c net.Conn, socket string, config *tls.Config) {
 
 func TestDatabase_OnAnotherMachineIsSpokenToInTLS(t *testing.T) {
 	t.Parallel()
-	_, db := privateHouse(t)
+	_, db := privateServer(t)
 	front := frontOf(t, filepath.Join(db.Config().ConnConfig.Host, ".s.PGSQL.5432"))
 	at := func(options string) string {
 		return fmt.Sprintf("postgres://postgres@0.0.0.0:%d/usher?%s", front.port, options)

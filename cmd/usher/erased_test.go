@@ -18,7 +18,7 @@ import (
 
 func TestRestore_ErasesAgainWhoWasErasedSinceTheBackup(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	if out, err := try(t, "secrets", "key", "--rotate", "--data", folder); err != nil {
 		t.Fatal(out, err)
 	}
@@ -104,7 +104,7 @@ func TestRestore_ErasesAgainWhoWasErasedSinceTheBackup(t *testing.T) {
 	if err := os.WriteFile(foreign, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err = into("other", "--erased", foreign); !errors.Is(err, privacy.ErrOtherHouse) {
-		t.Errorf("restored with a list of another house: %v", err)
+	if _, _, err = into("other", "--erased", foreign); !errors.Is(err, privacy.ErrOtherDatabase) {
+		t.Errorf("restored with a list of another database: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func TestServe_SellsAndCancelsUnderARoleThatOwnsNothing(t *testing.T) {
 	t.Parallel()
-	_, owner := privateHouse(t)
+	_, owner := privateServer(t)
 	exec := func(sql string) {
 		t.Helper()
 		if _, err := owner.Exec(t.Context(), sql); err != nil {

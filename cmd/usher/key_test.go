@@ -8,7 +8,7 @@ import (
 
 func TestKeys_OfTicketsAreListedReplacedAndRevoked(t *testing.T) {
 	t.Parallel()
-	folder, _ := privateHouse(t)
+	folder, _ := privateServer(t)
 	keys := func(args ...string) string {
 		t.Helper()
 		out, err := try(t, append([]string{"keys", "--data", folder}, args...)...)

@@ -65,7 +65,7 @@ const annPassword = "three plain words"
 
 func TestOrganizer_SignOutAndUnlockActOnRunningNodes(t *testing.T) {
 	t.Parallel()
-	_, db := privateHouse(t)
+	_, db := privateServer(t)
 	dsn := db.Config().ConnString()
 	env := map[string]string{"DATABASE_URL": dsn}
 	nodes := []*running{runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: dsn}, Log: "text"}), runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: dsn}, Log: "text"})}

@@ -7,7 +7,7 @@ import (
 
 func TestRoom_IsChangedFromTheShellAndEachChangeIsWrittenDown(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	for _, step := range []struct{ args, want string }{
 		{"room|create|--name|The evening|--events|evening|--opens|2030-04-01T10:00:00Z|--slots|50", "The waiting room the-evening is there"},
 		{"room|create|--name|Another|--events|evening", "has a waiting room already"},

@@ -88,7 +88,7 @@ func (r *rushCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	server := (*rush.Server)(nil)
 	if r.crowd.URL == "" {
-		if server, err = r.openHouse(ctx); err != nil {
+		if server, err = r.startServer(ctx); err != nil {
 			return err
 		}
 		defer closing(&err, server.Stop)
@@ -253,7 +253,7 @@ const (
 // sendGreedy sends people who want more than the limit to an event of their own.
 func (r *rushCommand) sendGreedy(ctx context.Context, sh *shell) (err error) {
 	r.Places, r.crowd.Buy = r.Greedy*greedyLimit+2*greedyLimit*greedyConnections, true
-	server, err := r.openHouse(ctx)
+	server, err := r.startServer(ctx)
 	if err != nil {
 		return err
 	}
@@ -314,8 +314,8 @@ func (r *rushCommand) sendTypes(ctx context.Context, sh *shell) (err error) {
 	return err
 }
 
-// openHouse starts a server with an event for the crowd.
-func (r *rushCommand) openHouse(ctx context.Context) (_ *rush.Server, err error) {
+// startServer starts a server with an event for the crowd.
+func (r *rushCommand) startServer(ctx context.Context) (_ *rush.Server, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func (r *rushCommand) openHouse(ctx context.Context) (_ *rush.Server, err error)
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	from, err := r.housePlan(filepath.Join(dir, "hall.json"))
+	from, err := r.planFile(filepath.Join(dir, "hall.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -371,8 +371,8 @@ func (r *rushCommand) openRoom(ctx context.Context, server *rush.Server) error {
 		"--valid", r.faster(10*time.Minute).String(), "--idle", r.faster(5*time.Minute).String(), "--stay", r.faster(30*time.Minute).String())
 }
 
-// housePlan is the plan of "usher event create": that of the flags, or that of the scenario.
-func (r *rushCommand) housePlan(file string) (string, error) {
+// planFile is the plan of "usher event create": that of the flags, or that of the scenario.
+func (r *rushCommand) planFile(file string) (string, error) {
 	if r.Plan == "" && r.Seats == 0 && r.Places == 0 {
 		switch r.crowd.Scenario {
 		case rush.Stadium:

@@ -149,7 +149,7 @@ func TestServe_SealsSecretsAndDoesNotStartWithoutTheirKey(t *testing.T) {
 
 func TestSecretsRotate_OfAPrivatePostgresKeepsTicketsGood(t *testing.T) {
 	t.Parallel()
-	folder, pool := privateHouse(t)
+	folder, pool := privateServer(t)
 	run := func(args ...string) string {
 		out, err := try(t, append(args, "--data", folder)...)
 		if err != nil {
@@ -188,7 +188,7 @@ func TestSecretsRotate_OfAPrivatePostgresKeepsTicketsGood(t *testing.T) {
 
 func TestBackup_EncryptedIsRestoredWithItsKeyOnly(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	owner, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// privateHouse is a folder with a running private PostgreSQL and one event, as serve has it.
-func privateHouse(t *testing.T) (folder string, db *pgxpool.Pool) {
+// privateServer is a folder with a running private PostgreSQL and one event, as serve has it.
+func privateServer(t *testing.T) (folder string, db *pgxpool.Pool) {
 	t.Helper()
 	folder, err := seatstest.Folder()
 	if err != nil {
@@ -62,7 +62,7 @@ func statusWith(t *testing.T, env map[string]string, args ...string) (int, strin
 
 func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 50 {
 		t.Errorf("of books that are right it says %d:\n%s", code, out)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestVoucher_CodesArePrintedOnceAndCarryTheAmount(t *testing.T) {
 	t.Parallel()
-	folder, db := privateHouse(t)
+	folder, db := privateServer(t)
 	out, err := try(t, "voucher", "create", "--data", folder, "--amount", "20.5", "--currency", "EUR", "--count", "3", "--expires", "2999-12-31")
 	codes := strings.Fields(out)
 	if err != nil || len(codes) != 3 {

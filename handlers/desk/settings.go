@@ -179,7 +179,7 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 	return list
 }
 
-// policyIn reads what the house decides about cancelling and paying later; an empty field is the default.
+// policyIn reads what the organizer decides about cancelling and paying later; an empty field is the default.
 func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
 	p, def := seats.Policy{}, seats.DefaultPolicy
 	if err := events.ReadCancelUntil(&p, cmp.Or(strings.TrimSpace(f.CancelUntil), events.CancelUntilText(def))); err != nil {

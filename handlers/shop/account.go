@@ -171,16 +171,16 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if i < 0 {
 		return nil
 	}
-	p.Purse = &shop.Purse{Account: h.account(r)}
-	if p.Purse.Account != "" {
-		if p.Purse.Balance, err = h.Credit.Balance(r.Context(), p.Purse.Account, s.Event.Currency); err != nil {
+	p.Wallet = &shop.Wallet{Account: h.account(r)}
+	if p.Wallet.Account != "" {
+		if p.Wallet.Balance, err = h.Credit.Balance(r.Context(), p.Wallet.Account, s.Event.Currency); err != nil {
 			return err
 		}
 		if p.Form.Name == "" && p.Form.Email == "" {
-			p.Form.Email = p.Purse.Account
+			p.Form.Email = p.Wallet.Account
 		}
 	}
-	if p.Purse.Balance < pricing.Agreed(s.Event, p.Hold.Lines, p.Discount, p.Reverse).Total {
+	if p.Wallet.Balance < pricing.Agreed(s.Event, p.Hold.Lines, p.Discount, p.Reverse).Total {
 		p.Methods = slices.Delete(p.Methods, i, i+1)
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package credit is money of attendees that the house keeps: a ledger by address and currency, holds for orders, and
+// Package credit is money of attendees that the operator keeps: a ledger by address and currency, holds for orders, and
 // vouchers that load it.
 //
 // # The ways of credit
@@ -11,7 +11,7 @@
 //
 // A transfer is one row: from, to, how much. So its two entries always sum to zero, and those of all transfers do.
 // An attendee's balance also stands in the account's row, where the guard is: a hold takes `balance >= amount` in the
-// UPDATE itself. Accounts of the house have no such number; what they have is the sum of their entries.
+// UPDATE itself. House accounts have no such number; what they have is the sum of their entries.
 //
 // # Promises
 //
@@ -26,6 +26,6 @@
 // # Lock order
 //
 // Every change is one statement that commits by itself. It locks at most one row that was there before it of each table,
-// always in the order voucher, hold, account. No statement locks a second account: the house's rows are only looked up.
+// always in the order voucher, hold, account. No statement locks a second account: rows of house accounts are only looked up.
 // So no two wait for each other.
 package credit

@@ -18,7 +18,7 @@ SELECT 'grant', issued.id, account.id, $3, $4, $1, $5
   FROM account, credit_account issued
  WHERE issued.kind = 'issued' AND issued.email IS NULL AND issued.currency = $3`
 
-// Grant gives an address credit of the house's making: an order that was paid in another way and is refunded as credit,
+// Grant gives an address credit made by the operator: an order that was paid in another way and is refunded as credit,
 // or a kindness, which is about no order (the zero ID). A repeat with the same key changes nothing; ErrDiffers if the key was used
 // for something else.
 func (l *Ledger) Grant(ctx context.Context, key string, email string, a Amount, order seats.ID) error {

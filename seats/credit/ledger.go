@@ -26,8 +26,8 @@ var (
 
 // Ledger moves credit. One is enough for a node.
 type Ledger struct {
-	db    seats.DB
-	house sync.Map // currencies whose house accounts are there
+	db     seats.DB
+	opened sync.Map // currencies with house accounts
 
 	take string // what a hold is made with: takeSQL
 }
@@ -59,25 +59,25 @@ func Address(text string) (string, error) {
 	}, text), nil
 }
 
-const houseSQL = `
+const openAccountsSQL = `
 INSERT INTO credit_account (kind, currency)
 SELECT kind, $1 FROM unnest('{held,issued,sales}'::text[]) AS kind ORDER BY kind
     ON CONFLICT DO NOTHING`
 
-// Ready makes the accounts of the house for a currency. ErrAmount if the amount is none.
+// Ready makes the house accounts for a currency. ErrAmount if the amount is none.
 func (l *Ledger) Ready(ctx context.Context, a Amount) error { return l.ready(ctx, a) }
 
-// ready makes the accounts of the house for a currency, and refuses amounts that are none.
+// ready makes the house accounts for a currency, and refuses amounts that are none.
 func (l *Ledger) ready(ctx context.Context, a Amount) error {
 	if a.Minor <= 0 || len(a.Currency) != 3 || strings.ToUpper(a.Currency) != a.Currency {
 		return ErrAmount
 	}
-	if _, there := l.house.Load(a.Currency); there {
+	if _, there := l.opened.Load(a.Currency); there {
 		return nil
 	}
-	if _, err := l.db.Exec(ctx, houseSQL, a.Currency); err != nil {
-		return fmt.Errorf("credit: open the house's accounts: %w", err)
+	if _, err := l.db.Exec(ctx, openAccountsSQL, a.Currency); err != nil {
+		return fmt.Errorf("credit: open house accounts: %w", err)
 	}
-	l.house.Store(a.Currency, true)
+	l.opened.Store(a.Currency, true)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // mailed is the token that the next mail to an address would have in it.
-func (p *purse) mailed(t testing.TB, email string) string {
+func (p *fixture) mailed(t testing.TB, email string) string {
 	t.Helper()
 	token, err := p.Link(t.Context(), email)
 	if err != nil {
@@ -20,7 +20,7 @@ func (p *purse) mailed(t testing.TB, email string) string {
 	return token
 }
 
-func (p *purse) asks(t testing.TB, email string) {
+func (p *fixture) asks(t testing.TB, email string) {
 	t.Helper()
 	if _, err := p.Ask(t.Context(), email, ""); err != nil {
 		t.Fatal(err)

@@ -14,21 +14,21 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// purse is a ledger in a database of its own.
-type purse struct {
+// fixture is a ledger in a database of its own.
+type fixture struct {
 	*credit.Ledger
 	db *pgxpool.Pool
 }
 
-func open(t testing.TB) *purse {
+func open(t testing.TB) *fixture {
 	db := seatstest.DB(t)
-	return &purse{credit.New(db), db}
+	return &fixture{credit.New(db), db}
 }
 
 func euros(minor int64) credit.Amount { return credit.Amount{Minor: minor, Currency: "EUR"} }
 
 // load gives an address credit.
-func (p *purse) load(t testing.TB, email string, a credit.Amount) {
+func (p *fixture) load(t testing.TB, email string, a credit.Amount) {
 	t.Helper()
 	if err := p.Grant(t.Context(), rand.Text(), email, a, seats.ID{}); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func holdRequest(email string, a credit.Amount) credit.HoldRequest {
 	return credit.HoldRequest{ID: seats.NewID(), Order: seats.NewID(), Email: email, Amount: a, Length: time.Hour}
 }
 
-func (p *purse) holds(t testing.TB, email string, a credit.Amount) seats.ID {
+func (p *fixture) holds(t testing.TB, email string, a credit.Amount) seats.ID {
 	t.Helper()
 	w := holdRequest(email, a)
 	if err := p.Hold(t.Context(), w); err != nil {
@@ -49,14 +49,14 @@ func (p *purse) holds(t testing.TB, email string, a credit.Amount) seats.ID {
 	return w.ID
 }
 
-func (p *purse) has(t testing.TB, email, currency string, want int64) {
+func (p *fixture) has(t testing.TB, email, currency string, want int64) {
 	t.Helper()
 	if got, err := p.Balance(t.Context(), email, currency); err != nil || got != want {
 		t.Errorf("%s has %d %s, %v; want %d", email, got, currency, err, want)
 	}
 }
 
-func (p *purse) number(t testing.TB, sql string) (n int64) {
+func (p *fixture) number(t testing.TB, sql string) (n int64) {
 	t.Helper()
 	if err := p.db.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -64,7 +64,7 @@ func (p *purse) number(t testing.TB, sql string) (n int64) {
 	return n
 }
 
-func (p *purse) exec(t testing.TB, sql string, args ...any) {
+func (p *fixture) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	if _, err := p.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -94,7 +94,7 @@ var wrongs = map[string]string{
 }
 
 // audit lists what is wrong with the books.
-func (p *purse) audit(t testing.TB) (found []string) {
+func (p *fixture) audit(t testing.TB) (found []string) {
 	t.Helper()
 	for what, sql := range wrongs {
 		if p.number(t, sql) != 0 {
@@ -104,7 +104,7 @@ func (p *purse) audit(t testing.TB) (found []string) {
 	return found
 }
 
-func (p *purse) wantBooks(t testing.TB) {
+func (p *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	for _, what := range p.audit(t) {
 		t.Errorf("there are %s", what)

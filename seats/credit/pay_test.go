@@ -20,16 +20,16 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// till is a theatre that sells for credit.
-type till struct {
-	*purse
+// shop is a theatre that sells for credit.
+type shop struct {
+	*fixture
 	sale   *seats.Sale
 	orders *orders.Orders
 }
 
-func openTill(t testing.TB) *till {
+func openShop(t testing.TB) *shop {
 	t.Helper()
-	h := &till{purse: open(t)}
+	h := &shop{fixture: open(t)}
 	theatre, _ := plan.Named("theatre")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), PaidAhead: true, SeatsPerHolder: 100}, theatre); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func openTill(t testing.TB) *till {
 }
 
 // claims holds the best seats and fills in the form to pay them with the credit of an address.
-func (h *till) claims(t testing.TB, who seats.ID, n int, account string) orders.Form {
+func (h *shop) claims(t testing.TB, who seats.ID, n int, account string) orders.Form {
 	t.Helper()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *till) claims(t testing.TB, who seats.ID, n int, account string) orders.
 	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: "ann.at.work@example.org", Method: payments.Credit, Account: account}
 }
 
-func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
+func (h *shop) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
 	t.Helper()
 	p, err := h.orders.Pay(t.Context(), h.sale, who, f)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment 
 	return p
 }
 
-func (h *till) wantEverything(t testing.TB) {
+func (h *shop) wantEverything(t testing.TB) {
 	t.Helper()
 	h.wantBooks(t)
 	report, err := verify.Look(t.Context(), h.db, "")
@@ -86,7 +86,7 @@ func (h *till) wantEverything(t testing.TB) {
 
 func TestAnOrderIsPaidWithCreditAndItsRefundIsCreditAgain(t *testing.T) {
 	t.Parallel()
-	h, who := openTill(t), seats.NewID()
+	h, who := openShop(t), seats.NewID()
 	f := h.claims(t, who, 2, ann)
 	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(total+500))
@@ -116,7 +116,7 @@ func TestAnOrderIsPaidWithCreditAndItsRefundIsCreditAgain(t *testing.T) {
 }
 
 // eventually waits until a question has an answer.
-func (h *till) eventually(t testing.TB, sql string, want int64) {
+func (h *shop) eventually(t testing.TB, sql string, want int64) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); h.number(t, sql) != want; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -127,7 +127,7 @@ func (h *till) eventually(t testing.TB, sql string, want int64) {
 
 func TestTooLittleCreditSellsNothingAndTheSeatsStayHeld(t *testing.T) {
 	t.Parallel()
-	h, who := openTill(t), seats.NewID()
+	h, who := openShop(t), seats.NewID()
 	f := h.claims(t, who, 2, ann)
 	h.load(t, ann, euros(pricing.Of(h.sale, f.Seats).Total-1))
 	for _, account := range []string{ann, bob} { // bob never had credit
@@ -151,7 +151,7 @@ func TestTooLittleCreditSellsNothingAndTheSeatsStayHeld(t *testing.T) {
 
 func TestTwoTabsAndADoubleClickPayOnce(t *testing.T) {
 	t.Parallel()
-	h, who := openTill(t), seats.NewID()
+	h, who := openShop(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
 	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(10*total))
@@ -174,7 +174,7 @@ func TestTwoTabsAndADoubleClickPayOnce(t *testing.T) {
 
 func TestCreditForOneOrderPaysOneOfManyAtOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t)
+	h := openShop(t)
 	people := make([]seats.ID, 12)
 	forms := make([]orders.Form, len(people))
 	for i := range people {
@@ -201,7 +201,7 @@ func TestCreditForOneOrderPaysOneOfManyAtOnce(t *testing.T) {
 
 func TestSeatsThatAreLostGiveTheCreditBack(t *testing.T) {
 	t.Parallel()
-	h, who := openTill(t), seats.NewID()
+	h, who := openShop(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
 	total := pricing.Of(h.sale, f.Seats).Total
 	h.load(t, ann, euros(total))
@@ -235,7 +235,7 @@ func (l late) Authorize(ctx context.Context, c payments.Charge) (payments.Standi
 
 func TestSpend_LatePaymentOfAnOrderKeepsItsCredit(t *testing.T) {
 	t.Parallel()
-	h, who := openTill(t), seats.NewID()
+	h, who := openShop(t), seats.NewID()
 	f := h.claims(t, who, 1, ann)
 	h.load(t, ann, euros(pricing.Of(h.sale, f.Seats).Total))
 	p := h.pays(t, who, f)

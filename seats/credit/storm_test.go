@@ -18,14 +18,14 @@ import (
 )
 
 // stormy is a ledger that 64 clients reach at once, and a few accounts with little in them.
-func stormy(t *testing.T) *purse {
+func stormy(t *testing.T) *fixture {
 	t.Helper()
 	db, err := database.Connect(t.Context(), seatstest.DSN(t)+" pool_max_conns=64")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	p := &purse{credit.New(db), db}
+	p := &fixture{credit.New(db), db}
 	for i := range 6 {
 		p.load(t, attendee(i), somewhere(i, 500))
 	}
@@ -62,7 +62,7 @@ func (w *told) note(account int, moved int64, err error) {
 }
 
 // client takes holds and ends them, a few at a time, and refunds some. Two clients in three send everything twice.
-func (p *purse) client(ctx context.Context, seed uint64, rounds int, w *told) {
+func (p *fixture) client(ctx context.Context, seed uint64, rounds int, w *told) {
 	luck := rand.New(rand.NewPCG(seed, 64))
 	twice := func(do func() error) error {
 		if seed%3 == 0 {
@@ -94,7 +94,7 @@ func (p *purse) client(ctx context.Context, seed uint64, rounds int, w *told) {
 }
 
 // storm lets 64 clients act at random and returns what they were told, and what is wrong with the books after it.
-func (p *purse) storm(t *testing.T, rounds int) (w *told, wrong []string) {
+func (p *fixture) storm(t *testing.T, rounds int) (w *told, wrong []string) {
 	t.Helper()
 	w = &told{balance: [6]int64{500, 500, 500, 500, 500, 500}}
 	var all sync.WaitGroup
@@ -138,10 +138,10 @@ func TestTheStormFailsWhenTheGuardIsOut(t *testing.T) {
 	t.Parallel()
 	for _, planted := range []struct {
 		name, says string
-		plant      func(*purse)
+		plant      func(*fixture)
 	}{
-		{"a balance is read, and written a moment later", "not the sum of the entries", func(p *purse) { p.Ledger.ReadThenWrite() }},
-		{"a hold does not look whether there is enough", "below nothing", func(p *purse) { p.Ledger.Unguarded() }},
+		{"a balance is read, and written a moment later", "not the sum of the entries", func(p *fixture) { p.Ledger.ReadThenWrite() }},
+		{"a hold does not look whether there is enough", "below nothing", func(p *fixture) { p.Ledger.Unguarded() }},
 	} {
 		t.Run(planted.name, func(t *testing.T) {
 			t.Parallel()

@@ -49,8 +49,8 @@ func numberFor(dsn string) error {
 
 const price = 2500
 
-// house is one event of a team that issues invoices.
-type house struct {
+// fixture is one event of a team that issues invoices.
+type fixture struct {
 	db       *pgxpool.Pool
 	dsn      string
 	sale     *seats.Sale
@@ -58,8 +58,8 @@ type house struct {
 	invoices *invoices.Invoices
 }
 
-// open makes the house, with rules of prices and tax as JSON if there are some.
-func open(t testing.TB, e events.Settings, rules ...string) *house {
+// open makes the fixture, with rules of prices and tax as JSON if there are some.
+func open(t testing.TB, e events.Settings, rules ...string) *fixture {
 	t.Helper()
 	dsn := seatstest.DSN(t)
 	db, err := database.Connect(t.Context(), dsn)
@@ -67,7 +67,7 @@ func open(t testing.TB, e events.Settings, rules ...string) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	h := &house{db: db, dsn: dsn, orders: orders.New(db)}
+	h := &fixture{db: db, dsn: dsn, orders: orders.New(db)}
 	h.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, exemption)
 		VALUES (first_team(), 'Theatre Ltd', 'Main Street 1', '1010', 'Vienna', 'AT', 'ATU12345675', 'Small business')`)
 	p, ok := plan.Named("conference")
@@ -101,7 +101,7 @@ func open(t testing.TB, e events.Settings, rules ...string) *house {
 	return h
 }
 
-func (h *house) exec(t testing.TB, sql string, args ...any) {
+func (h *fixture) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -109,7 +109,7 @@ func (h *house) exec(t testing.TB, sql string, args ...any) {
 }
 
 // order buys so many places, to be paid at the door.
-func (h *house) order(t testing.TB, places int) (code string) {
+func (h *fixture) order(t testing.TB, places int) (code string) {
 	t.Helper()
 	who := seats.NewID()
 	_, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: places})
@@ -122,7 +122,7 @@ func (h *house) order(t testing.TB, places int) (code string) {
 	return code
 }
 
-func (h *house) find(t testing.TB, code string) orders.Order {
+func (h *fixture) find(t testing.TB, code string) orders.Order {
 	t.Helper()
 	o, err := h.orders.Find(t.Context(), code)
 	if err != nil {
@@ -132,7 +132,7 @@ func (h *house) find(t testing.TB, code string) orders.Order {
 }
 
 // of returns the documents of an order.
-func (h *house) of(t testing.TB, code string) []invoices.Document {
+func (h *fixture) of(t testing.TB, code string) []invoices.Document {
 	t.Helper()
 	list, err := h.invoices.Of(t.Context(), code)
 	if err != nil {
@@ -151,7 +151,7 @@ func words(list []invoices.Document) string {
 }
 
 // wantBooks holds every promise against the database.
-func (h *house) wantBooks(t testing.TB) {
+func (h *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	report, err := verify.Look(t.Context(), h.db, "")
 	if err != nil {

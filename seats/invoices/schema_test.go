@@ -42,7 +42,7 @@ func keeps(t *testing.T, content []byte) (wrong string) {
 }
 
 // buys places an order for a company, which is paid at the door unless the form says something else.
-func (h *house) buys(t *testing.T, country, vatID string, with func(*orders.Form)) (code string) {
+func (h *fixture) buys(t *testing.T, country, vatID string, with func(*orders.Form)) (code string) {
 	t.Helper()
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 3})
@@ -74,14 +74,14 @@ func (h *house) buys(t *testing.T, country, vatID string, with func(*orders.Form
 var electronic = map[string]struct {
 	settings events.Settings
 	rules    string // of prices and tax
-	buys     func(t *testing.T, h *house) (code string)
+	buys     func(t *testing.T, h *fixture) (code string)
 	want     string // documents
 }{
-	"no tax": {buys: func(t *testing.T, h *house) string { return h.buys(t, "AT", "", nil) }, want: "invoice 1 75.00"},
+	"no tax": {buys: func(t *testing.T, h *fixture) string { return h.buys(t, "AT", "", nil) }, want: "invoice 1 75.00"},
 	"tax inside, a fee, a discount, and credit notes": {
 		settings: events.Settings{Fees: seats.Fees{Ticket: 150, Percent: 333}},
 		rules:    `{"tax": {"name": "VAT", "country": "AT", "rate": 13000, "fee_rate": 20000}}`,
-		buys: func(t *testing.T, h *house) string {
+		buys: func(t *testing.T, h *fixture) string {
 			if err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
 				return pricing.CreateCodes(t.Context(), tx, h.sale.Event.ID, pricing.Code{Discount: pricing.Discount{Percent: 10_00}}, []string{"TENPERCENT"})
 			}); err != nil {
@@ -104,12 +104,12 @@ var electronic = map[string]struct {
 	},
 	"tax on top": {
 		rules: `{"tax": {"name": "VAT", "rate": 7000, "fee_rate": 19000, "on_top": true}}`,
-		buys:  func(t *testing.T, h *house) string { return h.buys(t, "DE", "DE136695976", nil) }, want: "invoice 1 80.25",
+		buys:  func(t *testing.T, h *fixture) string { return h.buys(t, "DE", "DE136695976", nil) }, want: "invoice 1 80.25",
 	},
 	"reverse charge": {
 		settings: events.Settings{Online: seats.Online{On: true}},
 		rules:    `{"tax": {"name": "VAT", "rate": 20000, "fee_rate": 20000}}`,
-		buys: func(t *testing.T, h *house) string {
+		buys: func(t *testing.T, h *fixture) string {
 			code := h.buys(t, "DE", "DE136695976", nil)
 			if d := h.of(t, code)[0]; !d.Reverse || d.Tax != 0 {
 				t.Errorf("the invoice is %+v", d)
@@ -120,7 +120,7 @@ var electronic = map[string]struct {
 	},
 	"a part by gift card": {
 		rules: `{"tax": {"name": "VAT", "rate": 10000, "fee_rate": 20000}}`,
-		buys: func(t *testing.T, h *house) string {
+		buys: func(t *testing.T, h *fixture) string {
 			bank, ledger := stripetest.New(t), credit.New(h.db)
 			h.orders.Payments.Accept(payments.Card, stripe.New("sk_test_1", stripetest.Secret, bank.URL))
 			h.orders.Payments.Accept(payments.Credit, credit.Payments{Ledger: ledger})

@@ -173,16 +173,16 @@ func listenWith(t *testing.T, offersTLS bool) *server {
 	return s
 }
 
-// house is a database with an event and orders in it.
-type house struct {
+// fixture is a database with an event and orders in it.
+type fixture struct {
 	db     *pgxpool.Pool
 	sale   *seats.Sale
 	orders *orders.Orders
 }
 
-func open(t *testing.T) *house {
+func open(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	p, _ := plan.Named("conference")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), SeatsPerHolder: 100}, p); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func open(t *testing.T) *house {
 }
 
 // order places an order of one place.
-func (h *house) order(t *testing.T, email string) {
+func (h *fixture) order(t *testing.T, email string) {
 	t.Helper()
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
@@ -215,7 +215,7 @@ func (h *house) order(t *testing.T, email string) {
 }
 
 // outbox is a node's; its letters say which mail they are.
-func (h *house) outbox(by mail.Transport) *mail.Outbox {
+func (h *fixture) outbox(by mail.Transport) *mail.Outbox {
 	o := mail.New(h.db, by)
 	o.Write = func(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		order, err := h.orders.Find(ctx, m.Order)
@@ -225,11 +225,11 @@ func (h *house) outbox(by mail.Transport) *mail.Outbox {
 }
 
 // run runs an outbox until ctx is done.
-func (h *house) run(ctx context.Context, o *mail.Outbox) {
+func (h *fixture) run(ctx context.Context, o *mail.Outbox) {
 	_ = jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), o.Job).Run(ctx)
 }
 
-func (h *house) count(t *testing.T, what string) (n int) {
+func (h *fixture) count(t *testing.T, what string) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE `+what).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func (h *house) count(t *testing.T, what string) (n int) {
 	return n
 }
 
-func (h *house) exec(t *testing.T, sql string) {
+func (h *fixture) exec(t *testing.T, sql string) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)

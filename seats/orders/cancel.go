@@ -22,7 +22,7 @@ const (
 	CodeCancelled = "cancelled"  // there is nothing left to cancel
 	CodeOften     = "too_often"  // asked again and again
 	CodeAdmitted  = "checked_in" // the ticket was checked in
-	CodePolicy    = "policy"     // the house lets attendees cancel no more, or never did
+	CodePolicy    = "policy"     // the policy lets attendees cancel no more, or never did
 	CodeOffer     = "offer"      // the offer ends with these tickets, and the rest is not paid
 	CodeNoAddress = "no_address" // it was sold at the box office, to a person who gave none
 )
@@ -74,11 +74,11 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 // Revoking says how an organizer cancels tickets.
 type Revoking struct {
 	Used     bool // also tickets that were checked in
-	Override bool // although the house's policy lets attendees cancel no more, and without the fee of the policy
+	Override bool // although the organizer's policy lets attendees cancel no more, and without the fee of the policy
 	Also     seats.TxHook
 }
 
-// RevokeBy is Revoke by an organizer who keeps to the policy of the house, or overrides it knowingly.
+// RevokeBy is Revoke by an organizer who keeps to the policy of the organizer, or overrides it knowingly.
 func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Revoking, tickets ...seats.ID) error {
 	used, also := r.Used, r.Also
 	chosen, idxs, err := order.chosen(tickets)
@@ -302,7 +302,7 @@ func (o Order) refuseCancel(idxs []int) error {
 	return nil
 }
 
-// refusePolicy says that the policy of the house does not let attendees cancel now.
+// refusePolicy says that the policy of the organizer does not let attendees cancel now.
 func (o Order) refusePolicy(next string) error {
 	message := "Tickets for this event cannot be cancelled. "
 	if o.CancelEnds != nil {

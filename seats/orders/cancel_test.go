@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-func (h *house) again(t testing.TB, o orders.Order) orders.Order {
+func (h *fixture) again(t testing.TB, o orders.Order) orders.Order {
 	t.Helper()
 	o, err := h.orders.Find(t.Context(), o.Code)
 	if err != nil {

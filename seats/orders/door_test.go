@@ -15,7 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-func (h *house) door(t testing.TB) orders.Doorway {
+func (h *fixture) door(t testing.TB) orders.Doorway {
 	t.Helper()
 	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func (h *house) door(t testing.TB) orders.Doorway {
 	return d
 }
 
-func (h *house) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdict {
+func (h *fixture) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdict {
 	t.Helper()
 	v, err := h.orders.Scan(t.Context(), d, s)
 	if err != nil {

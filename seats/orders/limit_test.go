@@ -72,7 +72,7 @@ func TestLimit_CountsNoTicketOfTheBoxOffice(t *testing.T) {
 }
 
 // wantLimit expects a claim of so many places to be refused with a message.
-func (h *house) wantLimit(t testing.TB, who seats.ID, n int, message string) {
+func (h *fixture) wantLimit(t testing.TB, who seats.ID, n int, message string) {
 	t.Helper()
 	_, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: n})
 	refusal, is := errors.AsType[*seats.Conflict](err)

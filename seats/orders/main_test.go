@@ -19,16 +19,16 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is one event in a database of its own, a node that runs it, and its orders.
-type house struct {
+// fixture is one event in a database of its own, a node that runs it, and its orders.
+type fixture struct {
 	db     *pgxpool.Pool
 	sale   *seats.Sale
 	orders *orders.Orders
 }
 
-func open(t testing.TB, planName string, e events.Settings) *house {
+func open(t testing.TB, planName string, e events.Settings) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	p, ok := plan.Named(planName)
 	if !ok {
 		t.Fatalf("there is no plan %q", planName)
@@ -44,8 +44,8 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	return h
 }
 
-// node runs one more node of the house.
-func (h *house) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
+// node runs one more node of the fixture.
+func (h *fixture) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
 	t.Helper()
 	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -60,7 +60,7 @@ func (h *house) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
 }
 
 // form is the checkout form of a visitor with so many places.
-func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
+func (h *fixture) form(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: places})
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 }
 
 // ordered places an order for so many places.
-func (h *house) ordered(t testing.TB, places int) orders.Order {
+func (h *fixture) ordered(t testing.TB, places int) orders.Order {
 	t.Helper()
 	who := seats.NewID()
 	code, err := h.orders.Place(t.Context(), h.sale, who, h.form(t, who, places))
@@ -84,14 +84,14 @@ func (h *house) ordered(t testing.TB, places int) orders.Order {
 	return order
 }
 
-func (h *house) exec(t testing.TB, sql string, args ...any) {
+func (h *fixture) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) count(t testing.TB, table string) (n int) {
+func (h *fixture) count(t testing.TB, table string) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func (h *house) count(t testing.TB, table string) (n int) {
 }
 
 // wantBooks holds every promise about seats against the database.
-func (h *house) wantBooks(t testing.TB) {
+func (h *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	report, err := verify.Look(t.Context(), h.db, "")
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *house) wantBooks(t testing.TB) {
 	}
 }
 
-func (h *house) number(t testing.TB, sql string) (n int) {
+func (h *fixture) number(t testing.TB, sql string) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(err)

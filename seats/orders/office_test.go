@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 )
 
-func (h *house) find(t testing.TB, code string) orders.Order {
+func (h *fixture) find(t testing.TB, code string) orders.Order {
 	t.Helper()
 	order, err := h.orders.Find(t.Context(), code)
 	if err != nil {
@@ -26,7 +26,7 @@ func (h *house) find(t testing.TB, code string) orders.Order {
 }
 
 // soldAtOffice is an order of the box office.
-func (h *house) soldAtOffice(t testing.TB, f orders.OfficeForm) orders.Order {
+func (h *fixture) soldAtOffice(t testing.TB, f orders.OfficeForm) orders.Order {
 	t.Helper()
 	code, err := h.orders.SellAtOffice(t.Context(), h.sale, f, nil)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestAFreeOrderSellsItsSeatsAndMakesTicketsAtOnce(t *testing.T) {
 
 // many sends one form 50 times at once, while its sender takes one place more each time, as in a second tab. It returns
 // how many orders there are then, and the errors.
-func many(t *testing.T, h *house) (placed int, errs []error) {
+func many(t *testing.T, h *fixture) (placed int, errs []error) {
 	t.Helper()
 	const times = 50
 	who := seats.NewID()

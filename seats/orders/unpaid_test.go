@@ -14,7 +14,7 @@ import (
 )
 
 // later is an order of n places that is to be paid at the door, in a theatre.
-func (h *house) later(t testing.TB, email string, n int) orders.Order {
+func (h *fixture) later(t testing.TB, email string, n int) orders.Order {
 	t.Helper()
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
@@ -29,7 +29,7 @@ func (h *house) later(t testing.TB, email string, n int) orders.Order {
 }
 
 // look does the background work of orders that is due.
-func (h *house) look(t testing.TB) {
+func (h *fixture) look(t testing.TB) {
 	t.Helper()
 	seatstest.Do(t.Context(), t, h.db, h.orders.Jobs()...)
 }

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is a database with two teams and an event of each.
-type house struct {
+// fixture is a database with two teams and an event of each.
+type fixture struct {
 	db           *pgxpool.Pool
 	desk         *organizers.Desk
 	ann          organizers.Member // owner of the first team
@@ -27,23 +27,23 @@ type house struct {
 
 const password = "three plain words"
 
-// newEmptyHouse is a database without an organizer.
-func newEmptyHouse(t *testing.T) *house {
+// newEmptyFixture is a database without an organizer.
+func newEmptyFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	h.desk = organizers.New(h.db, func() {})
 	return h
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := newEmptyHouse(t)
+	h := newEmptyFixture(t)
 	h.fill(t)
 	return h
 }
 
 // fill sets the desk up and makes the second team.
-func (h *house) fill(t *testing.T) {
+func (h *fixture) fill(t *testing.T) {
 	t.Helper()
 	token, err := h.desk.SetupLink(t.Context())
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *house) fill(t *testing.T) {
 }
 
 // add makes an organizer a member of a team.
-func (h *house) add(t *testing.T, name string, role organizers.Role, team int64) organizers.Member {
+func (h *fixture) add(t *testing.T, name string, role organizers.Role, team int64) organizers.Member {
 	t.Helper()
 	var s organizers.Session
 	h.scan(t, &s.Organizer, `INSERT INTO organizer (email, name) VALUES ($1 || '@example.org', $1) ON CONFLICT (email) DO UPDATE SET name = excluded.name RETURNING id`, name)
@@ -70,7 +70,7 @@ func (h *house) add(t *testing.T, name string, role organizers.Role, team int64)
 	return h.member(t, s, "")
 }
 
-func (h *house) member(t *testing.T, s organizers.Session, event string) organizers.Member {
+func (h *fixture) member(t *testing.T, s organizers.Session, event string) organizers.Member {
 	t.Helper()
 	m, err := h.desk.Member(t.Context(), h.enter(t, s), event)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *house) member(t *testing.T, s organizers.Session, event string) organiz
 }
 
 // enter begins a session if it has not begun.
-func (h *house) enter(t *testing.T, s organizers.Session) organizers.Session {
+func (h *fixture) enter(t *testing.T, s organizers.Session) organizers.Session {
 	t.Helper()
 	if s.ID != 0 {
 		return s
@@ -92,7 +92,7 @@ func (h *house) enter(t *testing.T, s organizers.Session) organizers.Session {
 	return s
 }
 
-func (h *house) event(t *testing.T, name string, team int64) seats.Event {
+func (h *fixture) event(t *testing.T, name string, team int64) seats.Event {
 	t.Helper()
 	club, ok := plan.Named("club")
 	if !ok {
@@ -105,14 +105,14 @@ func (h *house) event(t *testing.T, name string, team int64) seats.Event {
 	return e
 }
 
-func (h *house) exec(t *testing.T, sql string, args ...any) {
+func (h *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) scan(t *testing.T, to any, sql string, args ...any) {
+func (h *fixture) scan(t *testing.T, to any, sql string, args ...any) {
 	t.Helper()
 	if err := h.db.QueryRow(context.WithoutCancel(t.Context()), sql, args...).Scan(to); err != nil {
 		t.Fatalf("%s: %v", sql, err)

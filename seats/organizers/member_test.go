@@ -15,7 +15,7 @@ import (
 
 func TestTheFirstOrganizerComesByALinkThatWorksOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if h.ann.Role != organizers.Owner || h.ann.TeamName != "Box office" || len(h.ann.Teams) != 1 {
 		t.Errorf("the first organizer is %+v", h.ann)
 	}
@@ -30,7 +30,7 @@ func TestTheFirstOrganizerComesByALinkThatWorksOnce(t *testing.T) {
 
 func TestSetUp_OfTwoAtOnceOneBecomesTheOwner(t *testing.T) {
 	t.Parallel()
-	h := newEmptyHouse(t)
+	h := newEmptyFixture(t)
 	made, tokens := make(chan error, 2), map[string]string{"ann": "", "bob": ""}
 	for name := range tokens {
 		var err error
@@ -52,7 +52,7 @@ func TestSetUp_OfTwoAtOnceOneBecomesTheOwner(t *testing.T) {
 
 func TestAnAddressAndItsPasswordSignInAndNothingElseDoes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s, err := h.desk.SignIn(t.Context(), " Ann@Example.org ", password, organizers.Client{})
 	if err != nil || s.Organizer != h.ann.Organizer {
 		t.Fatalf("Ann got %+v, %v", s, err)
@@ -74,7 +74,7 @@ func TestAnAddressAndItsPasswordSignInAndNothingElseDoes(t *testing.T) {
 
 func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ann := h.enter(t, organizers.Session{Organizer: h.ann.Organizer, Epoch: 1, Team: h.bob.Team})
 	if m := h.member(t, ann, ""); m.Team != h.ann.Team {
 		t.Errorf("a session that looks at a team of others is in team %d", m.Team)
@@ -108,7 +108,7 @@ func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
 
 func TestTheListHasTheEventsOfTheTeam(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for want, m := range map[string]organizers.Member{"mine": h.ann, "theirs": h.bob} {
 		list, err := h.desk.Events(t.Context(), m)
 		if err != nil || len(list) != 1 || list[0].Slug != want || list[0].Free == 0 {
@@ -119,7 +119,7 @@ func TestTheListHasTheEventsOfTheTeam(t *testing.T) {
 
 func TestChange_AFormIsDoneOnceForEachMember(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	once := func(m organizers.Member, key string, form ...any) (done bool, err error) {
 		err = h.desk.Change(t.Context(), m, key, form, func(pgx.Tx) error { done = true; return nil })
 		return done, err
@@ -143,7 +143,7 @@ func TestChange_AFormIsDoneOnceForEachMember(t *testing.T) {
 // The time of an answer does not say whether an address is known: a password is hashed for each of them.
 func TestAnUnknownAddressTakesAsLongAsAWrongPassword(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	least := map[string]time.Duration{}
 	for i := range 6 { // the first one makes the hash that stands in
 		for _, email := range []string{"ann@example.org", "nobody@example.org", "bob@example.org"} { // known, unknown, without a password

@@ -69,7 +69,7 @@ func TestRoles_UserWithoutRightsIsToldHowToGetThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	h := &house{db: pool, desk: organizers.New(pool, func() {})}
+	h := &fixture{db: pool, desk: organizers.New(pool, func() {})}
 	h.fill(t)
 	if list, err := h.desk.Events(t.Context(), h.ann); err != nil || len(list) != 1 || list[0].Slug != "mine" {
 		t.Errorf("Ann sees %d events, %v", len(list), err)

@@ -22,7 +22,7 @@ func document(t *testing.T, name string) []byte {
 	return doc
 }
 
-func (h *house) plan(t *testing.T, m organizers.Member, key, name string) int64 {
+func (h *fixture) plan(t *testing.T, m organizers.Member, key, name string) int64 {
 	t.Helper()
 	id, err := h.desk.NewPlan(t.Context(), m, key, "the shipped one", document(t, name))
 	if err != nil {
@@ -33,7 +33,7 @@ func (h *house) plan(t *testing.T, m organizers.Member, key, name string) int64 
 
 func TestEachSaveOfAPlanIsAVersionAndNothingIsOverwritten(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	first, second := document(t, "club"), bytes.Replace(document(t, "club"), []byte(`"name":"`), []byte(`"name":"Our `), 1)
 	id := h.plan(t, h.ann, "k1", "club")
 	if again := h.plan(t, h.ann, "k1", "club"); again != id {
@@ -76,7 +76,7 @@ func TestEachSaveOfAPlanIsAVersionAndNothingIsOverwritten(t *testing.T) {
 
 func TestAPlanIsItsTeamsAlone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	id := h.plan(t, h.ann, "k", "club")
 	if _, err := h.desk.PlanVersions(t.Context(), h.bob, id); !errors.Is(err, organizers.ErrNotYours) {
 		t.Errorf("its versions: %v", err)
@@ -108,7 +108,7 @@ func TestAPlanIsItsTeamsAlone(t *testing.T) {
 
 func TestADocumentThatWouldHaveToBeRepairedIsNotSaved(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	doc := `{"format":"usher-plan/1","name":"P","categories":[{"key":"A","name":"A","price":0}],"sections":[{"name":"S","category":"A","rows":[{"row":"1","seats":[{"number":"1","x":0,"y":0},{"number":"1","x":20,"y":0}]}]}]}`
 	var unfit *organizers.Unfit
 	if _, err := h.desk.NewPlan(t.Context(), h.ann, "k", "", []byte(doc)); !errors.As(err, &unfit) || !strings.Contains(unfit.Error(), "twice") {

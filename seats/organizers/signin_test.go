@@ -14,7 +14,7 @@ import (
 // An IPv6 /48 is 256 networks.
 func TestSignIn_ManyNetworksDoNotShutAnOrganizerOut(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	const email = "ann@example.org"
 	h.exec(t, `INSERT INTO attempt (who, tries) VALUES ($1, 100)`, organizers.AttemptKey("email "+email))
 	var flood sync.WaitGroup
@@ -34,7 +34,7 @@ func TestSignIn_ManyNetworksDoNotShutAnOrganizerOut(t *testing.T) {
 
 func TestSignIn_TriesAreTakenBackInTheOrderOfTheirKeys(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	keys := [][]byte{{1}, {2}}
 	for name, sql := range map[string]string{"take back": organizers.TakeBack, "forget": organizers.ForgetTries} {
 		var args any = keys
@@ -82,7 +82,7 @@ func TestSignIn_TriesAreTakenBackInTheOrderOfTheirKeys(t *testing.T) {
 
 func TestSecondFactor_SessionsShowNoneOnceTheLastIsRemoved(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	enrol := func() {
 		h.exec(t, `DELETE FROM passkey`)
 		h.exec(t, `INSERT INTO totp (organizer_id, secret, confirmed_at) VALUES ($1, '', now()) ON CONFLICT DO NOTHING`, h.ann.Organizer)

@@ -13,7 +13,7 @@ import (
 
 func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if err := h.desk.Invite(t.Context(), h.ann, " Eve@Example.org ", organizers.Viewer, "k1"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
 
 func TestInvitation_OfAnOrganizerNeedsTheirSession(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	token, err := h.desk.InviteLink(t.Context(), h.ann, "bob@example.org", organizers.Door)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestInvitation_OfAnOrganizerNeedsTheirSession(t *testing.T) {
 
 func TestAnInvitationThatWasWithdrawnOrIsOldOpensNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for name, end := range map[string]string{
 		"withdrawn": `SELECT 1`, "old": `UPDATE invitation SET expires_at = clock_timestamp()`,
 	} {
@@ -115,7 +115,7 @@ func TestAnInvitationThatWasWithdrawnOrIsOldOpensNothing(t *testing.T) {
 
 func TestRolesAndMembersChangeAndTheLastOwnerStays(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	eve := h.add(t, "eve", organizers.Viewer, h.ann.Team)
 	s := h.enter(t, organizers.Session{Organizer: eve.Organizer, Epoch: 1})
 	for i, c := range []struct {
@@ -153,7 +153,7 @@ func TestRolesAndMembersChangeAndTheLastOwnerStays(t *testing.T) {
 
 func TestASecondTeamIsItsOwnersOnly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	team, err := h.desk.NewTeam(t.Context(), h.ann, "  The   festival ", "k")
 	if err != nil || team == 0 {
 		t.Fatal(team, err)
@@ -178,7 +178,7 @@ func TestASecondTeamIsItsOwnersOnly(t *testing.T) {
 
 func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for i, email := range []string{"a@example.org", "b@example.org"} {
 		if err := h.desk.Invite(t.Context(), h.ann, email, organizers.Viewer, string(rune('a'+i))); err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestAPasswordIsLongUncommonAndNotOnesOwnName(t *testing.T) {
 
 func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	before := h.enter(t, organizers.Session{Organizer: h.ann.Organizer, Epoch: 1})
 	first, _, err := h.desk.PasswordLink(t.Context(), "ann@example.org")
 	if err != nil {
@@ -286,7 +286,7 @@ func TestAPasswordLinkWorksOnceAndSignsOutEverywhere(t *testing.T) {
 
 func TestPasswordLink_DoesNotTellWhetherAnAddressIsKnown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for range 5 {
 		for _, email := range []string{"ann@example.org", "nobody@example.org"} {
 			if err := h.desk.AskPassword(t.Context(), email, organizers.Client{}); err != nil {
@@ -304,7 +304,7 @@ func TestPasswordLink_DoesNotTellWhetherAnAddressIsKnown(t *testing.T) {
 
 func TestPassword_ChangeNeedsTheOldOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if _, err := h.desk.ChangePassword(t.Context(), h.ann, "not the password", "four other plain words"); !errors.Is(err, organizers.ErrSignIn) {
 		t.Errorf("without knowing it: %v", err)
 	}

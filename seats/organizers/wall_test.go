@@ -58,7 +58,7 @@ func gaps(list []table) (found []string) {
 
 func TestEveryTableStandsBehindTheSecondWall(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, gap := range gaps(tables(t, h.db)) {
 		t.Error(gap)
 	}
@@ -87,7 +87,7 @@ func seen(ctx context.Context, tx pgx.Tx, name string) (n int, err error) {
 
 func TestWithoutATeamNothingIsSeenAndNothingIsChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	tx, err := h.db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ var secret = []string{
 
 func TestTheDeskSeesItsTeamOnlyAndNoSecrets(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, m := range []organizers.Member{h.ann, h.bob} {
 		err := h.desk.As(t.Context(), m, func(tx pgx.Tx) error {
 			for _, one := range tables(t, h.db) {
@@ -165,7 +165,7 @@ func TestTheDeskSeesItsTeamOnlyAndNoSecrets(t *testing.T) {
 
 func TestTheRoleOfTheDeskEndsWithItsTransaction(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	conn, err := h.db.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestTheRoleOfTheDeskEndsWithItsTransaction(t *testing.T) {
 
 func TestAuditEntry_IsNeverChangedOrDeleted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, sql := range []string{`UPDATE deed SET what = 'x'`, `DELETE FROM deed`, `TRUNCATE deed`, `SET session_replication_role = replica; DELETE FROM deed`} {
 		if _, err := h.db.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "never changed") {
 			t.Errorf("%s: %v", sql, err)
@@ -203,7 +203,7 @@ func TestAuditEntry_IsNeverChangedOrDeleted(t *testing.T) {
 
 func TestTeam_KeepsAnOwnerUnderConcurrentRemovals(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	eve := h.add(t, "eve", organizers.Owner, h.ann.Team)
 	done := make(chan error, 2)
 	for _, who := range []int64{h.ann.Organizer, eve.Organizer} {

@@ -10,7 +10,7 @@ import (
 )
 
 // rules gives the event other rules of prices.
-func (h *till) rules(t testing.TB, r seats.PriceRules) {
+func (h *shop) rules(t testing.TB, r seats.PriceRules) {
 	t.Helper()
 	_, err := events.EditPrices(t.Context(), h.office, "evening", events.PriceEdit{Rules: &r}, nil)
 	if err == nil {
@@ -36,7 +36,7 @@ func TestPayment_KeepsTheTermsThatItBeganWith(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := openTill(t, events.Settings{})
+			h := openShop(t, events.Settings{})
 			h.rules(t, test.begins)
 			who := seats.NewID()
 			var p payments.Payment
@@ -61,7 +61,7 @@ func TestPayment_KeepsTheTermsThatItBeganWith(t *testing.T) {
 
 func TestPayment_OfAnotherCurrencyBuysNothing(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 2))

@@ -11,7 +11,7 @@ import (
 )
 
 // slowly pays with a method that takes days.
-func (h *till) slowly(t testing.TB, who seats.ID) payments.Payment {
+func (h *shop) slowly(t testing.TB, who seats.ID) payments.Payment {
 	t.Helper()
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	p := h.pays(t, who, h.claims(t, who, 2))
@@ -31,7 +31,7 @@ func (h *till) slowly(t testing.TB, who seats.ID) payments.Payment {
 
 func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	who := seats.NewID()
 	p := h.slowly(t, who)
 	h.claims(t, who, 1) // the visitor goes on
@@ -67,7 +67,7 @@ func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
 
 func TestAwait_FailedPaymentFreesItsSeatsAndSaysSo(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	p := h.slowly(t, seats.NewID())
 	h.bank.set(func(b *bank) {
 		b.stands[p.ID].Stand, b.stands[p.ID].Reason = payments.Declined, "the account is empty."
@@ -89,7 +89,7 @@ func TestAwait_FailedPaymentFreesItsSeatsAndSaysSo(t *testing.T) {
 func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		p := h.slowly(t, seats.NewID())
 		h.exec(t, `UPDATE payment SET awaited_until = clock_timestamp()`)
 		h.exec(t, `UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1`, p.ID)

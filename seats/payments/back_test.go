@@ -16,7 +16,7 @@ import (
 )
 
 // paidOutside places an order of two seats that is paid outside, and notes that it was.
-func (h *till) paidOutside(t testing.TB, method string) orders.Order {
+func (h *shop) paidOutside(t testing.TB, method string) orders.Order {
 	t.Helper()
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
@@ -31,7 +31,7 @@ func (h *till) paidOutside(t testing.TB, method string) orders.Order {
 	return h.again(t, orders.Order{Code: code})
 }
 
-func (h *till) revokes(t testing.TB, o orders.Order, tickets ...seats.ID) orders.Order {
+func (h *shop) revokes(t testing.TB, o orders.Order, tickets ...seats.ID) orders.Order {
 	t.Helper()
 	if err := h.orders.Revoke(t.Context(), h.sale, h.again(t, o), false, tickets...); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func (h *till) revokes(t testing.TB, o orders.Order, tickets ...seats.ID) orders
 func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{payments.Door, payments.Invoice} {
-		h := openTill(t, events.Settings{Invoices: true})
+		h := openShop(t, events.Settings{Invoices: true})
 		h.sale.Event.PayAtDoor = true
 		order := h.paidOutside(t, method)
 		one := costOf(order.Tickets[0])
@@ -88,7 +88,7 @@ func TestRefund_OfManualPaymentsIsTheOrganizers(t *testing.T) {
 
 func TestCancel_OrganizerCancelsPaidAndUsedTickets(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	order, d := h.buys(t, 2), h.door(t)
 	h.exec(t, `UPDATE event SET starts_at = now() - interval '1 minute'`)
 	if v := h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code}); v.Word != orders.ScanIn {
@@ -107,7 +107,7 @@ func TestCancel_OrganizerCancelsPaidAndUsedTickets(t *testing.T) {
 
 func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	card, bill := h.buys(t, 2), h.paidOutside(t, payments.Invoice)
 	for _, order := range []orders.Order{card, bill} {
 		for range 2 {
@@ -150,7 +150,7 @@ func TestAPartGoesBackOnceForEachKeyAndTheTicketsHold(t *testing.T) {
 // Other people's claims travel in the batch of a cancellation. That a door was faster is found before.
 func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	d := h.door(t)
 	order := h.buys(t, 1)
 	h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code})
@@ -190,7 +190,7 @@ func TestCancel_LosingToAScanFailsNoOtherCommand(t *testing.T) {
 
 func TestScan_TicketInCancellationIsRefused(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	d := h.door(t)
 	order := h.buys(t, 1)
 	h.exec(t, `UPDATE ticket SET leaving_until = now() + interval '1 minute'`)
@@ -206,7 +206,7 @@ func TestScan_TicketInCancellationIsRefused(t *testing.T) {
 func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []payments.Stand{payments.Authorized, payments.Captured} {
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		h.bank.next = payments.Pending
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
@@ -225,7 +225,7 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		}
 		h.wantMoney(t)
 	}
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.next = payments.Declined
 	who := seats.NewID()
 	h.pays(t, who, h.claims(t, who, 1))

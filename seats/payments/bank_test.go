@@ -120,32 +120,32 @@ func (b *bank) set(change func(*bank)) {
 	change(b)
 }
 
-// till is a house that takes cards at a bank.
-type till struct {
-	*house
+// shop is a fixture that takes cards at a bank.
+type shop struct {
+	*fixture
 	bank *bank
 }
 
-func openTill(t testing.TB, e events.Settings) *till {
+func openShop(t testing.TB, e events.Settings) *shop {
 	t.Helper()
 	e.PaidAhead = true
 	if e.Fees == (seats.Fees{}) {
 		e.Fees = someFees
 	}
-	h := &till{house: open(t, "theatre", e), bank: newBank()}
+	h := &shop{fixture: open(t, "theatre", e), bank: newBank()}
 	h.reckon(t)
 	return h
 }
 
 // reckon has a node do the background work.
-func (h *till) reckon(t testing.TB) {
+func (h *shop) reckon(t testing.TB) {
 	t.Helper()
 	h.orders.Payments.Accept(payments.Card, seatstest.Watched(t, h.db, h.bank))
 	seatstest.Run(t, h.db, h.orders.Jobs()...)
 }
 
 // claims takes the best seats and fills in the form to pay for them.
-func (h *till) claims(t testing.TB, who seats.ID, n int) orders.Form {
+func (h *shop) claims(t testing.TB, who seats.ID, n int) orders.Form {
 	t.Helper()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: n, Category: "A"})
 	if err != nil {
@@ -154,7 +154,7 @@ func (h *till) claims(t testing.TB, who seats.ID, n int) orders.Form {
 	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Method: payments.Card, Verified: "ann@example.org"}
 }
 
-func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
+func (h *shop) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
 	t.Helper()
 	p, err := h.orders.Pay(t.Context(), h.sale, who, f)
 	if err != nil {
@@ -164,7 +164,7 @@ func (h *till) pays(t testing.TB, who seats.ID, f orders.Form) payments.Payment 
 }
 
 // until waits for a payment's state.
-func (h *till) until(t testing.TB, code, state string) payments.Payment {
+func (h *shop) until(t testing.TB, code, state string) payments.Payment {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for {
@@ -184,7 +184,7 @@ func (h *till) until(t testing.TB, code, state string) payments.Payment {
 }
 
 // webhook records an event of a payment, as a webhook does.
-func (h *till) webhook(t testing.TB, p payments.Payment, event string) {
+func (h *shop) webhook(t testing.TB, p payments.Payment, event string) {
 	t.Helper()
 	if err := h.orders.Payments.Record(t.Context(), payments.WebhookEvent{Method: payments.Card, Event: event, Payment: p.ID, Kind: "test"}); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func (h *till) webhook(t testing.TB, p payments.Payment, event string) {
 }
 
 // notesCaptures waits until the books have what the bank captured: Pay answers before a node has noted it.
-func (h *till) notesCaptures(t testing.TB) {
+func (h *shop) notesCaptures(t testing.TB) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var captured []seats.ID
@@ -217,7 +217,7 @@ func (h *till) notesCaptures(t testing.TB) {
 }
 
 // wantMoney holds the books against the bank's: each captured cent is in exactly one of a confirmed order and a refund.
-func (h *till) wantMoney(t testing.TB) {
+func (h *shop) wantMoney(t testing.TB) {
 	t.Helper()
 	h.notesCaptures(t)
 	h.bank.mu.Lock()

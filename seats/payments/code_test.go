@@ -18,7 +18,7 @@ import (
 )
 
 // codes makes discount codes with these terms.
-func (h *house) codes(t testing.TB, c pricing.Code, codes ...string) {
+func (h *fixture) codes(t testing.TB, c pricing.Code, codes ...string) {
 	t.Helper()
 	if err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
 		return pricing.CreateCodes(t.Context(), tx, h.sale.Event.ID, c, codes)
@@ -28,7 +28,7 @@ func (h *house) codes(t testing.TB, c pricing.Code, codes ...string) {
 }
 
 // discounted is the form of a visitor of their own email for one seat, with a code and the total that a page would show.
-func (h *till) discounted(t testing.TB, who seats.ID, code string, off *pricing.Discount) orders.Form {
+func (h *shop) discounted(t testing.TB, who seats.ID, code string, off *pricing.Discount) orders.Form {
 	t.Helper()
 	f := h.claims(t, who, 1)
 	f.Email = fmt.Sprintf("%s@example.org", who)
@@ -39,7 +39,7 @@ func (h *till) discounted(t testing.TB, who seats.ID, code string, off *pricing.
 
 func TestCode_SingleUseIsUsedOnceBy64(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.next = payments.Pending
 	once := pricing.Code{Discount: pricing.Discount{Percent: 50_00}, Most: 1}
 	h.codes(t, once, "ONLYONCE")
@@ -93,7 +93,7 @@ func TestCode_SingleUseIsUsedOnceBy64(t *testing.T) {
 
 func TestAccessCode_SingleUseIsUsedOnceBy64(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.next = payments.Pending
 	office, _ := h.node(t)
 	if _, err := office.ChangeEvent(t.Context(), h.sale.Event.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
@@ -170,7 +170,7 @@ func TestAccessCode_SingleUseIsUsedOnceBy64(t *testing.T) {
 
 func TestCode_CountsForOnePerson(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 10})
+	h := openShop(t, events.Settings{SeatsPerHolder: 10})
 	c := pricing.Code{Discount: pricing.Discount{Amount: 500}, PerPerson: 1}
 	h.codes(t, c, "MEMBER")
 	ann, eve := seats.NewID(), seats.NewID()
@@ -190,7 +190,7 @@ func TestCode_CountsForOnePerson(t *testing.T) {
 
 func TestCode_OneThatIsNotGoodIsNamed(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.codes(t, pricing.Code{Discount: pricing.Discount{Percent: 10_00}}, "RETIRED", "EARLY")
 	h.exec(t, `UPDATE code SET retired_at = now() WHERE code = 'RETIRED'`)
 	h.exec(t, `UPDATE code SET begins_at = now() + interval '1 hour' WHERE code = 'EARLY'`)
@@ -208,7 +208,7 @@ func TestCode_OneThatIsNotGoodIsNamed(t *testing.T) {
 
 func TestCode_OfAnotherEventIsNotKnown(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	off := pricing.Code{Discount: pricing.Discount{Percent: 10_00}, Most: 1}
 	h.codes(t, off, "EVENING")
 	theatre, _ := plan.Named("theatre")
@@ -235,7 +235,7 @@ func TestCode_OfAnotherEventIsNotKnown(t *testing.T) {
 
 func TestTotal_AnotherThanThePageShowedIsAskedFor(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	who := seats.NewID()
 	form := h.claims(t, who, 1)
 	less := pricing.Of(h.sale, form.Seats).Total - 1

@@ -18,7 +18,7 @@ import (
 )
 
 // begins sends a form with an email that needs confirmation.
-func (h *house) begins(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
+func (h *fixture) begins(t testing.TB, who seats.ID, f orders.Form) payments.Payment {
 	t.Helper()
 	if code, err := h.orders.Place(t.Context(), h.sale, who, f); !errors.Is(err, orders.ErrUnconfirmed) {
 		t.Fatalf("the order was placed before its email was confirmed: %q, %v", code, err)
@@ -31,7 +31,7 @@ func (h *house) begins(t testing.TB, who seats.ID, f orders.Form) payments.Payme
 }
 
 // unconfirmed is the form of a visitor with an unconfirmed email, with so many places.
-func (h *house) unconfirmed(t testing.TB, who seats.ID, places int) orders.Form {
+func (h *fixture) unconfirmed(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
 	f := h.form(t, who, places)
 	f.Verified = ""
@@ -39,7 +39,7 @@ func (h *house) unconfirmed(t testing.TB, who seats.ID, places int) orders.Form 
 }
 
 // clicks presses the button of the mail.
-func (h *house) clicks(t testing.TB, p payments.Payment) payments.Payment {
+func (h *fixture) clicks(t testing.TB, p payments.Payment) payments.Payment {
 	t.Helper()
 	token, err := h.orders.Payments.ConfirmToken(t.Context(), p)
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *house) clicks(t testing.TB, p payments.Payment) payments.Payment {
 }
 
 // elsewhere is another node with the same database.
-func (h *house) elsewhere(t testing.TB) *house {
+func (h *fixture) elsewhere(t testing.TB) *fixture {
 	t.Helper()
 	office := seats.NewInventory(h.db, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -65,7 +65,7 @@ func (h *house) elsewhere(t testing.TB) *house {
 	}
 	o := orders.New(h.db)
 	o.Open(office, "http://localhost")
-	return &house{db: h.db, sale: sale, orders: o}
+	return &fixture{db: h.db, sale: sale, orders: o}
 }
 
 func TestConfirm_ManyClicksOnManyNodesMakeOneOrder(t *testing.T) {
@@ -93,7 +93,7 @@ func TestConfirm_ManyClicksOnManyNodesMakeOneOrder(t *testing.T) {
 	if looked, err := h.orders.Payments.ToConfirm(t.Context(), token); err != nil || looked.Done() || h.count(t, "orders") != 0 {
 		t.Errorf("looking at the link made an order: %+v, %v", looked, err)
 	}
-	nodes := []*house{h, h.elsewhere(t), h.elsewhere(t)}
+	nodes := []*fixture{h, h.elsewhere(t), h.elsewhere(t)}
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
@@ -214,7 +214,7 @@ func TestConfirm_OrderPaidLaterAlwaysIs(t *testing.T) {
 	policy := seats.DefaultPolicy
 	policy.Confirm = seats.ConfirmNever
 	for _, method := range []string{payments.Door, payments.Invoice} {
-		h := openTill(t, events.Settings{Invoices: true, Policy: &policy})
+		h := openShop(t, events.Settings{Invoices: true, Policy: &policy})
 		h.sale.Event.PayAtDoor = true
 		who := seats.NewID()
 		f := h.claims(t, who, 2)
@@ -286,9 +286,9 @@ func TestConfirm_MailIsSentAgainThreeTimesAtMost(t *testing.T) {
 
 func TestUnpaid_BoundOfAnEmailHoldsOnManyNodes(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true, SeatsPerHolder: 100})
+	h := openShop(t, events.Settings{Invoices: true, SeatsPerHolder: 100})
 	const bound = 3
-	nodes := []*house{h.house, h.elsewhere(t), h.elsewhere(t), h.elsewhere(t)}
+	nodes := []*fixture{h.fixture, h.elsewhere(t), h.elsewhere(t), h.elsewhere(t)}
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for i := range 24 {
@@ -319,7 +319,7 @@ func TestUnpaid_BoundOfAnEmailHoldsOnManyNodes(t *testing.T) {
 
 func TestUnpaid_BoundOfANetworkHoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	const bound = 3
 	order := func(i int, unconfirmed bool) error {
 		who := seats.NewID()
@@ -357,7 +357,7 @@ func TestUnpaid_BoundOfANetworkHoldsWhenManyOrdersComeAtOnce(t *testing.T) {
 
 func TestUnpaid_PaidOrderWithACancelledTicketCountsNoMore(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	order := func() (orders.Order, error) {
 		who := seats.NewID()
 		f := h.claims(t, who, 2)

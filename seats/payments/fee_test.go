@@ -14,7 +14,7 @@ var someFees = seats.Fees{Ticket: 150, Percent: 333}
 
 func TestFeesThatGoBackGoWithTheirTicket(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Fees: someFees})
+	h := openShop(t, events.Settings{Fees: someFees})
 	order := h.buys(t, 3)
 	if c := pricing.Of(h.sale, []int{order.Tickets[0].Idx, order.Tickets[1].Idx, order.Tickets[2].Idx}); order.Fee == 0 || order.Fee != c.Fee || order.Total != c.Total {
 		t.Fatalf("the order is %+v, want the cost %+v", order, c)
@@ -36,7 +36,7 @@ func TestFeesThatAreKeptStayWithEachCancelledTicketThatWasPaid(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		kept := someFees
 		kept.Kept = true
-		h := openTill(t, events.Settings{Fees: kept})
+		h := openShop(t, events.Settings{Fees: kept})
 		if late { // the money is taken after tickets were cancelled
 			h.bank.stuck = "capture"
 		}
@@ -65,7 +65,7 @@ func TestFeesGoBackWhenTheEventIsCalledOff(t *testing.T) {
 	t.Parallel()
 	kept := someFees
 	kept.Kept = true
-	h := openTill(t, events.Settings{Fees: kept})
+	h := openShop(t, events.Settings{Fees: kept})
 	order := h.buys(t, 2)
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
 	h.revokes(t, order)
@@ -79,7 +79,7 @@ func TestFeesOfThePolicyAreNotKeptOfMoneyTakenAfterTheEventWasCalledOff(t *testi
 	t.Parallel()
 	policy := seats.DefaultPolicy
 	policy.CancelFee = 500
-	h := openTill(t, events.Settings{Policy: &policy})
+	h := openShop(t, events.Settings{Policy: &policy})
 	h.bank.set(func(b *bank) { b.stuck = "capture" })
 	order := h.buys(t, 2)
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
@@ -96,7 +96,7 @@ func TestFees_OfUnpaidTicketsAreNotOwed(t *testing.T) {
 	t.Parallel()
 	kept := someFees
 	kept.Kept = true
-	h := openTill(t, events.Settings{Fees: kept, Invoices: true})
+	h := openShop(t, events.Settings{Fees: kept, Invoices: true})
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
 	form.Method = payments.Invoice
@@ -145,7 +145,7 @@ func TestTheBoxOfficeTakesTheFeesAndAGiftHasNone(t *testing.T) {
 // costOf is what a ticket costs with its share of the fees.
 func costOf(t orders.Ticket) int64 { return t.Price + t.Fee }
 
-func (h *till) payment(t testing.TB, o orders.Order) payments.Payment {
+func (h *shop) payment(t testing.TB, o orders.Order) payments.Payment {
 	t.Helper()
 	p, err := h.orders.Payments.Find(t.Context(), o.Code)
 	if err != nil {

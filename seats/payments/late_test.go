@@ -14,7 +14,7 @@ import (
 
 func TestVoid_RepeatsUntilTheProviderKeepsNothing(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next, b.deaf = payments.Pending, true })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))
@@ -36,7 +36,7 @@ func TestVoid_RepeatsUntilTheProviderKeepsNothing(t *testing.T) {
 
 // tells has something happen at the bank after the next call of a kind was answered, and tells of it before that answer
 // arrives here.
-func (h *till) tells(t testing.TB, p payments.Payment, what string, happens func(*bank)) {
+func (h *shop) tells(t testing.TB, p payments.Payment, what string, happens func(*bank)) {
 	t.Helper()
 	var once sync.Once
 	h.bank.set(func(b *bank) {
@@ -57,7 +57,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 	t.Parallel()
 	t.Run("of a payment that is voided", func(t *testing.T) {
 		t.Parallel()
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		h.bank.set(func(b *bank) { b.next = payments.Pending })
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
@@ -70,7 +70,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 	})
 	t.Run("of money that needs attention", func(t *testing.T) {
 		t.Parallel()
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
 		h.tells(t, p, "lookup", func(b *bank) { b.stands[p.ID].Elsewhere, b.stands[p.ID].Refunded = 100, 100 })
@@ -87,7 +87,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 // A node that stands still for long has the answer to an old try when another node has tried again since.
 func TestVoid_AnOldAnswerDoesNotEndALaterTry(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))
@@ -129,7 +129,7 @@ func TestVoid_AnOldAnswerDoesNotEndALaterTry(t *testing.T) {
 // them.
 func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))
@@ -157,7 +157,7 @@ func TestNews_LockThePaymentBeforeItsSteps(t *testing.T) {
 func TestStop_AnAnswerOnItsWayDoesNotReviveThePayment(t *testing.T) {
 	t.Parallel()
 	for _, stuck := range []string{"", "void"} {
-		h := openTill(t, events.Settings{SeatsPerHolder: 2})
+		h := openShop(t, events.Settings{SeatsPerHolder: 2})
 		h.bank.set(func(b *bank) { b.next = payments.Pending })
 		who := seats.NewID()
 		form := h.claims(t, who, 1)
@@ -201,7 +201,7 @@ func TestStop_AnAnswerOnItsWayDoesNotReviveThePayment(t *testing.T) {
 // Stop reads an open payment that is authorized a moment later: its seats are being sold, and it stays.
 func TestStop_IsTooLateOnceTheMoneyIsPromised(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))

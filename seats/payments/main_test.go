@@ -20,17 +20,17 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is one event in a database of its own, a node that runs it, and its orders.
-type house struct {
+// fixture is one event in a database of its own, a node that runs it, and its orders.
+type fixture struct {
 	db     *pgxpool.Pool
 	office *seats.Inventory
 	sale   *seats.Sale
 	orders *orders.Orders
 }
 
-func open(t testing.TB, planName string, e events.Settings) *house {
+func open(t testing.TB, planName string, e events.Settings) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	p, ok := plan.Named(planName)
 	if !ok {
 		t.Fatalf("there is no plan %q", planName)
@@ -45,8 +45,8 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	return h
 }
 
-// node runs one more node of the house.
-func (h *house) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
+// node runs one more node of the fixture.
+func (h *fixture) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
 	t.Helper()
 	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,7 +61,7 @@ func (h *house) node(t testing.TB) (*seats.Inventory, *seats.Sale) {
 }
 
 // form is the form of an attendee who takes so many places.
-func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
+func (h *fixture) form(t testing.TB, who seats.ID, places int) orders.Form {
 	t.Helper()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: places})
 	if err != nil {
@@ -70,14 +70,14 @@ func (h *house) form(t testing.TB, who seats.ID, places int) orders.Form {
 	return orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann Ørsted", Email: "ann@example.org", Born: "1990-12-31", Method: payments.Free, Verified: "ann@example.org"}
 }
 
-func (h *house) exec(t testing.TB, sql string, args ...any) {
+func (h *fixture) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) count(t testing.TB, table string) (n int) {
+func (h *fixture) count(t testing.TB, table string) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func (h *house) count(t testing.TB, table string) (n int) {
 }
 
 // wantBooks holds every promise about seats against the database.
-func (h *house) wantBooks(t testing.TB) {
+func (h *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	report, err := verify.Look(t.Context(), h.db, "")
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *house) wantBooks(t testing.TB) {
 	}
 }
 
-func (h *house) again(t testing.TB, o orders.Order) orders.Order {
+func (h *fixture) again(t testing.TB, o orders.Order) orders.Order {
 	t.Helper()
 	o, err := h.orders.Find(t.Context(), o.Code)
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *house) again(t testing.TB, o orders.Order) orders.Order {
 	return o
 }
 
-func (h *house) door(t testing.TB) orders.Doorway {
+func (h *fixture) door(t testing.TB) orders.Doorway {
 	t.Helper()
 	secret, err := h.orders.OpenDoor(t.Context(), "evening", nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *house) door(t testing.TB) orders.Doorway {
 	return d
 }
 
-func (h *house) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdict {
+func (h *fixture) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdict {
 	t.Helper()
 	v, err := h.orders.Scan(t.Context(), d, s)
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *house) scan(t testing.TB, d orders.Doorway, s orders.Scan) orders.Verdi
 	return v
 }
 
-func (h *house) number(t testing.TB, sql string) (n int) {
+func (h *fixture) number(t testing.TB, sql string) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(err)

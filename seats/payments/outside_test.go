@@ -18,7 +18,7 @@ import (
 // call there is.
 func TestATransactionThatStaysOpenOverACallToAProviderIsNoticed(t *testing.T) {
 	t.Parallel()
-	h := &till{house: open(t, "theatre", events.Settings{PaidAhead: true}), bank: newBank()}
+	h := &shop{fixture: open(t, "theatre", events.Settings{PaidAhead: true}), bank: newBank()}
 	var mu sync.Mutex
 	var found []string
 	note := func(what string) { mu.Lock(); defer mu.Unlock(); found = append(found, what) }

@@ -13,10 +13,10 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// purse is a till that takes credit, too, of which ann has 2000.
-func openPurse(t testing.TB) (*till, *credit.Ledger) {
+// openShopWithCredit returns a shop that takes credit, too, of which ann has 2000.
+func openShopWithCredit(t testing.TB) (*shop, *credit.Ledger) {
 	t.Helper()
-	h := openTill(t, events.Settings{SeatsPerHolder: 50})
+	h := openShop(t, events.Settings{SeatsPerHolder: 50})
 	ledger := credit.New(h.db)
 	h.orders.Payments.Accept(payments.Credit, seatstest.Watched(t, h.db, credit.Payments{Ledger: ledger}))
 	if err := ledger.Grant(t.Context(), "gift", "ann@example.org", credit.Amount{Minor: 2000, Currency: "EUR"}, seats.ID{}); err != nil {
@@ -26,7 +26,7 @@ func openPurse(t testing.TB) (*till, *credit.Ledger) {
 }
 
 // partly is a form that pays so much of its total with ann's credit.
-func (h *till) partly(t testing.TB, who seats.ID, of int64) orders.Form {
+func (h *shop) partly(t testing.TB, who seats.ID, of int64) orders.Form {
 	t.Helper()
 	f := h.claims(t, who, 2)
 	f.Account, f.Credit = "ann@example.org", of
@@ -41,7 +41,7 @@ func wantBalance(t *testing.T, l *credit.Ledger, want int64) {
 }
 
 // wantParts holds the bank and the credit against the books.
-func (h *till) wantParts(t *testing.T, p payments.Payment, card, creditTaken int64) {
+func (h *shop) wantParts(t *testing.T, p payments.Payment, card, creditTaken int64) {
 	t.Helper()
 	h.bank.mu.Lock()
 	s := *h.bank.stands[p.ID]
@@ -58,7 +58,7 @@ func (h *till) wantParts(t *testing.T, p payments.Payment, card, creditTaken int
 
 func TestParts_CreditIsCapturedWithTheRestAndRefundedAfterIt(t *testing.T) {
 	t.Parallel()
-	h, ledger := openPurse(t)
+	h, ledger := openShopWithCredit(t)
 	who := seats.NewID()
 	p := h.pays(t, who, h.partly(t, who, 1500))
 	p = h.until(t, p.Code, "captured")
@@ -83,7 +83,7 @@ func TestParts_CreditIsCapturedWithTheRestAndRefundedAfterIt(t *testing.T) {
 }
 
 // refunded waits for so many refunds of a payment.
-func (h *till) refunded(t *testing.T, p payments.Payment, n int) {
+func (h *shop) refunded(t *testing.T, p payments.Payment, n int) {
 	t.Helper()
 	for range 3000 {
 		if h.number(t, `SELECT count(*) FROM refund WHERE done_at IS NOT NULL AND payment_id = '`+p.ID.String()+`'`) == n {
@@ -98,7 +98,7 @@ func (h *till) refunded(t *testing.T, p payments.Payment, n int) {
 
 func TestParts_CreditIsReleasedWhenTheRestFails(t *testing.T) {
 	t.Parallel()
-	h, ledger := openPurse(t)
+	h, ledger := openShopWithCredit(t)
 	h.bank.set(func(b *bank) { b.next = payments.Declined })
 	who := seats.NewID()
 	p := h.pays(t, who, h.partly(t, who, 1500))
@@ -120,7 +120,7 @@ func TestParts_CreditIsReleasedWhenTheRestFails(t *testing.T) {
 func TestParts_MoneyAtOnceTakesTheCreditAtOnceAndGoesBackWithIt(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []bool{false, true} {
-		h, ledger := openPurse(t)
+		h, ledger := openShopWithCredit(t)
 		h.bank.set(func(b *bank) { b.next = payments.Pending })
 		who := seats.NewID()
 		p := h.pays(t, who, h.partly(t, who, 1500))
@@ -143,7 +143,7 @@ func TestParts_MoneyAtOnceTakesTheCreditAtOnceAndGoesBackWithIt(t *testing.T) {
 
 func TestParts_TooLittleCreditTakesNothing(t *testing.T) {
 	t.Parallel()
-	h, ledger := openPurse(t)
+	h, ledger := openShopWithCredit(t)
 	who := seats.NewID()
 	p := h.pays(t, who, h.partly(t, who, 2500))
 	h.until(t, p.Code, "closed")
@@ -163,7 +163,7 @@ func TestParts_TooLittleCreditTakesNothing(t *testing.T) {
 }
 
 // paidPartly is an order that ann's credit pays so much of, and the bank the rest.
-func (h *till) paidPartly(t *testing.T, of int64) (payments.Payment, orders.Order) {
+func (h *shop) paidPartly(t *testing.T, of int64) (payments.Payment, orders.Order) {
 	t.Helper()
 	who := seats.NewID()
 	p := h.until(t, h.pays(t, who, h.partly(t, who, of)).Code, "captured")
@@ -177,7 +177,7 @@ func TestParts_RefundIsTriedAgainUntilBothPartsAreBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, ledger := openPurse(t)
+			h, ledger := openShopWithCredit(t)
 			p, o := h.paidPartly(t, 1500)
 			h.bank.set(fails)
 			if err := h.orders.Revoke(t.Context(), h.sale, o, false); err != nil {
@@ -197,7 +197,7 @@ func TestParts_RefundIsTriedAgainUntilBothPartsAreBack(t *testing.T) {
 
 func TestParts_RefundThatFailsLaterIsPaidOutWithoutWhatCreditGaveBack(t *testing.T) {
 	t.Parallel()
-	h, ledger := openPurse(t)
+	h, ledger := openShopWithCredit(t)
 	p, o := h.paidPartly(t, 1500)
 	if err := h.orders.Revoke(t.Context(), h.sale, o, false); err != nil {
 		t.Fatal(err)

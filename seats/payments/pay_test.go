@@ -15,7 +15,7 @@ import (
 
 func TestAPaidOrderIsSoldThenCaptured(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 2))
 	order, err := h.orders.Find(t.Context(), p.Code)
@@ -27,7 +27,7 @@ func TestAPaidOrderIsSoldThenCaptured(t *testing.T) {
 
 func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.next = payments.Pending
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
@@ -57,7 +57,7 @@ func TestMoneyTheAttendeeHasToConfirmComesByNews(t *testing.T) {
 
 func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 	t.Parallel()
-	crowd := func(h *till, stand payments.Stand) (charged int) {
+	crowd := func(h *shop, stand payments.Stand) (charged int) {
 		h.bank.next = stand
 		who := seats.NewID()
 		form := h.claims(t, who, 2)
@@ -77,11 +77,11 @@ func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 		return len(h.bank.stands) - before
 	}
 	for _, stand := range []payments.Stand{payments.Authorized, payments.Pending} {
-		if n := crowd(openTill(t, events.Settings{}), stand); n != 1 {
+		if n := crowd(openShop(t, events.Settings{}), stand); n != 1 {
 			t.Errorf("%d payments were begun while one is %s, want 1", n, stand)
 		}
 	}
-	h := openTill(t, events.Settings{Extensions: 100, SeatsPerHolder: 500})
+	h := openShop(t, events.Settings{Extensions: 100, SeatsPerHolder: 500})
 	h.exec(t, `DROP INDEX "one hold has one payment under way"`)
 	for tries := 0; crowd(h, payments.Pending) < 2; tries++ { // it is a race, and often the first is fast enough
 		if tries == 40 {
@@ -92,7 +92,7 @@ func TestFiftyPostsOfOneFormMakeOnePayment(t *testing.T) {
 
 func TestADeclinedPaymentChargesNothingAndKeepsTheSeats(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.next = payments.Declined
 	who := seats.NewID()
 	form := h.claims(t, who, 1)
@@ -107,7 +107,7 @@ func TestADeclinedPaymentChargesNothingAndKeepsTheSeats(t *testing.T) {
 }
 
 // holdsExpire ends the time of everybody who pays.
-func (h *till) holdsExpire(t testing.TB) {
+func (h *shop) holdsExpire(t testing.TB) {
 	h.exec(t, `WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
 		UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state IN (1, 3)`)
 }
@@ -116,7 +116,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	t.Parallel()
 	for _, stand := range []payments.Stand{payments.Authorized, payments.Captured} {
 		for _, taken := range []bool{false, true} {
-			h := openTill(t, events.Settings{})
+			h := openShop(t, events.Settings{})
 			h.bank.next = payments.Pending
 			who := seats.NewID()
 			p := h.pays(t, who, h.claims(t, who, 2))
@@ -143,7 +143,7 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 	for name, stop := range map[string]bool{"stopped": true, "time over": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := openTill(t, events.Settings{})
+			h := openShop(t, events.Settings{})
 			h.bank.next = payments.Pending
 			who := seats.NewID()
 			p := h.pays(t, who, h.claims(t, who, 1))
@@ -170,7 +170,7 @@ func TestMoneyThatComesAfterAPaymentWasGivenUpIsSoldOrGoesBack(t *testing.T) {
 	}
 }
 
-func (h *till) untilRefunded(t testing.TB, p payments.Payment) {
+func (h *shop) untilRefunded(t testing.TB, p payments.Payment) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); h.count(t, `refund WHERE done_at IS NOT NULL`) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -193,7 +193,7 @@ func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
 		{"another currency", " JPY, and the order is ", 0, "JPY", payments.Authorized},
 		{"another currency, taken at once", " JPY, and the order is ", 0, "JPY", payments.Captured},
 	} {
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		h.bank.wrong, h.bank.foreign, h.bank.next = c.wrong, c.foreign, c.next
 		who := seats.NewID()
 		p := h.pays(t, who, h.claims(t, who, 1))
@@ -207,7 +207,7 @@ func TestAmountsAndCurrencyAreCheckedOnBothSides(t *testing.T) {
 // What was promised may be taken as something else: the order stands, and the organizer is told.
 func TestMoneyThatIsTakenAsAnotherCurrencyIsTold(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.stuck = "capture"
 	order := h.buys(t, 1)
 	p := h.payment(t, order)
@@ -220,7 +220,7 @@ func TestMoneyThatIsTakenAsAnotherCurrencyIsTold(t *testing.T) {
 
 func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.down = errDown
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))
@@ -243,7 +243,7 @@ func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 
 func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	who := seats.NewID()
 	form := h.claims(t, who, 2)
 	form.Method = payments.Invoice
@@ -268,7 +268,7 @@ func TestInvoice_IsDueUntilMarkedPaid(t *testing.T) {
 
 func TestAttention_ListsFailures(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	who := seats.NewID()
 	h.bank.wrong = 1
 	odd := h.pays(t, who, h.claims(t, who, 1))
@@ -285,7 +285,7 @@ func TestAttention_ListsFailures(t *testing.T) {
 
 func TestMoneyThatTwoNodesLearnOfGoesBackOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.bank.set(func(b *bank) { b.next = payments.Pending })
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, 1))

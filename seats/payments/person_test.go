@@ -14,7 +14,7 @@ import (
 )
 
 // wantPersonLimit wants an order of n places with this email refused, by a new visitor.
-func (h *house) wantPersonLimit(t testing.TB, email string, n int) {
+func (h *fixture) wantPersonLimit(t testing.TB, email string, n int) {
 	t.Helper()
 	if _, err := h.orderBy(t, email, n); !isPersonLimit(err) {
 		t.Errorf("%d more tickets for %s got %v, want them refused", n, email, err)
@@ -27,7 +27,7 @@ func isPersonLimit(err error) bool {
 }
 
 // orderBy is an order of n places by a new visitor.
-func (h *house) orderBy(t testing.TB, email string, n int) (code string, err error) {
+func (h *fixture) orderBy(t testing.TB, email string, n int) (code string, err error) {
 	t.Helper()
 	who := seats.NewID()
 	f := h.form(t, who, n)
@@ -137,7 +137,7 @@ func TestPersonLimit_HoldsAtManyNodesAtOnce(t *testing.T) {
 
 func TestPersonLimit_SecondPaymentInAnotherBrowserIsRefusedBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 1})
+	h := openShop(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.next = payments.Pending
 	one, two := seats.NewID(), seats.NewID()
 	first := h.pays(t, one, h.claims(t, one, 1))
@@ -163,7 +163,7 @@ func TestPersonLimit_SecondPaymentInAnotherBrowserIsRefusedBeforeItBegins(t *tes
 
 func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 2})
+	h := openShop(t, events.Settings{SeatsPerHolder: 2})
 	h.bank.next = payments.Pending
 	who := seats.NewID()
 	first := h.pays(t, who, h.claims(t, who, 2))
@@ -188,7 +188,7 @@ func TestPersonLimit_PaymentOfSeatsTakenAnewCountsOnce(t *testing.T) {
 
 func TestPersonLimit_CountsTheCardAndCapturesNothingAboveIt(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 1})
+	h := openShop(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.card = "fingerprint"
 	var codes []string
 	for i := range 2 {
@@ -216,7 +216,7 @@ func TestPersonLimit_CountsTheCardAndCapturesNothingAboveIt(t *testing.T) {
 
 func TestPersonLimit_LatePaymentIsCountedAgain(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 1})
+	h := openShop(t, events.Settings{SeatsPerHolder: 1})
 	h.bank.set(func(b *bank) { b.next, b.deaf = payments.Pending, true })
 	one := seats.NewID()
 	p := h.pays(t, one, h.claims(t, one, 1))

@@ -23,7 +23,7 @@ func TestPolicy_ShownRefundIsExact(t *testing.T) {
 		{"more than the price", seats.Policy{CancelFee: 1 << 30}, seats.Fees{Ticket: 101, Kept: true}},
 	} {
 		c.policy.PayLater = seats.DefaultPolicy.PayLater
-		h := openTill(t, events.Settings{Fees: c.fees, Policy: &c.policy})
+		h := openShop(t, events.Settings{Fees: c.fees, Policy: &c.policy})
 		order := h.buys(t, 3)
 		h.until(t, order.Code, "captured")
 		var back int64
@@ -47,7 +47,7 @@ func TestPolicy_AttendeeCancelsUntilItsTimeAndTheOrganizerOverridesIt(t *testing
 	t.Parallel()
 	for _, policy := range []seats.Policy{{NoCancelling: true, PayLater: seats.DefaultPolicy.PayLater}, seats.DefaultPolicy} {
 		policy.CancelFee = 100
-		h := openTill(t, events.Settings{Policy: &policy})
+		h := openShop(t, events.Settings{Policy: &policy})
 		order := h.buys(t, 3)
 		h.until(t, order.Code, "captured")
 		if !policy.NoCancelling {

@@ -15,7 +15,7 @@ import (
 )
 
 // buys pays for so many seats and returns the order.
-func (h *till) buys(t testing.TB, n int) orders.Order {
+func (h *shop) buys(t testing.TB, n int) orders.Order {
 	t.Helper()
 	who := seats.NewID()
 	p := h.pays(t, who, h.claims(t, who, n))
@@ -27,7 +27,7 @@ func (h *till) buys(t testing.TB, n int) orders.Order {
 }
 
 // untilBack waits until so much was given back for an order, and nothing is on its way.
-func (h *till) untilBack(t testing.TB, o orders.Order, want int64) orders.Order {
+func (h *shop) untilBack(t testing.TB, o orders.Order, want int64) orders.Order {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		o = h.again(t, o)
@@ -40,7 +40,7 @@ func (h *till) untilBack(t testing.TB, o orders.Order, want int64) orders.Order 
 	}
 }
 
-func (h *till) cancels(t testing.TB, o orders.Order, key string, tickets ...seats.ID) {
+func (h *shop) cancels(t testing.TB, o orders.Order, key string, tickets ...seats.ID) {
 	t.Helper()
 	if err := h.orders.Cancel(t.Context(), h.sale, o, key, tickets...); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func (h *till) cancels(t testing.TB, o orders.Order, key string, tickets ...seat
 
 func TestCancel_RefundsTheWayItWasPaid(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	order := h.buys(t, 3)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
 	some := h.untilBack(t, order, costOf(order.Tickets[0]))
@@ -71,7 +71,7 @@ func TestCancel_RefundsTheWayItWasPaid(t *testing.T) {
 
 func TestARefundIsOwedWhileTheProviderIsDownAndPaidAfter(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	order := h.buys(t, 1)
 	h.bank.set(func(b *bank) { b.stuck = "refund" })
 	h.cancels(t, order, "k")
@@ -88,7 +88,7 @@ func TestARefundIsOwedWhileTheProviderIsDownAndPaidAfter(t *testing.T) {
 }
 
 // nudge makes what is meant for an order's payment due, again and again until it is done.
-func (h *till) nudge(t testing.TB, o orders.Order) {
+func (h *shop) nudge(t testing.TB, o orders.Order) {
 	t.Helper()
 	p, err := h.orders.Payments.Find(t.Context(), o.Code)
 	for end := time.Now().Add(time.Minute); err == nil && h.count(t, "intention WHERE done_at IS NULL") > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -102,7 +102,7 @@ func (h *till) nudge(t testing.TB, o orders.Order) {
 func TestMoneyTakenAfterATicketWasCancelledGoesBackForIt(t *testing.T) {
 	t.Parallel()
 	for _, all := range []bool{false, true} {
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		h.bank.stuck = "capture"
 		order := h.buys(t, 2)
 		if order.Paid != 0 {
@@ -126,7 +126,7 @@ func TestMoneyTakenAfterATicketWasCancelledGoesBackForIt(t *testing.T) {
 
 func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	order := h.buys(t, 2)
 	h.cancels(t, order, "k1", order.Tickets[0].ID)
 	h.untilBack(t, order, costOf(order.Tickets[0]))
@@ -148,7 +148,7 @@ func TestARefundThatIsRefusedIsToldAndTriedAgainAlsoAfterOneThatWasDone(t *testi
 
 func TestManyCancellationsAtOnceGiveEachCentBackOnce(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	order := h.buys(t, 4)
 	var crowd sync.WaitGroup
 	for i := range 24 {
@@ -168,7 +168,7 @@ func TestManyCancellationsAtOnceGiveEachCentBackOnce(t *testing.T) {
 
 func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	d, order := h.door(t), h.buys(t, 2)
 	if v := h.scan(t, d, orders.Scan{Key: "k", Code: order.Tickets[0].Code}); v.Word != orders.ScanIn {
 		t.Fatal(v)
@@ -189,7 +189,7 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 
 func TestOfAScanAndACancellationAtOnceOneWins(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 100})
+	h := openShop(t, events.Settings{SeatsPerHolder: 100})
 	d := h.door(t)
 	for i := range 12 {
 		order := h.buys(t, 1)
@@ -210,7 +210,7 @@ func TestOfAScanAndACancellationAtOnceOneWins(t *testing.T) {
 
 func TestACheckoutFindsItsPaymentByAnIndex(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	conn, err := h.db.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)

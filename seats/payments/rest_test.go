@@ -36,7 +36,7 @@ func paidAndFree(t testing.TB, o orders.Order) (paid []orders.Ticket, free order
 func TestCancel_TheRestCostsWhatItCostsWithoutTheOffer(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
-		h := openTill(t, events.Settings{})
+		h := openShop(t, events.Settings{})
 		h.rules(t, threeForTwo)
 		if late { // the money is taken after tickets were cancelled
 			h.bank.set(func(b *bank) { b.stuck = "capture" })
@@ -76,7 +76,7 @@ func TestCancel_TheRestCostsWhatItCostsWithoutTheOffer(t *testing.T) {
 
 func TestCancel_TwoAtOnceDoNotOutwitAnOffer(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{SeatsPerHolder: 50})
+	h := openShop(t, events.Settings{SeatsPerHolder: 50})
 	h.rules(t, threeForTwo)
 	for range 8 {
 		order := h.buys(t, 3)
@@ -107,7 +107,7 @@ func TestCancel_TwoAtOnceDoNotOutwitAnOffer(t *testing.T) {
 
 func TestCancel_AnUnpaidOrderKeepsItsOffer(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	h.rules(t, threeForTwo)
 	who := seats.NewID()
 	form := h.claims(t, who, 3)
@@ -124,7 +124,7 @@ func TestCancel_AnUnpaidOrderKeepsItsOffer(t *testing.T) {
 }
 
 // companions gives the event a type that is free, one for each ticket of the usual type.
-func (h *till) companions(t testing.TB) {
+func (h *shop) companions(t testing.TB) {
 	t.Helper()
 	if _, err := h.office.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		plan, err := seats.LoadPlan(t.Context(), tx, e.ID)
@@ -152,7 +152,7 @@ func (h *till) companions(t testing.TB) {
 
 func TestOrder_KeepsTheRulesOfItsTypes(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{Invoices: true})
+	h := openShop(t, events.Settings{Invoices: true})
 	h.companions(t)
 	for _, tickets := range []map[string]int{{"companion": 1}, {"standard": 1, "companion": 2}} {
 		who, n := seats.NewID(), 0
@@ -178,7 +178,7 @@ func TestOrder_KeepsTheRulesOfItsTypes(t *testing.T) {
 
 func TestCancel_TheRestKeepsTheRulesOfItsTypes(t *testing.T) {
 	t.Parallel()
-	h := openTill(t, events.Settings{})
+	h := openShop(t, events.Settings{})
 	h.companions(t)
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Tickets: map[string]int{"standard": 1, "companion": 1}, Best: 2, Category: "A"})

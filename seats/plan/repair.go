@@ -183,7 +183,7 @@ func (d *draft) each(visit func(*draftSection, *draftRow, *draftSeat)) {
 }
 
 // splitSections makes every label of a section unique. Where the same row label is drawn in several corners of a
-// house, each corner becomes a section of its own; where one row has a number twice, the later seat gets another.
+// venue, each corner becomes a section of its own; where one row has a number twice, the later seat gets another.
 func (d *draft) splitSections() {
 	var all []draftSection
 	for i := range d.sections {
@@ -457,7 +457,7 @@ func box(rows []draftRow) (low, high seats.Point) {
 	return low, high
 }
 
-// identify gives each seat one id: the best of its own that no other seat has, else its place in the house.
+// identify gives each seat one id: the best of its own that no other seat has, else its place in the venue.
 // A uuid that stands twice identifies no seat, so neither seat keeps it.
 func (d *draft) identify() {
 	counts := [2]map[string]int{{}, {}}

@@ -55,8 +55,8 @@ type Again struct {
 	Blocked []error // a *Blocked for each person who cannot be erased yet
 }
 
-// ErrOtherHouse says that a list of erased persons is not of this database.
-var ErrOtherHouse = errors.New("the list of erased persons is of another database: it has another key")
+// ErrOtherDatabase says that a list of erased persons is not of this database.
+var ErrOtherDatabase = errors.New("the list of erased persons is of another database: it has another key")
 
 const putKeySQL = `INSERT INTO erasure_key (secret) VALUES ($1) ON CONFLICT DO NOTHING`
 
@@ -67,7 +67,7 @@ SELECT $1, $2, true, $3, $4 WHERE NOT EXISTS (SELECT FROM erasure WHERE team_id 
 // EraseAgain is for a database that was restored: it erases persons who were erased after its backup was made. Then it does
 // what EraseOld does. A person who has only younger rows came back since then, and stays.
 //
-// Errors: ErrOtherHouse; those of seal.Box.Open; the database's.
+// Errors: ErrOtherDatabase; those of seal.Box.Open; the database's.
 func (p *Privacy) EraseAgain(ctx context.Context, past Past) (a Again, err error) {
 	if len(past.Erasures) > 0 {
 		if a, err = p.erasePast(ctx, past); err != nil {
@@ -90,7 +90,7 @@ func (p *Privacy) erasePast(ctx context.Context, past Past) (a Again, err error)
 		return a, err
 	}
 	if !bytes.Equal(key, theirs) {
-		return a, ErrOtherHouse
+		return a, ErrOtherDatabase
 	}
 	last := map[string]time.Time{} // the last erasure of a person in a team
 	for _, x := range past.Erasures {

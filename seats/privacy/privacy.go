@@ -201,7 +201,7 @@ func (p *Privacy) ExportOwn(ctx context.Context, email string) (list []Record, e
 	return list, nil
 }
 
-// Erase takes a person out of all tables of a member's team, and out of those of the house where nothing of another team is
+// Erase takes a person out of all tables of a member's team, and out of shared ones where nothing of another team is
 // left of them. It notes that it did, and not for whom.
 //
 // Errors: organizers.Mistakes; *Blocked; the database's.
@@ -236,7 +236,7 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 	return done, nil
 }
 
-// erasePerson takes a person out of all tables of a team, and of the house. A *Blocked if something is still needed.
+// erasePerson takes a person out of all tables of a team, and out of shared ones. A *Blocked if something is still needed.
 func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email string) (done Erased, err error) {
 	events, err := eventsOf(ctx, tx, team)
 	if err != nil {
@@ -251,7 +251,7 @@ func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email 
 	if err := giftcards.Erase(ctx, tx, team, email); err != nil {
 		return done, err
 	}
-	done.Credit, err = p.eraseHouse(ctx, tx, events, email)
+	done.Credit, err = p.eraseShared(ctx, tx, events, email)
 	return done, err
 }
 
@@ -294,8 +294,8 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 const elsewhereSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE lower(email) = $1 AND event_id <> ALL($2)) OR EXISTS (SELECT FROM entry WHERE email = $1 AND event_id <> ALL($2))`
 
-// eraseHouse does so in tables that belong to no team, unless the person is known to another team.
-func (p *Privacy) eraseHouse(ctx context.Context, tx pgx.Tx, events []int64, email string) (left int, err error) {
+// eraseShared does so in tables that belong to no team, unless the person is known to another team.
+func (p *Privacy) eraseShared(ctx context.Context, tx pgx.Tx, events []int64, email string) (left int, err error) {
 	if err := waitingroom.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
@@ -331,7 +331,7 @@ WITH made AS (
 )
 SELECT secret FROM made UNION ALL SELECT secret FROM erasure_key`
 
-// key returns the key of the house, and makes it if there is none.
+// key returns the key of the database, and makes it if there is none.
 func (p *Privacy) key(ctx context.Context) (k erasureKey, err error) {
 	fresh := make([]byte, sha256.Size)
 	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the program instead

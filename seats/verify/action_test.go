@@ -12,7 +12,7 @@ import (
 
 // plantedActions is an evening with actions of organizers: they blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
 // ticket of seat 3 to 20, and wrote to both.
-func plantedActions(t *testing.T) *house {
+func plantedActions(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
 	o := orders.New(h.db)

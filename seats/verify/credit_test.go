@@ -11,9 +11,9 @@ import (
 	"github.com/usherbox/usher/seats/verify"
 )
 
-// plantedPurses are of ann: €50 were granted and a voucher of €20 redeemed; holds of €10 are open, captured with €8 of
+// creditFixture has credit of ann: €50 were granted and a voucher of €20 redeemed; holds of €10 are open, captured with €8 of
 // which €3 went back, and voided.
-func plantedPurses(t *testing.T) *house {
+func creditFixture(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
 	l, ann := credit.New(h.db), "ann@example.org"
@@ -121,7 +121,7 @@ var plantedCredit = []struct {
 
 func TestVerifyFindsEachPlantedCorruptionOfCredit(t *testing.T) {
 	t.Parallel()
-	h := plantedPurses(t)
+	h := creditFixture(t)
 	h.exec(t, dropWalls)
 	h.exec(t, `DROP TRIGGER "what was booked stands" ON credit_transfer`)
 	for _, planted := range plantedCredit {
@@ -147,7 +147,7 @@ func TestVerifyFindsEachPlantedCorruptionOfCredit(t *testing.T) {
 
 func TestAWatchLooksAtCreditThatMovedAndLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	h := plantedPurses(t)
+	h := creditFixture(t)
 	w := verify.NewWatch(h.db, h.office)
 	for look, want := range []int{10, 0, 11, 0} {
 		if look == 2 {

@@ -14,7 +14,7 @@ import (
 
 // plantedDoor is an evening of three orders: of the first, which was paid at the door, seat 3 came in, 4 was cancelled
 // and 5 holds; of the second, all of it was cancelled; the third was paid with credit, and some of that went back.
-func plantedDoor(t *testing.T) *house {
+func plantedDoor(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
 	o, ledger := orders.New(h.db), credit.New(h.db)

@@ -52,7 +52,7 @@ SELECT format('order %s was erased, and its payment has the name', o.code)
 
 const anyErasedSQL = `SELECT EXISTS (SELECT FROM erasure)`
 
-// checkErased looks for persons who were erased, in all events. Most houses have none, and then it reads no order.
+// checkErased looks for persons who were erased, in all events. Most databases have none, and then it reads no order.
 func (l *look) checkErased(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var some bool
 	if err := tx.QueryRow(ctx, anyErasedSQL).Scan(&some); err != nil || !some {

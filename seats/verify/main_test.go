@@ -18,17 +18,17 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is one event in a database of its own, and a node that runs it.
-type house struct {
+// fixture is one event in a database of its own, and a node that runs it.
+type fixture struct {
 	db     *pgxpool.Pool
 	office *seats.Inventory
 	sale   *seats.Sale
 	moved  chan struct{} // something is in it after the map moved on
 }
 
-func open(t testing.TB, planName string, e events.Settings) *house {
+func open(t testing.TB, planName string, e events.Settings) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t), moved: make(chan struct{}, 1)}
+	h := &fixture{db: seatstest.DB(t), moved: make(chan struct{}, 1)}
 	p, ok := plan.Named(planName)
 	if !ok {
 		t.Fatalf("there is no plan %q", planName)
@@ -55,7 +55,7 @@ func open(t testing.TB, planName string, e events.Settings) *house {
 	return h
 }
 
-func (h *house) claim(t testing.TB, who seats.ID, key string, idx ...int) seats.Hold {
+func (h *fixture) claim(t testing.TB, who seats.ID, key string, idx ...int) seats.Hold {
 	t.Helper()
 	var w seats.ClaimRequest
 	for _, i := range idx {
@@ -68,7 +68,7 @@ func (h *house) claim(t testing.TB, who seats.ID, key string, idx ...int) seats.
 	return hold
 }
 
-func (h *house) look(t testing.TB) *verify.Report {
+func (h *fixture) look(t testing.TB) *verify.Report {
 	t.Helper()
 	r, err := verify.Look(t.Context(), h.db, "")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/usherbox/usher/seats/payments/demo"
 )
 
-// plantedTill has one payment that was captured and one that is open.
-func plantedTill(t *testing.T) *house {
+// plantedPayments has one payment that was captured and one that is open.
+func plantedPayments(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{Demo: true, Fees: seats.Fees{Ticket: 100, Percent: 250}})
 	sold := orders.New(h.db)
@@ -72,7 +72,7 @@ var plantedMoney = []struct{ name, promise, says, sql string }{
 
 func TestVerifyFindsEachPlantedCorruptionOfMoney(t *testing.T) {
 	t.Parallel()
-	h := plantedTill(t)
+	h := plantedPayments(t)
 	h.exec(t, dropWalls)
 	h.exec(t, `DROP INDEX "one hold has one payment under way"; DROP INDEX "one reference is one payment"`)
 	for _, planted := range plantedMoney {

@@ -16,7 +16,7 @@ import (
 
 // The evening into which corruptions are planted, by seat: 0 and 1 are held by ann, 2 is held by bob, 3 was sold, 4 is
 // blocked, 5 expired in the hands of cleo, and 6 was held by dora and given back.
-func plantedEvening(t *testing.T) *house {
+func plantedEvening(t *testing.T) *fixture {
 	h := open(t, "theatre", events.Settings{SeatsPerHolder: 3})
 	ann, bob, cleo, dora, eve := seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID(), seats.NewID()
 	h.claim(t, ann, "first", 0, 1)
@@ -39,7 +39,7 @@ func plantedEvening(t *testing.T) *house {
 }
 
 // expire moves the hold that has a seat into the past and waits until its end was announced.
-func (h *house) expire(t *testing.T, idx int) {
+func (h *fixture) expire(t *testing.T, idx int) {
 	t.Helper()
 	h.exec(t, `
 		WITH over AS (UPDATE hold SET expires_at = date_trunc('second', expires_at) - interval '1 day' WHERE $1 = ANY(seats) RETURNING holder, expires_at)
@@ -52,7 +52,7 @@ func (h *house) expire(t *testing.T, idx int) {
 	}
 }
 
-func (h *house) exec(t *testing.T, sql string, args ...any) {
+func (h *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := h.db.Exec(t.Context(), sql, args...)
 	for tries := 0; err != nil && strings.Contains(err.Error(), "40P01") && tries < 10; tries++ { // autovacuum locks tables in an order of its own
@@ -78,7 +78,7 @@ type inside struct{ pgx.Tx }
 func (tx inside) BeginTx(ctx context.Context, _ pgx.TxOptions) (pgx.Tx, error) { return tx.Begin(ctx) }
 
 // plant corrupts the books, looks at them, and undoes it.
-func (h *house) plant(t *testing.T, sql string) (*verify.Report, error) {
+func (h *fixture) plant(t *testing.T, sql string) (*verify.Report, error) {
 	t.Helper()
 	tx, err := h.db.Begin(t.Context())
 	if err != nil {

@@ -52,7 +52,7 @@ func TestABusyEventKeepsItsBooks(t *testing.T) {
 }
 
 // visit is one person who claims a few seats or the best ones, and extends, releases, buys or leaves them to their end.
-func (h *house) visit(t *testing.T, random *rand.Rand) {
+func (h *fixture) visit(t *testing.T, random *rand.Rand) {
 	who, key, ctx := seats.NewID(), seats.NewID().String(), context.Background()
 	request := seats.ClaimRequest{Best: 1 + random.IntN(3), Category: h.sale.Plan.Categories[0].Key}
 	if random.IntN(3) > 0 {

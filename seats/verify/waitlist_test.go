@@ -16,7 +16,7 @@ import (
 
 // waitedEvening has every seat held by six people each but what came back: ann is offered seat 0, bob behind her waits, and
 // a pair before both was passed over.
-func waitedEvening(t *testing.T) *house {
+func waitedEvening(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{SeatsPerHolder: 6})
 	list := waitlist.New(h.db, h.office, slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -112,7 +112,7 @@ func TestVerifyFindsEachPlantedCorruptionOfAWaitList(t *testing.T) {
 }
 
 // until waits until the database says yes.
-func (h *house) until(t *testing.T, sql string) {
+func (h *fixture) until(t *testing.T, sql string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
 		var yes bool

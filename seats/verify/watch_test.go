@@ -47,10 +47,10 @@ func TestWatch_SkipsUnchangedEvents(t *testing.T) {
 
 func TestVerify_FindsAMapThatWasNotCommitted(t *testing.T) {
 	t.Parallel()
-	for name, plant := range map[string]func(*house){
-		"a seat":  func(h *house) { h.exec(t, `UPDATE change SET idx = '{1}' WHERE version = 1`) },
-		"a count": func(h *house) { h.exec(t, `UPDATE change SET held[1] = 0 WHERE version = 1`) },
-		"a version of the future": func(h *house) {
+	for name, plant := range map[string]func(*fixture){
+		"a seat":  func(h *fixture) { h.exec(t, `UPDATE change SET idx = '{1}' WHERE version = 1`) },
+		"a count": func(h *fixture) { h.exec(t, `UPDATE change SET held[1] = 0 WHERE version = 1`) },
+		"a version of the future": func(h *fixture) {
 			h.exec(t, `DELETE FROM change`)
 			h.exec(t, `UPDATE counter SET version = 0`)
 		},

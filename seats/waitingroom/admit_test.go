@@ -54,7 +54,7 @@ func (p *person) enter(t testing.TB, r *waitingroom.Room) waitingroom.Visit {
 }
 
 // watchCap looks at the slots again and again until stop: it returns the most people seen inside at once.
-func (h *house) watchCap(t testing.TB, stop <-chan struct{}) func() int64 {
+func (h *fixture) watchCap(t testing.TB, stop <-chan struct{}) func() int64 {
 	t.Helper()
 	var most atomic.Int64
 	done := make(chan struct{})
@@ -78,7 +78,7 @@ func (h *house) watchCap(t testing.TB, stop <-chan struct{}) func() int64 {
 }
 
 // books says what in the tables is against the promises, whatever happened before.
-func (h *house) books(t failer) (problems []string) {
+func (h *fixture) books(t failer) (problems []string) {
 	t.Helper()
 	for what, sql := range map[string]string{
 		"a visitor was let in before their number was called": `SELECT count(*) FROM admission a WHERE entered > 0 AND NOT EXISTS (
@@ -98,7 +98,7 @@ func (h *house) books(t failer) (problems []string) {
 	return problems
 }
 
-func (h *house) wantBooks(t testing.TB) {
+func (h *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	for _, problem := range h.books(t) {
 		t.Error(problem)
@@ -106,7 +106,7 @@ func (h *house) wantBooks(t testing.TB) {
 }
 
 // calls puts all people of a room in line and calls numbers up to serving. Its nodes run no loops.
-func (h *house) calls(t testing.TB, serving int64) {
+func (h *fixture) calls(t testing.TB, serving int64) {
 	t.Helper()
 	h.exec(t, `UPDATE room SET phase = 'open', serving = $1, version = version + 1`, serving)
 	h.exec(t, `INSERT INTO called SELECT id, epoch, $1 FROM room`, serving)

@@ -41,7 +41,7 @@ func (s *searches) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Trac
 func (s *searches) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 // counted is the room as a node knows it, with a count of its searches.
-func (h *house) counted(t testing.TB) (*waitingroom.Room, *searches) {
+func (h *fixture) counted(t testing.TB) (*waitingroom.Room, *searches) {
 	t.Helper()
 	s := &searches{}
 	config := h.db.Config()

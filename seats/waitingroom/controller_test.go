@@ -75,7 +75,7 @@ func TestPlantedStepsAreNoticed(t *testing.T) {
 		seen Seen
 		step Step
 	}{
-		"a call into a full house":       {full, Step{Call: 1, Show: 1}},
+		"a call into a full event":       {full, Step{Call: 1, Show: 1}},
 		"a call for no seat":             {empty, Step{Call: 1, Show: 1}},
 		"calls while claims fail":        {ill, Step{Call: 5, Show: 1}},
 		"a number called back":           {full, Step{Call: -1, Show: 1}},

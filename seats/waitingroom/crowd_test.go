@@ -13,8 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// evenings gives the room of a house a second event, and returns its sale on each node.
-func (h *house) evenings(t testing.TB, nodes []*node) (second []*seats.Sale) {
+// evenings gives the room of a fixture a second event, and returns its sale on each node.
+func (h *fixture) evenings(t testing.TB, nodes []*node) (second []*seats.Sale) {
 	t.Helper()
 	p, _ := plan.Named("conference")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Night", StartsAt: *in(1e15)}, p); err != nil {
@@ -31,8 +31,8 @@ func (h *house) evenings(t testing.TB, nodes []*node) (second []*seats.Sale) {
 	return second
 }
 
-// deadlocks is how often the database had to end a deadlock in this house.
-func (h *house) deadlocks(t testing.TB) int64 {
+// deadlocks is how often the database had to end a deadlock in this fixture.
+func (h *fixture) deadlocks(t testing.TB) int64 {
 	t.Helper()
 	h.exec(t, `SELECT pg_stat_clear_snapshot()`)
 	return h.one(t, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)

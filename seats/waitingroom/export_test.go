@@ -83,7 +83,7 @@ func (r *Room) ProveAt(ctx context.Context, p *Proof, now time.Time) error {
 	return r.proveAt(ctx, p, now)
 }
 
-// SignedAgain is a challenge with other parameters, as only the house can make it.
+// SignedAgain is a challenge with other parameters, as only the fixture can make it.
 func (rs *Rooms) SignedAgain(ctx context.Context, c Challenge, change func(*Parameters)) (Challenge, error) {
 	k, err := rs.keys.signing(ctx)
 	change(&c.Parameters)

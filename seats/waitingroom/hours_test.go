@@ -38,7 +38,7 @@ type waiter struct {
 // hours is a room of several nodes for hours that pass in seconds. Everything may break but what it promised.
 type hours struct {
 	*seatstest.Hours
-	house
+	fixture
 	nodes   [simNodes]*node
 	serving [simNodes]int64
 	people  []*waiter
@@ -58,7 +58,7 @@ func TestHours_VisitorsAreLetInInTurn(t *testing.T) {
 
 func newHours(s *seatstest.Hours) *hours {
 	h := &hours{
-		Hours: s, house: house{ctx: s.T.Context(), db: s.DB}, holders: map[waitingroom.Place]seats.ID{}, frozen: -1, slots: 2,
+		Hours: s, fixture: fixture{ctx: s.T.Context(), db: s.DB}, holders: map[waitingroom.Place]seats.ID{}, frozen: -1, slots: 2,
 	}
 	h.c = waitingroom.Control{DB: h.db, Who: "test"}
 	h.Wrongs()

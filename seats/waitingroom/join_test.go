@@ -205,7 +205,7 @@ func TestOnePersonHasOneNumberWithHoweverManyBrowsers(t *testing.T) {
 
 // queueUp has n people come one after the other while the room is locked, and then all of them get a place. They come
 // back in the order in which they came.
-func (h *house) queueUp(t *testing.T, room *waitingroom.Room, n int, join func(holder seats.ID, i int) (waitingroom.Place, string, error)) []*person {
+func (h *fixture) queueUp(t *testing.T, room *waitingroom.Room, n int, join func(holder seats.ID, i int) (waitingroom.Place, string, error)) []*person {
 	t.Helper()
 	tx, err := h.db.Begin(t.Context())
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is one event with a room, in a database of its own.
-type house struct {
+// fixture is one event with a room, in a database of its own.
+type fixture struct {
 	ctx context.Context // of the test
 	dsn string
 	db  *pgxpool.Pool
@@ -32,10 +32,10 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// build makes a house: an event "evening" of places without labels, covered by the room "evening".
-func build(t testing.TB, n waitingroom.NewRoom) *house {
+// build makes a fixture: an event "evening" of places without labels, covered by the room "evening".
+func build(t testing.TB, n waitingroom.NewRoom) *fixture {
 	t.Helper()
-	h := &house{ctx: t.Context(), dsn: seatstest.DSN(t)}
+	h := &fixture{ctx: t.Context(), dsn: seatstest.DSN(t)}
 	h.db = h.pool(t)
 	h.c = waitingroom.Control{DB: h.db, Who: "test"}
 	p, ok := plan.Named("conference")
@@ -52,7 +52,7 @@ func build(t testing.TB, n waitingroom.NewRoom) *house {
 	return h
 }
 
-func (h *house) pool(t testing.TB) *pgxpool.Pool {
+func (h *fixture) pool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	db, err := database.Connect(context.Background(), h.dsn)
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *house) pool(t testing.TB) *pgxpool.Pool {
 	return db
 }
 
-// node is one node of the house.
+// node is one node of the fixture.
 type node struct {
 	db     *pgxpool.Pool
 	office *seats.Inventory
@@ -75,7 +75,7 @@ type node struct {
 
 // node starts one more node. The loops of its rooms run only if it is told so: without them it does what it is asked, and
 // no more.
-func (h *house) node(t testing.TB, run bool) *node {
+func (h *fixture) node(t testing.TB, run bool) *node {
 	t.Helper()
 	db, log := h.pool(t), slog.New(slog.NewTextHandler(t.Output(), nil))
 	office := seats.NewInventory(db, log)
@@ -119,14 +119,14 @@ func (n *node) stop() {
 	}
 }
 
-func (h *house) exec(t failer, sql string, args ...any) {
+func (h *fixture) exec(t failer, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(h.ctx, sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) one(t failer, sql string, args ...any) (n int64) {
+func (h *fixture) one(t failer, sql string, args ...any) (n int64) {
 	t.Helper()
 	if err := h.db.QueryRow(h.ctx, sql, args...).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", sql, err)

@@ -12,7 +12,7 @@ import (
 
 // model is what a room must do, said in a few lines; the machine does the same things to both.
 type model struct {
-	h      *house
+	h      *fixture
 	nodes  []*node
 	people []*person
 	inside map[*person]bool
@@ -175,8 +175,8 @@ func TestRoom_EqualsItsModel(t *testing.T) {
 	})
 }
 
-// clear makes the house as it was when it was built.
-func (h *house) clear(t failer) {
+// clear makes the fixture as it was when it was built.
+func (h *fixture) clear(t failer) {
 	t.Helper()
 	for _, table := range []string{"called", "admission", "presence", "control"} {
 		h.exec(t, `DELETE FROM `+table)

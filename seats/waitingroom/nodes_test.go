@@ -57,7 +57,7 @@ func TestControl_HoldsOnEveryNode(t *testing.T) {
 }
 
 // back undoes a control, so that it can be tried again.
-func (h *house) back(t *testing.T, what string) {
+func (h *fixture) back(t *testing.T, what string) {
 	t.Helper()
 	sql := map[string]string{
 		"open":   `UPDATE room SET phase = 'lobby', opens_at = clock_timestamp() + interval '1 hour', closed_at = NULL, drawn_at = NULL, secret = NULL, version = version + 1`,

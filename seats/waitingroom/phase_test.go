@@ -47,7 +47,7 @@ func TestALobbyClosesAtItsTimeAndItsDrawIsThePublishedOne(t *testing.T) {
 	h.wantBooks(t)
 }
 
-// beaconOf has every node of a house ask this instead of drand.
+// beaconOf has every node of a fixture ask this instead of drand.
 func beaconOf(n *node, ask func(round uint64) ([]byte, error)) {
 	n.rooms.Beacon = func(_ context.Context, _ string, round uint64) ([]byte, error) { return ask(round) }
 }

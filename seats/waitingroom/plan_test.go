@@ -14,7 +14,7 @@ var (
 )
 
 // waste is how many rows a statement meets that it does not want.
-func (h *house) waste(t testing.TB, sql string, args ...any) (rows int) {
+func (h *fixture) waste(t testing.TB, sql string, args ...any) (rows int) {
 	t.Helper()
 	found, err := h.db.Query(t.Context(), `EXPLAIN (ANALYZE) `+sql, args...)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// waiting makes a house of two nodes without loops and an open room in which n people wait.
-func waiting(t *testing.T, n int64) (*house, []*node) {
+// waiting makes a fixture of two nodes without loops and an open room in which n people wait.
+func waiting(t *testing.T, n int64) (*fixture, []*node) {
 	t.Helper()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
 	nodes := []*node{h.node(t, false), h.node(t, false)}

@@ -14,7 +14,7 @@ type ticks struct {
 	seen map[time.Time]bool
 }
 
-func (k *ticks) look(t testing.TB, h *house) int {
+func (k *ticks) look(t testing.TB, h *fixture) int {
 	t.Helper()
 	var at *time.Time
 	if err := h.db.QueryRow(h.ctx, `SELECT CASE WHEN isfinite(ticked_at) THEN ticked_at END FROM room`).Scan(&at); err != nil {
@@ -96,10 +96,10 @@ func TestNoNumberIsCalledByANodeThatDoesNotKnowOfAPauseYet(t *testing.T) {
 	t.Parallel()
 	for _, act := range []struct {
 		name string
-		do   func(*house) error
+		do   func(*fixture) error
 	}{
-		{"pause", func(h *house) error { return h.c.Pause(h.ctx, "evening", "Wait.") }},
-		{"end", func(h *house) error { return h.c.End(h.ctx, "evening", "Over.") }},
+		{"pause", func(h *fixture) error { return h.c.Pause(h.ctx, "evening", "Wait.") }},
+		{"end", func(h *fixture) error { return h.c.End(h.ctx, "evening", "Over.") }},
 	} {
 		h := build(t, waitingroom.NewRoom{Slots: 50})
 		n := h.node(t, false)

@@ -106,7 +106,7 @@ func TestWork_GivesOnePlace(t *testing.T) {
 }
 
 // evidence is what the export says of the room itself.
-func (h *house) evidence(t testing.TB) (rules *waitingroom.Rules) {
+func (h *fixture) evidence(t testing.TB) (rules *waitingroom.Rules) {
 	t.Helper()
 	err := h.c.Evidence(t.Context(), "evening", false, func(e waitingroom.Evidence) error {
 		if e.Room != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 // ordersAtOnce has a node order what people agreed to, as `usher serve` does.
-func (n *node) ordersAtOnce(h *house) *credit.Ledger {
-	purse := credit.New(h.db)
+func (n *node) ordersAtOnce(h *fixture) *credit.Ledger {
+	ledger := credit.New(h.db)
 	n.orders.Open(n.office, "http://localhost")
-	n.orders.Payments.Accept(payments.Credit, credit.Payments{Ledger: purse})
+	n.orders.Payments.Accept(payments.Credit, credit.Payments{Ledger: ledger})
 	n.list.Order = func(ctx context.Context, s *seats.Sale, p waitlist.Purchase) error {
 		return n.orders.PlaceAlone(ctx, s, p.Holder, orders.Form{Hold: p.Hold, Seats: p.Seats, Name: p.Name, Email: p.Email, Method: p.Method, Account: p.Email, Mandate: p.Mandate})
 	}
-	return purse
+	return ledger
 }
 
 // agrees adds an entry with the consent to order what it is offered.
@@ -38,13 +38,13 @@ func TestConsent_OffersAreOrderedIfTheMoneySuffices(t *testing.T) {
 	t.Parallel()
 	h := build(t, hall(0, 5), week/2, 2, false) // 10.00 each
 	a := h.nodes[0]
-	purse := a.ordersAtOnce(h)
+	ledger := a.ordersAtOnce(h)
 	h.nodes[1].ordersAtOnce(h)
 	has := a.fill(t)
 	rich, poor, tight, late := a.agrees(t, "rich@example.org", payments.Credit, 1000), a.agrees(t, "poor@example.org", payments.Credit, 5000),
 		a.agrees(t, "tight@example.org", payments.Door, 999), a.agrees(t, "late@example.org", payments.Door, 1000)
 	asked := a.joins(t, "asked@example.org", one)
-	if err := purse.Grant(t.Context(), "gift", "rich@example.org", credit.Amount{Minor: 1500, Currency: "EUR"}, seats.ID{}); err != nil {
+	if err := ledger.Grant(t.Context(), "gift", "rich@example.org", credit.Amount{Minor: 1500, Currency: "EUR"}, seats.ID{}); err != nil {
 		t.Fatal(err)
 	}
 	h.rounds(t)

@@ -13,14 +13,14 @@ import (
 )
 
 // control is an organizer at a node; what she does also writes a line into a table of its own.
-func (n *node) control(h *house, t *testing.T) waitlist.Control {
+func (n *node) control(h *fixture, t *testing.T) waitlist.Control {
 	t.Helper()
 	h.exec(t, `CREATE TABLE IF NOT EXISTS noted (what text)`)
 	return waitlist.Control{List: n.list, Who: "Olga", Also: func(q *pgx.Batch) { q.Queue(`INSERT INTO noted VALUES ('deed')`) }}
 }
 
 // wantNoted holds how often something was written down against what it should be.
-func (h *house) wantNoted(t *testing.T, steps, also int) {
+func (h *fixture) wantNoted(t *testing.T, steps, also int) {
 	t.Helper()
 	if n := h.count(t, `SELECT count(*) FROM wait_step WHERE who = 'Olga' AND (detail <> '' OR what = 'resumed')`); n != steps {
 		t.Errorf("%d steps say who did it and why, want %d", n, steps)

@@ -52,7 +52,7 @@ func TestHours_ReturnedSeatsAreOfferedByRank(t *testing.T) {
 func newHours(s *seatstest.Hours) *hours {
 	h := &hours{Hours: s, ended: map[string]string{}}
 	h.Wrongs()
-	world := &house{db: h.DB, ctx: h.T.Context(), deaf: 3}
+	world := &fixture{db: h.DB, ctx: h.T.Context(), deaf: 3}
 	world.event(h.T, "matinee", hall(1, 0), week/2)
 	for range simNodes {
 		world.node(h.T, true).list.Windows = func(time.Duration) time.Duration { return simWindow }

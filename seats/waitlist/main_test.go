@@ -38,8 +38,8 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// house is one event in a database of its own.
-type house struct {
+// fixture is one event in a database of its own.
+type fixture struct {
 	db    *pgxpool.Pool
 	ctx   context.Context
 	mu    sync.Mutex
@@ -87,9 +87,9 @@ func hall(rows, places int) *seats.Plan {
 }
 
 // build makes an event that begins after some time, and as many nodes; they run their lists by themselves if live.
-func build(t *testing.T, p *seats.Plan, begins time.Duration, nodes int, live bool) *house {
+func build(t *testing.T, p *seats.Plan, begins time.Duration, nodes int, live bool) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t), ctx: t.Context()}
+	h := &fixture{db: seatstest.DB(t), ctx: t.Context()}
 	h.event(t, "evening", p, begins)
 	for range nodes {
 		h.node(t, live)
@@ -97,8 +97,8 @@ func build(t *testing.T, p *seats.Plan, begins time.Duration, nodes int, live bo
 	return h
 }
 
-// event makes one more event, which the house is about from then on.
-func (h *house) event(t failer, slug string, p *seats.Plan, begins time.Duration) {
+// event makes one more event, which the fixture is about from then on.
+func (h *fixture) event(t failer, slug string, p *seats.Plan, begins time.Duration) {
 	t.Helper()
 	e := events.Settings{Name: "Evening", Slug: slug, StartsAt: time.Now().Add(begins), SeatsPerHolder: 6, TimeZone: "Europe/Vienna"}
 	if _, err := events.Create(h.ctx, h.db, e, p); err != nil {
@@ -110,7 +110,7 @@ func (h *house) event(t failer, slug string, p *seats.Plan, begins time.Duration
 	}
 }
 
-func (n *node) open(t failer, h *house) {
+func (n *node) open(t failer, h *fixture) {
 	t.Helper()
 	var err error
 	if n.sale, err = n.office.Sale(h.ctx, h.slug); err != nil {
@@ -118,7 +118,7 @@ func (n *node) open(t failer, h *house) {
 	}
 }
 
-func (h *house) node(t *testing.T, live bool) *node {
+func (h *fixture) node(t *testing.T, live bool) *node {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	n := &node{office: seats.NewInventory(h.db, log), orders: orders.New(h.db), behind: make(chan struct{}, 1)}
@@ -153,7 +153,7 @@ func (h *house) node(t *testing.T, live bool) *node {
 }
 
 // ring notifies the nodes.
-func (h *house) ring(from *node) {
+func (h *fixture) ring(from *node) {
 	if h.deaf > 0 && h.rung.Add(1)%h.deaf == 0 {
 		return
 	}
@@ -170,14 +170,14 @@ func (h *house) ring(from *node) {
 	}
 }
 
-func (h *house) exec(t failer, sql string, args ...any) {
+func (h *fixture) exec(t failer, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(h.ctx, sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) count(t failer, sql string, args ...any) (n int) {
+func (h *fixture) count(t failer, sql string, args ...any) (n int) {
 	t.Helper()
 	if err := h.db.QueryRow(h.ctx, sql, args...).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -251,7 +251,7 @@ func (n *node) buys(t failer, code string) {
 }
 
 // expire moves a holder's hold into the past and waits until its end was announced.
-func (h *house) expire(t failer, n *node, holder seats.ID) {
+func (h *fixture) expire(t failer, n *node, holder seats.ID) {
 	t.Helper()
 	h.exec(t, `
 		WITH over AS (UPDATE hold SET expires_at = date_trunc('second', clock_timestamp()) - interval '1 second' WHERE holder = $1 RETURNING holder, expires_at)
@@ -264,7 +264,7 @@ func (h *house) expire(t failer, n *node, holder seats.ID) {
 	})
 }
 
-func (h *house) eventually(t failer, what string, is func() bool) {
+func (h *fixture) eventually(t failer, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !is(); {
 		if time.Now().After(end) {
@@ -275,7 +275,7 @@ func (h *house) eventually(t failer, what string, is func() bool) {
 }
 
 // rounds has nodes without loops make rounds, first all at once, then one after the other until none has anything to do.
-func (h *house) rounds(t failer) {
+func (h *fixture) rounds(t failer) {
 	t.Helper()
 	errs := make([]error, len(h.nodes))
 	var all sync.WaitGroup
@@ -303,7 +303,7 @@ func (h *house) rounds(t failer) {
 }
 
 // wantBooks holds every promise that is about one event against the database.
-func (h *house) wantBooks(t failer) {
+func (h *fixture) wantBooks(t failer) {
 	t.Helper()
 	if broken := h.books(t); broken != "" {
 		t.Fatal(broken)
@@ -311,7 +311,7 @@ func (h *house) wantBooks(t failer) {
 }
 
 // books says what is against the promises; nothing if all hold.
-func (h *house) books(t failer) (broken string) {
+func (h *fixture) books(t failer) (broken string) {
 	t.Helper()
 	report, err := verify.Look(h.ctx, h.db, h.slug)
 	if err != nil {
@@ -326,7 +326,7 @@ func (h *house) books(t failer) (broken string) {
 }
 
 // delayOffers keeps every offer waiting for its locks, on all nodes, until it is told to go on.
-func (h *house) delayOffers(t failer) (goOn func()) {
+func (h *fixture) delayOffers(t failer) (goOn func()) {
 	t.Helper()
 	tx, err := h.db.Begin(h.ctx)
 	if err != nil {
@@ -339,7 +339,7 @@ func (h *house) delayOffers(t failer) (goOn func()) {
 }
 
 // untilDelayed gives so many batches time to come to their locks, if they take any.
-func (h *house) untilDelayed(batches int) {
+func (h *fixture) untilDelayed(batches int) {
 	for end := time.Now().Add(40 * time.Millisecond); time.Now().Before(end); <-time.After(2 * time.Millisecond) {
 		var waiting int
 		err := h.db.QueryRow(h.ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)

@@ -13,7 +13,7 @@ import (
 )
 
 // keepsCards has the nodes take cards at a stand-in for Stripe, and carry out what is meant by themselves.
-func (h *house) keepsCards(t *testing.T) *stripetest.Fake {
+func (h *fixture) keepsCards(t *testing.T) *stripetest.Fake {
 	t.Helper()
 	fake := stripetest.New(t)
 	for _, n := range h.nodes {

@@ -19,7 +19,7 @@ import (
 // machine does to several nodes what people do, in any order. What must hold is worked out of the rows by other means than
 // the list's own.
 type machine struct {
-	h      *house
+	h      *fixture
 	codes  []string           // of entries
 	claims []seats.ID         // outsiders who hold seats
 	orders []string           // codes of orders of outsiders
@@ -255,8 +255,8 @@ func TestList_EqualsItsModelOnSeveralNodes(t *testing.T) {
 	})
 }
 
-// newMachine is a house that is sold out to outsiders.
-func newMachine(t failer, h *house, slug string) *machine {
+// newMachine is a fixture that is sold out to outsiders.
+func newMachine(t failer, h *fixture, slug string) *machine {
 	h.event(t, slug, hall(2, 4), week/2)
 	m := &machine{h: h, told: map[string]bool{}, ranks: map[int64][2]int64{}}
 	for _, who := range h.nodes[0].fill(t) {

@@ -8,7 +8,7 @@ import (
 )
 
 // roundDelayed has a node make a round that waits, once it has read the list, until what is done meanwhile is done.
-func (h *house) roundDelayed(t *testing.T, before int, n *node, goOn func(), meanwhile func()) (again bool) {
+func (h *fixture) roundDelayed(t *testing.T, before int, n *node, goOn func(), meanwhile func()) (again bool) {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {

@@ -25,7 +25,7 @@ func TestOnlyAddressesOfThePublicInternetAreCalled(t *testing.T) {
 	}
 }
 
-func TestAHookThatLeadsIntoTheHouseIsNotCalledUnlessTheOperatorSaysSo(t *testing.T) {
+func TestHook_InsideTheNetworkIsNotCalledUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	l := listen(t, nil)

@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is an event of Ann's team and its hooks.
-type house struct {
+// fixture is an event of Ann's team and its hooks.
+type fixture struct {
 	db     *pgxpool.Pool
 	sale   *seats.Sale
 	orders *orders.Orders
@@ -35,9 +35,9 @@ type house struct {
 	ann    organizers.Member
 }
 
-func open(t *testing.T) *house {
+func open(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	theatre, ok := plan.Named("theatre")
 	if !ok {
 		t.Fatal("there is no plan theatre")
@@ -70,14 +70,14 @@ func run(t *testing.T, part func(context.Context) error) {
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-func (h *house) exec(t *testing.T, sql string, args ...any) {
+func (h *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := h.db.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (h *house) scan(t *testing.T, to any, sql string, args ...any) {
+func (h *fixture) scan(t *testing.T, to any, sql string, args ...any) {
 	t.Helper()
 	if err := h.db.QueryRow(t.Context(), sql, args...).Scan(to); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -85,7 +85,7 @@ func (h *house) scan(t *testing.T, to any, sql string, args ...any) {
 }
 
 // hook makes one that is told of everything, or of some.
-func (h *house) hook(t *testing.T, url string, kinds ...webhooks.Kind) (id int64, secret string) {
+func (h *fixture) hook(t *testing.T, url string, kinds ...webhooks.Kind) (id int64, secret string) {
 	t.Helper()
 	if len(kinds) == 0 {
 		kinds = webhooks.Kinds()
@@ -98,7 +98,7 @@ func (h *house) hook(t *testing.T, url string, kinds ...webhooks.Kind) (id int64
 }
 
 // sold is an order of the box office.
-func (h *house) sold(t *testing.T, key string, idx ...int) orders.Order {
+func (h *fixture) sold(t *testing.T, key string, idx ...int) orders.Order {
 	t.Helper()
 	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: key, Seats: idx, Method: payments.Cash, Name: "Eve Adams", Email: "eve@example.org"}, nil)
 	if err != nil {
@@ -164,7 +164,7 @@ func until(t *testing.T, what string, so func() bool) {
 }
 
 // sooner makes everything due that waits.
-func (h *house) sooner(t *testing.T) {
+func (h *fixture) sooner(t *testing.T) {
 	t.Helper()
 	h.exec(t, `UPDATE hook SET rests_until = '-infinity'`)
 	h.exec(t, `UPDATE notice SET next_try = clock_timestamp() WHERE sent_at IS NULL AND tries > 0`)
@@ -172,7 +172,7 @@ func (h *house) sooner(t *testing.T) {
 }
 
 // send keeps the jobs of a node going until the test ends.
-func (h *house) send(t *testing.T, hooks *webhooks.Hooks) {
+func (h *fixture) send(t *testing.T, hooks *webhooks.Hooks) {
 	t.Helper()
 	run(t, jobs.NewRunner(h.db, slog.New(slog.DiscardHandler), hooks.Jobs()...).Run)
 }

@@ -118,7 +118,7 @@ func (x *waited) back(ctx context.Context, s *seats.Sale) (time.Duration, error)
 	return 0, fmt.Errorf("after a minute not all that came back is offered")
 }
 
-// claims are those of another event of the house, during which seats come back or do not.
+// claims are those of another event, during which seats come back or do not.
 func (x *waited) claims(b *testing.B, name string, back bool) contender {
 	return contender{name, func(ctx context.Context, _, n int) (claim, error) {
 		s, err := x.event(ctx, n)

@@ -72,11 +72,11 @@ func (b *buyer) spends() {
 	b.until(b.bug, func() bool { return b.count(`orders`) > 0 })
 }
 
-// signsIn opens a purse with credit in it.
+// signsIn opens an account with credit.
 func (b *buyer) signsIn() {
 	b.t.Helper()
 	ledger := credit.New(b.db)
-	if err := ledger.Grant(b.t.Context(), "first", "ann@example.org", credit.Amount{Minor: purse, Currency: "EUR"}, seats.ID{}); err != nil {
+	if err := ledger.Grant(b.t.Context(), "first", "ann@example.org", credit.Amount{Minor: creditOfBuyer, Currency: "EUR"}, seats.ID{}); err != nil {
 		b.t.Fatal(err)
 	}
 	var answer map[string]any

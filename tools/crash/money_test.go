@@ -49,10 +49,10 @@ func (p *program) wrong() (found []string) {
 	return found
 }
 
-// purse is the credit of a visitor at the beginning, in cents.
-const purse = 100000
+// creditOfBuyer is the credit of a visitor at the beginning, in cents.
+const creditOfBuyer = 100000
 
-// wrongBooks holds our books against themselves and those of credit: what was granted is in a purse or an order.
+// wrongBooks holds our books against themselves and those of credit: what was granted is in an account or an order.
 func (p *program) wrongBooks() (found []string) {
 	report, err := verify.Look(context.Background(), p.db, "")
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *program) wrongBooks() (found []string) {
 	var granted, left, spent int64
 	err = p.db.QueryRow(context.Background(), `
 		SELECT (SELECT count(*) FROM credit_transfer WHERE kind = 'grant') * $1, (SELECT coalesce(sum(balance), 0)::bigint FROM credit_account WHERE kind = 'attendee'),
-		       (SELECT coalesce(sum(paid), 0)::bigint FROM orders WHERE method = 'credit')`, purse).Scan(&granted, &left, &spent)
+		       (SELECT coalesce(sum(paid), 0)::bigint FROM orders WHERE method = 'credit')`, creditOfBuyer).Scan(&granted, &left, &spent)
 	if err != nil || granted != left+spent {
 		found = append(found, fmt.Sprintf("of credit of %d cents %d are left and orders have %d, %v", granted, left, spent, err))
 	}

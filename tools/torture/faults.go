@@ -31,7 +31,7 @@ func moment(ctx context.Context, random *rand.Rand, about time.Duration) error {
 // faults are all that the torture knows to do.
 var faults = slices.Concat(heavy, light)
 
-// heavy faults take the whole house: there is one at a time.
+// heavy faults take the whole cluster: there is one at a time.
 var heavy = []fault{
 	{"node killed", "kill -9 of a node, which is started again", func(ctx context.Context, r *run, n *node, random *rand.Rand) error {
 		return r.killNode(ctx, n, random)

@@ -6,7 +6,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// The house of a torture is small, so that everybody wants the same seats: rows of one category and an area of another.
+// The event of a torture is small, so that everybody wants the same seats: rows of one category and an area of another.
 const (
 	hallRows   = 4
 	hallRow    = 10

@@ -130,7 +130,7 @@ func Run(ctx context.Context, server *Server, s Settings) (_ *Report, err error)
 	return r.report(took), ctx.Err()
 }
 
-// open makes a house of its own on the server and starts its nodes.
+// open makes a database of its own on the server and starts its nodes.
 func open(ctx context.Context, server *Server, s Settings) (*run, error) {
 	if err := s.complete(); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type CheckoutPage struct {
 	Unlocked string            // what the code that was typed does, if it takes nothing off
 	Bills    bool              // the team issues invoices
 	Recharge bool              // a company of another country may owe the tax
-	Purse    *Purse            // the reader's credit; nil if orders are not paid with credit
+	Wallet   *Wallet           // the reader's credit; nil if orders are not paid with credit
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 

@@ -473,13 +473,13 @@ func pay(p CheckoutPage) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(p.Methods) == 0 && p.Purse == nil {
+		if len(p.Methods) == 0 && p.Wallet == nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"wrong\">You can’t pay for this event yet, because the organizer has not set up payments. Please contact them.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.total() > 0 && (len(p.Methods) > 0 || p.Purse != nil) {
+		if p.total() > 0 && (len(p.Methods) > 0 || p.Wallet != nil) {
 			templ_7745c5c3_Err = how(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -28,21 +28,21 @@ type CreditPage struct {
 	Back       string             // the checkout to go back to
 }
 
-// Purse is the buyer's credit at a checkout, in the currency of its event.
-type Purse struct {
+// Wallet is the buyer's credit at a checkout, in the currency of its event.
+type Wallet struct {
 	Account string // empty: not signed in
 	Balance int64  // minor units
 }
 
 // partly reports whether the reader's credit can pay a part of this order, and another method the rest.
 func (p CheckoutPage) partly() bool {
-	return p.Purse != nil && p.Purse.Balance > 0 && p.Purse.Balance < p.total() && (slices.Contains(p.Methods, payments.Card) || slices.Contains(p.Methods, payments.Demo))
+	return p.Wallet != nil && p.Wallet.Balance > 0 && p.Wallet.Balance < p.total() && (slices.Contains(p.Methods, payments.Card) || slices.Contains(p.Methods, payments.Demo))
 }
 
 // about says what a way to pay means for this order.
 func (p CheckoutPage) about(method string) string {
-	if method == payments.Credit && p.Purse != nil {
-		return views.Money(p.total(), p.Event.Currency) + " of the " + views.Money(p.Purse.Balance, p.Event.Currency) + " of " + p.Purse.Account + "."
+	if method == payments.Credit && p.Wallet != nil {
+		return views.Money(p.total(), p.Event.Currency) + " of the " + views.Money(p.Wallet.Balance, p.Event.Currency) + " of " + p.Wallet.Account + "."
 	}
 	if method == payments.Door || method == payments.Invoice {
 		return methodWords[method].about + " " + p.payBy()

@@ -8,7 +8,7 @@ import (
 )
 
 // A drawing is as fine as this part of its longer side: a pixel where it is 1,000 wide. With few sections, which are
-// large then, curves are smoother: bytes matter in large houses.
+// large then, curves are smoother: bytes matter in large venues.
 const (
 	fineness = 1.0 / 1000
 	smooth   = 1.0 / 5000
@@ -23,7 +23,7 @@ func (s Sale) fine() float64 {
 	return max(s.Plan.Width, s.Plan.Height) * fineness
 }
 
-// step is the length the outlines and names of sections are written in: short numbers in large houses, where every byte
+// step is the length the outlines and names of sections are written in: short numbers in large venues, where every byte
 // counts two hundred times.
 func (s Sale) step() float64 {
 	return max(math.Floor(2*s.fine()), 0.1)

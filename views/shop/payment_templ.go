@@ -1152,8 +1152,8 @@ func how(p CheckoutPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.Purse != nil && p.Purse.Balance < p.total() {
-			templ_7745c5c3_Err = purse(p).Render(ctx, templ_7745c5c3_Buffer)
+		if p.Wallet != nil && p.Wallet.Balance < p.total() {
+			templ_7745c5c3_Err = wallet(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

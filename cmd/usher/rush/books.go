@@ -150,7 +150,7 @@ func (b *books) refusedAll(s soldOut) {
 	b.soldOut = append(b.soldOut, s)
 }
 
-func (b *books) refusedSeats(h *house, who int32, labels []string, sent, received int64) {
+func (b *books) refusedSeats(h *venue, who int32, labels []string, sent, received int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, label := range labels {
@@ -162,7 +162,7 @@ func (b *books) refusedSeats(h *house, who int32, labels []string, sent, receive
 
 // lost books a claim without an answer: it may hold seats from when it was sent until a hold
 // that began when it was given up is over. The latter is known at the end.
-func (b *books) lost(h *house, w *claimBody, sent, received int64) {
+func (b *books) lost(h *venue, w *claimBody, sent, received int64) {
 	g := ghost{from: sent, until: received, scope: w.scope, size: w.size()}
 	for _, label := range w.Seats {
 		g.seats = append(g.seats, h.labels[label])
@@ -181,7 +181,7 @@ func (b *books) sold(g *grant) {
 
 // mayHave reports whether a claim with an unknown result may have a seat at some moment from one time to another, by the clock of the
 // box office.
-func (b *books) mayHave(h *house, seat int32, from, to int64) bool {
+func (b *books) mayHave(h *venue, seat int32, from, to int64) bool {
 	return slices.ContainsFunc(b.ghosts, func(g ghost) bool {
 		first, last := b.lasts(&g)
 		return first <= to && last >= from && g.may(h, seat)
@@ -194,7 +194,7 @@ func (b *books) lasts(g *ghost) (from, until int64) {
 }
 
 // may tells whether a ghost may have a seat: it named it, or left the choice and the seat was one of those.
-func (g *ghost) may(h *house, seat int32) bool {
+func (g *ghost) may(h *venue, seat int32) bool {
 	if len(g.seats) > 0 {
 		return slices.Contains(g.seats, seat)
 	}
@@ -202,7 +202,7 @@ func (g *ghost) may(h *house, seat int32) bool {
 }
 
 // within is how many seats of a scope a ghost may have.
-func (g *ghost) within(h *house, in scope) (n int) {
+func (g *ghost) within(h *venue, in scope) (n int) {
 	if len(g.seats) == 0 {
 		return g.size
 	}
@@ -254,7 +254,7 @@ func clockTime(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05
 
 // judge tells from the books alone what was untrue: grants of one seat to two people at once (oversold), and refusals of
 // what was free all the time from the request to the answer (lies). It is for the end, when all answers are in.
-func (b *books) judge(h *house) (oversold int) {
+func (b *books) judge(h *venue) (oversold int) {
 	bySeat := b.bySeat(len(h.seats))
 	for idx, grants := range bySeat {
 		oversold += b.judgeSeat(h, int32(idx), grants)
@@ -277,7 +277,7 @@ func (b *books) bySeat(seats int) [][]*grant {
 }
 
 // judgeSeat counts grants of a seat that another person still held.
-func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
+func (b *books) judgeSeat(h *venue, idx int32, grants []*grant) (oversold int) {
 	for i, g := range grants {
 		for _, before := range grants[:i] {
 			if before.who != g.who && before.earliest() > g.from {
@@ -293,7 +293,7 @@ func (b *books) judgeSeat(h *house, idx int32, grants []*grant) (oversold int) {
 
 // judgeTaken looks for free seats that were called taken. On an event with strangers a seat may belong to a person outside of
 // the books; after a lost answer, for a while, to the claim of that answer.
-func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
+func (b *books) judgeTaken(h *venue, bySeat [][]*grant) {
 	if h.strangers > 0 {
 		return
 	}
@@ -309,7 +309,7 @@ func (b *books) judgeTaken(h *house, bySeat [][]*grant) {
 }
 
 // judgeSoldOut looks for people who were refused although there was enough at each moment they might have been answered.
-func (b *books) judgeSoldOut(h *house) {
+func (b *books) judgeSoldOut(h *venue) {
 	courses := map[scope]*course{}
 	for _, s := range b.soldOut {
 		c := courses[s.scope]
@@ -332,7 +332,7 @@ type course struct {
 }
 
 // course adds up the grants of a scope, and what ghosts may have. Each counts for as long as it possibly lasted.
-func (b *books) course(h *house, in scope) *course {
+func (b *books) course(h *venue, in scope) *course {
 	type step struct {
 		at int64
 		by int
@@ -436,16 +436,16 @@ func (r *run) compare(ctx context.Context) error {
 
 func (r *run) moment(ctx context.Context, l *line) (m moment, err error) {
 	sent := wall()
-	if err := get(ctx, l, "/events/"+r.house.slug+"/map.bin"); err != nil {
+	if err := get(ctx, l, "/events/"+r.venue.slug+"/map.bin"); err != nil {
 		return m, err
 	}
 	if m.view, err = readView(slices.Clone(l.body)); err != nil {
 		return m, err
 	}
-	if m.view.n != len(r.house.seats) {
-		return m, fmt.Errorf("rush: the map has %d seats and the event %d", m.view.n, len(r.house.seats))
+	if m.view.n != len(r.venue.seats) {
+		return m, fmt.Errorf("rush: the map has %d seats and the event %d", m.view.n, len(r.venue.seats))
 	}
-	m.event, err = readEvent(ctx, l, r.house.slug)
+	m.event, err = readEvent(ctx, l, r.venue.slug)
 	m.from, m.to = sent+r.books.clock.least, wall()+r.books.clock.most
 	return m, err
 }
@@ -462,18 +462,18 @@ func (r *run) differences(m moment) (wrong []string) {
 			perhaps[idx] = perhaps[idx] || g.latest() > m.from || g.gone == 0 && g.until > m.from-int64(announced)
 		}
 	}
-	least, most := 0, r.house.strangers
+	least, most := 0, r.venue.strangers
 	for i := range b.ghosts {
 		if _, until := b.lasts(&b.ghosts[i]); until > m.from-int64(announced) {
 			most += b.ghosts[i].size
 		}
 	}
 	for idx := range surely {
-		name := r.house.seats[idx].label
+		name := r.venue.seats[idx].label
 		switch {
 		case surely[idx] && m.view.isFree(idx):
 			wrong = append(wrong, name+" is held by the books, and the map shows it free")
-		case !perhaps[idx] && !m.view.isFree(idx) && r.house.seats[idx].free && r.crowd.Own && !b.mayHave(r.house, int32(idx), m.from-int64(announced), m.to):
+		case !perhaps[idx] && !m.view.isFree(idx) && r.venue.seats[idx].free && r.crowd.Own && !b.mayHave(r.venue, int32(idx), m.from-int64(announced), m.to):
 			wrong = append(wrong, name+" is free by the books, and the map does not show it free")
 		}
 		if surely[idx] {
@@ -505,7 +505,7 @@ func (r *run) visitOne(ctx context.Context, l *line, g *grant) error {
 	if g.order != "" {
 		return r.visitOrder(ctx, l, g)
 	}
-	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/hold", cookie: r.people[g.who].cookie})
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.venue.slug + "/hold", cookie: r.people[g.who].cookie})
 	if err != nil || g.earliest() < wall()+r.books.clock.most { // it ended, perhaps while we asked
 		return err
 	}
@@ -514,7 +514,7 @@ func (r *run) visitOne(ctx context.Context, l *line, g *grant) error {
 		return &errAnswer{status, string(l.body)}
 	}
 	if a.Hold == nil || !slices.Equal(a.Hold.Idx, g.seats) {
-		r.books.lie("person %d was granted %s until %s, came back and found %.200s", g.who, r.house.names(g.seats), clockTime(g.until), l.body)
+		r.books.lie("person %d was granted %s until %s, came back and found %.200s", g.who, r.venue.names(g.seats), clockTime(g.until), l.body)
 	}
 	return nil
 }

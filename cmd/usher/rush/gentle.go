@@ -26,7 +26,7 @@ const (
 type quiet struct {
 	url    *url.URL
 	random *rand.Rand // of the one loop that decides
-	houses []*house
+	venues []*venue
 	out    io.Writer
 	done   chan move
 	told   time.Time
@@ -46,12 +46,12 @@ func Gentle(ctx context.Context, address string, out io.Writer) error {
 	}
 	q := &quiet{url: u, out: out, random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), done: make(chan move), told: time.Now()}
 	for ctx.Err() == nil {
-		if q.houses == nil {
+		if q.venues == nil {
 			q.find(ctx)
 		}
-		if len(q.houses) > 0 {
+		if len(q.venues) > 0 {
 			who := q.random.Uint64()
-			go q.visit(ctx, q.houses[q.random.IntN(len(q.houses))], rand.New(rand.NewPCG(who, 1)))
+			go q.visit(ctx, q.venues[q.random.IntN(len(q.venues))], rand.New(rand.NewPCG(who, 1)))
 		}
 		q.wait(ctx, time.Duration(q.random.ExpFloat64()*float64(oneEvery)))
 	}
@@ -81,7 +81,7 @@ func (q *quiet) tell() {
 		return
 	}
 	fmt.Fprintf(q.out, "The crowd took %d seats in the last minute and gave %d back.\n", q.took, q.gave)
-	q.told, q.took, q.gave, q.houses = time.Now(), 0, 0, nil
+	q.told, q.took, q.gave, q.venues = time.Now(), 0, 0, nil
 }
 
 // find looks at every event; none is found while the box office is closed.
@@ -94,14 +94,14 @@ func (q *quiet) find(ctx context.Context) {
 	}
 	for _, e := range list.Events {
 		if h, err := look(ctx, l, e.Slug); err == nil {
-			q.houses = append(q.houses, h)
+			q.venues = append(q.venues, h)
 		}
 	}
 }
 
-// visit is one person: looks, takes seats, perhaps gives them back after a while. Who is refused, or finds the house
+// visit is one person: looks, takes seats, perhaps gives them back after a while. Who is refused, or finds the event
 // closed, goes home.
-func (q *quiet) visit(ctx context.Context, h *house, random *rand.Rand) {
+func (q *quiet) visit(ctx context.Context, h *venue, random *rand.Rand) {
 	l := newLine(q.url)
 	defer l.close()
 	if get(ctx, l, "/events/"+h.slug+"/map.bin") != nil {
@@ -138,7 +138,7 @@ func (q *quiet) report(ctx context.Context, d move) {
 }
 
 // anything is a random request: places in an area, seats on the map, or the best of a category.
-func (h *house) anything(v view, party int, random *rand.Rand) claimBody {
+func (h *venue) anything(v view, party int, random *rand.Rand) claimBody {
 	rows := slices.ContainsFunc(h.seats, func(p place) bool { return p.area < 0 })
 	if len(h.areas) > 0 && (!rows || random.IntN(3) == 0) {
 		return h.blind(party, random)

@@ -58,7 +58,7 @@ func (r *GreedReport) Text(w io.Writer) error {
 // greedy is the crowd under way.
 type greedy struct {
 	*Greed
-	house *house
+	venue *venue
 
 	mu      sync.Mutex
 	report  GreedReport
@@ -74,10 +74,10 @@ func (g *Greed) Run(ctx context.Context) (*GreedReport, error) {
 	l := newLine(u)
 	defer l.close()
 	r := &greedy{Greed: g, tickets: make([]int, g.People), report: GreedReport{People: g.People, Limit: g.Limit}}
-	if r.house, err = look(ctx, l, g.Event); err != nil {
+	if r.venue, err = look(ctx, l, g.Event); err != nil {
 		return nil, err
 	}
-	if len(r.house.areas) == 0 {
+	if len(r.venue.areas) == 0 {
 		return nil, fmt.Errorf("the event %q has no area, and the greedy want places in one", g.Event)
 	}
 	tries := make(chan int)
@@ -163,11 +163,11 @@ func spelling(who, try int, random *rand.Rand) string {
 func (r *greedy) try(ctx context.Context, l *line, who, try int) error {
 	random := rand.New(rand.NewPCG(r.Seed, uint64(who*r.Tries+try)))
 	claim := func(n int) (status int, cookie string, a answer, err error) {
-		body, err := json.Marshal(map[string]any{"area": r.house.areas[0], "quantity": n})
+		body, err := json.Marshal(map[string]any{"area": r.venue.areas[0], "quantity": n})
 		if err != nil {
 			return 0, "", a, err
 		}
-		if status, cookie, err = l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, body: body}); err == nil {
+		if status, cookie, err = l.ask(ctx, request{method: http.MethodPost, path: r.venue.claims, body: body}); err == nil {
 			err = json.Unmarshal(l.body, &a)
 		}
 		return status, cookie, a, err
@@ -193,11 +193,11 @@ func (r *greedy) try(ctx context.Context, l *line, who, try int) error {
 
 // order asks for what is held, and gives it back if that is above the limit.
 func (r *greedy) order(ctx context.Context, l *line, who int, cookie string, h *holdAnswer, email string) error {
-	body, err := json.Marshal(details{Hold: h.ID, Seats: r.house.called(h.Idx), Name: "Greedy", Email: email, Born: "1990-12-31", Method: "free"})
+	body, err := json.Marshal(details{Hold: h.ID, Seats: r.venue.called(h.Idx), Name: "Greedy", Email: email, Born: "1990-12-31", Method: "free"})
 	if err != nil {
 		return err
 	}
-	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: cookie, body: body})
+	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.venue.slug + "/orders", cookie: cookie, body: body})
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (r *greedy) order(ctx context.Context, l *line, who int, cookie string, h *
 		r.mu.Unlock()
 		return &errAnswer{status, string(l.body)}
 	}
-	status, _, err = l.ask(ctx, request{method: http.MethodDelete, path: r.house.claims, cookie: cookie})
+	status, _, err = l.ask(ctx, request{method: http.MethodDelete, path: r.venue.claims, cookie: cookie})
 	if err == nil && status != http.StatusNoContent {
 		err = &errAnswer{status, string(l.body)}
 	}

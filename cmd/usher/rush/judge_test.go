@@ -59,7 +59,7 @@ func TestTheJudgeFindsEveryPlantedLie(t *testing.T) {
 
 func TestARefusalIsTrueIfThereWasTooLittleAtAnyMomentOfTheWait(t *testing.T) {
 	t.Parallel()
-	h := &house{categories: []string{"A"}, seats: []place{{area: -1, free: true, label: "1"}, {area: -1, free: true, label: "2"}}}
+	h := &venue{categories: []string{"A"}, seats: []place{{area: -1, free: true, label: "1"}, {area: -1, free: true, label: "2"}}}
 	b := &books{grants: []*grant{{seats: []int32{0}, from: 10, until: 20}, {who: 1, seats: []int32{1}, from: 15, until: 30}}}
 	b.clock.known = true
 	for _, test := range []struct {
@@ -89,7 +89,7 @@ func TestARefusalIsTrueIfThereWasTooLittleAtAnyMomentOfTheWait(t *testing.T) {
 func TestTheLargestNumberOfASpanIsFound(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
-	h := &house{seats: make([]place, 50)}
+	h := &venue{seats: make([]place, 50)}
 	for i := range h.seats {
 		h.seats[i] = place{free: true, area: -1}
 	}
@@ -119,7 +119,7 @@ func TestTheLargestNumberOfASpanIsFound(t *testing.T) {
 
 func TestLedger_LostAnswerExcusesOnlyItsOwnSeats(t *testing.T) {
 	t.Parallel()
-	h := &house{categories: []string{"A"}, labels: map[string]int32{"1": 0, "2": 1, "3": 2}}
+	h := &venue{categories: []string{"A"}, labels: map[string]int32{"1": 0, "2": 1, "3": 2}}
 	for label := range 3 {
 		h.seats = append(h.seats, place{area: -1, free: true, label: strconv.Itoa(label + 1)})
 	}

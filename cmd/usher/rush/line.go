@@ -313,7 +313,7 @@ var solving = make(chan struct{}, max(1, runtime.NumCPU()))
 
 // browse does the work that an event asks of a person before a claim, as their browser does, and keeps the pass.
 func (r *run) browse(ctx context.Context, l *line, who int32) error {
-	p, path := &r.people[who], "/events/"+r.house.slug+"/challenge"
+	p, path := &r.people[who], "/events/"+r.venue.slug+"/challenge"
 	status, cookie, err := l.ask(ctx, request{method: http.MethodGet, path: path, cookie: p.cookie})
 	if err != nil || status != http.StatusOK {
 		return cmpErr(err, &errAnswer{status, string(l.body)})

@@ -148,18 +148,18 @@ func (r *run) act(ctx context.Context, l *line, who int32) error {
 // look reads the map and decides what to claim.
 func (r *run) look(ctx context.Context, l *line, who int32) error {
 	p := &r.people[who]
-	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/map.bin"})
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.venue.slug + "/map.bin"})
 	if err != nil {
 		return err
 	}
 	v, err := readView(l.body)
-	if status != http.StatusOK || err != nil || v.n != len(r.house.seats) || len(v.free) != len(r.house.categories) {
+	if status != http.StatusOK || err != nil || v.n != len(r.venue.seats) || len(v.free) != len(r.venue.categories) {
 		return &errAnswer{status, fmt.Sprintf("no map of the event: %v", err)}
 	}
 	random := r.random(who, int(p.tries))
-	w := r.house.first(v, int(p.tries), random)
+	w := r.venue.first(v, int(p.tries), random)
 	if r.crowd.Scenario == Stadium || r.crowd.Scenario == Room {
-		w = r.house.pointOrBest(v, int(p.party), int(p.tries), random)
+		w = r.venue.pointOrBest(v, int(p.party), int(p.tries), random)
 	}
 	r.decide(who, w)
 	r.next(who, stepClaim, time.Duration((0.5+random.Float64())*float64(r.crowd.Think)))
@@ -176,11 +176,11 @@ func (r *run) decide(who int32, w claimBody) {
 func (r *run) claim(ctx context.Context, l *line, who int32) error {
 	p := &r.people[who]
 	if p.claim == nil {
-		r.decide(who, r.house.blind(int(p.party), r.random(who, 0)))
+		r.decide(who, r.venue.blind(int(p.party), r.random(who, 0)))
 	}
 	a, sent, received, err := r.ask(ctx, l, who)
 	if err != nil {
-		r.books.lost(r.house, &p.claim.claimBody, sent, received)
+		r.books.lost(r.venue, &p.claim.claimBody, sent, received)
 		return err
 	}
 	if a.Hold != nil {
@@ -193,16 +193,16 @@ func (r *run) claim(ctx context.Context, l *line, who int32) error {
 func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, received int64, err error) {
 	p := &r.people[who]
 	sent = wall()
-	status, cookie, err := l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
+	status, cookie, err := l.ask(ctx, request{method: http.MethodPost, path: r.venue.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
 	if err == nil && status == http.StatusPreconditionRequired { // the box office checks browsers
 		if err = r.browse(ctx, l, who); err == nil {
-			status, cookie, err = l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
+			status, cookie, err = l.ask(ctx, request{method: http.MethodPost, path: r.venue.claims, cookie: p.cookie, key: p.claim.key, body: p.claim.body})
 		}
 	}
 	received = wall()
 	if p.cookie == "" { // without a cookie the box office cannot know the person again: the first grant is lost
 		for range l.doubts {
-			r.books.lost(r.house, &p.claim.claimBody, sent, received)
+			r.books.lost(r.venue, &p.claim.claimBody, sent, received)
 		}
 	}
 	if err != nil {
@@ -225,7 +225,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 	defer r.hold(-1)
 	p := &r.people[who]
 	for _, idx := range h.Idx {
-		if int(idx) >= len(r.house.seats) || idx < 0 {
+		if int(idx) >= len(r.venue.seats) || idx < 0 {
 			r.books.lie("person %d got seat %d, which the event does not have", who, idx)
 			return nil
 		}
@@ -233,11 +233,11 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 	p.claim.grant = r.books.grant(who, h, sent, received)
 	r.finish(who, got)
 	r.holds(who, h)
-	if w := &p.claim.claimBody; !w.isWhat(r.house, h) {
-		r.books.lie("person %d asked for %s and got %s", who, w.json(), r.house.names(h.Idx))
+	if w := &p.claim.claimBody; !w.isWhat(r.venue, h) {
+		r.books.lie("person %d asked for %s and got %s", who, w.json(), r.venue.names(h.Idx))
 	}
 	if p.cookie == "" {
-		r.books.lie("person %d got %s and no cookie to come back with", who, r.house.names(h.Idx))
+		r.books.lie("person %d got %s and no cookie to come back with", who, r.venue.names(h.Idx))
 		return nil
 	}
 	if p.repeat {
@@ -250,7 +250,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 }
 
 // isWhat tells whether a hold is what was asked for.
-func (w *claimBody) isWhat(h *house, a *holdAnswer) bool {
+func (w *claimBody) isWhat(h *venue, a *holdAnswer) bool {
 	if len(a.Idx) != w.size() {
 		return false
 	}
@@ -287,7 +287,7 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	w := &p.claim.claimBody
 	switch a.Error.Code {
 	case "taken":
-		r.books.refusedSeats(r.house, who, a.Error.Seats, sent, received)
+		r.books.refusedSeats(r.venue, who, a.Error.Seats, sent, received)
 	case "sold_out":
 		r.books.refusedAll(soldOut{sent, received, w.scope, int16(w.size())})
 		if w.last {
@@ -343,7 +343,7 @@ func (r *run) repeat(ctx context.Context, l *line, who int32) error {
 	}
 	same := a.Hold.ID == g.hold && slices.Equal(a.Hold.Idx, g.seats) && a.Hold.ExpiresAt.UnixNano() == g.until
 	if !same {
-		r.books.lie("person %d had %s, repeated the claim with its key and was told %s", who, r.house.names(g.seats), a.Hold.Seats)
+		r.books.lie("person %d had %s, repeated the claim with its key and was told %s", who, r.venue.names(g.seats), a.Hold.Seats)
 		r.books.grant(who, a.Hold, sent, received)
 	}
 	r.settle(who, a.Hold)
@@ -354,7 +354,7 @@ func (r *run) release(ctx context.Context, l *line, who int32) error {
 	defer r.hold(-1)
 	p := &r.people[who]
 	sent := wall()
-	status, _, err := l.ask(ctx, request{method: http.MethodDelete, path: r.house.claims, cookie: p.cookie})
+	status, _, err := l.ask(ctx, request{method: http.MethodDelete, path: r.venue.claims, cookie: p.cookie})
 	r.books.released(p.claim.grant, sent, wall()) // after an error perhaps
 	if err != nil {
 		return err
@@ -372,7 +372,7 @@ func (r *run) release(ctx context.Context, l *line, who int32) error {
 // extend asks for more time, and goes on doing so. Who is refused has the seats until the time that was said.
 func (r *run) extend(ctx context.Context, l *line, who int32) error {
 	p := &r.people[who]
-	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.house.slug + "/hold/extension", cookie: p.cookie})
+	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: "/events/" + r.venue.slug + "/hold/extension", cookie: p.cookie})
 	if err != nil {
 		return err
 	}
@@ -411,7 +411,7 @@ type orderAnswer struct {
 // details opens the page of the checkout.
 func (r *run) details(ctx context.Context, l *line, who int32) error {
 	defer r.hold(-1)
-	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.house.slug + "/checkout", cookie: r.people[who].cookie, page: true})
+	status, _, err := l.ask(ctx, request{method: http.MethodGet, path: "/events/" + r.venue.slug + "/checkout", cookie: r.people[who].cookie, page: true})
 	if err != nil {
 		return err
 	}
@@ -432,14 +432,14 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	p := &r.people[who]
 	g := p.claim.grant
 	body, err := json.Marshal(details{
-		Hold: g.hold, Seats: r.house.called(g.seats), Name: fmt.Sprintf("Person %d", who), Email: fmt.Sprintf("person%d@example.org", who),
+		Hold: g.hold, Seats: r.venue.called(g.seats), Name: fmt.Sprintf("Person %d", who), Email: fmt.Sprintf("person%d@example.org", who),
 		Born: "1990-12-31", Method: "door",
 	})
 	if err != nil {
 		return err
 	}
 	r.leaves(who)
-	order := request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", cookie: p.cookie, body: body}
+	order := request{method: http.MethodPost, path: "/events/" + r.venue.slug + "/orders", cookie: p.cookie, body: body}
 	status, _, err := l.ask(ctx, order)
 	if err == nil && status == http.StatusPreconditionRequired { // the box office checks browsers
 		if err := r.browse(ctx, l, who); err != nil {
@@ -463,7 +463,7 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	r.lastOrder.Store(r.now())
 	r.books.bought(g, a.Order.Code)
 	if !a.sells(g.seats) {
-		r.books.lie("person %d ordered %s and got other tickets: %.300s", who, r.house.names(g.seats), l.body)
+		r.books.lie("person %d ordered %s and got other tickets: %.300s", who, r.venue.names(g.seats), l.body)
 	}
 	return nil
 }
@@ -503,13 +503,13 @@ func (r *run) visitOrder(ctx context.Context, l *line, g *grant) error {
 		return &errAnswer{status, string(l.body)}
 	}
 	if a.Order == nil || !a.sells(g.seats) {
-		r.books.lie("person %d ordered %s, came back and found %.200s", g.who, r.house.names(g.seats), l.body)
+		r.books.lie("person %d ordered %s, came back and found %.200s", g.who, r.venue.names(g.seats), l.body)
 	}
 	return nil
 }
 
 // called are the names of seats, as claims and orders say them.
-func (h *house) called(seats []int32) []string {
+func (h *venue) called(seats []int32) []string {
 	labels := make([]string, len(seats))
 	for i, idx := range seats {
 		labels[i] = h.seats[idx].label

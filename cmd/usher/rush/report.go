@@ -61,7 +61,7 @@ type Report struct {
 
 func (r *run) report(seconds float64, lags *latencies) *Report {
 	now := wall() + r.books.clock.least // judging takes its time
-	oversold := r.books.judge(r.house)
+	oversold := r.books.judge(r.venue)
 	p := &Report{
 		People: len(r.people), Oversold: oversold, Untrue: r.books.untrue, Errors: int(r.errors.Load()),
 		Got: int(r.ends[got].Load()), SoldOut: int(r.ends[toldSoldOut].Load()), Refused: int(r.ends[refused].Load()),
@@ -69,7 +69,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		Orders: int(r.orders.Load()), OrdersIn: time.Duration(r.lastOrder.Load()).Seconds(),
 		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
-		Room: r.roomReport(seconds), requests: r.latencies.count(), seats: len(r.house.seats), lies: r.books.lies,
+		Room: r.roomReport(seconds), requests: r.latencies.count(), seats: len(r.venue.seats), lies: r.books.lies,
 	}
 	if p.Orders > 0 {
 		p.OrdersPerS = float64(p.Orders) / p.OrdersIn

@@ -318,8 +318,8 @@ func (r *run) early(ctx context.Context, l *line, who int32) error {
 
 // claimOutside claims without having been let in.
 func (r *run) claimOutside(ctx context.Context, l *line, who int32) error {
-	w := r.house.blind(1, r.random(who, 4))
-	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: r.room.cookies(who), body: w.json()})
+	w := r.venue.blind(1, r.random(who, 4))
+	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: r.venue.claims, cookie: r.room.cookies(who), body: w.json()})
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (r *run) claimOutside(ctx context.Context, l *line, who int32) error {
 		return &errAnswer{status, string(l.body)}
 	}
 	if a.Hold != nil {
-		r.books.lie("person %d was not let in, claimed all the same and got %s", who, r.house.names(a.Hold.Idx))
+		r.books.lie("person %d was not let in, claimed all the same and got %s", who, r.venue.names(a.Hold.Idx))
 	}
 	return nil
 }

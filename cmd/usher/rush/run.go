@@ -16,7 +16,7 @@ import (
 type run struct {
 	crowd    *Crowd
 	url      *url.URL
-	house    *house
+	venue    *venue
 	room     *room // nil without a waiting room
 	opened   error // of closing its lobby
 	people   []person
@@ -88,10 +88,10 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), people: make([]person, c.People)}
 	l := newLine(u)
 	defer l.close()
-	if r.house, err = look(ctx, l, c.Event); err != nil {
+	if r.venue, err = look(ctx, l, c.Event); err != nil {
 		return nil, err
 	}
-	if c.Scenario == Places && len(r.house.areas) == 0 {
+	if c.Scenario == Places && len(r.venue.areas) == 0 {
 		return nil, fmt.Errorf("the event %q has no area, and places are in areas; choose another scenario", c.Event)
 	}
 	random := rand.New(rand.NewPCG(c.Seed, 0))

@@ -83,7 +83,7 @@ var fareTypes = []string{"Standard", "Student", "Child"} // names; their keys in
 // typed is the crowd under way.
 type typed struct {
 	*Types
-	house *house
+	venue *venue
 	ends  time.Time // of the second phase
 
 	mu     sync.Mutex
@@ -137,10 +137,10 @@ func (c *Types) Run(ctx context.Context) (*TypesReport, error) {
 	l := newLine(u)
 	defer l.close()
 	r := &typed{Types: c, ends: time.Now().Add(c.Over / 2).Truncate(time.Second).Add(time.Second), report: TypesReport{People: c.People, Early: c.Early, Phases: map[string]int{}}}
-	if r.house, err = look(ctx, l, c.Event); err != nil {
+	if r.venue, err = look(ctx, l, c.Event); err != nil {
 		return nil, err
 	}
-	if len(r.house.areas) == 0 {
+	if len(r.venue.areas) == 0 {
 		return nil, fmt.Errorf("the event %q has no area, and people want places in one", c.Event)
 	}
 	if err := r.setPrices(ctx); err != nil {
@@ -196,7 +196,7 @@ func (r *typed) setPrices(ctx context.Context) error {
 	for i, name := range fareTypes {
 		form.Set(fmt.Sprintf("type.%d.name", i), name)
 		for phase, of := range []string{"", EarlyPhase, advance} {
-			for _, category := range r.house.categories {
+			for _, category := range r.venue.categories {
 				form.Set(fmt.Sprintf("price.%d.%d.%s", phase, i, category), strconv.FormatFloat(float64(fares[of][strings.ToLower(name)])/100, 'f', 2, 64))
 			}
 		}
@@ -242,7 +242,7 @@ func (r *typed) buys(ctx context.Context, l *line, who int) error {
 	hold, cookie, err := r.claims(ctx, l, who, tickets, "")
 	if err == nil && random.IntN(5) == 0 {
 		var status int
-		if status, _, err = l.ask(ctx, request{method: http.MethodDelete, path: r.house.claims, cookie: cookie}); err == nil && status != http.StatusNoContent {
+		if status, _, err = l.ask(ctx, request{method: http.MethodDelete, path: r.venue.claims, cookie: cookie}); err == nil && status != http.StatusNoContent {
 			err = &errAnswer{status, string(l.body)}
 		}
 		if err == nil {
@@ -258,12 +258,12 @@ func (r *typed) buys(ctx context.Context, l *line, who int) error {
 // claims asks for tickets, and checks the type, the phase and the price of each.
 func (r *typed) claims(ctx context.Context, l *line, who int, tickets map[string]int, cookie string) (faredHold, string, error) {
 	var a faredHold
-	body, err := json.Marshal(map[string]any{"area": r.house.areas[0], "tickets": tickets})
+	body, err := json.Marshal(map[string]any{"area": r.venue.areas[0], "tickets": tickets})
 	if err != nil {
 		return a, "", err
 	}
 	sent := time.Now()
-	status, given, err := l.ask(ctx, request{method: http.MethodPost, path: r.house.claims, cookie: cookie, body: body})
+	status, given, err := l.ask(ctx, request{method: http.MethodPost, path: r.venue.claims, cookie: cookie, body: body})
 	received := time.Now()
 	if err == nil {
 		err = json.Unmarshal(l.body, &a)
@@ -295,7 +295,7 @@ func (r *typed) claims(ctx context.Context, l *line, who int, tickets map[string
 func (r *typed) pays(ctx context.Context, l *line, who int, cookie string, h faredHold) error {
 	seats := h.Hold.Idx
 	body, err := json.Marshal(map[string]any{
-		"hold": h.Hold.ID, "seats": r.house.called(seats), "name": fmt.Sprintf("Person %d", who), "email": fmt.Sprintf("person%d@example.org", who), "method": "demo", "total": h.Hold.Total,
+		"hold": h.Hold.ID, "seats": r.venue.called(seats), "name": fmt.Sprintf("Person %d", who), "email": fmt.Sprintf("person%d@example.org", who), "method": "demo", "total": h.Hold.Total,
 	})
 	if err != nil {
 		return err
@@ -317,7 +317,7 @@ func (r *typed) pays(ctx context.Context, l *line, who int, cookie string, h far
 		}
 		return err
 	}
-	if err := ask(request{method: http.MethodPost, path: "/events/" + r.house.slug + "/orders", body: body}, &a, http.StatusAccepted); err != nil {
+	if err := ask(request{method: http.MethodPost, path: "/events/" + r.venue.slug + "/orders", body: body}, &a, http.StatusAccepted); err != nil {
 		return err
 	}
 	if a.Payment.Amount != h.Hold.Total {

@@ -129,7 +129,7 @@ func (w *watching) open(ctx context.Context, by time.Time) *socket {
 	return nil
 }
 
-func (w *watching) path() string { return "/events/" + w.run.house.slug + "/live" }
+func (w *watching) path() string { return "/events/" + w.run.venue.slug + "/live" }
 
 // read takes frames and remembers of each one seat, any, that it shows as held, until the socket ends.
 func (w *watching) read(s *socket) {
@@ -200,7 +200,7 @@ func (w *watching) end(b *books) *latencies {
 		w.run.errors.Add(int64(w.cut))
 		b.note("%d sockets of %d were cut while people came", w.cut, len(w.sockets))
 	}
-	bySeat := b.bySeat(len(w.run.house.seats))
+	bySeat := b.bySeat(len(w.run.venue.seats))
 	ahead := (b.clock.least + b.clock.most) / 2
 	for _, s := range w.seen {
 		grants := bySeat[s.idx]

@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// house is an event that takes bank transfers, in a database of its own.
-type house struct {
+// fixture is an event that takes bank transfers, in a database of its own.
+type fixture struct {
 	db     *pgxpool.Pool
 	sale   *seats.Sale
 	orders *orders.Orders
@@ -33,9 +33,9 @@ type house struct {
 	team   int64
 }
 
-func open(t testing.TB) *house {
+func open(t testing.TB) *fixture {
 	t.Helper()
-	h := &house{db: seatstest.DB(t)}
+	h := &fixture{db: seatstest.DB(t)}
 	theatre, _ := plan.Named("theatre")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Unix(2e9, 0), Invoices: true, SeatsPerHolder: 50}, theatre); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func open(t testing.TB) *house {
 }
 
 // ordered is an order by bank transfer.
-func (h *house) ordered(t testing.TB, email string) orders.Order {
+func (h *fixture) ordered(t testing.TB, email string) orders.Order {
 	t.Helper()
 	who := seats.NewID()
 	hold, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Best: 2})
@@ -70,7 +70,7 @@ func (h *house) ordered(t testing.TB, email string) orders.Order {
 	return h.find(t, code)
 }
 
-func (h *house) find(t testing.TB, code string) orders.Order {
+func (h *fixture) find(t testing.TB, code string) orders.Order {
 	t.Helper()
 	o, err := h.orders.Find(t.Context(), code)
 	if err != nil {
@@ -80,13 +80,13 @@ func (h *house) find(t testing.TB, code string) orders.Order {
 }
 
 // line is a statement with one entry of an amount beyond what is due for an order, each with another name.
-func (h *house) imports(t testing.TB, o orders.Order, more int64, id string) banktransfer.Import {
+func (h *fixture) imports(t testing.TB, o orders.Order, more int64, id string) banktransfer.Import {
 	t.Helper()
 	amount := o.Due() + more
 	return h.reads(t, []byte(fmt.Sprintf("Date,Amount,Currency,Text,Name,ID\n2030-03-01,%d.%02d,%s,%s,Ann,%s\n", amount/100, amount%100, o.Currency, banktransfer.Reference(o.ID), id)))
 }
 
-func (h *house) reads(t testing.TB, content []byte) banktransfer.Import {
+func (h *fixture) reads(t testing.TB, content []byte) banktransfer.Import {
 	t.Helper()
 	s, err := banktransfer.Read(content, "EUR")
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *house) reads(t testing.TB, content []byte) banktransfer.Import {
 }
 
 // all is the content of every table that an import may change.
-func (h *house) all(t testing.TB) (text string) {
+func (h *fixture) all(t testing.TB) (text string) {
 	t.Helper()
 	for _, table := range []string{"orders", "receipt", "refund", "statement", "statement_entry", "mail"} {
 		var rows string
@@ -112,7 +112,7 @@ func (h *house) all(t testing.TB) (text string) {
 	return text
 }
 
-func (h *house) only(t testing.TB) banktransfer.Open {
+func (h *fixture) only(t testing.TB) banktransfer.Open {
 	t.Helper()
 	list, err := h.bank.Opens(t.Context(), h.team)
 	if err != nil || len(list) != 1 {
@@ -121,7 +121,7 @@ func (h *house) only(t testing.TB) banktransfer.Open {
 	return list[0]
 }
 
-func (h *house) wantBooks(t testing.TB) {
+func (h *fixture) wantBooks(t testing.TB) {
 	t.Helper()
 	report, err := verify.Look(t.Context(), h.db, "")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// house is an event as the box office describes it: what can be asked for, and what was free before the crowd came.
-type house struct {
+// venue is an event as the box office describes it: what can be asked for, and what was free before the crowd came.
+type venue struct {
 	slug       string
 	claims     string // the address of claims
 	seats      []place
@@ -31,8 +31,8 @@ type house struct {
 type place struct {
 	label    string
 	row      int32 // neighbours have the same
-	category int16 // position in house.categories
-	area     int16 // position in house.areas, -1 for a seat in a row
+	category int16 // position in venue.categories
+	area     int16 // position in venue.areas, -1 for a seat in a row
 	free     bool  // before the crowd came
 }
 
@@ -50,12 +50,12 @@ type eventAnswer struct {
 }
 
 // look reads an event. The address must be without a slash at the end.
-func look(ctx context.Context, l *line, slug string) (*house, error) {
+func look(ctx context.Context, l *line, slug string) (*venue, error) {
 	e, err := readEvent(ctx, l, slug)
 	if err != nil {
 		return nil, err
 	}
-	h := &house{slug: slug, claims: "/events/" + slug + "/claims", labels: map[string]int32{}}
+	h := &venue{slug: slug, claims: "/events/" + slug + "/claims", labels: map[string]int32{}}
 	for _, c := range e.Categories {
 		h.categories = append(h.categories, c.Key)
 	}
@@ -93,7 +93,7 @@ func get(ctx context.Context, l *line, path string) error {
 	return nil
 }
 
-func (h *house) readSeats(text []byte) error {
+func (h *venue) readSeats(text []byte) error {
 	rows := map[string]int32{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
@@ -138,7 +138,7 @@ func (s scope) has(p *place) bool {
 }
 
 // names is what a person calls these seats.
-func (h *house) names(seats []int32) string {
+func (h *venue) names(seats []int32) string {
 	var labels []string
 	for _, idx := range seats {
 		labels = append(labels, h.seats[idx].label)
@@ -212,7 +212,7 @@ func (v view) state(idx int) byte { return v.bits[idx/4] >> (2 * (idx % 4)) & 3 
 
 func (v view) isFree(idx int) bool { return v.state(idx) == freeBits }
 
-// first is the first free seat of the house after skipping some, or the last there is; -1 if there is none.
+// first is the first free seat of the venue after skipping some, or the last there is; -1 if there is none.
 func (v view) first(skip int) int32 {
 	found := int32(-1)
 	for i := range v.n {
@@ -228,7 +228,7 @@ func (v view) first(skip int) int32 {
 
 // pick finds n free seats as a person pointing at the map does: side by side near where they look, else the next free
 // ones from there. nil if there are fewer.
-func (v view) pick(h *house, n int, random *rand.Rand) []int32 {
+func (v view) pick(h *venue, n int, random *rand.Rand) []int32 {
 	start := random.IntN(v.n)
 	var run, any []int32
 	for i := range v.n {
@@ -283,7 +283,7 @@ const mostTries = 1000
 func (w *claimBody) size() int { return len(w.Seats) + w.Quantity + w.Best }
 
 // blind is a claim without a look at the map: places in an area, or the best of a category.
-func (h *house) blind(party int, random *rand.Rand) claimBody {
+func (h *venue) blind(party int, random *rand.Rand) claimBody {
 	if len(h.areas) > 0 {
 		a := random.IntN(len(h.areas))
 		return claimBody{Area: h.areas[a], Quantity: party, scope: scope{-1, int16(a)}, last: true}
@@ -291,11 +291,11 @@ func (h *house) blind(party int, random *rand.Rand) claimBody {
 	return h.best(random.IntN(len(h.categories)), party, true)
 }
 
-func (h *house) best(category, n int, last bool) claimBody {
+func (h *venue) best(category, n int, last bool) claimBody {
 	return claimBody{Best: n, Category: h.categories[category], scope: scope{int16(category), -1}, last: last}
 }
 
-func (h *house) these(seats []int32) claimBody {
+func (h *venue) these(seats []int32) claimBody {
 	w := claimBody{scope: scope{-1, -1}}
 	for _, idx := range seats {
 		w.Seats = append(w.Seats, h.seats[idx].label)
@@ -305,7 +305,7 @@ func (h *house) these(seats []int32) claimBody {
 
 // first is a claim for the first free seat. A person who was too late before goes a little further: one of
 // the first 2, 4, 8 and so on. Who sees none asks once more, to be told by the box office and not by a picture.
-func (h *house) first(v view, tries int, random *rand.Rand) claimBody {
+func (h *venue) first(v view, tries int, random *rand.Rand) claimBody {
 	if idx := v.first(random.IntN(1 << min(tries, 6))); idx >= 0 {
 		return h.these([]int32{idx})
 	}
@@ -314,7 +314,7 @@ func (h *house) first(v view, tries int, random *rand.Rand) claimBody {
 
 // pointOrBest is the claim of a party before a map: half of them point at seats, the others ask for the best of a
 // category that has enough. Where there is too little for all, they take what there is.
-func (h *house) pointOrBest(v view, party, tries int, random *rand.Rand) claimBody {
+func (h *venue) pointOrBest(v view, party, tries int, random *rand.Rand) claimBody {
 	if tries < 4 && random.IntN(2) == 0 {
 		if seats := v.pick(h, party, random); seats != nil {
 			return h.these(seats)
