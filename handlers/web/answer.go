@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/a-h/templ"
 
@@ -28,15 +29,22 @@ func IsForm(r *http.Request) bool {
 }
 
 func WriteJSON(w http.ResponseWriter, status int, answer any) error {
-	body, err := json.Marshal(answer)
-	if err != nil {
+	body, _ := buffers.Get().(*bytes.Buffer)
+	body.Reset()
+	if err := json.NewEncoder(body).Encode(answer); err != nil {
 		return err
 	}
 	w.Header()["Content-Type"] = TypeJSON
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a caller who is gone needs no answer
+	_, _ = w.Write(body.Bytes()) // a caller who is gone needs no answer
+	if body.Cap() <= 1<<16 {
+		buffers.Put(body)
+	}
 	return nil
 }
+
+// buffers are for short answers.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // WritePage renders to a buffer first, so that a failed page is not sent half.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
